@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { type Cents, MAX_AMOUNT_CENTS } from "./money.js";
+import { Secret } from "./secret.js";
+
+/** A field of the wire: its spelling there, and the codec between its wire form and ours. */
+interface Field<Wire extends string = string, Schema extends z.ZodType = z.ZodType> {
+  readonly wire: Wire;
+  readonly schema: Schema;
+}
+
+type Fields = Record<string, Field>;
+type WireShape<F extends Fields> = { [K in keyof F as F[K]["wire"]]: F[K]["schema"] };
+type OptionalKeys<F extends Fields> = {
+  [K in keyof F]: undefined extends z.output<F[K]["schema"]> ? K : never;
+}[keyof F];
+type Named<F extends Fields> = {
+  [K in Exclude<keyof F, OptionalKeys<F>>]: z.output<F[K]["schema"]>;
+} & { [K in OptionalKeys<F>]?: z.output<F[K]["schema"]> };
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** Gives a wire field its spelling and schema. */
+export function field<const W extends string, S extends z.ZodType>(wire: W, schema: S): Field<W, S> {
+  return { wire, schema };
+}
+
+/**
+ * A codec between an object as it stands on the wire and the same object under our names.
+ * `z.decode` reads the wire, `z.encode` writes it. Faults carry the wire's path.
+ */
+export function object<F extends Fields>(fields: F) {
+  const shape = Object.fromEntries(Object.values(fields).map((f) => [f.wire, f.schema])) as WireShape<F>;
+  const rename = (value: object, from: "wire" | "name") => {
+    const source = value as Record<string, unknown>;
+    const pairs = Object.entries(fields).map(([name, { wire }]) =>
+      from === "wire" ? [name, source[wire]] : [wire, source[name]],
+    );
+    return Object.fromEntries(pairs.filter(([, v]) => v !== undefined));
+  };
+  return z.codec(z.object(shape), z.custom<Flat<Named<F>>>((v) => typeof v === "object" && v !== null), {
+    decode: (wire) => rename(wire, "wire") as Flat<Named<F>>,
+    encode: (named) => rename(named, "name") as never,
+  });
+}
+
+const digits = z.string().regex(/^\d{1,15}$/, "must be a whole number");
+const noNul = (value: string) => !value.includes("\u0000");
+
+/** An integer, which a form (and some services) write as a decimal string. */
+export const integer = (min: number, max: number) =>
+  z.codec(z.union([z.int(), digits], "must be a whole number"), z.int().min(min).max(max), {
+    decode: Number,
+    encode: (n) => n,
+  });
+
+/** An integer that our side writes as a decimal string. */
+export const integerAsString = (min: number, max: number) =>
+  z.codec(z.union([digits, z.int()], "must be a whole number"), z.int().min(min).max(max), {
+    decode: Number,
+    encode: String,
+  });
+
+/** A row's identifier. */
+export const id = () => integer(1, 2_147_483_647);
+
+/** Money in cents. */
+export const money = (min: number, max: number = MAX_AMOUNT_CENTS) =>
+  z.codec(z.union([z.int(), digits], "must be a whole number of cents"), z.custom<Cents>((v) => Number.isInteger(v) && (v as number) >= min && (v as number) <= max, `must be from ${min} to ${max} cents`), {
+    decode: (v) => Number(v) as Cents,
+    encode: (n) => n as number,
+  });
+
+/** A string that must not be seen. */
+export const secret = (maxLength: number) =>
+  z.codec(z.string().min(1, "must not be empty").max(maxLength), z.instanceof(Secret), {
+    decode: (v) => new Secret(v),
+    encode: (s) => s.reveal(),
+  });
+
+/** Text that must be there. */
+export const text = (maxLength: number) =>
+  z.string().trim().min(1, "must not be empty").max(maxLength).refine(noNul, "must not hold a NUL character");
+
+/** Text that may be left out or empty. */
+export const optionalText = (maxLength: number) =>
+  z.string().max(maxLength).refine(noNul, "must not hold a NUL character").optional();
+
+const isHttpUrl = (value: string) => {
+  try {
+    return ["http:", "https:"].includes(new URL(value).protocol);
+  } catch {
+    return false;
+  }
+};
+
+/** An http or https address. */
+export const url = () =>
+  z.string().max(2048).refine(noNul, "must not hold a NUL character").refine(isHttpUrl, "must be an http or https address");
+
+/** An http or https address that may be left out or empty. */
+export const optionalUrl = () => z.union([z.literal(""), url()], "must be an http or https address").optional();
+
+/** yyyy-mm-dd, a day that exists. */
+export const date = () => z.iso.date("must be a date, yyyy-mm-dd");
+
+/** hh:ii:ss */
+export const time = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, "must be a time, hh:ii:ss");
+
+/** A date or time that may be left out or empty. */
+export const optionally = <S extends z.ZodType<string, string>>(schema: S) =>
+  z.union([z.literal(""), schema], "is not written as the interface says").optional();
+
+/** Text in an answer; services also answer null where there is none. */
+export const answeredText = () =>
+  z.codec(z.string().nullish(), z.string(), { decode: (v) => v ?? "", encode: (v) => v });
+
+/** Text or null in an answer. */
+export const answeredTextOrNull = () =>
+  z.codec(z.string().nullish(), z.string().nullable(), { decode: (v) => v ?? null, encode: (v) => v });

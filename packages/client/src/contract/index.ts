@@ -1,0 +1,4 @@
+export * from "./endpoints.js";
+export * from "./error-codes.js";
+export { type Cents, cents, formatCents, MAX_AMOUNT_CENTS, MAX_DEDUCTION_CENTS } from "./money.js";
+export { Secret } from "./secret.js";
