@@ -1,0 +1,93 @@
+import type { GiftcardClient } from "@giftcard-pay/client";
+import type { Attempt, Journal } from "./journal.js";
+import type { Sealer } from "./seal.js";
+import type { ApplyRequest, CardEntry, CartSummary, Quote } from "./storefront.js";
+
+/** What the flow needs to know of a cart, read from the shop at the moment of the call. */
+export interface CartView {
+  readonly id: string;
+  /** The total in cents, before gift cards. */
+  readonly totalCents: number;
+  /** ISO 4217, any case. */
+  readonly currency: string;
+}
+
+/** What one applied card pays of the order. */
+export interface PlannedPart {
+  readonly tenderId: string;
+  readonly lastFour: string;
+  readonly amountCents: number;
+}
+
+/** How an order is to be paid: the cards first, then the remainder. */
+export interface PaymentPlan {
+  /** Cards that pay something, oldest first. */
+  readonly parts: readonly PlannedPart[];
+  readonly coveredCents: number;
+  readonly remainderCents: number;
+  /** True when an applied card's time has run out, so that it pays nothing. */
+  readonly hasExpired: boolean;
+}
+
+export interface EngineOptions {
+  readonly client: GiftcardClient;
+  readonly journal: Journal;
+  readonly sealer: Sealer;
+  /** Cards per order. Default 5. */
+  readonly maxCards?: number;
+  /** How long an applied card can be charged. Default two hours. */
+  readonly tenderLifeMs?: number;
+  /** How long a quote can be applied. Default 15 minutes. */
+  readonly quoteLifeMs?: number;
+  /** How long a completion owns its attempts unless renewed; longer than its time-outs together. Default two minutes. */
+  readonly leaseMs?: number;
+  /** Called after each change of an attempt's state, for logs and events: references, states, codes and cents only. */
+  readonly onChange?: (attempt: Attempt) => void;
+}
+
+/** The money flow of a shop: what may be called, and what is true afterwards. All refusals are CheckoutErrors. */
+export interface Engine {
+  readonly environment: "live" | "sandbox";
+  readonly journal: Journal;
+  /** Asks the card's balance, once, and writes a quote. Takes nothing. */
+  quote(cart: CartView, card: CardEntry): Promise<Quote>;
+  /** Applies a quoted card (or quotes and applies). Takes nothing. */
+  apply(cart: CartView, request: ApplyRequest): Promise<CartSummary>;
+  summary(cart: CartView): Promise<CartSummary>;
+  remove(cart: CartView, tenderId: string): Promise<CartSummary>;
+  /** How the order would be paid now. Takes nothing and calls nobody. */
+  plan(cart: CartView): Promise<PaymentPlan>;
+  /**
+   * Ends what an earlier completion of this cart left open, so that a new one may begin. Attempts that a living
+   * completion owns, or that can't be ended now, stay, and their cards count for nothing.
+   */
+  settle(cartId: string): Promise<void>;
+  /**
+   * Writes the intent to charge a part of the plan, owned by `owner` until its lease runs out.
+   * @param externalId the shop's own id of this payment; a later call finds the attempt by it
+   * @throws payment_in_progress, applied_card_expired
+   */
+  begin(cart: CartView, part: PlannedPart, externalId: string, owner: string): Promise<Attempt>;
+  /**
+   * Sends the devalue of an intent, exactly once, and returns the attempt in `devalued`.
+   * A second call for an attempt that is devalued already returns it; any other throws payment_in_progress.
+   * @throws the card's refusal (nothing taken), balance_changed (taken less, reversed), service_unavailable (ended,
+   *   nothing taken), outcome_unknown (recovery ends it)
+   */
+  devalue(reference: string): Promise<Attempt>;
+  /** Prolongs the owner's leases; call it before each slow step of a completion. Returns how many it still holds. */
+  renew(owner: string): Promise<number>;
+  /** Gives a devalued attempt to its order. @throws payment_in_progress when recovery was faster: fail the completion */
+  commit(reference: string, owner: string, orderId: string): Promise<Attempt>;
+  /** Confirms that the order is paid. Done twice it is done once. */
+  capture(reference: string): Promise<Attempt>;
+  /**
+   * Writes down that the deduction must go back, then tries it. Returns `reversed`, or `reversing` while it is owed
+   * (recovery goes on), or `refused` where nothing had been taken. Done twice it is done once. Never throws for a
+   * service that is down.
+   */
+  reverse(reference: string, reason: string): Promise<Attempt>;
+  /** Ends what crashes and lost answers left: attempts whose lease ran out, unknown outcomes, reversals owed. */
+  recover(options?: { limit?: number }): Promise<Attempt[]>;
+}
+

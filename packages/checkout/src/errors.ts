@@ -1,0 +1,88 @@
+import { GiftcardError, RefusedError } from "@giftcard-pay/client";
+import type { ShopError, ShopErrorCode } from "./storefront.js";
+
+/** The HTTP status and the developer's text of every refusal. A page shows its own text for the code. */
+const definitions: Record<ShopErrorCode, { status: number; message: string }> = {
+  invalid_request: { status: 400, message: "Send cardNumber and pin, or quoteId, as non-empty strings in a JSON object." },
+  invalid_card: { status: 400, message: "The card number or PIN is not valid." },
+  card_blocked: { status: 400, message: "The card is blocked. Use another card, or ask the card's issuer." },
+  card_expired: { status: 400, message: "The card has expired. Use another card." },
+  card_no_balance: { status: 400, message: "The card has no balance. Use another card." },
+  card_not_active: { status: 400, message: "The card is not active. Use another card, or ask the card's issuer." },
+  card_already_applied: { status: 409, message: "The card is already applied to this cart." },
+  too_many_cards: { status: 409, message: "This cart has as many gift cards as one order takes. Remove one first." },
+  too_many_attempts: { status: 429, message: "Too many attempts. Try again later." },
+  nothing_to_pay: { status: 409, message: "The cart is already covered: there is nothing left to pay with a card." },
+  quote_expired: { status: 409, message: "The quote is no longer valid. Enter the card again." },
+  applied_card_not_found: { status: 404, message: "The cart has no such gift card." },
+  applied_card_expired: {
+    status: 409,
+    message: "An applied card was entered too long ago. Enter it again, then place the order. Nothing was taken.",
+  },
+  balance_changed: {
+    status: 409,
+    message: "The card holds less than before. Nothing was taken; check the new amounts and place the order again.",
+  },
+  amount_changed: {
+    status: 409,
+    message: "The amounts changed. Nothing was taken; start the payment again with the new remainder.",
+  },
+  cart_not_found: { status: 404, message: "There is no such cart." },
+  cart_completed: { status: 409, message: "The cart is already an order." },
+  currency_not_supported: { status: 400, message: "Gift cards pay in euro only." },
+  payment_in_progress: {
+    status: 409,
+    message: "A payment with this card is still being processed. Wait a moment, or pay by another method.",
+  },
+  outcome_unknown: {
+    status: 503,
+    message:
+      "The gift card service did not answer. If the card was charged, it is reloaded by itself. Pay by another method, or try again later.",
+  },
+  service_unavailable: { status: 503, message: "The gift card service cannot be used now. Nothing was taken. Try again later." },
+  internal: { status: 500, message: "The shop failed. Nothing was taken." },
+};
+
+/** A refusal of the money flow. It holds a code and figures only: no card, no token, no request. */
+export class CheckoutError extends Error {
+  override readonly name = "CheckoutError";
+  readonly code: ShopErrorCode;
+  /** The HTTP status that fits. */
+  readonly status: number;
+  /** Seconds to wait, with `too_many_attempts`. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ShopErrorCode, options: { retryAfterSeconds?: number | undefined } = {}) {
+    super(definitions[code].message);
+    this.code = code;
+    this.status = definitions[code].status;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** What the shop's routes answer. */
+  toJSON(): ShopError {
+    const { code, message, retryAfterSeconds } = this;
+    return retryAfterSeconds === undefined ? { code, message } : { code, message, retryAfterSeconds };
+  }
+}
+
+/** What a failed call to the gift card service means for the shopper. Outcomes of a devalue are judged elsewhere. */
+export function toCheckoutError(error: unknown): CheckoutError {
+  if (error instanceof CheckoutError) return error;
+  if (error instanceof RefusedError) {
+    switch (error.code) {
+      case "invalid_card":
+      case "card_blocked":
+      case "card_expired":
+      case "card_no_balance":
+      case "card_not_active":
+        return new CheckoutError(error.code);
+      case "card_locked":
+      case "rate_limited":
+        return new CheckoutError("too_many_attempts", { retryAfterSeconds: error.retryAfterSeconds });
+      default:
+        return new CheckoutError("service_unavailable");
+    }
+  }
+  return new CheckoutError(error instanceof GiftcardError ? "service_unavailable" : "internal");
+}

@@ -1,0 +1,162 @@
+import type { Cents } from "@giftcard-pay/client";
+
+/**
+ * `quoted`: balance shown. `applied`: will be charged at completion. `charging`: an attempt lives.
+ * `spent`: an order took it. `removed`: by the shopper.
+ */
+export type TenderState = "quoted" | "applied" | "charging" | "spent" | "removed";
+
+/** A gift card on a cart. Nothing is deducted because of it. */
+export interface Tender {
+  readonly id: string;
+  readonly cartId: string;
+  readonly state: TenderState;
+  readonly lastFour: string;
+  /** The balance when the card was quoted. */
+  readonly balanceCents: Cents;
+  /** Card number and PIN, sealed for this cart; null once its time has run out. */
+  readonly sealedCard: string | null;
+  /** Judged by the journal's clock: the sealed card must not be used any more. */
+  readonly expired: boolean;
+  readonly createdAt: Date;
+}
+
+/** A new tender. `fingerprints`: keyed hashes of the number, one per sealing key, newest first; the first is stored. */
+export interface NewTender {
+  readonly id: string;
+  readonly cartId: string;
+  readonly lastFour: string;
+  readonly fingerprint: string;
+  readonly balanceCents: Cents;
+  readonly sealedCard: string;
+}
+
+/**
+ * `intent`: written down, not sent. `sent`: on its way. `devalued`: taken, and the token is kept. `committed`: belongs
+ * to an order. `captured`: the order is paid. `reversing`: a reversal is owed. `reversed`: the card is whole again.
+ * `refused`: nothing was taken. `unknown`: it can't be told yet. `needs_attention`: a person must tell.
+ */
+export type AttemptState =
+  | "intent"
+  | "sent"
+  | "devalued"
+  | "committed"
+  | "captured"
+  | "reversing"
+  | "reversed"
+  | "refused"
+  | "unknown"
+  | "needs_attention";
+
+/** States in which money is, or may be, off the card. A tender has at most one attempt in these. */
+export const livingStates: readonly AttemptState[] = [
+  "intent",
+  "sent",
+  "devalued",
+  "committed",
+  "captured",
+  "reversing",
+  "unknown",
+  "needs_attention",
+];
+
+/** One try to charge one tender: at most one devalue goes out for it, ever. */
+export interface Attempt {
+  /** Ours; it is the devalue's Idempotency-Key. */
+  readonly reference: string;
+  readonly tenderId: string;
+  readonly cartId: string;
+  /** The shop's own id of the payment (Medusa: the payment session). */
+  readonly externalId: string;
+  readonly orderId: string | null;
+  /** Where the devalue went; reversal and recovery go nowhere else. */
+  readonly environment: string;
+  readonly baseUrl: string;
+  readonly companyId: number;
+  readonly state: AttemptState;
+  readonly lastFour: string;
+  /** What was asked for; an attempt that takes less is reversed at once. */
+  readonly amountCents: Cents;
+  readonly deductedCents: Cents | null;
+  readonly sealedCard: string | null;
+  readonly sealedToken: string | null;
+  /** Why it was refused, is being reversed, or needs a person: a code, never a message from outside. */
+  readonly reason: string | null;
+  /** Evidence where only a person can tell: the balance when quoted, and one read afterwards. */
+  readonly balanceBeforeCents: Cents;
+  readonly balanceAfterCents: Cents | null;
+  readonly balanceAfterAt: Date | null;
+  readonly leaseOwner: string | null;
+  readonly tries: number;
+  readonly createdAt: Date;
+  readonly sentAt: Date | null;
+  readonly devaluedAt: Date | null;
+  readonly reversedAt: Date | null;
+}
+
+export interface NewAttempt {
+  readonly reference: string;
+  readonly tenderId: string;
+  readonly cartId: string;
+  readonly externalId: string;
+  readonly environment: string;
+  readonly baseUrl: string;
+  readonly companyId: number;
+  readonly amountCents: Cents;
+  readonly sealedCard: string;
+}
+
+/** A change of state: it happens only when the attempt is in one of `from` (and, where given, leased to `owner`). */
+export interface Move {
+  readonly from: readonly AttemptState[];
+  readonly to: AttemptState;
+  /** Only while this owner holds the lease. */
+  readonly owner?: string;
+  readonly orderId?: string;
+  readonly deductedCents?: Cents;
+  /** `null` deletes it. */
+  readonly sealedCard?: null;
+  readonly sealedToken?: string;
+  readonly reason?: string;
+  readonly balanceAfterCents?: Cents;
+  /** Takes (or keeps) the lease for so long; null gives it up. Left out: unchanged. */
+  readonly lease?: { readonly owner: string; readonly forMs: number } | null;
+  /** Counts a try and lets recovery come back no sooner than this. */
+  readonly retryInMs?: number;
+}
+
+/**
+ * Where the money flow is written down. Every method is atomic and durable when it returns, and is judged by the
+ * store's clock, so that several processes can share it.
+ */
+export interface Journal {
+  /** Writes a quoted tender that lives for `lifeMs`. */
+  addQuote(tender: NewTender, lifeMs: number): Promise<void>;
+  /**
+   * Turns a quote of this cart, at most `quoteLifeMs` old, into an applied card that lives for `lifeMs` from its quote.
+   * An applied card with the same number whose time has run out gives way to it.
+   */
+  applyQuote(cartId: string, tenderId: string, quoteLifeMs: number): Promise<"applied" | "duplicate" | "gone">;
+  removeTender(cartId: string, tenderId: string): Promise<"removed" | "charging" | "gone">;
+  /** Applied and charging tenders, oldest first. */
+  tenders(cartId: string): Promise<Tender[]>;
+  /** True when a card with one of these fingerprints is applied to the cart, in good time, or being charged. */
+  holdsCard(cartId: string, fingerprints: readonly string[]): Promise<boolean>;
+  /** Writes the intent and makes its tender `charging`; null when the tender isn't applied, in time, and this cart's. */
+  begin(attempt: NewAttempt, lease: { owner: string; forMs: number }): Promise<Attempt | null>;
+  attempt(reference: string): Promise<Attempt | null>;
+  attemptByExternalId(externalId: string): Promise<Attempt | null>;
+  /** Newest first. */
+  attemptsOfCart(cartId: string): Promise<Attempt[]>;
+  /**
+   * Compare-and-set. The tender follows: refused and reversed give it back to the cart, committed spends it.
+   * @returns the attempt after the change, or null when it wasn't in `from` (or not leased to `owner`)
+   */
+  move(reference: string, move: Move): Promise<Attempt | null>;
+  /** Prolongs every lease of the owner; returns how many it still holds. */
+  renew(owner: string, forMs: number): Promise<number>;
+  /** Leases up to `limit` unsettled attempts whose lease has run out and whose next try is due. */
+  claim(lease: { owner: string; forMs: number }, limit: number): Promise<Attempt[]>;
+  /** Deletes sealed cards whose time has run out, and quotes that nobody applied. */
+  purge(): Promise<void>;
+}
