@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { OperatorError } from "../operator-error.js";
+import { findBinaries, pickAccount } from "./binaries.js";
+import { type OwnerRole, readOwner, releaseOwnership, takeOwnership } from "./owner-lock.js";
+import { clusterDir, initCluster, readStatus, startServer, stopServer } from "./server.js";
+
+/** A database that this process may use. */
+export interface EmbeddedPostgres {
+  /** Its address, password included: never print it. */
+  readonly url: string;
+  /** Stops the server if this process started it; a server that belongs to another process is left alone. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly role: OwnerRole;
+  /** As root: the account that runs the database. */
+  readonly dbUser?: string | undefined;
+  readonly warn?: (message: string) => void;
+}
+
+const WAIT_FOR_OTHER_MS = 30_000;
+const DATABASE = "postgres";
+
+/**
+ * Opens the database of a data directory: attaches to the one that a service runs there, or brings it up.
+ *
+ * @throws {OperatorError} when it cannot be started, or another service has it and this one wants to own it
+ */
+export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const dataDir = path.resolve(options.dataDir);
+  prepare(dataDir);
+  for (const giveUpAt = Date.now() + WAIT_FOR_OTHER_MS; Date.now() < giveUpAt; await sleep(50)) {
+    if (takeOwnership(dataDir, options.role)) return own(dataDir, options, true);
+    const owner = readOwner(dataDir);
+    if (owner?.role !== "serve") continue; // a command, soon done
+    if (options.role === "serve") {
+      throw new OperatorError(`Process ${owner.pid} already serves from ${dataDir}. Stop it or use another --data-dir.`);
+    }
+    const status = readStatus(dataDir);
+    if (status?.ready) return { url: urlOf(status.port, readPassword(dataDir)), close: async () => {} };
+  }
+  throw new OperatorError(`Another command holds ${dataDir}. Try again when it has ended.`);
+}
+
+/**
+ * Starts a server in a new temporary folder, for tests and demos: nothing is synced, and all is gone when it closes.
+ */
+export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
+  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-throwaway-"));
+  prepare(dataDir);
+  takeOwnership(dataDir, "serve");
+  const server = await own(dataDir, { dataDir, role: "serve" }, false);
+  return {
+    url: server.url,
+    async close() {
+      await server.close();
+      fs.rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function prepare(dataDir: string): void {
+  fs.mkdirSync(dataDir, { recursive: true });
+  // The database's account walks through, and everybody else sees no list; each file in it has its own mode.
+  fs.chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+}
+
+async function own(dataDir: string, options: EmbeddedOptions, durable: boolean): Promise<EmbeddedPostgres> {
+  try {
+    const runAs = pickAccount(options.dbUser, options.warn ?? (() => {}));
+    // A server that outlived a killed owner: end it in good order, so that there is one owner and one log.
+    const orphan = readStatus(dataDir);
+    if (orphan) await stopServer(dataDir, orphan.pid);
+    const binaries = await findBinaries(dataDir, runAs);
+    const serverOptions = { dataDir, binDir: binaries.binDir, runAs, durable };
+    if (!fs.existsSync(clusterDir(dataDir))) await initCluster(serverOptions, makePassword(dataDir));
+    const { child, port } = await startServer(serverOptions);
+    child.unref();
+    const onExit = () => child.kill("SIGINT");
+    process.once("exit", onExit);
+    let closing: Promise<void> | undefined;
+    const close = async () => {
+      await stopServer(dataDir, child.pid as number);
+      process.removeListener("exit", onExit);
+      if (binaries.temporaryDir) fs.rmSync(binaries.temporaryDir, { recursive: true, force: true });
+      releaseOwnership(dataDir);
+    };
+    return { url: urlOf(port, readPassword(dataDir)), close: () => (closing ??= close()) };
+  } catch (error) {
+    releaseOwnership(dataDir);
+    throw error;
+  }
+}
+
+const passwordFile = (dataDir: string) => path.join(dataDir, "postgres.password");
+
+function makePassword(dataDir: string): string {
+  const password = randomBytes(24).toString("base64url");
+  fs.writeFileSync(passwordFile(dataDir), password, { mode: 0o600 });
+  return password;
+}
+
+function readPassword(dataDir: string): string {
+  try {
+    return fs.readFileSync(passwordFile(dataDir), "utf8").trim();
+  } catch {
+    throw new OperatorError(`The database's password is missing: restore ${passwordFile(dataDir)}.`);
+  }
+}
+
+const urlOf = (port: number, password: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE}`;

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { exitCodes, OperatorError } from "../operator-error.js";
+import { postgresEnv, type RunAs } from "./binaries.js";
+
+/** What it takes to run one server over one data folder. */
+export interface ServerOptions {
+  /** The data directory; besides the cluster's own folder `postgres` it holds the log. */
+  readonly dataDir: string;
+  readonly binDir: string;
+  readonly runAs: RunAs;
+  /** False only for databases that are thrown away: nothing is synced to disk. */
+  readonly durable: boolean;
+}
+
+const NOT_DURABLE = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+
+export const clusterDir = (dataDir: string) => path.join(dataDir, "postgres");
+export const logFile = (dataDir: string) => path.join(dataDir, "postgres.log");
+
+/**
+ * The cluster's path for a server that starts inside it. As root we enter the folder before we change the
+ * account, so that the server works in a data directory below a closed home, which it could not walk to.
+ */
+const pathFromInside = (cluster: string, runAs: RunAs) =>
+  runAs.uid !== undefined && process.platform === "linux" ? "/proc/self/cwd" : cluster;
+
+/** Makes the cluster with one superuser, `postgres`, who logs in with the password. Half a cluster is never left. */
+export async function initCluster(options: ServerOptions, password: string): Promise<void> {
+  const { dataDir, binDir, runAs, durable } = options;
+  const unfinished = `${clusterDir(dataDir)}.unfinished`;
+  const passwordFile = path.join(dataDir, "postgres.initial");
+  fs.rmSync(unfinished, { recursive: true, force: true });
+  fs.rmSync(passwordFile, { force: true });
+  fs.mkdirSync(unfinished, { mode: 0o700 });
+  fs.writeFileSync(passwordFile, password, { mode: 0o600, flag: "wx" });
+  if (runAs.uid !== undefined && runAs.gid !== undefined) {
+    fs.chownSync(unfinished, runAs.uid, runAs.gid);
+    fs.chownSync(passwordFile, runAs.uid, runAs.gid);
+  }
+  const args = ["-D", pathFromInside(unfinished, runAs), "-U", "postgres", "-A", "scram-sha-256"];
+  args.push(`--pwfile=${path.join("..", path.basename(passwordFile))}`, "-E", "UTF8", "--locale=C");
+  if (!durable) args.push("--no-sync");
+  try {
+    await run(path.join(binDir, "initdb"), args, unfinished, runAs);
+  } finally {
+    fs.rmSync(passwordFile, { force: true });
+  }
+  fs.renameSync(unfinished, clusterDir(dataDir));
+}
+
+function run(program: string, args: string[], cwd: string, runAs: RunAs): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { ...runAs, cwd, env: postgresEnv, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    child.stdout.on("data", (chunk) => (output += chunk));
+    child.stderr.on("data", (chunk) => (output += chunk));
+    child.once("error", reject);
+    child.once("close", (code) =>
+      code === 0
+        ? resolve()
+        : reject(new OperatorError(`${path.basename(program)} failed: ${output.trim().slice(-500)}`)),
+    );
+  });
+}
+
+/** What the server itself writes down while it runs. */
+export interface ServerStatus {
+  readonly pid: number;
+  readonly port: number;
+  readonly ready: boolean;
+}
+
+/** Reads the server's own status file; undefined when it is not there or was left by a server that is gone. */
+export function readStatus(dataDir: string): ServerStatus | undefined {
+  let lines: string[];
+  try {
+    lines = fs.readFileSync(path.join(clusterDir(dataDir), "postmaster.pid"), "utf8").split("\n");
+  } catch {
+    return undefined;
+  }
+  const pid = Number(lines[0]);
+  if (!isServerOf(pid, clusterDir(dataDir))) return undefined;
+  return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === "ready" };
+}
+
+/** True when the process is alive and works in this cluster, so that a number used again is not taken for it. */
+function isServerOf(pid: number, cluster: string): boolean {
+  if (!(pid > 1) || !isAlive(pid)) return false;
+  if (process.platform !== "linux") return true;
+  try {
+    return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
+  } catch {
+    return false;
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Starts the server on a free port of 127.0.0.1 and waits until it takes connections. */
+export async function startServer(options: ServerOptions): Promise<{ child: ChildProcess; port: number }> {
+  const { dataDir } = options;
+  const giveUpAt = Date.now() + 60_000;
+  while (Date.now() < giveUpAt) {
+    const port = await freePort();
+    const child = spawnServer(options, port);
+    while (child.exitCode === null && child.signalCode === null && Date.now() < giveUpAt) {
+      const status = readStatus(dataDir);
+      if (status?.pid === child.pid && status?.ready) return { child, port };
+      await sleep(20);
+    }
+    // After a kill -9 the old server's last processes can linger for a moment; the port may be taken by then.
+    await sleep(250);
+    if (!/still in use|already in use|lock file/.test(logTail(dataDir))) break;
+  }
+  throw new OperatorError(
+    `The database did not start. Its log, ${logFile(dataDir)}, ends with:\n${logTail(dataDir)}`,
+    exitCodes.databaseUnreachable,
+  );
+}
+
+const logTail = (dataDir: string) => fs.readFileSync(logFile(dataDir), "utf8").slice(-1500);
+
+function spawnServer({ dataDir, binDir, runAs, durable }: ServerOptions, port: number): ChildProcess {
+  const cluster = clusterDir(dataDir);
+  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "log_error_verbosity=terse", "jit=off"];
+  if (!durable) settings.push(...NOT_DURABLE);
+  const args = ["-D", pathFromInside(cluster, runAs), "-p", String(port), ...settings.flatMap((s) => ["-c", s])];
+  // A file, never a pipe: a full pipe stops the server while we are busy.
+  const log = fs.openSync(logFile(dataDir), "a", 0o600);
+  try {
+    return spawn(path.join(binDir, "postgres"), args, {
+      ...runAs,
+      cwd: cluster,
+      env: postgresEnv,
+      stdio: ["ignore", log, log],
+      // Its own process group: Ctrl-C reaches us alone, and the database lives until we have finished.
+      detached: true,
+    });
+  } finally {
+    fs.closeSync(log);
+  }
+}
+
+/** Ends a server: it rolls open transactions back and writes everything down. Waits until it is gone. */
+export async function stopServer(dataDir: string, pid: number): Promise<void> {
+  for (const [signal, patienceMs] of [["SIGINT", 30_000], ["SIGQUIT", 10_000]] as const) {
+    if (!isServerOf(pid, clusterDir(dataDir))) return;
+    process.kill(pid, signal);
+    for (const giveUpAt = Date.now() + patienceMs; Date.now() < giveUpAt; await sleep(20)) {
+      if (!isServerOf(pid, clusterDir(dataDir))) return;
+    }
+  }
+  throw new OperatorError(`The database (process ${pid}) does not stop. See ${logFile(dataDir)}.`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as net.AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

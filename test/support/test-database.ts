@@ -1,0 +1,7 @@
+import { inject } from "vitest";
+import { createDatabase } from "./postgres.js";
+
+/** Makes an empty database for this test file on the server that `postgres-setup.ts` started. */
+export function testDatabase(): Promise<string> {
+  return createDatabase(inject("postgresUrl"));
+}
