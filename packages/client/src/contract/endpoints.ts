@@ -118,6 +118,7 @@ export interface Endpoint {
   readonly required: readonly string[] | null;
   readonly request: z.ZodType;
   readonly response: z.ZodType;
+  /** Of several with one status, the first is what a caller takes it for who is told nothing more. */
   readonly errors: readonly ErrorCode[];
   readonly summary: string;
 }
@@ -240,7 +241,7 @@ export const endpoints = {
       cardStatus: field("card_status", z.string()),
       expiryDate: field("expiry_date", answeredText()),
     }),
-    errors: [...bodyErrors, ...keyErrors, ...cardErrors, ...serverErrors],
+    errors: [...keyErrors, ...cardErrors, ...bodyErrors, ...serverErrors],
     summary: "Read a gift card's balance, status and expiry date",
   },
   devalue: {
@@ -263,17 +264,17 @@ export const endpoints = {
       success: success(),
       deductedCents: field("amount_deducted", money(1, MAX_DEDUCTION_CENTS)),
       remainingCents: field("remaining_to_pay", money(0)),
-      cancelToken: field("cancel_token", secret(255)),
+      cancelToken: field("cancel_token", secret(2048)),
     }),
     errors: [
-      ...bodyErrors,
-      ...idempotencyErrors,
       ...keyErrors,
       ...cardErrors,
       "card_blocked",
       "card_expired",
       "card_no_balance",
       "card_not_active",
+      ...bodyErrors,
+      ...idempotencyErrors,
       "key_closed",
       ...serverErrors,
     ],
@@ -290,7 +291,7 @@ export const endpoints = {
       apiKey: apiKey(),
       companyId: companyId(),
       // Required by the interface; left out only to end a devalue by its Idempotency-Key (our extension).
-      cancelToken: field("cancel_token", z.union([z.literal(""), secret(255)]).optional()),
+      cancelToken: field("cancel_token", z.union([z.literal(""), secret(2048)]).optional()),
     }),
     response: object({
       success: success(),

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import {
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  idempotencyKeyPattern,
+  type RequestOf,
+  type ResponseOf,
+  Secret,
+} from "./contract/index.js";
+import { type Deadline, startDeadline } from "./deadline.js";
+import { type Fault, RefusedError } from "./errors.js";
+import { readAnswer } from "./judge.js";
+import { createKeyring } from "./keyring.js";
+import { isTimeout, type Settings } from "./options.js";
+import { type Answer, createTransport } from "./transport.js";
+
+/** What every call takes besides its arguments. */
+export interface CallOptions {
+  /** Ends the call. The outcome of a call that changes something is then unknown. */
+  readonly signal?: AbortSignal | undefined;
+  /** The longest that the whole call takes in milliseconds, repeats and waits included. Default: the client's. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** An operation's arguments: its request without what the client adds. */
+type ArgumentsOf<N extends EndpointName> = Omit<RequestOf<N>, "apiKey" | "companyId">;
+
+/** Carries out one call of the table: checks the arguments, gets the key, sends, judges the answer. */
+export interface Caller {
+  call<N extends EndpointName, T = ResponseOf<N>>(
+    endpoint: N,
+    args: ArgumentsOf<N>,
+    options?: CallOptions & { readonly reference?: string | undefined },
+    judge?: (answer: Answer) => T,
+  ): Promise<T>;
+  authenticate(options?: CallOptions): Promise<Secret>;
+}
+
+/** Stands in for the key while the arguments are checked, so that a faulty call fetches no key. */
+const anyKey = new Secret("-");
+
+/** Makes the caller of one service. */
+export function createCaller(settings: Settings): Caller {
+  const send = createTransport(settings);
+  const keyring = createKeyring(settings, (authorization, deadline) =>
+    send({ endpoint: "authenticate", authorization }, deadline, (answer) => readAnswer("authenticate", answer).apiKey),
+  );
+
+  const withDeadline = async <T>(
+    endpoint: EndpointName,
+    { signal, timeoutMs = settings.timeoutMs }: CallOptions,
+    work: (deadline: Deadline) => Promise<T>,
+  ): Promise<T> => {
+    if (!isTimeout(timeoutMs)) throw invalid(endpoint, "timeoutMs", "must be a whole number, 1 or more");
+    const deadline = startDeadline(timeoutMs, signal);
+    try {
+      return await work(deadline);
+    } finally {
+      deadline.end();
+    }
+  };
+
+  return {
+    authenticate: (options = {}) => withDeadline("authenticate", options, (deadline) => keyring.renew(deadline)),
+
+    async call(endpoint, args, { reference, ...options } = {}, judge) {
+      const row: Endpoint = endpoints[endpoint];
+      const fields = encode(endpoint, args, settings.companyId);
+      if (reference !== undefined && !(typeof reference === "string" && idempotencyKeyPattern.test(reference))) {
+        throw invalid(endpoint, "reference", "must be 1 to 255 visible ASCII characters");
+      }
+      const read = judge ?? ((answer: Answer) => readAnswer(endpoint, answer) as never);
+      const request = { endpoint, fields, idempotencyKey: reference };
+      return withDeadline(endpoint, options, async (deadline) => {
+        if (row.auth === "none") return send(request, deadline, read);
+        const key = await keyring.get(endpoint, deadline);
+        try {
+          return await send(withKey(request, key), deadline, read);
+        } catch (error) {
+          const refusedKey = error instanceof RefusedError && error.code === "unauthorized";
+          if (!refusedKey || !keyring.drop(key) || !row.read) throw error;
+          return send(withKey(request, await keyring.get(endpoint, deadline)), deadline, read);
+        }
+      });
+    },
+  };
+}
+
+function withKey<R extends { fields: object }>(request: R, key: Secret): R {
+  return { ...request, fields: { ...request.fields, apikey: key.reveal() } };
+}
+
+/** Writes the arguments as the wire spells them. Nothing has been sent when this refuses. */
+function encode(endpoint: EndpointName, args: object, companyId: number | undefined): Record<string, unknown> {
+  const row: Endpoint = endpoints[endpoint];
+  if (row.auth === "company" && companyId === undefined) {
+    throw invalid(endpoint, "company_id", "the client was made without companyId");
+  }
+  const written = z.safeEncode(row.request, {
+    ...args,
+    ...(row.auth === "none" ? {} : { apiKey: anyKey }),
+    ...(row.auth === "company" ? { companyId } : {}),
+  });
+  if (written.success) return written.data as Record<string, unknown>;
+  throw new RefusedError("invalid_request", { endpoint, faults: written.error.issues.map(faultOf) });
+}
+
+/** Zod's messages name types and limits, never values. */
+function faultOf(issue: z.core.$ZodIssue): Fault {
+  return { path: issue.path.join(".") || "request", message: issue.message };
+}
+
+function invalid(endpoint: EndpointName, path: string, message: string): RefusedError {
+  return new RefusedError("invalid_request", { endpoint, faults: [{ path, message }] });
+}

@@ -1,0 +1,190 @@
+import { type CallOptions, createCaller } from "./caller.js";
+import {
+  type Cents,
+  type Endpoint,
+  endpoints,
+  type Event,
+  type EventConcept,
+  type EventInput,
+  type ResponseOf,
+  Secret,
+} from "./contract/index.js";
+import { ProtocolError, RefusedError } from "./errors.js";
+import { readAnswer, refusalOf, unexpected } from "./judge.js";
+import { type ClientOptions, type Environment, readOptions } from "./options.js";
+import type { Answer } from "./transport.js";
+
+export type { CallOptions } from "./caller.js";
+export type { ClientOptions, Environment } from "./options.js";
+
+/** A card as its holder knows it: strings, since a number would lose zeros. */
+export interface CardCredentials {
+  readonly cardNumber: string | Secret;
+  readonly pin: string | Secret;
+}
+
+/**
+ * One method per operation. Every method rejects with a {@link GiftcardError}: `RefusedError` (nothing happened),
+ * `UnreachableError` or `ProtocolError` (the outcome of a call that changes something is unknown).
+ */
+export interface GiftcardClient {
+  readonly environment: Environment | undefined;
+  readonly baseUrl: string;
+  readonly companyId: number | undefined;
+
+  /** Exchanges the client's email and password for a new API key, which the client uses from then on. */
+  authenticate(options?: CallOptions): Promise<{ apiKey: Secret }>;
+
+  /** The company's events, oldest first. */
+  listEvents(options?: CallOptions): Promise<Event[]>;
+
+  /** The company's event concepts, oldest first. */
+  listEventConcepts(options?: CallOptions): Promise<EventConcept[]>;
+
+  /** The ticketing providers. Needs no API key. */
+  listProviders(options?: CallOptions): Promise<ResponseOf<"listProviders">>;
+
+  /** Creates an event concept. */
+  createEventConcept(
+    concept: { representative: string; register: string; providerId: number },
+    options?: CallOptions,
+  ): Promise<ResponseOf<"createEventConcept">>;
+
+  /**
+   * Creates 1 to 500 events, all or none.
+   *
+   * @param options.reference sent as Idempotency-Key: a service that honours it never creates twice for one key
+   */
+  createEvents(
+    events: readonly EventInput[],
+    options?: CallOptions & { readonly reference?: string | undefined },
+  ): Promise<ResponseOf<"createEvents">>;
+
+  /** A card's balance in cents, its status and its expiry date (yyyy-mm-dd, or empty). Changes nothing. */
+  balance(
+    card: CardCredentials,
+    options?: CallOptions,
+  ): Promise<{ balanceCents: Cents; currency: string; cardStatus: string; expiryDate: string }>;
+
+  /**
+   * Deducts the smallest of `amountCents`, the card's balance and 50.00 euro. Sent exactly once, whatever happens.
+   *
+   * @param deduction.reference sent as Idempotency-Key, and what {@link GiftcardClient.endDevalue} takes later
+   * @returns what was taken and what is left to pay, in cents; the token that reverses it; whether the service
+   *   honours the key (`keyHonoured`), and whether this is its kept answer to an earlier call (`replayed`)
+   * @throws {RefusedError} nothing was taken
+   * @throws {UnreachableError | ProtocolError} unknown whether money was taken
+   */
+  devalue(
+    deduction: CardCredentials & { readonly amountCents: Cents; readonly reference?: string | undefined },
+    options?: CallOptions,
+  ): Promise<{
+    deductedCents: Cents;
+    remainingCents: Cents;
+    cancelToken: Secret;
+    replayed: boolean;
+    keyHonoured: boolean;
+  }>;
+
+  /**
+   * Reverses one deduction by its single-use token. Sent exactly once; `token_used` means that it was reversed before.
+   *
+   * @returns what went back to the card and what the card holds now, in cents
+   */
+  cancelDevalue(
+    reversal: { readonly cancelToken: string | Secret },
+    options?: CallOptions,
+  ): Promise<{ refundedCents: Cents; balanceCents: Cents }>;
+
+  /**
+   * Ends a devalue of unknown outcome by the reference that it carried (an extension of the interface): it is
+   * reversed if it was done, and can never be done if it was not. Sent exactly once; repeating it is harmless.
+   *
+   * @throws {ProtocolError} `extension_not_supported` when the service doesn't echo the reference: nothing is known
+   */
+  endDevalue(
+    reference: string,
+    options?: CallOptions,
+  ): Promise<
+    | { outcome: "reversed"; refundedCents: Cents; balanceCents: Cents }
+    | { outcome: "already_reversed" }
+    | { outcome: "not_done" }
+  >;
+}
+
+/** What a devalue did. All amounts in cents. */
+type Deduction = Awaited<ReturnType<GiftcardClient["devalue"]>>;
+/** How a devalue was ended. */
+type End = Awaited<ReturnType<GiftcardClient["endDevalue"]>>;
+
+/**
+ * Makes a client of one service.
+ *
+ * @param options the address, the key or credentials, the company; see {@link ClientOptions}
+ * @throws {TypeError} naming the option that is wrong
+ */
+export function createClient(options: ClientOptions): GiftcardClient {
+  const settings = readOptions(options);
+  const { call, authenticate } = createCaller(settings);
+  const { environment, baseUrl, companyId } = settings;
+  const client: GiftcardClient = {
+    environment,
+    baseUrl,
+    companyId,
+    authenticate: async (options) => ({ apiKey: await authenticate(options) }),
+    listEvents: (options) => call("listEvents", {}, callOptions(options)),
+    listEventConcepts: (options) => call("listEventConcepts", {}, callOptions(options)),
+    listProviders: (options) => call("listProviders", {}, callOptions(options)),
+    createEventConcept: ({ representative, register, providerId }, options) =>
+      call("createEventConcept", { representative, register, providerId }, callOptions(options)),
+    createEvents: (events, options) =>
+      call("createEvents", { events: [...events] }, { ...callOptions(options), reference: options?.reference }),
+    async balance({ cardNumber, pin }, options) {
+      const card = { cardNumber: Secret.of(cardNumber), pin: Secret.of(pin) };
+      const { balanceCents, currency, cardStatus, expiryDate } = await call("balance", card, callOptions(options));
+      return { balanceCents, currency, cardStatus, expiryDate };
+    },
+    async devalue({ cardNumber, pin, amountCents, reference }, options) {
+      const args = { cardNumber: Secret.of(cardNumber), pin: Secret.of(pin), amountCents };
+      const judge = (answer: Answer) => readDeduction(answer, amountCents);
+      return call("devalue", args, { ...callOptions(options), reference }, judge);
+    },
+    async cancelDevalue({ cancelToken }, options) {
+      const args = { cancelToken: Secret.of(cancelToken) };
+      const { refundedCents, balanceCents } = await call("cancelDevalue", args, callOptions(options));
+      return { refundedCents, balanceCents };
+    },
+    // An empty reference would send no key at all, so it has to fail the pattern: hence String().
+    endDevalue: (reference, options) =>
+      call("cancelDevalue", {}, { ...callOptions(options), reference: String(reference ?? "") }, readEnd),
+  };
+  return Object.freeze(client);
+}
+
+/** Only what every call takes, so that nothing else that a caller's object holds gets through. */
+function callOptions(options: CallOptions = {}): CallOptions {
+  return { signal: options.signal, timeoutMs: options.timeoutMs };
+}
+
+/** A deduction counts as done only when its figures add up; the contract's row holds it to 50.00 euro. */
+function readDeduction(answer: Answer, askedCents: Cents): Deduction {
+  const { deductedCents, remainingCents, cancelToken } = readAnswer("devalue", answer);
+  if (deductedCents > askedCents || remainingCents !== askedCents - deductedCents) throw unexpected(answer);
+  return { deductedCents, remainingCents, cancelToken, replayed: answer.replayed, keyHonoured: answer.keyHonoured };
+}
+
+/** Statuses that a service answers before it looks at the key: they refuse the call and tell nothing about support. */
+const refusedBeforeTheKey = [401, 403, 429];
+
+function readEnd(answer: Answer): End {
+  const row: Endpoint = endpoints.cancelDevalue;
+  const { endpoint, status, requestId, keyHonoured } = answer;
+  const refusal = status >= 400 ? refusalOf(row, answer) : undefined;
+  if (refusal && refusedBeforeTheKey.includes(status)) throw refusal;
+  if (!keyHonoured) throw new ProtocolError("extension_not_supported", { endpoint, status, requestId });
+  if (refusal instanceof RefusedError && status === 404) return { outcome: "not_done" };
+  if (refusal instanceof RefusedError && status === 409) return { outcome: "already_reversed" };
+  if (refusal) throw refusal;
+  const { refundedCents, balanceCents } = readAnswer("cancelDevalue", answer);
+  return { outcome: "reversed", refundedCents, balanceCents };
+}

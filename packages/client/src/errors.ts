@@ -1,0 +1,121 @@
+import { type EndpointName, type ErrorCode, errorDefinitions } from "./contract/index.js";
+
+/** Codes of an {@link UnreachableError}. */
+export type UnreachableErrorCode = "timeout" | "connection_lost" | "aborted" | "server_error" | "overloaded";
+
+/** Codes of a {@link ProtocolError}. */
+export type ProtocolErrorCode =
+  | "unreadable_answer"
+  | "unexpected_answer"
+  | "redirected"
+  | "extension_not_supported";
+
+/** Codes of a {@link RefusedError}: the contract's, or `refused` where the operation lists none that fits. */
+export type RefusedErrorCode = Exclude<ErrorCode, "internal" | "overloaded"> | "refused";
+
+/** Every code that a {@link GiftcardError} can have. */
+export type GiftcardErrorCode = RefusedErrorCode | UnreachableErrorCode | ProtocolErrorCode;
+
+/** One fault of a request: where, in the wire's spelling, and what. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What is known of a failed call. Never the request, the answer, a header or an address. */
+export interface FailureDetails {
+  readonly endpoint: EndpointName;
+  readonly requestId?: string | undefined;
+  readonly status?: number | undefined;
+  readonly retryable?: boolean | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cardStatus?: string | undefined;
+  readonly faults?: readonly Fault[] | undefined;
+}
+
+const messages: Record<Exclude<GiftcardErrorCode, Exclude<ErrorCode, "overloaded">>, string> = {
+  refused: "The service refused the call.",
+  timeout: "The service did not answer in time.",
+  connection_lost: "The connection to the service failed or was lost.",
+  aborted: "The caller ended the call.",
+  server_error: "The service failed.",
+  overloaded: "The service is busy.",
+  unreadable_answer: "The answer is not readable JSON of a sensible size.",
+  unexpected_answer: "The answer is not what the operation promises.",
+  redirected: "The service answered with a redirect, which is never followed.",
+  extension_not_supported: "The service does not end a devalue by its key.",
+};
+
+function messageOf(code: GiftcardErrorCode): string {
+  return code in messages
+    ? messages[code as keyof typeof messages]
+    : errorDefinitions[code as ErrorCode].message;
+}
+
+/** Anything that a call can fail with. It holds no secret: no request, answer, header, address or cause. */
+export abstract class GiftcardError extends Error {
+  abstract readonly code: GiftcardErrorCode;
+  /** The operation that failed; `authenticate` also where another call needed a key first. */
+  readonly endpoint: EndpointName;
+  /** The service's own mark of this call, for its log. */
+  readonly requestId: string | undefined;
+  /** The HTTP status, where an answer came. */
+  readonly status: number | undefined;
+  /** True when the same call may succeed later and repeating it can do no harm. */
+  readonly retryable: boolean;
+  /** How long the service asks to wait. */
+  readonly retryAfterSeconds: number | undefined;
+  /** The card's status, where the service names it. An open list. */
+  readonly cardStatus: string | undefined;
+
+  constructor(code: GiftcardErrorCode, details: FailureDetails) {
+    const faults = details.faults?.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
+    super(`${details.endpoint}: ${messageOf(code)}${faults ? ` (${faults})` : ""}`);
+    this.endpoint = details.endpoint;
+    this.requestId = details.requestId;
+    this.status = details.status;
+    this.retryable = details.retryable ?? false;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.cardStatus = details.cardStatus;
+  }
+
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
+}
+
+/** The call was refused and changed nothing. Without a status, it was refused before it was sent. */
+export class RefusedError extends GiftcardError {
+  override readonly name = "RefusedError";
+  readonly code: RefusedErrorCode;
+  /** Every fault of the request, where they are known. */
+  readonly faults: readonly Fault[];
+
+  constructor(code: RefusedErrorCode, details: FailureDetails) {
+    super(code, details);
+    this.code = code;
+    this.faults = details.faults ?? [];
+  }
+}
+
+/** No usable answer came. Whether the service did its work is unknown. */
+export class UnreachableError extends GiftcardError {
+  override readonly name = "UnreachableError";
+  readonly code: UnreachableErrorCode;
+
+  constructor(code: UnreachableErrorCode, details: FailureDetails) {
+    super(code, details);
+    this.code = code;
+  }
+}
+
+/** An answer came that this interface doesn't know. For a money call the outcome is unknown. */
+export class ProtocolError extends GiftcardError {
+  override readonly name = "ProtocolError";
+  readonly code: ProtocolErrorCode;
+
+  constructor(code: ProtocolErrorCode, details: FailureDetails) {
+    super(code, details);
+    this.code = code;
+  }
+}

@@ -1,0 +1,125 @@
+import { Secret } from "./contract/index.js";
+import type { RequestInfo } from "./transport.js";
+
+/** Which of a service's two installations is called. */
+export type Environment = "live" | "sandbox";
+
+interface OneAddress {
+  /** The service's address, without `/api/endpoint/v1`. */
+  readonly baseUrl: string;
+  /** What that address is, for logs and journals. */
+  readonly environment?: Environment | undefined;
+  readonly baseUrls?: undefined;
+}
+
+interface BothAddresses {
+  readonly environment: Environment;
+  /** Both addresses; `environment` chooses. */
+  readonly baseUrls: { readonly live: string; readonly sandbox: string };
+  readonly baseUrl?: undefined;
+}
+
+/** The options of `createClient`. */
+export type ClientOptions = (OneAddress | BothAddresses) & {
+  /** The API key. Without it, `credentials` fetch one when the first call needs it. */
+  readonly apiKey?: string | Secret | undefined;
+  /** Email and password, exchanged for an API key when there is none, or when a read finds it revoked. */
+  readonly credentials?: { readonly email: string; readonly password: string | Secret } | undefined;
+  /** The operator's number for the company; `balance`, `devalue`, `cancelDevalue` and `endDevalue` need it. */
+  readonly companyId?: number | undefined;
+  /** Replaces the global fetch. It must not follow redirects when asked not to. */
+  readonly fetch?: typeof fetch | undefined;
+  /** The longest that a call takes, in milliseconds, repeats and waits included. Default: 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Called after each attempt, for logs and metrics. What it throws is dropped. */
+  readonly onRequest?: ((info: RequestInfo) => void) | undefined;
+};
+
+/** The options once checked. */
+export interface Settings {
+  readonly environment: Environment | undefined;
+  readonly baseUrl: string;
+  readonly apiKey: Secret | undefined;
+  readonly credentials: { readonly email: string; readonly password: Secret } | undefined;
+  readonly companyId: number | undefined;
+  readonly fetch: typeof fetch;
+  readonly timeoutMs: number;
+  readonly onRequest: ((info: RequestInfo) => void) | undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_INT = 2_147_483_647;
+
+/** Whether a number is a time-out that a timer can keep. */
+export const isTimeout = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_INT;
+
+/**
+ * Checks the options.
+ *
+ * @throws {TypeError} naming the option and what it should be, never its value
+ */
+export function readOptions(options: ClientOptions): Settings {
+  if (typeof options !== "object" || options === null) throw new TypeError("createClient takes an object of options.");
+  const { environment, companyId, timeoutMs = DEFAULT_TIMEOUT_MS, onRequest } = options;
+  if (environment !== undefined && environment !== "live" && environment !== "sandbox") {
+    throw new TypeError('environment must be "live" or "sandbox".');
+  }
+  if (companyId !== undefined && !(Number.isInteger(companyId) && companyId >= 1 && companyId <= MAX_INT)) {
+    throw new TypeError("companyId must be a whole number, 1 or more.");
+  }
+  if (!isTimeout(timeoutMs)) throw new TypeError("timeoutMs must be a whole number of milliseconds, 1 or more.");
+  if (options.fetch !== undefined && typeof options.fetch !== "function") throw new TypeError("fetch must be a function.");
+  if (onRequest !== undefined && typeof onRequest !== "function") throw new TypeError("onRequest must be a function.");
+  return {
+    environment,
+    baseUrl: readAddress(options),
+    apiKey: options.apiKey === undefined ? undefined : readSecret("apiKey", options.apiKey),
+    credentials: options.credentials === undefined ? undefined : readCredentials(options.credentials),
+    companyId,
+    // Looked up at each call, so that a page or a test that replaces the global fetch later is heard.
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    timeoutMs,
+    onRequest,
+  };
+}
+
+function readAddress(options: ClientOptions): string {
+  if (options.baseUrls === undefined) return readUrl("baseUrl", options.baseUrl);
+  if (options.baseUrl !== undefined) throw new TypeError("Give either baseUrl or baseUrls, not both.");
+  if (options.environment === undefined) throw new TypeError('baseUrls needs environment: "live" or "sandbox".');
+  const live = readUrl("baseUrls.live", options.baseUrls.live);
+  const sandbox = readUrl("baseUrls.sandbox", options.baseUrls.sandbox);
+  if (live === sandbox) throw new TypeError("baseUrls.live and baseUrls.sandbox must be different addresses.");
+  return options.environment === "live" ? live : sandbox;
+}
+
+function readUrl(name: string, value: unknown): string {
+  let url: URL;
+  try {
+    url = new URL(value as string);
+  } catch {
+    throw new TypeError(`${name} must be an http or https address, such as "https://cards.example".`);
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError(`${name} must be an http or https address.`);
+  if (url.username || url.password) throw new TypeError(`${name} must hold no user name or password.`);
+  if (url.search || url.hash) throw new TypeError(`${name} must have no query and no fragment.`);
+  const path = url.pathname.replace(/\/+$/, "");
+  if (path.endsWith("/api/endpoint/v1")) throw new TypeError(`${name} must end before /api/endpoint/v1.`);
+  return url.origin + path;
+}
+
+function readSecret(name: string, value: unknown): Secret {
+  const secret = value instanceof Secret || typeof value === "string" ? Secret.of(value) : undefined;
+  if (!secret || secret.reveal() === "") throw new TypeError(`${name} must be a string that is not empty.`);
+  return secret;
+}
+
+function readCredentials(value: { email: string; password: string | Secret }) {
+  const email: unknown = value?.email;
+  // The pair goes over HTTP Basic, which ends the user name at the first colon.
+  if (typeof email !== "string" || email === "" || email.includes(":")) {
+    throw new TypeError("credentials.email must be an email address without a colon.");
+  }
+  return { email, password: readSecret("credentials.password", value.password) };
+}
