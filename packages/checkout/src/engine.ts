@@ -27,10 +27,15 @@ export interface PaymentPlan {
   readonly remainderCents: number;
   /** True when an applied card's time has run out, so that it pays nothing. */
   readonly hasExpired: boolean;
+  /** True when a card pays nothing because an attempt to charge it lives. */
+  readonly hasSettling: boolean;
 }
 
 export interface EngineOptions {
+  /** Must have a company id. */
   readonly client: GiftcardClient;
+  /** Written into each attempt and shown to the shopper. Default: the client's, or else `live`. */
+  readonly environment?: "live" | "sandbox";
   readonly journal: Journal;
   readonly sealer: Sealer;
   /** Cards per order. Default 5. */
@@ -63,14 +68,20 @@ export interface Engine {
    */
   settle(cartId: string): Promise<void>;
   /**
+   * Refuses a completion whose cards and other payments don't add up to the total.
+   * @param otherCents what the other payments of the order will authorize
+   * @throws payment_in_progress, applied_card_expired or amount_changed, by the cause
+   */
+  checkCovers(plan: PaymentPlan, otherCents: number): void;
+  /**
    * Writes the intent to charge a part of the plan, owned by `owner` until its lease runs out.
    * @param externalId the shop's own id of this payment; a later call finds the attempt by it
    * @throws payment_in_progress, applied_card_expired
    */
   begin(cart: CartView, part: PlannedPart, externalId: string, owner: string): Promise<Attempt>;
   /**
-   * Sends the devalue of an intent, exactly once, and returns the attempt in `devalued`.
-   * A second call for an attempt that is devalued already returns it; any other throws payment_in_progress.
+   * Sends the devalue of an intent, exactly once, and returns the attempt in `devalued`. Only the engine that began
+   * the attempt sends it. A second call for an attempt that is devalued already returns it; any other throws payment_in_progress.
    * @throws the card's refusal (nothing taken), balance_changed (taken less, reversed), service_unavailable (ended,
    *   nothing taken), outcome_unknown (recovery ends it)
    */

@@ -126,7 +126,7 @@ export interface Move {
 }
 
 /**
- * Where the money flow is written down. Every method is atomic and durable when it returns, and is judged by the
+ * Where the money flow is written down. Every change is atomic and durable when it returns, and is judged by the
  * store's clock, so that several processes can share it.
  */
 export interface Journal {
@@ -155,8 +155,11 @@ export interface Journal {
   move(reference: string, move: Move): Promise<Attempt | null>;
   /** Prolongs every lease of the owner; returns how many it still holds. */
   renew(owner: string, forMs: number): Promise<number>;
-  /** Leases up to `limit` unsettled attempts whose lease has run out and whose next try is due. */
-  claim(lease: { owner: string; forMs: number }, limit: number): Promise<Attempt[]>;
+  /**
+   * Leases up to `limit` unsettled attempts whose lease has run out: of one cart, or of all carts where the next try
+   * is due.
+   */
+  claim(lease: { owner: string; forMs: number }, limit: number, cartId?: string): Promise<Attempt[]>;
   /** Deletes sealed cards whose time has run out, and quotes that nobody applied. */
   purge(): Promise<void>;
 }

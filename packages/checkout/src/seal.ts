@@ -1,0 +1,129 @@
+import { createHmac, hkdfSync } from "node:crypto";
+import { Secret } from "@giftcard-pay/client";
+import { decodeProtectedHeader, EncryptJWT, errors, jwtDecrypt } from "jose";
+
+/** A key that seals cards and tokens: 32 random bytes in base64 or base64url (`openssl rand -base64 32`). */
+export interface SealingKey {
+  /** Stands in the clear beside what it sealed, so that the key can be found again. */
+  readonly id: string;
+  readonly key: string;
+}
+
+/** Card number and PIN, never to be seen. */
+export interface Card {
+  readonly cardNumber: Secret;
+  readonly pin: Secret;
+}
+
+/** Why a seal doesn't open. `expired`: its time has run out; `unknown_key`: sealed under a key that isn't configured. */
+export type SealFault = "expired" | "unknown_key" | "broken";
+
+export class SealError extends Error {
+  override readonly name = "SealError";
+  constructor(readonly fault: SealFault) {
+    super(
+      {
+        expired: "The sealed card is too old to be used.",
+        unknown_key: "Sealed under a key that is not configured. Add the old key behind the new one in sealingKeys.",
+        broken: "The seal is broken, or it was made for something else.",
+      }[fault],
+    );
+  }
+}
+
+/**
+ * Seals (JWE, direct A256GCM) what a shop must keep and nobody may read. Three seals, three lives: a tender's card
+ * opens for its cart, an attempt's card and a cancel token open for their reference. The first key seals, all open.
+ */
+export interface Sealer {
+  sealTenderCard(card: Card, cartId: string, lifeMs: number): Promise<string>;
+  /** @throws {SealError} */
+  openTenderCard(sealed: string, cartId: string): Promise<Card>;
+  /** Lives for 24 hours. */
+  sealAttemptCard(card: Card, reference: string): Promise<string>;
+  /** @throws {SealError} */
+  openAttemptCard(sealed: string, reference: string): Promise<Card>;
+  /** Lives for good: an order may be cancelled next month. */
+  sealToken(token: Secret, reference: string): Promise<string>;
+  /** @throws {SealError} */
+  openToken(sealed: string, reference: string): Promise<Secret>;
+  /** Keyed hashes of a card number, one per key, newest first, by which a cart finds the same card again. */
+  fingerprints(cardNumber: Secret): string[];
+}
+
+type Purpose = "tender-card" | "attempt-card" | "cancel-token";
+
+const ATTEMPT_CARD_LIFE_MS = 24 * 60 * 60 * 1000;
+
+function readKey({ id, key }: SealingKey): { id: string; bytes: Uint8Array; fingerprintKey: Uint8Array } {
+  if (!/^[\w.-]{1,64}$/.test(id)) {
+    throw new TypeError("A sealing key's id is 1 to 64 letters, digits, dots, dashes or underscores.");
+  }
+  const bytes = /^[\w+/=-]+$/.test(key) ? Buffer.from(key, "base64") : Buffer.alloc(0);
+  if (bytes.length !== 32) {
+    throw new TypeError(`Sealing key "${id}" is not 32 bytes in base64. Make one with: openssl rand -base64 32`);
+  }
+  const fingerprintKey = new Uint8Array(hkdfSync("sha256", bytes, "", "giftcard-pay card fingerprint", 32));
+  return { id, bytes: new Uint8Array(bytes), fingerprintKey };
+}
+
+/**
+ * @param options.keys the newest first; keep old ones until nothing is sealed under them
+ * @throws {TypeError} when there is no key, a key isn't 32 bytes, or an id stands twice
+ */
+export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
+  const keys = options.keys.map(readKey);
+  const newest = keys[0];
+  if (!newest) throw new TypeError("At least one sealing key is needed. Make one with: openssl rand -base64 32");
+  if (new Set(keys.map((k) => k.id)).size < keys.length) throw new TypeError("Two sealing keys have the same id.");
+
+  async function seal(purpose: Purpose, audience: string, claims: object, lifeMs?: number): Promise<string> {
+    const jwt = new EncryptJWT({ ...claims })
+      .setProtectedHeader({ alg: "dir", enc: "A256GCM", kid: newest?.id ?? "" })
+      .setIssuer(purpose)
+      .setAudience(audience);
+    if (lifeMs !== undefined) jwt.setExpirationTime(new Date(Date.now() + lifeMs));
+    return jwt.encrypt(newest?.bytes ?? new Uint8Array());
+  }
+
+  async function open(purpose: Purpose, audience: string, sealed: string): Promise<Record<string, unknown>> {
+    const key = keys.find((k) => k.id === keyIdOf(sealed));
+    if (!key) throw new SealError("unknown_key");
+    try {
+      const { payload } = await jwtDecrypt(sealed, key.bytes, {
+        issuer: purpose,
+        audience,
+        keyManagementAlgorithms: ["dir"],
+        contentEncryptionAlgorithms: ["A256GCM"],
+      });
+      return payload;
+    } catch (error) {
+      // The library's error can hold the claims, so it goes no further than this.
+      throw new SealError(error instanceof errors.JWTExpired ? "expired" : "broken");
+    }
+  }
+
+  const cardClaims = (card: Card) => ({ n: card.cardNumber.reveal(), p: card.pin.reveal() });
+  const toCard = (claims: Record<string, unknown>): Card => ({
+    cardNumber: new Secret(String(claims.n)),
+    pin: new Secret(String(claims.p)),
+  });
+  return {
+    sealTenderCard: (card, cartId, lifeMs) => seal("tender-card", cartId, cardClaims(card), lifeMs),
+    openTenderCard: async (sealed, cartId) => toCard(await open("tender-card", cartId, sealed)),
+    sealAttemptCard: (card, ref) => seal("attempt-card", ref, cardClaims(card), ATTEMPT_CARD_LIFE_MS),
+    openAttemptCard: async (sealed, ref) => toCard(await open("attempt-card", ref, sealed)),
+    sealToken: (token, ref) => seal("cancel-token", ref, { t: token.reveal() }),
+    openToken: async (sealed, ref) => new Secret(String((await open("cancel-token", ref, sealed)).t)),
+    fingerprints: (cardNumber) =>
+      keys.map((k) => createHmac("sha256", k.fingerprintKey).update(cardNumber.reveal()).digest("base64url")),
+  };
+}
+
+function keyIdOf(sealed: string): string | undefined {
+  try {
+    return decodeProtectedHeader(sealed).kid;
+  } catch {
+    throw new SealError("broken");
+  }
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import { type Cents, type GiftcardClient, MAX_DEDUCTION_CENTS, Secret } from "@giftcard-pay/client";
+import type { CartView, PaymentPlan } from "./engine.js";
+import { CheckoutError, toCheckoutError } from "./errors.js";
+import type { Journal, Tender } from "./journal.js";
+import type { Card, Sealer } from "./seal.js";
+import type { AppliedCard, ApplyRequest, CardEntry, CartSummary, LimitedBy, Quote } from "./storefront.js";
+
+/** What one card pays of what is left of an order: the smallest of that, its balance, and the limit of a devalue. */
+export function useCard(leftCents: number, balanceCents: number): { amountCents: number; limitedBy: LimitedBy } {
+  const amountCents = Math.min(leftCents, balanceCents, MAX_DEDUCTION_CENTS);
+  const limitedBy = amountCents === leftCents ? "order" : amountCents === balanceCents ? "balance" : "limit";
+  return { amountCents, limitedBy };
+}
+
+interface TenderDesk {
+  readonly client: GiftcardClient;
+  readonly journal: Journal;
+  readonly sealer: Sealer;
+  readonly environment: "live" | "sandbox";
+  readonly maxCards: number;
+  readonly tenderLifeMs: number;
+  readonly quoteLifeMs: number;
+}
+
+/** The part of the flow that takes nothing: quote, apply, list, remove, plan. */
+export function createTenders(desk: TenderDesk) {
+  const { client, journal, sealer } = desk;
+
+  async function plan(cart: CartView): Promise<PaymentPlan> {
+    return toPlan(cart, await journal.tenders(checkedCart(cart).id));
+  }
+
+  async function summary(cart: CartView): Promise<CartSummary> {
+    const tenders = await journal.tenders(checkedCart(cart).id);
+    const { coveredCents, remainderCents } = toPlan(cart, tenders);
+    return {
+      cartId: cart.id,
+      currency: "EUR",
+      totalCents: cart.totalCents,
+      coveredCents,
+      remainingCents: remainderCents,
+      maxPerCardCents: MAX_DEDUCTION_CENTS,
+      maxCards: desk.maxCards,
+      cards: toAppliedCards(cart, tenders),
+      environment: desk.environment,
+    };
+  }
+
+  async function quote(cart: CartView, entry: CardEntry): Promise<Quote> {
+    const card = readCard(entry);
+    const { remainderCents } = await roomFor(cart);
+    const { balanceCents, expiryDate } = await spendableBalance(card);
+    const fingerprints = sealer.fingerprints(card.cardNumber);
+    if (await journal.holdsCard(cart.id, fingerprints)) throw new CheckoutError("card_already_applied");
+    const id = `gct_${randomUUID()}`;
+    const lastFour = card.cardNumber.lastFour();
+    const sealedCard = await sealer.sealTenderCard(card, cart.id, desk.tenderLifeMs);
+    await journal.addQuote(
+      { id, cartId: cart.id, lastFour, fingerprint: fingerprints[0] ?? "", balanceCents, sealedCard },
+      desk.tenderLifeMs,
+    );
+    const { amountCents, limitedBy } = useCard(remainderCents, balanceCents);
+    return {
+      quoteId: id,
+      lastFour,
+      balanceCents,
+      usableCents: amountCents,
+      limitedBy,
+      remainingCents: remainderCents - amountCents,
+      expiryDate,
+    };
+  }
+
+  async function apply(cart: CartView, request: ApplyRequest): Promise<CartSummary> {
+    const quoteId = "quoteId" in request ? request.quoteId : (await quote(cart, request)).quoteId;
+    if (typeof quoteId !== "string" || quoteId === "") throw new CheckoutError("invalid_request");
+    const applied = (await journal.tenders(checkedCart(cart).id)).some((t) => t.id === quoteId);
+    if (!applied) {
+      await roomFor(cart);
+      const outcome = await journal.applyQuote(cart.id, quoteId, desk.quoteLifeMs);
+      if (outcome === "duplicate") throw new CheckoutError("card_already_applied");
+      if (outcome === "gone") throw new CheckoutError("quote_expired");
+    }
+    return summary(cart);
+  }
+
+  async function remove(cart: CartView, tenderId: string): Promise<CartSummary> {
+    const outcome = await journal.removeTender(cart.id, tenderId);
+    if (outcome === "charging") throw new CheckoutError("payment_in_progress");
+    if (outcome === "gone") throw new CheckoutError("applied_card_not_found");
+    return summary(cart);
+  }
+
+  /** Refuses where the cart takes no further card; returns what is left to pay. */
+  async function roomFor(cart: CartView): Promise<PaymentPlan> {
+    const tenders = await journal.tenders(checkedCart(cart).id);
+    const current = toPlan(cart, tenders);
+    if (current.remainderCents === 0) throw new CheckoutError("nothing_to_pay");
+    if (tenders.filter((t) => !t.expired).length >= desk.maxCards) throw new CheckoutError("too_many_cards");
+    return current;
+  }
+
+  async function spendableBalance(card: Card): Promise<{ balanceCents: Cents; expiryDate: string }> {
+    const answer = await client.balance(card).catch((error: unknown) => {
+      throw toCheckoutError(error);
+    });
+    const { balanceCents, cardStatus, currency, expiryDate } = answer;
+    if (currency.toUpperCase() !== "EUR") throw new CheckoutError("currency_not_supported");
+    if (cardStatus === "Blocked") throw new CheckoutError("card_blocked");
+    if (cardStatus === "Expired") throw new CheckoutError("card_expired");
+    if (cardStatus === "No balance" || (cardStatus === "Active" && balanceCents === 0)) {
+      throw new CheckoutError("card_no_balance");
+    }
+    if (cardStatus !== "Active") throw new CheckoutError("card_not_active");
+    return { balanceCents, expiryDate };
+  }
+
+  return { quote, apply, summary, remove, plan };
+}
+
+function checkedCart(cart: CartView): CartView {
+  if (cart.currency.toUpperCase() !== "EUR") throw new CheckoutError("currency_not_supported");
+  if (!Number.isSafeInteger(cart.totalCents) || cart.totalCents < 0) throw new CheckoutError("internal");
+  return cart;
+}
+
+/** Only white space around the entry goes: what a card number looks like is the issuer's affair. */
+function readCard(entry: CardEntry): Card {
+  const [cardNumber, pin] = [entry?.cardNumber, entry?.pin].map((v) => (typeof v === "string" ? v.trim() : ""));
+  if (!cardNumber || !pin || cardNumber.length > 64 || pin.length > 64) throw new CheckoutError("invalid_request");
+  return { cardNumber: new Secret(cardNumber), pin: new Secret(pin) };
+}
+
+function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard[] {
+  let leftCents = cart.totalCents;
+  return tenders.map((tender) => {
+    const { id, lastFour, balanceCents } = tender;
+    const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";
+    const use = useCard(leftCents, balanceCents);
+    if (state !== "applied") return { id, lastFour, balanceCents, state, amountCents: 0, limitedBy: use.limitedBy };
+    leftCents -= use.amountCents;
+    return { id, lastFour, balanceCents, state, ...use };
+  });
+}
+
+function toPlan(cart: CartView, tenders: readonly Tender[]): PaymentPlan {
+  const cards = toAppliedCards(cart, tenders);
+  const parts = cards
+    .filter((card) => card.amountCents > 0)
+    .map(({ id, lastFour, amountCents }) => ({ tenderId: id, lastFour, amountCents }));
+  const coveredCents = parts.reduce((sum, part) => sum + part.amountCents, 0);
+  return {
+    parts,
+    coveredCents,
+    remainderCents: cart.totalCents - coveredCents,
+    hasExpired: cards.some((card) => card.state === "expired"),
+    hasSettling: cards.some((card) => card.state === "settling"),
+  };
+}
