@@ -1,0 +1,94 @@
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+
+/**
+ * What happens to a call on its way: `pass`; `cut-before` (the connection ends before the service sees the call);
+ * `cut-after` (the service does its work, the answer is lost); `error` (a 500 instead of the call); `garbage` (the
+ * service does its work, the answer is unreadable); `hold` (the call is delivered only after `release()`, long after
+ * the caller has given up).
+ */
+export type Fault = "pass" | "cut-before" | "cut-after" | "error" | "garbage" | "hold";
+
+/** A call that arrived at the proxy. No body, no secret. */
+export interface SeenCall {
+  readonly operation: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface FaultProxy {
+  readonly url: string;
+  /** Every call, in order. */
+  readonly seen: SeenCall[];
+  /** Sets the fault of one operation (`devalue`, `canceldevalue`, …) until it is set again, or for the next `times` calls. */
+  set(operation: string, fault: Fault, times?: number): void;
+  /** Back to `pass` for all. */
+  clear(): void;
+  /** Delivers every held call and waits for the service's answers. */
+  release(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A real HTTP proxy between a shop and the service, which can fail in every way that a network can. */
+export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
+  const faults = new Map<string, { fault: Fault; left: number }>();
+  const held: (() => Promise<void>)[] = [];
+  const seen: SeenCall[] = [];
+
+  const server = http.createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => void handle(request, response, Buffer.concat(chunks)));
+  });
+
+  function nextFault(operation: string): Fault {
+    const set = faults.get(operation);
+    if (!set || set.left <= 0) return "pass";
+    set.left -= 1;
+    return set.fault;
+  }
+
+  async function handle(request: http.IncomingMessage, response: http.ServerResponse, body: Buffer): Promise<void> {
+    const operation = (request.url ?? "").split("/").filter(Boolean).pop() ?? "";
+    const key = request.headers["idempotency-key"];
+    seen.push({ operation, idempotencyKey: Array.isArray(key) ? key[0] : key });
+    const fault = nextFault(operation);
+    if (fault === "cut-before") return void request.socket.destroy();
+    if (fault === "error") return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Oops</h1>");
+    if (fault === "hold") return void held.push(async () => void (await forward(request, body)));
+    const answer = await forward(request, body).catch(() => undefined);
+    if (!answer || fault === "cut-after") return void request.socket.destroy();
+    if (fault === "garbage") return void response.writeHead(200, { "content-type": "application/json" }).end('{"succ');
+    response.writeHead(answer.status, answer.headers).end(answer.body);
+  }
+
+  async function forward(request: http.IncomingMessage, body: Buffer) {
+    const target = new URL(request.url ?? "/", targetUrl);
+    return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
+      const headers = { ...request.headers, host: target.host, connection: "close" };
+      const outgoing = http.request(target, { method: request.method, headers }, (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk) => chunks.push(chunk));
+        incoming.on("error", reject);
+        incoming.on("end", () =>
+          resolve({ status: incoming.statusCode ?? 502, headers: incoming.headers, body: Buffer.concat(chunks) }),
+        );
+      });
+      outgoing.on("error", reject);
+      outgoing.end(body);
+    });
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    set: (operation, fault, times = Number.POSITIVE_INFINITY) => void faults.set(operation, { fault, left: times }),
+    clear: () => faults.clear(),
+    release: async () => void (await Promise.allSettled(held.splice(0).map((deliver) => deliver()))),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
