@@ -1,0 +1,186 @@
+/** Builds and starts the example shop, for the demo and for tests. */
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { freePort, runNode, startNode } from "./process.mjs";
+
+/**
+ * Where the shop finds the gift card service.
+ * @typedef {object} GiftcardSettings
+ * @property {string} baseUrl
+ * @property {string} apiKey
+ * @property {number} companyId
+ */
+
+/**
+ * A running shop.
+ * @typedef {object} MedusaStore
+ * @property {string} url
+ * @property {string} publishableKey
+ * @property {{ email: string, password: string, token: string }} admin
+ * @property {number} pid
+ * @property {() => string} logs
+ * @property {() => Promise<number | null>} stop
+ * @property {() => Promise<number | null>} kill
+ * @property {Promise<number | null>} exited
+ */
+
+const storeDir = fileURLToPath(new URL("../examples/medusa-store/", import.meta.url));
+const serverDir = path.join(storeDir, ".medusa", "server");
+const cli = createRequire(path.join(storeDir, "package.json")).resolve("@medusajs/cli/cli.js");
+
+const admin = { email: "admin@example.com", password: "demo-admin-password" };
+const TEMPLATE = "medusa_store_template";
+const TEMPLATE_LOCK = 7_498_2498;
+
+/** What every command of the shop runs with. SWC and ts-node aren't needed: it runs what was built. */
+const baseEnv = {
+  NODE_ENV: "production",
+  MEDUSA_DISABLE_TELEMETRY: "true",
+  JWT_SECRET: "demo-jwt-secret",
+  COOKIE_SECRET: "demo-cookie-secret",
+  COOKIE_SECURE: "false",
+  ADMIN_EMAIL: admin.email,
+  ADMIN_PASSWORD: admin.password,
+};
+
+/**
+ * Compiles the shop, unless it is built already; its plugin must be.
+ * @param {{ withAdmin?: boolean, force?: boolean, signal?: AbortSignal }} [options] the admin pages take half a minute more
+ */
+export async function buildStore({ withAdmin = false, force = false, signal } = {}) {
+  const wanted = path.join(serverDir, withAdmin ? "public/admin/index.html" : "medusa-config.js");
+  if (!force && existsSync(wanted)) return;
+  await runNode({
+    name: "medusa build",
+    args: ["medusa.cjs", "build"],
+    cwd: storeDir,
+    env: { ...baseEnv, DISABLE_ADMIN: withAdmin ? "false" : "true" },
+    ...(signal && { signal }),
+  });
+}
+
+/**
+ * Makes a database with the shop's tables and goods. The first call on a server takes ten seconds and keeps
+ * the result as a template; each further one, from any process, copies it.
+ *
+ * @param {string} serverUrl a PostgreSQL server's address, with the right to create databases
+ * @param {{ name?: string, signal?: AbortSignal }} [options]
+ * @returns {Promise<string>} the new database's address
+ */
+export async function createStoreDatabase(serverUrl, { name = `store_${Date.now().toString(36)}${process.pid}`, signal } = {}) {
+  const client = new pg.Client({ connectionString: serverUrl });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
+    const found = await client.query("select 1 from pg_database where datname = $1", [TEMPLATE]);
+    if (found.rowCount === 0) await createTemplate(client, serverUrl, signal);
+    await client.query(`create database ${client.escapeIdentifier(name)} template ${TEMPLATE}`);
+  } finally {
+    await client.end();
+  }
+  return databaseAt(serverUrl, name);
+}
+
+/** @param {pg.Client} client @param {string} serverUrl @param {AbortSignal | undefined} signal */
+async function createTemplate(client, serverUrl, signal) {
+  const unfinished = `${TEMPLATE}_unfinished`;
+  await client.query(`drop database if exists ${unfinished} with (force)`);
+  await client.query(`create database ${unfinished}`);
+  await runNode({
+    name: "medusa db:migrate",
+    args: [cli, "db:migrate", "--execute-safe-links"],
+    cwd: serverDir,
+    env: { ...baseEnv, DATABASE_URL: databaseAt(serverUrl, unfinished), DISABLE_ADMIN: "true" },
+    ...(signal && { signal }),
+  });
+  await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
+}
+
+/** @param {string} serverUrl @param {string} name */
+function databaseAt(serverUrl, name) {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/**
+ * Starts the built shop on 127.0.0.1 and waits until it takes orders.
+ *
+ * @param {object} options
+ * @param {string} options.databaseUrl made by `createStoreDatabase`
+ * @param {GiftcardSettings} [options.giftcard]
+ * @param {number} [options.port] a free one when left out
+ * @param {string} [options.storefrontUrl] the origin whose pages may call the shop
+ * @param {boolean} [options.withAdmin] serves the admin pages, if they were built
+ * @param {Record<string, string | undefined>} [options.env] further settings, or other values for these
+ * @param {AbortSignal} [options.signal]
+ * @returns {Promise<MedusaStore>}
+ */
+export async function startMedusaStore({ databaseUrl, giftcard, port, storefrontUrl, withAdmin = false, env, signal }) {
+  const atPort = port ?? (await freePort());
+  const url = `http://127.0.0.1:${atPort}`;
+  const child = await startNode({
+    name: "The Medusa store",
+    args: [cli, "start", "--host", "127.0.0.1", "--port", String(atPort)],
+    cwd: serverDir,
+    env: {
+      ...baseEnv,
+      ...(giftcard && giftcardEnv(giftcard)),
+      DATABASE_URL: databaseUrl,
+      DISABLE_ADMIN: String(!withAdmin),
+      STORE_CORS: storefrontUrl ?? url,
+      ADMIN_CORS: url,
+      AUTH_CORS: `${url},${storefrontUrl ?? url}`,
+      ...env,
+    },
+    ready: /Server is ready on port/,
+    ...(signal && { signal }),
+  });
+  try {
+    const token = await adminToken(url);
+    const publishableKey = await readPublishableKey(url, token);
+    const { pid, logs, stop, kill, exited } = child;
+    return { url, publishableKey, admin: { ...admin, token }, pid, logs, stop, kill, exited };
+  } catch (error) {
+    await child.kill();
+    throw error;
+  }
+}
+
+/** @param {GiftcardSettings} giftcard */
+function giftcardEnv(giftcard) {
+  return {
+    GIFTCARD_BASE_URL: giftcard.baseUrl,
+    GIFTCARD_API_KEY: giftcard.apiKey,
+    GIFTCARD_COMPANY_ID: String(giftcard.companyId),
+  };
+}
+
+/** @param {string} url @returns {Promise<string>} */
+async function adminToken(url) {
+  const { token } = await json(`${url}/auth/user/emailpass`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(admin),
+  });
+  return token;
+}
+
+/** @param {string} url @param {string} token @returns {Promise<string>} */
+async function readPublishableKey(url, token) {
+  const { api_keys } = await json(`${url}/admin/api-keys?type=publishable&limit=1`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return api_keys[0].token;
+}
+
+/** @param {string} url @param {RequestInit} init */
+async function json(url, init) {
+  const response = await fetch(url, init);
+  if (!response.ok) throw new Error(`${new URL(url).pathname} answered ${response.status}: ${await response.text()}`);
+  return response.json();
+}

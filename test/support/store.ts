@@ -1,0 +1,21 @@
+import { buildStore, createStoreDatabase, type MedusaStore, startMedusaStore } from "../../scripts/medusa-store.mjs";
+
+export type { MedusaStore };
+
+/** Settings of a test's shop, beside its database. */
+export type StoreSettings = Omit<Parameters<typeof startMedusaStore>[0], "databaseUrl">;
+
+/**
+ * Starts the example shop, built before, on a database of its own.
+ *
+ * @param postgresUrl the test server's address
+ * @param settings the gift card service it uses, its port, further environment variables
+ */
+export async function startTestStore(
+  postgresUrl: string,
+  settings: StoreSettings = {},
+): Promise<MedusaStore & { databaseUrl: string }> {
+  await buildStore();
+  const databaseUrl = await createStoreDatabase(postgresUrl);
+  return { ...(await startMedusaStore({ ...settings, databaseUrl })), databaseUrl };
+}
