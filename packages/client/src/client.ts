@@ -135,9 +135,9 @@ export function createClient(options: ClientOptions): GiftcardClient {
     listEvents: (options) => call("listEvents", {}, callOptions(options)),
     listEventConcepts: (options) => call("listEventConcepts", {}, callOptions(options)),
     listProviders: (options) => call("listProviders", {}, callOptions(options)),
-    createEventConcept: ({ representative, register, providerId }, options) =>
+    createEventConcept: async ({ representative, register, providerId }, options) =>
       call("createEventConcept", { representative, register, providerId }, callOptions(options)),
-    createEvents: (events, options) =>
+    createEvents: async (events, options) =>
       call("createEvents", { events: [...events] }, { ...callOptions(options), reference: options?.reference }),
     async balance({ cardNumber, pin }, options) {
       const card = { cardNumber: Secret.of(cardNumber), pin: Secret.of(pin) };
