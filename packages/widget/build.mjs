@@ -1,0 +1,27 @@
+/** Compiles, makes the published types stand on their own, and bundles the standalone file. */
+import { execFileSync } from "node:child_process";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { build } from "vite";
+
+const here = import.meta.dirname;
+const dist = path.join(here, "dist");
+const require = createRequire(import.meta.url);
+
+execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--build", here], { stdio: "inherit" });
+
+// The storefront's shapes are types only. They travel along, so that a page needs no server package to compile.
+const shapes = "@giftcard-pay/checkout/storefront";
+await copyFile(path.join(here, "../checkout/dist/storefront.d.ts"), path.join(dist, "storefront.d.ts"));
+await writeFile(path.join(dist, "storefront.js"), "export {};\n");
+for (const name of await readdir(dist, { recursive: true })) {
+  if (!name.endsWith(".d.ts")) continue;
+  const file = path.join(dist, name);
+  const text = await readFile(file, "utf8");
+  if (!text.includes(`"${shapes}"`)) continue;
+  const local = path.posix.join(path.dirname(name) === "." ? "." : "..", "storefront.js");
+  await writeFile(file, text.replaceAll(`"${shapes}"`, `"${local.startsWith(".") ? local : `./${local}`}"`));
+}
+
+await build({ root: here, configFile: path.join(here, "vite.config.js") });

@@ -1,0 +1,45 @@
+import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
+import type { FaultCode } from "./messages/index.js";
+
+/** What the shopper, or the page, was doing. */
+export type Action = "load" | "quote" | "apply" | "remove";
+
+/** Detail of `giftcard-pay:applied` and `giftcard-pay:removed`. */
+export interface CardDetail {
+  card: AppliedCard;
+  summary: CartSummary;
+}
+
+/** Detail of `giftcard-pay:total`. Amounts in cents. */
+export interface TotalDetail {
+  totalCents: number;
+  coveredCents: number;
+  remainingCents: number;
+  summary: CartSummary;
+}
+
+/** Detail of `giftcard-pay:error`. It never holds what the shopper typed. */
+export interface ErrorDetail {
+  code: FaultCode;
+  action: Action;
+  retryAfterSeconds?: number;
+}
+
+/** The events of `<giftcard-pay>`, by type. None carries a card number or a PIN. All bubble, also out of shadow roots. */
+export interface GiftcardEventMap {
+  "giftcard-pay:applied": GiftcardEvent<CardDetail>;
+  "giftcard-pay:removed": GiftcardEvent<CardDetail>;
+  "giftcard-pay:total": GiftcardEvent<TotalDetail>;
+  "giftcard-pay:error": GiftcardEvent<ErrorDetail>;
+}
+
+/** An event of the widget; what it tells stands in `detail`. */
+export class GiftcardEvent<Detail> extends CustomEvent<Detail> {
+  constructor(type: keyof GiftcardEventMap, detail: Detail) {
+    super(type, { detail, bubbles: true, composed: true });
+  }
+}
+
+declare global {
+  interface GlobalEventHandlersEventMap extends GiftcardEventMap {}
+}

@@ -1,0 +1,260 @@
+import { css } from "lit";
+
+/** Everything takes its colours from the page's own text colour, so that light and dark pages both fit. */
+export const styles = css`
+  :host {
+    --_accent: var(--giftcard-pay-accent, #1f4fd1);
+    --_on-accent: var(--giftcard-pay-on-accent, #fff);
+    --_radius: var(--giftcard-pay-radius, 0.5rem);
+    --_gap: var(--giftcard-pay-gap, 1rem);
+    --_border: var(--giftcard-pay-border, color-mix(in srgb, currentcolor 18%, transparent));
+    --_field-border: var(--giftcard-pay-field-border, color-mix(in srgb, currentcolor 55%, transparent));
+    --_surface: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, transparent));
+    --_muted: color-mix(in srgb, currentcolor 72%, transparent);
+    --_error: var(--giftcard-pay-error, color-mix(in srgb, #d81b1b 72%, currentcolor));
+    --_focus: var(--giftcard-pay-focus, color-mix(in srgb, var(--_accent) 75%, currentcolor));
+    display: block;
+    line-height: 1.45;
+    overflow-wrap: break-word;
+  }
+  :host([hidden]),
+  [hidden] {
+    display: none !important;
+  }
+  * {
+    box-sizing: border-box;
+  }
+  .base,
+  form,
+  .panel {
+    display: flex;
+    flex-direction: column;
+    gap: var(--_gap);
+  }
+  p,
+  dl,
+  dd,
+  ul {
+    margin: 0;
+    padding: 0;
+  }
+  .fields {
+    display: flex;
+    flex-wrap: wrap;
+    gap: var(--_gap);
+  }
+  .field {
+    flex: 1 1 8rem;
+    min-inline-size: 0;
+    display: flex;
+    flex-direction: column;
+    gap: 0.375rem;
+  }
+  .field.wide {
+    flex: 3 1 14rem;
+  }
+  label,
+  .strong {
+    font-weight: 600;
+  }
+  label {
+    font-size: 0.9375em;
+  }
+  input {
+    font: inherit;
+    font-variant-numeric: tabular-nums;
+    letter-spacing: 0.03em;
+    color: inherit;
+    inline-size: 100%;
+    min-block-size: 2.75rem;
+    padding: 0.5rem 0.75rem;
+    background: var(--giftcard-pay-field, transparent);
+    border: 1px solid var(--_field-border);
+    border-radius: var(--_radius);
+    transition: border-color 0.15s;
+  }
+  input[aria-invalid="true"] {
+    border-color: var(--_error);
+    box-shadow: inset 0 0 0 1px var(--_error);
+  }
+  .pin {
+    position: relative;
+  }
+  .pin input {
+    padding-inline-end: 2.75rem;
+  }
+  .masked {
+    -webkit-text-security: disc;
+  }
+  .eye {
+    position: absolute;
+    inset-block: 0;
+    inset-inline-end: 0;
+    inline-size: 2.75rem;
+    padding: 0;
+    border: 0;
+    color: var(--_muted);
+  }
+  .eye svg {
+    inline-size: 1.25rem;
+    fill: none;
+    stroke: currentcolor;
+    stroke-width: 1.75;
+    stroke-linecap: round;
+  }
+  .eye[aria-pressed="true"] .slash {
+    display: none;
+  }
+  button {
+    font: inherit;
+    font-weight: 600;
+    color: inherit;
+    min-block-size: 2.75rem;
+    min-inline-size: 2.75rem;
+    padding: 0.5rem 1.125rem;
+    background: transparent;
+    border: 1px solid var(--_field-border);
+    border-radius: var(--_radius);
+    cursor: pointer;
+    transition: background-color 0.15s;
+  }
+  button:hover {
+    background: color-mix(in srgb, currentcolor 7%, transparent);
+  }
+  button.primary {
+    color: var(--_on-accent);
+    background: var(--_accent);
+    border-color: var(--_accent);
+  }
+  button.primary:hover {
+    background: color-mix(in srgb, var(--_accent) 88%, #000);
+  }
+  button.plain {
+    border-color: transparent;
+    text-decoration: underline;
+    text-underline-offset: 0.2em;
+    font-weight: 500;
+    padding-inline: 0.5rem;
+  }
+  button[aria-disabled="true"] {
+    opacity: 0.7;
+    cursor: default;
+  }
+  input:focus-visible,
+  button:focus-visible,
+  [tabindex="-1"]:focus-visible {
+    outline: 2px solid var(--_focus);
+    outline-offset: 2px;
+  }
+  .actions {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.5rem;
+  }
+  .actions > .grow {
+    flex: 1 1 auto;
+  }
+  .panel {
+    padding: var(--_gap);
+    background: var(--_surface);
+    border: 1px solid var(--_border);
+    border-radius: var(--_radius);
+  }
+  .row {
+    display: flex;
+    flex-wrap: wrap;
+    justify-content: space-between;
+    align-items: center;
+    column-gap: 1rem;
+  }
+  dl {
+    display: grid;
+    gap: 0.375rem;
+  }
+  dd {
+    margin-inline-start: auto;
+    font-variant-numeric: tabular-nums;
+  }
+  .total {
+    font-weight: 600;
+  }
+  .note,
+  .hint {
+    font-size: 0.875em;
+    color: var(--_muted);
+  }
+  .note {
+    color: inherit;
+    padding-inline-start: 0.75rem;
+    border-inline-start: 3px solid var(--_accent);
+  }
+  ul {
+    list-style: none;
+  }
+  li {
+    padding-block: 0.25rem;
+    border-block-end: 1px solid var(--_border);
+  }
+  li .amount {
+    display: flex;
+    align-items: center;
+    gap: 0.25rem;
+    margin-inline-start: auto;
+    font-variant-numeric: tabular-nums;
+  }
+  li .hint {
+    padding-block-end: 0.5rem;
+  }
+  .badge {
+    align-self: flex-start;
+    font-size: 0.8125em;
+    padding: 0.0625rem 0.5rem;
+    border: 1px solid var(--_field-border);
+    border-radius: 1rem;
+  }
+  .error {
+    color: var(--_error);
+    font-size: 0.9375em;
+  }
+  .alert {
+    display: flex;
+    flex-direction: column;
+    align-items: flex-start;
+    gap: 0.5rem;
+    padding: 0.75rem;
+    border: 1px solid color-mix(in srgb, var(--_error) 45%, transparent);
+    border-radius: var(--_radius);
+    background: color-mix(in srgb, var(--_error) 6%, transparent);
+  }
+  .alert button {
+    color: inherit;
+    border-color: currentcolor;
+  }
+  .silent {
+    position: absolute;
+    inline-size: 1px;
+    block-size: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+    white-space: nowrap;
+  }
+  @media (prefers-reduced-motion: reduce) {
+    * {
+      transition: none !important;
+    }
+  }
+  @media (forced-colors: active) {
+    input,
+    button,
+    .panel,
+    .alert {
+      border-color: ButtonBorder;
+    }
+    input[aria-invalid="true"] {
+      border-width: 3px;
+    }
+    button[aria-disabled="true"] {
+      color: GrayText;
+    }
+  }
+`;

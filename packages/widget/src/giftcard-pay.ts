@@ -1,0 +1,401 @@
+import type { AppliedCard, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
+import { type CSSResult, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, query, state } from "lit/decorators.js";
+import { Amounts, usableLocale } from "./amounts.js";
+import { cardList } from "./card-list.js";
+import { cardQuote } from "./card-quote.js";
+import { CardSession } from "./card-session.js";
+import { splitPasted, tidy } from "./entry.js";
+import { entryForm, type FieldName } from "./entry-form.js";
+import { faultAlert } from "./fault-alert.js";
+import { fieldsOf, isPassing } from "./faults.js";
+import { styles } from "./giftcard-pay.styles.js";
+import {
+  builtInLanguage,
+  fill,
+  isFaultCode,
+  loadMessages,
+  type MessageOverrides,
+  type Messages,
+  messagesOf,
+  withOverrides,
+} from "./messages/index.js";
+import { ShopFault, type Transport } from "./shop-api.js";
+
+/** How long one call may take before it counts as lost. */
+const timeoutMs = 20_000;
+
+/**
+ * Takes gift cards at a checkout: card number and PIN, balance, what this order would use, apply, remove.
+ * Nothing is taken from a card before the order is placed.
+ *
+ * @tag giftcard-pay
+ *
+ * @event {GiftcardEvent<CardDetail>} giftcard-pay:applied - A card was applied to the cart.
+ * @event {GiftcardEvent<CardDetail>} giftcard-pay:removed - A card was taken off the cart.
+ * @event {GiftcardEvent<TotalDetail>} giftcard-pay:total - What the cards cover or what is left to pay changed, or became known.
+ * @event {GiftcardEvent<ErrorDetail>} giftcard-pay:error - A call was refused or got no answer.
+ *
+ * @csspart base - The whole.
+ * @csspart form - Card number and PIN.
+ * @csspart label - A label of a field.
+ * @csspart input - A field.
+ * @csspart button - Every button but "remove"; `check`, `apply`, `add` and `retry` name one each.
+ * @csspart quote - A checked card, before it is applied.
+ * @csspart note - The explanation of the limit per card.
+ * @csspart summary - The applied cards with their totals.
+ * @csspart cards - The list of applied cards.
+ * @csspart card - One applied card.
+ * @csspart remove - The button that takes a card off.
+ * @csspart totals - What the cards cover, and what is left to pay.
+ * @csspart alert - The message when something went wrong.
+ * @csspart error - The text of a message, in the alert or below a field.
+ *
+ * @cssproperty [--giftcard-pay-accent=#1f4fd1] - The main button and the focus ring.
+ * @cssproperty [--giftcard-pay-on-accent=#fff] - The text on the main button.
+ * @cssproperty [--giftcard-pay-error] - Messages; a red that follows the text colour.
+ * @cssproperty [--giftcard-pay-border] - The lines of panels.
+ * @cssproperty [--giftcard-pay-field] - The ground of a field.
+ * @cssproperty [--giftcard-pay-field-border] - The lines of fields and buttons.
+ * @cssproperty [--giftcard-pay-surface] - The ground of panels.
+ * @cssproperty [--giftcard-pay-radius=0.5rem] - Rounding.
+ * @cssproperty [--giftcard-pay-gap=1rem] - Space between the parts.
+ */
+export class GiftcardPay extends LitElement {
+  static override styles: CSSResult = styles;
+
+  /** Registers the tag. Where it is registered already, whoever did it, nothing happens. */
+  static define(tag = "giftcard-pay", registry: CustomElementRegistry | undefined = globalThis.customElements): void {
+    if (registry && !registry.get(tag)) registry.define(tag, GiftcardPay);
+  }
+
+  /** The address of the shop's gift card routes, for example `https://shop.example/store/giftcard-pay`. */
+  @property() endpoint = "";
+
+  /** The id of the cart. The form opens once it and the endpoint are known. */
+  @property() cart = "";
+
+  /** Medusa's publishable API key, sent as `x-publishable-api-key`. */
+  @property({ attribute: "publishable-key" }) publishableKey = "";
+
+  /** The language of the texts and amounts; without it, that of the nearest `lang`, then the browser's. */
+  @property({ reflect: true }) declare lang: string;
+
+  /** Further headers of every call. */
+  @property({ attribute: false }) headers: Record<string, string> = {};
+
+  /** Makes the calls in place of `fetch`. */
+  @property({ attribute: false }) transport: Transport | undefined;
+
+  /** Texts of the page's own, on top of the language's. */
+  @property({ attribute: false }) messages: MessageOverrides = {};
+
+  @state() private open = true;
+  @state() private missing: readonly FieldName[] = [];
+  @state() private pinShown = false;
+  @state() private announcement = "";
+
+  @query("#number") private numberField!: HTMLInputElement;
+  @query("#pin") private pinField!: HTMLInputElement;
+
+  private texts!: Messages;
+  private amounts!: Amounts;
+  private readonly session: CardSession = new CardSession(
+    this,
+    () => {
+      const { endpoint, cart, publishableKey, headers, transport } = this;
+      return { endpoint, cart, publishableKey, headers, transport, timeoutMs };
+    },
+    () => this.announce(this.texts.waitOver),
+  );
+
+  /** The cart as the shop told it last; undefined until then. */
+  get summary(): CartSummary | undefined {
+    return this.session.summary;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this.hasUpdated) void this.refresh();
+  }
+
+  /** Puts the focus on the first field, or on what stands in its place. */
+  override focus(options?: FocusOptions): void {
+    const place = this.renderRoot.querySelector<HTMLElement>("#apply, form:not([hidden]) #number, #add");
+    (place ?? this.renderRoot.querySelector<HTMLElement>("#summary"))?.focus(options);
+  }
+
+  /** Asks the shop for the cart again. Call it when the cart changed. Never rejects: a failure is shown. */
+  async refresh(): Promise<void> {
+    if (!this.ready) return;
+    const first = !this.summary;
+    const quoted = !!this.session.quote;
+    const changed = await this.session.load();
+    const { summary, quote } = this.session;
+    if (first && summary && summary.cards.length > 0 && !this.entered) this.open = false;
+    if (quoted && !quote) await this.showFault();
+    else if (changed && summary && summary.cards.length > 0) {
+      this.announce(this.texts.announceChanged, {
+        covered: this.amounts.money(summary.coveredCents),
+        remaining: this.amounts.money(summary.remainingCents),
+      });
+    }
+  }
+
+  /**
+   * Shows the text of a code that the shop refused an order with, and asks for the cart again.
+   * @param code a ShopErrorCode; any other shows the text of `internal`
+   * @param retryAfterSeconds the wait, where the refusal names one
+   */
+  async showError(code: string, retryAfterSeconds?: number): Promise<void> {
+    await this.refresh();
+    this.session.fail("load", new ShopFault(isFaultCode(code) ? code : "internal", retryAfterSeconds));
+  }
+
+  protected override async scheduleUpdate(): Promise<void> {
+    await loadMessages(builtInLanguage(this.locale));
+    super.scheduleUpdate();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    this.texts = withOverrides(messagesOf(builtInLanguage(this.locale)), this.messages);
+    this.amounts = new Amounts(this.locale, this.summary?.currency);
+    if (!this.hasUpdated || !isAnotherCart(changed)) return;
+    this.session.reset();
+    this.missing = [];
+    this.open = true;
+    this.announcement = "";
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (isAnotherCart(changed)) void this.refresh();
+  }
+
+  protected override render(): TemplateResult {
+    const { texts: messages, amounts, session, locale } = this;
+    const { summary, quote, fault, busy, wait, takesCard } = session;
+    const applied = !!summary && summary.cards.length > 0;
+    const language = Object.keys(this.messages).length > 0 ? locale : builtInLanguage(locale);
+    return html`<div class="base" part="base" role="group" aria-label=${messages.title} lang=${language}>
+      ${summary?.environment === "sandbox" ? html`<span class="badge">${messages.sandbox}</span>` : nothing}
+      ${
+        applied
+          ? cardList(
+              { messages, amounts, summary, removing: busy === "remove" ? session.removing?.id : undefined },
+              (card) => void this.takeOff(card),
+            )
+          : nothing
+      }
+      ${applied || takesCard ? nothing : html`<p>${messages.errors.nothing_to_pay}</p>`}
+      <div role="alert" id="fault">
+        ${fault ? faultAlert({ messages, amounts, fault, wait, busy: !!busy }, this.onRetry) : nothing}
+      </div>
+      ${
+        quote
+          ? cardQuote(
+              { messages, amounts, quote, busy: busy === "apply", takesAnother: session.takesAnother },
+              () => void this.applyCard(),
+              () => void this.leaveQuote(),
+            )
+          : nothing
+      }
+      ${entryForm(
+        {
+          messages,
+          hidden: !this.open || !!quote || !takesCard,
+          busy: busy === "quote",
+          shut: !this.ready || wait.seconds > 0,
+          missing: this.missing,
+          refused: (fault && fieldsOf[fault.code]) ?? [],
+          pinShown: this.pinShown,
+          cancelable: applied,
+          keyboard: this.inputMode || "numeric",
+        },
+        {
+          submit: this.onSubmit,
+          paste: this.onPaste,
+          change: this.onChange,
+          togglePin: this.onTogglePin,
+          cancel: this.onClose,
+        },
+      )}
+      ${
+        applied && !this.open && !quote && takesCard
+          ? html`<button part="button add" id="add" type="button" @click=${this.onOpen}>${messages.another}</button>`
+          : nothing
+      }
+      <div role="status" class="silent">${this.announcement}</div>
+    </div>`;
+  }
+
+  private get locale(): string {
+    const page = globalThis.document?.documentElement?.lang;
+    return usableLocale(this.lang, this.closest?.("[lang]")?.getAttribute("lang"), page, globalThis.navigator?.language);
+  }
+
+  private get ready(): boolean {
+    return this.endpoint !== "" && this.cart !== "";
+  }
+
+  /** Whether something stands in the fields. */
+  private get entered(): boolean {
+    return `${this.numberField?.value ?? ""}${this.pinField?.value ?? ""}` !== "";
+  }
+
+  private readonly onSubmit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    void this.checkCard();
+  };
+
+  private readonly onPaste = (event: ClipboardEvent): void => {
+    const entry = splitPasted(event.clipboardData?.getData("text/plain") ?? "");
+    if (!entry || this.session.busy) return;
+    event.preventDefault();
+    this.numberField.value = entry.cardNumber;
+    this.pinField.value = entry.pin;
+    this.missing = [];
+    this.pinField.focus();
+  };
+
+  private readonly onChange = (): void => {
+    this.missing = this.missing.filter((name) => emptyFields(this.entry()).includes(name));
+  };
+
+  private readonly onTogglePin = (): void => {
+    this.pinShown = !this.pinShown;
+  };
+
+  private readonly onOpen = (): void => {
+    this.open = true;
+    void this.focusOn("#number");
+  };
+
+  private readonly onClose = (): void => {
+    if (this.session.busy) return;
+    this.clearEntry();
+    this.session.fault = undefined;
+    this.open = false;
+    void this.focusOn("#add");
+  };
+
+  private readonly onRetry = (): void => {
+    const { fault, removing } = this.session;
+    if (fault?.action === "quote") void this.checkCard();
+    else if (fault?.action === "apply") void this.applyCard();
+    else if (fault?.action === "remove" && removing) void this.takeOff(removing);
+    else void this.refresh();
+  };
+
+  private entry(): CardEntry {
+    return { cardNumber: tidy(this.numberField.value), pin: tidy(this.pinField.value) };
+  }
+
+  private async checkCard(): Promise<void> {
+    const { session } = this;
+    if (session.busy || !this.ready || session.wait.seconds > 0) return;
+    const entry = this.entry();
+    this.missing = emptyFields(entry);
+    if (this.missing[0]) return this.focusOn(`#${this.missing[0]}`);
+    const quote = await session.check(entry);
+    if (!quote) return this.showFault();
+    this.clearPin();
+    this.announce(this.texts.announceQuote, {
+      last4: quote.lastFour,
+      balance: this.amounts.money(quote.balanceCents),
+      usable: this.amounts.money(quote.usableCents),
+      remaining: this.amounts.money(quote.remainingCents),
+    });
+    await this.focusOn("#apply");
+  }
+
+  private async applyCard(): Promise<void> {
+    if (this.session.busy) return;
+    const card = await this.session.apply();
+    if (!card) return this.showFault();
+    this.clearEntry();
+    this.open = false;
+    this.announceCard(this.texts.announceApplied, card);
+    await this.focusOn("#add", "#summary");
+  }
+
+  private async takeOff(card: AppliedCard): Promise<void> {
+    if (this.session.busy) return;
+    const at = this.summary?.cards.findIndex(({ id }) => id === card.id) ?? 0;
+    if (!(await this.session.remove(card))) return this.showFault();
+    this.announceCard(this.texts.announceRemoved, card);
+    const cards = this.summary?.cards ?? [];
+    const next = cards[Math.min(at, cards.length - 1)];
+    if (!next) this.open = true;
+    await this.focusOn(next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
+  }
+
+  private async leaveQuote(): Promise<void> {
+    if (this.session.busy) return;
+    this.session.quote = this.session.fault = undefined;
+    this.requestUpdate();
+    await this.focusOn("#pin");
+  }
+
+  /** After a refusal: the PIN goes unless the very same call may be made again, and the focus goes to the first fault. */
+  private async showFault(): Promise<void> {
+    const { fault, quote } = this.session;
+    if (!fault) return;
+    if (isPassing(fault.code)) return this.focusOn("#retry");
+    if (fault.action !== "remove" && !quote) this.clearPin();
+    // What the shop refused, it may know better by now.
+    if (fault.action === "apply") void this.session.load();
+    const fields = fieldsOf[fault.code] ?? [];
+    // With both in doubt it's the emptied one that has to be filled again.
+    if (fields.length > 0) await this.focusOn(fields.includes("pin") ? "#pin" : "#number");
+    else await this.focusOn();
+  }
+
+  private clearPin(): void {
+    this.pinField.value = "";
+    this.pinShown = false;
+  }
+
+  private clearEntry(): void {
+    this.clearPin();
+    this.numberField.value = "";
+    this.missing = [];
+  }
+
+  private announceCard(text: string, card: AppliedCard): void {
+    this.announce(text, {
+      last4: card.lastFour,
+      amount: this.amounts.money(card.amountCents),
+      remaining: this.amounts.money(this.summary?.remainingCents ?? 0),
+    });
+  }
+
+  /** Says a text to screen readers; one that was said just before is made to differ, or it wouldn't be read again. */
+  private announce(text: string, values: Record<string, string> = {}): void {
+    const said = fill(text, values);
+    this.announcement = said === this.announcement ? `${said}\u00a0` : said;
+  }
+
+  /** Moves the focus to the first of the places that is there, unless the shopper went elsewhere on the page meanwhile. */
+  private async focusOn(...selectors: string[]): Promise<void> {
+    const active = (this.getRootNode() as Document | ShadowRoot).activeElement;
+    if (active && active !== document.body && !active.isSameNode(this)) return;
+    await this.updateComplete;
+    const within = this.shadowRoot?.activeElement;
+    for (const selector of selectors) {
+      const place = this.renderRoot.querySelector<HTMLElement>(selector);
+      if (!place?.checkVisibility()) continue;
+      place.focus();
+      return;
+    }
+    // Nothing of what was asked for: only where the focused element is gone, somewhere sensible.
+    if (!within) this.focus();
+  }
+}
+
+function emptyFields(entry: CardEntry): FieldName[] {
+  return [...(entry.cardNumber ? [] : ["number" as const]), ...(entry.pin ? [] : ["pin" as const])];
+}
+
+function isAnotherCart(changed: PropertyValues<GiftcardPay>): boolean {
+  return changed.has("endpoint") || changed.has("cart") || changed.has("publishableKey");
+}

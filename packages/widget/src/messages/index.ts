@@ -1,0 +1,46 @@
+import { en } from "./en.js";
+import type { FaultCode, MessageOverrides, Messages } from "./messages.js";
+
+export type { FaultCode, MessageOverrides, Messages } from "./messages.js";
+
+/** Languages beside English, each loaded when it is first asked for. A new language is a file and a line here. */
+const loaders: Record<string, () => Promise<Messages>> = {
+  nl: async () => (await import("./nl.js")).nl,
+};
+
+const loaded = new Map<string, Messages>([["en", en]]);
+
+/** The part of a locale that names a built-in language; `en` for any that isn't built in. */
+export function builtInLanguage(locale: string): string {
+  const language = locale.split("-")[0] ?? "en";
+  return Object.hasOwn(loaders, language) ? language : "en";
+}
+
+/** The texts of a built-in language, as far as they are loaded; English until then. */
+export function messagesOf(language: string): Messages {
+  return loaded.get(language) ?? en;
+}
+
+/** Loads a built-in language. Where that fails, English stays. Returns nothing to wait for if it is there already. */
+export function loadMessages(language: string): Promise<void> | undefined {
+  const load = loaded.has(language) ? undefined : loaders[language];
+  return load?.().then(
+    (messages) => void loaded.set(language, messages),
+    () => undefined,
+  );
+}
+
+/** Lays a page's own texts over a language. */
+export function withOverrides(messages: Messages, overrides: MessageOverrides): Messages {
+  return { ...messages, ...overrides, errors: { ...messages.errors, ...overrides.errors } };
+}
+
+/** Fills `{name}` in a text with the value of that name. */
+export function fill(text: string, values: Record<string, string | number>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+/** Whether a code that a shop sent is one that has a text here. */
+export function isFaultCode(code: unknown): code is FaultCode {
+  return typeof code === "string" && Object.hasOwn(en.errors, code);
+}

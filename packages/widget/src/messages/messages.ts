@@ -1,0 +1,64 @@
+import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
+
+/** What can go wrong: the shop's codes, and `offline`, the widget's own, for an answer that never came. */
+export type FaultCode = ShopErrorCode | "offline";
+
+/**
+ * Every text of the widget in one language. Words in braces are filled in: `{amount}`, `{last4}` and so on.
+ * A code without a text doesn't compile.
+ */
+export interface Messages {
+  /** Names the whole for a screen reader. */
+  title: string;
+  cardNumber: string;
+  pin: string;
+  showPin: string;
+  cardNumberMissing: string;
+  pinMissing: string;
+  check: string;
+  checking: string;
+  cancel: string;
+  /** `{last4}` */
+  cardEnding: string;
+  balance: string;
+  usable: string;
+  remaining: string;
+  /** `{limit}`, `{rest}`; shown when the limit per card bites and another card may follow. */
+  limit: string;
+  /** `{limit}`, `{rest}`; the same where no further card fits. */
+  limitLast: string;
+  nothingTaken: string;
+  /** `{date}` */
+  validUntil: string;
+  /** `{amount}` */
+  apply: string;
+  applying: string;
+  another: string;
+  remove: string;
+  /** `{last4}` */
+  removeCard: string;
+  removing: string;
+  expired: string;
+  settling: string;
+  covered: string;
+  nothingLeft: string;
+  /** `{count}` */
+  maxCards: string;
+  sandbox: string;
+  retry: string;
+  /** `{time}`, a rough duration such as "15 minutes" */
+  wait: string;
+  waitOver: string;
+  /** `{last4}`, `{balance}`, `{usable}`, `{remaining}` */
+  announceQuote: string;
+  /** `{amount}`, `{last4}`, `{remaining}` */
+  announceApplied: string;
+  /** `{last4}`, `{remaining}` */
+  announceRemoved: string;
+  /** `{covered}`, `{remaining}` */
+  announceChanged: string;
+  errors: Record<FaultCode, string>;
+}
+
+/** Texts of a page's own: any of them, on top of the language that is built in. */
+export type MessageOverrides = Partial<Omit<Messages, "errors">> & { errors?: Partial<Messages["errors"]> };

@@ -1,0 +1,148 @@
+import { endpoint, expect, listen, makeCart, poor, rich, show } from "./shop/page.js";
+
+describe("applying cards", () => {
+  it("shows the balance, what the order would use, and why not more, before anything is applied", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await widget.check(rich);
+    expect(widget.text).to.contain("Card ending in 1234");
+    expect(widget.text).to.contain("Balance €75.00");
+    expect(widget.text).to.contain("Used for this order €50.00");
+    expect(widget.text).to.contain("Left to pay €24.98");
+    expect(widget.text).to.contain("At most €50.00 of a gift card per order; €25.00 stays on the card.");
+    expect(widget.text).to.contain("Nothing is taken until you place your order.");
+    expect(widget.text).to.contain("Valid until May 31, 2027");
+    expect(await cart.appliedCount()).to.equal(0);
+    await expect(widget.element).to.be.accessible();
+  });
+
+  it("says nothing of the limit when the balance or the order ends first", async () => {
+    const widget = await show(await makeCart());
+    await widget.check(poor);
+    expect(widget.text).to.contain("Used for this order €10.00");
+    expect(widget.text).not.to.contain("At most");
+  });
+
+  it("applies by the quote, lists the card by its last four, and dispatches typed events", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    const applied = listen(widget, "giftcard-pay:applied");
+    const totals = listen(widget, "giftcard-pay:total");
+    await widget.apply(rich);
+    expect(widget.text).to.contain("Card ending in 1234 €50.00");
+    expect(widget.text).to.contain("Paid by gift card €50.00");
+    expect(widget.text).to.contain("Left to pay €24.98");
+    expect(applied.map((event) => event.detail.card.amountCents)).to.deep.equal([5000]);
+    expect(totals.map((event) => event.detail.remainingCents)).to.deep.equal([2498]);
+    const last = (await cart.calls()).at(-1);
+    expect(Object.keys(JSON.parse(last?.body ?? "{}"))).to.deep.equal(["quoteId"]);
+    await expect(widget.element).to.be.accessible();
+  });
+
+  it("takes a second card, and closes when nothing is left to pay", async () => {
+    const widget = await show(await makeCart({ totalCents: 6000 }));
+    await widget.apply(rich);
+    await widget.press("#add");
+    expect(widget.focused).to.equal("number");
+    await widget.apply(poor);
+    expect(widget.text).to.contain("Card ending in 5678 €10.00");
+    expect(widget.text).to.contain("Paid by gift card €60.00");
+    expect(widget.text).to.contain("Nothing left to pay");
+    expect(widget.find("#add")).to.equal(null);
+    await expect(widget.element).to.be.accessible();
+  });
+
+  it("takes no more cards than the shop allows", async () => {
+    const widget = await show(await makeCart({ maxCards: 1 }));
+    await widget.check(rich);
+    expect(widget.text).not.to.contain("You can add another card");
+    await widget.press("#apply");
+    expect(widget.find("#add")).to.equal(null);
+    expect(widget.text).to.contain("One order takes at most 1 gift cards.");
+  });
+
+  it("takes one card off, says so, and gives the focus to the next", async () => {
+    const widget = await show(await makeCart());
+    const removed = listen(widget, "giftcard-pay:removed");
+    await widget.apply(rich);
+    await widget.press("#add");
+    await widget.apply(poor);
+    widget.button("Remove card ending in 1234").click();
+    await widget.settled();
+    expect(removed.map((event) => event.detail.card.lastFour)).to.deep.equal(["1234"]);
+    expect(widget.focused).to.equal("Remove card ending in 5678");
+    expect(widget.status).to.equal("Card ending in 1234 removed. €64.98 left to pay.");
+    widget.button("Remove card ending in 5678").click();
+    await widget.settled();
+    expect(widget.focused).to.equal("number");
+    expect(widget.text).not.to.contain("Paid by gift card");
+  });
+
+  it("shows a card whose details are gone, and one whose earlier payment is being undone", async () => {
+    const applied = [
+      { id: "a", number: rich.number, state: "expired" },
+      { id: "b", number: poor.number, state: "settling" },
+    ];
+    const cart = await makeCart();
+    await cart.change({ applied });
+    const widget = await show(cart);
+    expect(widget.text).to.contain("We no longer have this card's details");
+    expect(widget.text).to.contain("An earlier payment with this card is being undone");
+    expect(widget.text).to.contain("Paid by gift card €0.00");
+    await expect(widget.element).to.be.accessible();
+  });
+
+  it("sends the publishable key and the page's headers, through the page's transport", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    const urls: string[] = [];
+    widget.element.headers = { "x-shop": "7" };
+    widget.element.transport = (url, init) => {
+      urls.push(url);
+      return fetch(url, init);
+    };
+    await widget.check(rich);
+    const call = (await cart.calls()).at(-1);
+    expect(urls).to.deep.equal([`${endpoint}/carts/${cart.id}/quote`]);
+    expect(call?.headers["x-publishable-api-key"]).to.equal("pk_test");
+    expect(call?.headers["x-shop"]).to.equal("7");
+  });
+
+  it("follows a cart that changed, and drops a quote that no longer holds", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await widget.apply(rich);
+    await cart.change({ totalCents: 6000 });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(widget.text).to.contain("Left to pay €10.00");
+    expect(widget.status).to.equal("Your order changed. Paid by gift card: €50.00. €10.00 left to pay.");
+    await widget.press("#add");
+    await widget.check(poor);
+    await cart.change({ totalCents: 7000 });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(widget.find("#apply")).to.equal(null);
+    expect(widget.alert).to.contain("The amount of your order has changed.");
+    expect(widget.number.value).to.equal(poor.number);
+    expect(widget.focused).to.equal("pin");
+  });
+
+  it("begins anew with another cart, and marks a sandbox", async () => {
+    const widget = await show(await makeCart());
+    await widget.apply(rich);
+    const other = await makeCart({ totalCents: 1500, environment: "sandbox" });
+    widget.element.cart = other.id;
+    await widget.until(() => widget.element.summary?.cartId === other.id, "the other cart is shown");
+    await widget.settled();
+    expect(widget.text).not.to.contain("1234");
+    expect(widget.text).to.contain("Test mode");
+    expect(widget.number.checkVisibility()).to.equal(true);
+  });
+
+  it("asks for no card when there is nothing to pay", async () => {
+    const widget = await show(await makeCart({ totalCents: 0 }));
+    expect(widget.text).to.contain("There is nothing left to pay");
+    expect(widget.number.checkVisibility()).to.equal(false);
+  });
+});

@@ -1,0 +1,161 @@
+import { expect, fixture, html, waitUntil } from "@open-wc/testing";
+import { sendKeys } from "@web/test-runner-commands";
+import type { GiftcardPay } from "../../src/define.js";
+import "../../src/define.js";
+import type { GiftcardEventMap } from "../../src/index.js";
+
+/** Two cards that every test cart knows: one with more than the limit, one with less. */
+export const rich = { number: "6064350000000001234", pin: "012345", balanceCents: 7500, expiryDate: "2027-05-31" };
+export const poor = { number: "6064350000000005678", pin: "000007", balanceCents: 1000 };
+
+/** A fault that meets the next call: refused, cut before or after it was done, slow, or unreadable. */
+export interface ShopTrouble {
+  code?: string;
+  retryAfterSeconds?: number;
+  headerOnly?: boolean;
+  cut?: "before" | "after";
+  delayMs?: number;
+  raw?: string;
+  status?: number;
+}
+
+/** A test's own cart in the shop. */
+export interface TestCart {
+  id: string;
+  change(to: Record<string, unknown>): Promise<void>;
+  trouble(...faults: ShopTrouble[]): Promise<void>;
+  calls(): Promise<{ method: string; url: string; headers: Record<string, string>; body: string }[]>;
+  appliedCount(): Promise<number>;
+}
+
+export async function makeCart(options: Record<string, unknown> = {}): Promise<TestCart> {
+  const post = async (path: string, body: unknown) =>
+    (await fetch(path, { method: "POST", body: JSON.stringify(body) })).json();
+  const { id } = await post("/shop/carts", { cards: [rich, poor], ...options });
+  const change = async (to: Record<string, unknown>) => void (await post(`/shop/carts/${id}`, to));
+  const read = async () => (await fetch(`/shop/carts/${id}`)).json();
+  return {
+    id,
+    change,
+    trouble: (...faults) => change({ faults }),
+    calls: async () => (await read()).log,
+    appliedCount: async () => (await read()).applied.length,
+  };
+}
+
+export const endpoint = "/shop/store/giftcard-pay";
+
+/** Puts the widget on the page and waits until it has shown the cart. */
+export async function show(cart: TestCart, lang = "en"): Promise<Widget> {
+  const element = await fixture<GiftcardPay>(
+    html`<giftcard-pay endpoint=${endpoint} cart=${cart.id} publishable-key="pk_test" lang=${lang}></giftcard-pay>`,
+  );
+  const widget = new Widget(element);
+  await widget.until(() => !!element.summary || widget.alert !== "", "the cart is shown");
+  return widget;
+}
+
+/** What a shopper does with the widget, and sees of it. */
+export class Widget {
+  constructor(readonly element: GiftcardPay) {}
+
+  get root(): ShadowRoot {
+    return this.element.shadowRoot as ShadowRoot;
+  }
+
+  find<Found extends HTMLElement = HTMLElement>(selector: string): Found | null {
+    return this.root.querySelector<Found>(selector);
+  }
+
+  get number(): HTMLInputElement {
+    return this.find<HTMLInputElement>("#number") as HTMLInputElement;
+  }
+
+  get pin(): HTMLInputElement {
+    return this.find<HTMLInputElement>("#pin") as HTMLInputElement;
+  }
+
+  /** What is to be seen, in one line. */
+  get text(): string {
+    return plain((this.find(".base") as HTMLElement).innerText);
+  }
+
+  get alert(): string {
+    return plain(this.find("#fault")?.textContent ?? "");
+  }
+
+  get status(): string {
+    return plain(this.find('[role="status"]')?.textContent ?? "");
+  }
+
+  /** The id of the focused element, or the name of the one it stands for. */
+  get focused(): string | undefined {
+    const active = this.root.activeElement as HTMLElement | null;
+    return active?.id || active?.getAttribute("aria-label") || undefined;
+  }
+
+  button(name: string): HTMLButtonElement {
+    const found = [...this.root.querySelectorAll("button")].find(
+      (button) => button.checkVisibility() && (button.getAttribute("aria-label") ?? plain(button.innerText)) === name,
+    );
+    if (!found) throw new Error(`no button "${name}" in: ${this.text}`);
+    return found;
+  }
+
+  until(condition: () => boolean, what: string): Promise<void> {
+    return waitUntil(condition, what, { timeout: 4000, interval: 10 });
+  }
+
+  /** Types number and PIN and asks for the balance. */
+  async check(card: { number: string; pin: string }): Promise<void> {
+    this.number.value = card.number;
+    this.pin.value = card.pin;
+    this.button("Check balance").focus();
+    this.button("Check balance").click();
+    await this.settled();
+  }
+
+  async apply(card: { number: string; pin: string }): Promise<void> {
+    await this.check(card);
+    await this.until(() => !!this.find("#apply"), "the quote is shown");
+    await this.press("#apply");
+  }
+
+  async press(selector: string): Promise<void> {
+    const button = this.find(selector);
+    if (!button) throw new Error(`no ${selector} in: ${this.text}`);
+    button.focus();
+    button.click();
+    await this.settled();
+  }
+
+  /** Waits until no call is under way. */
+  async settled(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await this.until(() => !this.root.querySelector("input[readonly]") && !/…/.test(this.text), "it has settled");
+    await this.element.updateComplete;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  type(text: string): Promise<void> {
+    return sendKeys({ type: text });
+  }
+
+  key(press: string): Promise<void> {
+    return sendKeys({ press });
+  }
+}
+
+/** Collects the events of one type. */
+export function listen<Type extends keyof GiftcardEventMap>(widget: Widget, type: Type): GiftcardEventMap[Type][] {
+  const events: GiftcardEventMap[Type][] = [];
+  widget.element.addEventListener(type, (event) => events.push(event));
+  return events;
+}
+
+/** A text without line breaks and without the spaces that Intl keeps together. */
+export function plain(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+export { expect };
