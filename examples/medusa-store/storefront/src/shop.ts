@@ -1,0 +1,125 @@
+import Medusa from "@medusajs/js-sdk";
+import type { HttpTypes } from "@medusajs/types";
+import type { Config } from "./config.js";
+
+export type Cart = HttpTypes.StoreCart;
+export type Order = HttpTypes.StoreOrder;
+export type Product = HttpTypes.StoreProduct;
+export type ShippingOption = HttpTypes.StoreCartShippingOption;
+export type Address = Required<
+  Pick<
+    HttpTypes.StoreAddAddress,
+    "first_name" | "last_name" | "address_1" | "postal_code" | "city" | "country_code"
+  >
+>;
+
+const CART_KEY = "night-owl-cart";
+const CART_FIELDS = { fields: "*items,*shipping_methods,*shipping_address,+completed_at" };
+const ORDER_FIELDS = { fields: "*items,*shipping_methods,*payment_collections.payments" };
+/** The one way to pay that this shop has of its own. */
+const BANK = "pp_system_default";
+
+/** The calls that this shop's pages make. The cart's id is kept in the browser. */
+export class Shop {
+  readonly config: Config;
+  readonly #sdk: Medusa;
+  #region: Promise<HttpTypes.StoreRegion> | undefined;
+
+  constructor(config: Config) {
+    this.config = config;
+    this.#sdk = new Medusa({ baseUrl: config.backendUrl, publishableKey: config.publishableKey });
+  }
+
+  async region(): Promise<HttpTypes.StoreRegion> {
+    this.#region ??= this.#sdk.store.region.list().then(({ regions: [first] }) => {
+      if (!first) throw new Error("The shop has no region.");
+      return first;
+    });
+    return this.#region;
+  }
+
+  async products(): Promise<Product[]> {
+    const region = await this.region();
+    const { products } = await this.#sdk.store.product.list({
+      region_id: region.id,
+      fields: "*variants.calculated_price",
+    });
+    return products.toSorted((a, b) => priceOf(a) - priceOf(b));
+  }
+
+  /** The shopper's cart, or undefined when there is none or it has become an order. */
+  async cart(): Promise<Cart | undefined> {
+    const id = localStorage.getItem(CART_KEY);
+    if (!id) return undefined;
+    try {
+      const { cart } = await this.#sdk.store.cart.retrieve(id, CART_FIELDS);
+      if (!(cart as { completed_at?: string }).completed_at) return cart;
+    } catch (error) {
+      if ((error as { status?: number }).status !== 404) throw error;
+    }
+    localStorage.removeItem(CART_KEY);
+    return undefined;
+  }
+
+  async add(product: Product): Promise<Cart> {
+    const variant = product.variants?.[0];
+    if (!variant) throw new Error(`${product.title} can't be bought.`);
+    const cart = (await this.cart()) ?? (await this.#createCart());
+    await this.#sdk.store.cart.createLineItem(cart.id, { variant_id: variant.id, quantity: 1 });
+    return this.#reload(cart);
+  }
+
+  async setQuantity(cart: Cart, itemId: string, quantity: number): Promise<Cart> {
+    if (quantity > 0) await this.#sdk.store.cart.updateLineItem(cart.id, itemId, { quantity });
+    else await this.#sdk.store.cart.deleteLineItem(cart.id, itemId);
+    return this.#reload(cart);
+  }
+
+  async shippingOptions(cart: Cart): Promise<ShippingOption[]> {
+    const { shipping_options } = await this.#sdk.store.fulfillment.listCartOptions({ cart_id: cart.id });
+    return shipping_options.toSorted((a, b) => a.amount - b.amount);
+  }
+
+  async ship(cart: Cart, optionId: string): Promise<Cart> {
+    await this.#sdk.store.cart.addShippingMethod(cart.id, { option_id: optionId });
+    return this.#reload(cart);
+  }
+
+  async setDetails(cart: Cart, email: string, address: Address): Promise<Cart> {
+    await this.#sdk.store.cart.update(cart.id, { email, shipping_address: address, billing_address: address });
+    return this.#reload(cart);
+  }
+
+  /**
+   * Asks the bank for what is left to pay and places the order.
+   *
+   * @throws {Error} with the shop's reason when the order isn't placed; the cart is open still
+   */
+  async placeOrder(cart: Cart): Promise<Order> {
+    await this.#sdk.store.payment.initiatePaymentSession(cart, { provider_id: BANK });
+    const result = await this.#sdk.store.cart.complete(cart.id);
+    if (result.type !== "order") throw new Error(result.error.message);
+    localStorage.removeItem(CART_KEY);
+    return result.order;
+  }
+
+  async order(id: string): Promise<Order> {
+    const { order } = await this.#sdk.store.order.retrieve(id, ORDER_FIELDS);
+    return order;
+  }
+
+  async #createCart(): Promise<Cart> {
+    const region = await this.region();
+    const { cart } = await this.#sdk.store.cart.create({ region_id: region.id });
+    localStorage.setItem(CART_KEY, cart.id);
+    return cart;
+  }
+
+  async #reload(cart: Cart): Promise<Cart> {
+    const { cart: fresh } = await this.#sdk.store.cart.retrieve(cart.id, CART_FIELDS);
+    return fresh;
+  }
+}
+
+/** What one piece of a product costs, in euro. */
+export const priceOf = (product: Product): number => product.variants?.[0]?.calculated_price?.calculated_amount ?? 0;
