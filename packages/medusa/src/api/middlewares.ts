@@ -1,0 +1,47 @@
+import {
+  defineMiddlewares,
+  type MedusaNextFunction,
+  type MedusaRequest,
+  type MedusaResponse,
+} from "@medusajs/framework/http";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { toMedusaError } from "../errors.js";
+import { PROVIDER_ID } from "../names.js";
+import { prepareCompletion } from "../workflows/sessions.js";
+import { createRemainderSession } from "./store/remainder-session.js";
+
+/** Before Medusa completes a cart: only sessions that fit the applied cards may stand there. */
+async function prepareCart(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction): Promise<void> {
+  try {
+    await prepareCompletion(req.scope, String(req.params.id));
+  } catch (error) {
+    // An unknown cart, and what Medusa says of it, are Medusa's.
+    const refusal = toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER));
+    return refusal.code === "cart_not_found" ? next() : next(refusal);
+  }
+  next();
+}
+
+/** The gift card isn't a method that a page starts a payment with, so it isn't listed as one. */
+function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
+  const json = res.json.bind(res);
+  res.json = (answer: unknown) => {
+    const body = answer as { payment_providers?: { id: string }[]; count?: number };
+    const listed = body?.payment_providers;
+    const shown = listed?.filter((provider) => provider.id !== PROVIDER_ID);
+    if (!listed || !shown || shown.length === listed.length) return json(answer);
+    const count = typeof body.count === "number" ? { count: body.count - 1 } : {};
+    return json({ ...body, payment_providers: shown, ...count });
+  };
+  next();
+}
+
+export default defineMiddlewares({
+  routes: [
+    // These bodies hold a card number: Medusa's parser would repeat a piece of an unreadable one in its error.
+    { matcher: "/store/giftcard-pay/*", methods: ["POST"], bodyParser: false },
+    { matcher: "/store/payment-collections/:id/payment-sessions", methods: ["POST"], middlewares: [createRemainderSession] },
+    { matcher: "/store/carts/:id/complete", methods: ["POST"], middlewares: [prepareCart] },
+    { matcher: "/store/payment-providers", methods: ["GET"], middlewares: [hideProvider] },
+  ],
+});

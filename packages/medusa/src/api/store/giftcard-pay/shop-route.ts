@@ -1,0 +1,78 @@
+import { type CartSummary, type CartView, CheckoutError, type Engine } from "@giftcard-pay/checkout";
+import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import type { GiftcardService } from "../../../modules/giftcard/service.js";
+import { GIFTCARD_MODULE, PROVIDER_ID } from "../../../names.js";
+import { readCartPayment } from "../../../workflows/cart-payment.js";
+import { dropStaleSessions, refusePaid } from "../../../workflows/sessions.js";
+
+const MAX_BODY_BYTES = 4096;
+
+/** What each of the routes gets: the flow, the cart, and the request. */
+export interface ShopCall {
+  readonly engine: Engine;
+  readonly cart: CartView;
+  readonly req: MedusaRequest;
+}
+
+/**
+ * Makes a route that answers in the shapes of `@giftcard-pay/checkout/storefront`: what `call` returns, or a ShopError.
+ * The cart is there, in euro, and not an order yet.
+ */
+export function shopRoute<T>(call: (context: ShopCall) => Promise<T>) {
+  return async (req: MedusaRequest, res: MedusaResponse): Promise<void> => {
+    res.setHeader("Cache-Control", "no-store");
+    try {
+      const { engine } = req.scope.resolve<GiftcardService>(GIFTCARD_MODULE);
+      const { cart, isCompleted, isEuro } = await readCartPayment(req.scope, String(req.params.cart));
+      if (isCompleted) throw new CheckoutError("cart_completed");
+      if (!isEuro) throw new CheckoutError("currency_not_supported");
+      res.status(200).json(await call({ engine, cart, req }));
+    } catch (error) {
+      answerRefusal(error, req, res);
+    }
+  };
+}
+
+/** Changes the applied cards, then drops payment sessions that were made for another remainder. */
+export async function changeCards({ cart, req }: ShopCall, change: () => Promise<CartSummary>): Promise<CartSummary> {
+  const { otherSessions, providerIds } = await readCartPayment(req.scope, cart.id);
+  refusePaid(otherSessions);
+  if (!providerIds.includes(PROVIDER_ID)) {
+    const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
+    logger.error(`giftcard: enable the payment provider ${PROVIDER_ID} in the cart's region.`);
+    throw new CheckoutError("service_unavailable");
+  }
+  const summary = await change();
+  await dropStaleSessions(req.scope, cart.id);
+  return summary;
+}
+
+/** Reads the JSON object of the request itself, so that no parser repeats any of it. @throws invalid_request */
+export async function readBody(req: MedusaRequest): Promise<Record<string, unknown>> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_BODY_BYTES) throw new CheckoutError("invalid_request");
+    chunks.push(chunk);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch {
+    throw new CheckoutError("invalid_request");
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new CheckoutError("invalid_request");
+  return body as Record<string, unknown>;
+}
+
+function answerRefusal(error: unknown, req: MedusaRequest, res: MedusaResponse): void {
+  if (!(error instanceof CheckoutError)) {
+    const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
+    logger.error(`giftcard: ${error instanceof Error ? (error.stack ?? error.message) : "unknown failure"}`);
+  }
+  const refusal = error instanceof CheckoutError ? error : new CheckoutError("internal");
+  if (refusal.retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(refusal.retryAfterSeconds));
+  res.status(refusal.status).json(refusal.toJSON());
+}

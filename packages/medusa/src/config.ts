@@ -1,0 +1,43 @@
+import type { ConfigModule } from "@medusajs/framework/types";
+import { Modules } from "@medusajs/framework/utils";
+import type { GiftcardOptions } from "./modules/giftcard/options.js";
+
+export type { GiftcardOptions } from "./modules/giftcard/options.js";
+
+/** The parts of Medusa's configuration that take the plugin in. */
+type Config = Pick<ConfigModule, "plugins" | "modules">;
+
+interface PaymentModule {
+  dependencies?: string[];
+  options?: { providers?: object[] };
+}
+
+const PACKAGE = "@giftcard-pay/medusa";
+
+/**
+ * Adds gift cards to a Medusa configuration: the plugin with its module, and the payment provider. What is there stays.
+ *
+ * @param config what `defineConfig` returns
+ * @param options checked when Medusa starts, not here, so that `medusa build` needs no secrets
+ * @throws {TypeError} when the payment module is switched off
+ */
+export function withGiftcard<C extends Config>(config: C, options: GiftcardOptions): C {
+  const modules: Record<string, unknown> = { ...config.modules };
+  const payment = modules[Modules.PAYMENT] ?? {};
+  if (typeof payment !== "object" || payment === null || ("disable" in payment && payment.disable)) {
+    throw new TypeError("withGiftcard needs Medusa's payment module, which this configuration switches off.");
+  }
+  const { dependencies = [], options: paymentOptions = {} } = payment as PaymentModule;
+  modules[Modules.PAYMENT] = {
+    resolve: "@medusajs/medusa/payment",
+    ...payment,
+    dependencies: [...dependencies, "giftcard"],
+    options: {
+      ...paymentOptions,
+      // The provider reaches the module by its name and needs no options; Medusa writes into an options object.
+      providers: [...(paymentOptions.providers ?? []), { resolve: `${PACKAGE}/providers/giftcard`, id: "giftcard", options: {} }],
+    },
+  };
+  const plugins = [...(config.plugins ?? []), { resolve: PACKAGE, options: structuredClone(options) as never }];
+  return { ...config, modules, plugins };
+}

@@ -1,0 +1,18 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { GIFTCARD_MODULE } from "../names.js";
+import type { GiftcardService } from "../modules/giftcard/service.js";
+
+/** Ends what crashes and lost answers left behind, and forgets sealed cards whose time has run out. */
+export default async function recoverGiftcards(container: MedusaContainer): Promise<void> {
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  try {
+    await engine.recover();
+    await engine.journal.purge();
+  } catch (error) {
+    const name = error instanceof Error ? `${error.name}: ${error.message}` : "unknown error";
+    container.resolve(ContainerRegistrationKeys.LOGGER).error(`giftcard recovery failed, it runs again in a minute: ${name}`);
+  }
+}
+
+export const config = { name: "giftcard-recovery", schedule: "* * * * *" };

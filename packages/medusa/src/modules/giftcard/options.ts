@@ -1,0 +1,112 @@
+import { type ClientOptions, createClient, type GiftcardClient } from "@giftcard-pay/client";
+import { createSealer, type Sealer } from "@giftcard-pay/checkout";
+import { z } from "@medusajs/framework/zod";
+
+const text = z.string().min(1);
+const milliseconds = z.coerce.number().int().min(1);
+const address = z.url({ protocol: /^https?$/ });
+
+/** Whole numbers may come as strings, since they often come from the environment. */
+const optionsSchema = z
+  .strictObject({
+    environment: z.enum(["live", "sandbox"]),
+    baseUrl: address.optional(),
+    baseUrls: z.strictObject({ live: address, sandbox: address }).optional(),
+    apiKey: text.optional(),
+    credentials: z.strictObject({ email: text, password: text }).optional(),
+    companyId: z.coerce.number().int().min(1),
+    sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
+    maxCards: z.coerce.number().int().min(1).max(20).optional(),
+    timeoutMs: milliseconds.optional(),
+    tenderLifeMs: milliseconds.optional(),
+    quoteLifeMs: milliseconds.optional(),
+    leaseMs: milliseconds.optional(),
+    callsHandlerItself: z.boolean().optional(),
+  })
+  .refine((o) => (o.baseUrl === undefined) !== (o.baseUrls === undefined), {
+    path: ["baseUrls"],
+    error: "Give baseUrls with both addresses, or baseUrl.",
+  })
+  .refine((o) => o.apiKey !== undefined || o.credentials !== undefined, {
+    path: ["apiKey"],
+    error: "Give apiKey, or credentials with email and password.",
+  });
+
+/** The plugin's options, as a merchant writes them. */
+export interface GiftcardOptions {
+  /** Which of the service's two installations is used. */
+  environment: "live" | "sandbox";
+  /** Both addresses of the service; `environment` chooses. */
+  baseUrls?: { live: string; sandbox: string };
+  /** The service's address, in place of `baseUrls`. */
+  baseUrl?: string;
+  /** The company's API key. Without it, `credentials` fetch one when the first call needs it. */
+  apiKey?: string;
+  credentials?: { email: string; password: string };
+  /** The service's number for the company. */
+  companyId: number | string;
+  /** 32 bytes in base64 each, the newest first. Keep old ones until nothing is sealed under them. */
+  sealingKeys: { id: string; key: string }[];
+  /** Cards per order. Default 5. */
+  maxCards?: number | string;
+  /** The longest that a call to the service takes. Default: 10,000. */
+  timeoutMs?: number | string;
+  /** How long an applied card can be charged. Default: two hours. */
+  tenderLifeMs?: number | string;
+  /** How long a quote can be applied. Default: 15 minutes. */
+  quoteLifeMs?: number | string;
+  /** How long a completion owns its charges unless renewed; longer than its time-outs together. Default: two minutes. */
+  leaseMs?: number | string;
+  /** The shop calls `completeWithGiftcards` from its own hook handler, so the plugin registers none. Default: false. */
+  callsHandlerItself?: boolean;
+}
+
+/** The options once checked, with what they make. */
+export interface Setup {
+  readonly client: GiftcardClient;
+  readonly sealer: Sealer;
+  readonly environment: "live" | "sandbox";
+  readonly callsHandlerItself: boolean;
+  readonly limits: { maxCards?: number; tenderLifeMs?: number; quoteLifeMs?: number; leaseMs?: number };
+}
+
+/**
+ * Checks the options.
+ *
+ * @throws {TypeError} naming every faulty option, never its value
+ */
+export function readSetup(options: unknown): Setup {
+  const parsed = optionsSchema.safeParse(options);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${issue.path.join(".") || "options"}: ${describe(issue)}`);
+    throw new TypeError(`@giftcard-pay/medusa: wrong options. ${faults.join(" ")}`);
+  }
+  const { environment, callsHandlerItself = false, sealingKeys, ...rest } = parsed.data;
+  const { maxCards, tenderLifeMs, quoteLifeMs, leaseMs, ...connection } = rest;
+  try {
+    return {
+      client: createClient({ environment, ...connection } as ClientOptions),
+      sealer: createSealer({ keys: sealingKeys }),
+      environment,
+      callsHandlerItself,
+      limits: withoutUndefined({ maxCards, tenderLifeMs, quoteLifeMs, leaseMs }),
+    };
+  } catch (error) {
+    throw new TypeError(`@giftcard-pay/medusa: wrong options. ${error instanceof Error ? error.message : ""}`);
+  }
+}
+
+/** zod's own messages of some issues show keys or values; these don't. */
+function describe(issue: z.core.$ZodIssue): string {
+  if (issue.code === "custom") return issue.message;
+  if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}.`;
+  if (issue.code === "invalid_type") return `must be a ${issue.expected}.`;
+  if (issue.code === "invalid_value") return `must be one of: ${issue.values.join(", ")}.`;
+  if (issue.code === "too_small") return `must be at least ${issue.minimum}${issue.origin === "string" ? " character" : ""}.`;
+  if (issue.code === "too_big") return `must be at most ${issue.maximum}.`;
+  return issue.code === "invalid_format" ? "must be an http or https address." : "is not valid.";
+}
+
+function withoutUndefined(limits: Record<string, number | undefined>): Setup["limits"] {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}

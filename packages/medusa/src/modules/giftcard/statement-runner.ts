@@ -1,0 +1,25 @@
+import type { RunSql } from "@giftcard-pay/checkout";
+
+interface PgClient {
+  query(text: string, params: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
+}
+
+/** The part of knex that lends its pool's connections. */
+export interface ConnectionPool {
+  client: { acquireConnection(): Promise<PgClient>; releaseConnection(connection: PgClient): Promise<void> };
+}
+
+/**
+ * Runs each statement on its own connection of Medusa's pool, so that it commits at once, whatever transaction the
+ * caller is in.
+ */
+export function createStatementRunner({ client }: ConnectionPool): RunSql {
+  return async (text, params) => {
+    const connection = await client.acquireConnection();
+    try {
+      return (await connection.query(text, params)).rows;
+    } finally {
+      await client.releaseConnection(connection);
+    }
+  };
+}

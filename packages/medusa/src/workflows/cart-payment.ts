@@ -1,0 +1,97 @@
+import { type CartView, CheckoutError } from "@giftcard-pay/checkout";
+import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { toCents } from "../amount.js";
+import { PROVIDER_ID } from "../names.js";
+
+/** A payment session of the cart's collection, as far as the flow looks at it. */
+export interface SessionView {
+  readonly id: string;
+  readonly provider_id: string;
+  readonly status: string;
+  readonly amountCents: number;
+  readonly metadata: Record<string, unknown> | null;
+  readonly payment: { id: string; captured_at: string | null; canceled_at: string | null } | null;
+}
+
+/** A cart and its payment, read at the moment of the call. */
+export interface CartPayment {
+  readonly cart: CartView;
+  /** Medusa's own total; it may hold fractions of a cent. */
+  readonly rawTotal: BigNumberInput;
+  readonly isEuro: boolean;
+  readonly isCompleted: boolean;
+  /** The providers that the cart's region enables. */
+  readonly providerIds: readonly string[];
+  readonly collectionId: string | null;
+  /** Gift card sessions, which only the plugin makes. */
+  readonly giftSessions: readonly SessionView[];
+  /** Sessions of other methods that can still be authorized, or are. */
+  readonly otherSessions: readonly SessionView[];
+  /** Sessions whose payment was undone: Medusa would take them for paid. */
+  readonly deadSessions: readonly SessionView[];
+}
+
+const processable = ["pending", "requires_more", "authorized", "captured", "pending_authorization"];
+
+const fields = [
+  "id",
+  "currency_code",
+  "total",
+  "raw_total",
+  "completed_at",
+  "region.payment_providers.id",
+  "payment_collection.id",
+  "payment_collection.payment_sessions.id",
+  "payment_collection.payment_sessions.provider_id",
+  "payment_collection.payment_sessions.status",
+  "payment_collection.payment_sessions.amount",
+  "payment_collection.payment_sessions.raw_amount",
+  "payment_collection.payment_sessions.metadata",
+  "payment_collection.payment_sessions.payment.id",
+  "payment_collection.payment_sessions.payment.captured_at",
+  "payment_collection.payment_sessions.payment.canceled_at",
+];
+
+type Row = Record<string, any>;
+
+/** @throws {CheckoutError} cart_not_found */
+export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
+  const query = container.resolve(ContainerRegistrationKeys.QUERY);
+  const { data } = await query.graph({ entity: "cart", fields, filters: { id: cartId } });
+  const row = data[0] as Row | undefined;
+  if (!row) throw new CheckoutError("cart_not_found");
+  const sessions: SessionView[] = (row.payment_collection?.payment_sessions ?? []).filter(Boolean).map(toSession);
+  const rawTotal = row.raw_total ?? row.total;
+  const isDead = (session: SessionView) => Boolean(session.payment?.canceled_at);
+  return {
+    cart: { id: row.id, totalCents: toCents(rawTotal), currency: row.currency_code },
+    rawTotal,
+    isEuro: String(row.currency_code).toLowerCase() === "eur",
+    isCompleted: Boolean(row.completed_at),
+    providerIds: (row.region?.payment_providers ?? []).map((provider: Row) => provider?.id),
+    collectionId: row.payment_collection?.id ?? null,
+    giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),
+    otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s) && processable.includes(s.status)),
+    deadSessions: sessions.filter(isDead),
+  };
+}
+
+/** The order that the cart became, or null. */
+export async function orderOfCart(container: MedusaContainer, cartId: string): Promise<string | null> {
+  const query = container.resolve(ContainerRegistrationKeys.QUERY);
+  const { data } = await query.graph({ entity: "order_cart", fields: ["order_id"], filters: { cart_id: cartId } });
+  return (data[0] as Row | undefined)?.order_id ?? null;
+}
+
+function toSession(row: Row): SessionView {
+  const { id, provider_id, status, metadata, payment } = row;
+  return {
+    id,
+    provider_id,
+    status,
+    metadata: metadata ?? null,
+    amountCents: toCents(row.raw_amount ?? row.amount),
+    payment: payment?.id ? payment : null,
+  };
+}

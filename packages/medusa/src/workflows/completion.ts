@@ -1,0 +1,166 @@
+import { CheckoutError, type PaymentPlan } from "@giftcard-pay/checkout";
+import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
+import { StepResponse } from "@medusajs/framework/workflows-sdk";
+import { toMedusaError } from "../errors.js";
+import type { GiftcardService } from "../modules/giftcard/service.js";
+import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
+import { type CartPayment, orderOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
+import { createGiftSession, deleteSessions, newOwner } from "./sessions.js";
+
+/** What a completion did, as plain data: Medusa keeps it, and `undoCompletion` undoes it. */
+export interface CompletionRecord {
+  cartId: string;
+  /** The attempts that charged, or may have charged, a card. */
+  references: string[];
+  giftSessionIds: string[];
+  /** The remainder's session, where this completion authorized it. */
+  remainderSessionId: string | null;
+}
+
+interface HookInput {
+  input: { id: string };
+  /** Only the `validate` hook has it; no order exists then. */
+  cart?: unknown;
+}
+
+interface HookContext {
+  container: MedusaContainer;
+}
+
+/**
+ * The handler of `completeCartWorkflow`'s hook `beforePaymentAuthorization`, or `validate` where that one is taken.
+ * Charges the cart's gift cards, then (not in `validate`, where Medusa may still find the goods out of stock) authorizes
+ * the remainder. Whatever fails, every card is whole again, or its reversal is written down and goes on.
+ *
+ * @throws {MedusaError} with the shop's error code in `code`
+ */
+export async function completeWithGiftcards(
+  { input, cart }: HookInput,
+  { container }: HookContext,
+): Promise<StepResponse<undefined, CompletionRecord | null>> {
+  const record: CompletionRecord = { cartId: input.id, references: [], giftSessionIds: [], remainderSessionId: null };
+  try {
+    const orderId = await orderOfCart(container, input.id);
+    // A completed cart completed again: Medusa runs `validate` and answers with the order.
+    if (cart !== undefined && orderId) return new StepResponse(undefined, null);
+    const isCharged = await charge(container, record, cart === undefined ? orderId : null);
+    return new StepResponse(undefined, isCharged ? record : null);
+  } catch (error) {
+    await undoCompletion(record, { container });
+    throw toMedusaError(error, container.resolve(ContainerRegistrationKeys.LOGGER));
+  }
+}
+
+/** Undoes `completeWithGiftcards` after a later step of the completion failed. Never throws. */
+export async function undoCompletion(record: CompletionRecord | null | undefined, { container }: HookContext): Promise<void> {
+  if (!record) return;
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+  const attempt = async (what: string, action: () => Promise<unknown>) => {
+    await action().catch((error: Error) => logger.error(`giftcard: ${what} of cart ${record.cartId} failed: ${error.message}`));
+  };
+  for (const reference of record.references) {
+    await attempt("the reversal", () => engine.reverse(reference, "completion_failed"));
+  }
+  await attempt("the clean-up", async () => {
+    const { giftSessions, otherSessions, deadSessions } = await readCartPayment(container, record.cartId);
+    const all = [...giftSessions, ...otherSessions, ...deadSessions];
+    const remainder = all.find((session) => session.id === record.remainderSessionId);
+    const gifts = all.filter((session) => record.giftSessionIds.includes(session.id));
+    // Medusa itself refunds a remainder that is captured already, and needs its session for that.
+    const undone = remainder?.payment && !remainder.payment.captured_at ? [...gifts, remainder] : gifts;
+    for (const { payment } of undone) {
+      if (payment && !payment.canceled_at) await container.resolve(Modules.PAYMENT).cancelPayment(payment.id);
+    }
+    // A session whose payment was undone would be taken for paid by the next completion.
+    await deleteSessions(container, undone);
+  });
+}
+
+/** @returns false when the cart has nothing to do with gift cards */
+async function charge(container: MedusaContainer, record: CompletionRecord, orderId: string | null): Promise<boolean> {
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const payments = container.resolve(Modules.PAYMENT);
+  const payment = await readCartPayment(container, record.cartId);
+  record.giftSessionIds.push(...payment.giftSessions.map((session) => session.id));
+  if (!payment.isEuro) {
+    if (payment.giftSessions.length > 0) throw new CheckoutError("currency_not_supported");
+    return false;
+  }
+  await engine.settle(record.cartId);
+  const plan = await engine.plan(payment.cart);
+  if (!concernsGiftcards(payment, plan)) return false;
+  const remainder = checkSessions(payment, plan);
+  engine.checkCovers(plan, remainder?.amountCents ?? 0);
+  if (plan.parts.length === 0) return false;
+  const owner = newOwner();
+  const charges: { sessionId: string; reference: string }[] = [];
+  for (const [index, part] of plan.parts.entries()) {
+    const sessionId =
+      payment.giftSessions[index]?.id ??
+      (await createGiftSession(container, payment.collectionId ?? "", plan, index, payment.rawTotal));
+    if (!record.giftSessionIds.includes(sessionId)) record.giftSessionIds.push(sessionId);
+    const { reference } = await engine.begin(payment.cart, part, sessionId, owner);
+    record.references.push(reference);
+    charges.push({ sessionId, reference });
+  }
+  for (const { sessionId } of charges) {
+    await engine.renew(owner);
+    await payments.authorizePaymentSession(sessionId, {});
+  }
+  if (orderId === null) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
+  if (remainder) {
+    await engine.renew(owner);
+    record.remainderSessionId = remainder.id;
+    await authorizeRemainder(payments, remainder.id);
+  }
+  for (const { reference } of charges) await engine.commit(reference, owner, orderId);
+  return true;
+}
+
+function concernsGiftcards({ giftSessions, otherSessions }: CartPayment, plan: PaymentPlan): boolean {
+  return (
+    plan.parts.length > 0 ||
+    plan.hasExpired ||
+    plan.hasSettling ||
+    giftSessions.length > 0 ||
+    otherSessions.some((session) => session.metadata?.[COVERED_CENTS] !== undefined)
+  );
+}
+
+/** @returns the remainder's session, or null where the cards cover the cart */
+function checkSessions(payment: CartPayment, plan: PaymentPlan): SessionView | null {
+  const { giftSessions, otherSessions, deadSessions } = payment;
+  const isCovered = plan.parts.length > 0 && plan.remainderCents === 0;
+  // Medusa authorizes the first of all sessions that it finds: so exactly one may stand there.
+  const expected = isCovered ? giftSessions : otherSessions;
+  if (expected.length !== 1 || giftSessions.length + otherSessions.length + deadSessions.length !== 1) {
+    throw new CheckoutError("amount_changed");
+  }
+  if (isCovered) return null;
+  const remainder = otherSessions[0] as SessionView;
+  if (plan.parts.length > 0 && remainder.status === "pending_authorization") throw settlesLater();
+  return remainder;
+}
+
+const settlesLater = () =>
+  new MedusaError(
+    MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR,
+    "This payment method settles later, so it can't be combined with gift cards. Nothing was taken; choose another method.",
+  );
+
+async function authorizeRemainder(payments: IPaymentModuleService, sessionId: string): Promise<void> {
+  const failure = await payments.authorizePaymentSession(sessionId, {}).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  const { status } = await payments.retrievePaymentSession(sessionId);
+  if (status === "pending_authorization") throw settlesLater();
+  if (status === "requires_more") {
+    throw new MedusaError(MedusaError.Types.PAYMENT_REQUIRES_MORE_ERROR, "More information is required for payment");
+  }
+  if (status === "authorized" && failure === null) return;
+  if (failure !== null && !MedusaError.isMedusaError(failure)) throw failure;
+  throw new MedusaError(MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR, "Payment authorization failed");
+}

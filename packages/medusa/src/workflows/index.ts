@@ -1,0 +1,1 @@
+export { type CompletionRecord, completeWithGiftcards, undoCompletion } from "./completion.js";

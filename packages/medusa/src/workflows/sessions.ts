@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { CheckoutError, type PaymentPlan } from "@giftcard-pay/checkout";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { Modules } from "@medusajs/framework/utils";
+import { createPaymentCollectionForCartWorkflow, deletePaymentSessionsWorkflow } from "@medusajs/medusa/core-flows";
+import { fromCents, lessCents } from "../amount.js";
+import type { GiftcardService } from "../modules/giftcard/service.js";
+import { GIFTCARD_MODULE, PROVIDER_ID } from "../names.js";
+import { type CartPayment, readCartPayment, type SessionView } from "./cart-payment.js";
+
+const LOCK_SECONDS = 30;
+
+/** Runs a change of the cart's sessions alone: it waits while a completion of the same cart runs, and the other way round. */
+export function withCartLock<T>(container: MedusaContainer, cartId: string, job: () => Promise<T>): Promise<T> {
+  const locking = container.resolve(Modules.LOCKING);
+  return locking.execute([cartId], job, { timeout: LOCK_SECONDS });
+}
+
+/** Deletes sessions at their providers and here. */
+export async function deleteSessions(container: MedusaContainer, sessions: readonly SessionView[]): Promise<void> {
+  if (sessions.length === 0) return;
+  await deletePaymentSessionsWorkflow(container).run({ input: { ids: sessions.map((session) => session.id) } });
+}
+
+/**
+ * Makes the session in which one card pays its part. The last part of a cart that the cards cover wholly takes the
+ * fractions of a cent too, so that the sessions sum to Medusa's total.
+ */
+export async function createGiftSession(
+  container: MedusaContainer,
+  collectionId: string,
+  plan: PaymentPlan,
+  index: number,
+  rawTotal: CartPayment["rawTotal"],
+): Promise<string> {
+  const part = plan.parts[index];
+  if (!part) throw new TypeError(`The plan has no part ${index}.`);
+  const closesTotal = plan.remainderCents === 0 && index === plan.parts.length - 1;
+  const amount = closesTotal ? lessCents(rawTotal, plan.coveredCents - part.amountCents) : fromCents(part.amountCents);
+  const giftcard = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const session = await giftcard.expectSession(part, () =>
+    container.resolve(Modules.PAYMENT).createPaymentSession(collectionId, {
+      provider_id: PROVIDER_ID,
+      currency_code: "eur",
+      amount: amount as never,
+      data: {},
+    }),
+  );
+  return session.id;
+}
+
+/**
+ * Makes the cart ready to be completed: no dead session, no gift card session but the one that Medusa needs to complete
+ * a cart which the cards cover wholly. The cards are charged later, in the completion.
+ */
+export function prepareCompletion(container: MedusaContainer, cartId: string): Promise<void> {
+  return withCartLock(container, cartId, async () => {
+    const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+    const payment = await readCartPayment(container, cartId);
+    if (payment.isCompleted || !payment.isEuro) return;
+    await engine.settle(cartId);
+    const plan = await engine.plan(payment.cart);
+    const { giftSessions, otherSessions, deadSessions } = payment;
+    const isCovered = plan.parts.length > 0 && plan.remainderCents === 0;
+    if (!isCovered) {
+      await deleteSessions(container, [...deadSessions, ...giftSessions]);
+      return;
+    }
+    refusePaid(otherSessions);
+    await deleteSessions(container, [...deadSessions, ...giftSessions, ...otherSessions]);
+    const collectionId = payment.collectionId ?? (await createCollection(container, cartId));
+    await createGiftSession(container, collectionId, plan, 0, payment.rawTotal);
+  });
+}
+
+/** After a change of the applied cards: deletes sessions that were made for another remainder; the page makes a new one. */
+export function dropStaleSessions(container: MedusaContainer, cartId: string): Promise<void> {
+  return withCartLock(container, cartId, async () => {
+    const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+    const payment = await readCartPayment(container, cartId);
+    if (payment.isCompleted) return;
+    const { remainderCents } = await engine.plan(payment.cart);
+    const stale = payment.otherSessions.filter((session) => session.amountCents !== remainderCents);
+    await deleteSessions(container, [...payment.deadSessions, ...payment.giftSessions, ...stale]);
+  });
+}
+
+/** A payment that another method has made already fits one amount only. @throws {CheckoutError} payment_in_progress */
+export function refusePaid(sessions: readonly SessionView[]): void {
+  if (sessions.some((session) => session.payment)) throw new CheckoutError("payment_in_progress");
+}
+
+async function createCollection(container: MedusaContainer, cartId: string): Promise<string> {
+  const { result } = await createPaymentCollectionForCartWorkflow(container).run({ input: { cart_id: cartId } });
+  const id = result?.id ?? (await readCartPayment(container, cartId)).collectionId;
+  if (!id) throw new TypeError("Medusa made no payment collection.");
+  return id;
+}
+
+export const newOwner = (): string => `completion_${randomUUID()}`;
