@@ -19,4 +19,5 @@ export const exitCodes = {
   conflict: 4,
   databaseUnreachable: 5,
   secretsMismatch: 6,
+  notMigrated: 7,
 } as const;

@@ -12,6 +12,8 @@ import { clusterDir, initCluster, readStatus, startServer, stopServer } from "./
 export interface EmbeddedPostgres {
   /** Its address, password included: never print it. */
   readonly url: string;
+  /** True when this process brought it up. */
+  readonly owned: boolean;
   /** Stops the server if this process started it; a server that belongs to another process is left alone. */
   close(): Promise<void>;
 }
@@ -43,7 +45,7 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
       throw new OperatorError(`Process ${owner.pid} already serves from ${dataDir}. Stop it or use another --data-dir.`);
     }
     const status = readStatus(dataDir);
-    if (status?.ready) return { url: urlOf(status.port, readPassword(dataDir)), close: async () => {} };
+    if (status?.ready) return { url: urlOf(status.port, readPassword(dataDir)), owned: false, close: async () => {} };
   }
   throw new OperatorError(`Another command holds ${dataDir}. Try again when it has ended.`);
 }
@@ -58,6 +60,7 @@ export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
   const server = await own(dataDir, { dataDir, role: "serve" }, false);
   return {
     url: server.url,
+    owned: true,
     async close() {
       await server.close();
       fs.rmSync(dataDir, { recursive: true, force: true });
@@ -91,7 +94,7 @@ async function own(dataDir: string, options: EmbeddedOptions, durable: boolean):
       if (binaries.temporaryDir) fs.rmSync(binaries.temporaryDir, { recursive: true, force: true });
       releaseOwnership(dataDir);
     };
-    return { url: urlOf(port, readPassword(dataDir)), close: () => (closing ??= close()) };
+    return { url: urlOf(port, readPassword(dataDir)), owned: true, close: () => (closing ??= close()) };
   } catch (error) {
     releaseOwnership(dataDir);
     throw error;

@@ -1,0 +1,73 @@
+import fs from "node:fs";
+import path from "node:path";
+import { Command, CommanderError } from "commander";
+import { exitCodes, OperatorError } from "../operator-error.js";
+import { cardCommand } from "./card.js";
+import { companyCommand } from "./company.js";
+import { migrateCommand } from "./migrate.js";
+import { providerCommand } from "./provider.js";
+import { serveCommand } from "./serve.js";
+
+const { version } = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, "..", "..", "package.json"), "utf8"));
+
+const EXIT_CODES = `
+Exit codes:
+  ${exitCodes.done}  done
+  ${exitCodes.failed}  failed; the message says why
+  ${exitCodes.usage}  the command line is wrong
+  ${exitCodes.notFound}  no such card or company
+  ${exitCodes.conflict}  there is one already
+  ${exitCodes.databaseUnreachable}  the database cannot be reached or started
+  ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, or another database's
+  ${exitCodes.notMigrated}  the database's tables are not up to date
+
+Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in database in --data-dir: they join the
+one that a running \`serve\` has there, or bring it up for as long as they take.`;
+
+function program(): Command {
+  const root = new Command("giftcard-service")
+    .description("The gift card payment and event listing service")
+    .version(version)
+    .helpOption("-h, --help", "show this help")
+    .addHelpText("after", EXIT_CODES)
+    .addCommand(serveCommand())
+    .addCommand(companyCommand(new Command("company").description("Companies, their accounts and keys")))
+    .addCommand(cardCommand(new Command("card").description("Gift cards")))
+    .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
+    .addCommand(migrateCommand());
+  const everywhere = (command: Command): void => {
+    command.exitOverride();
+    for (const child of command.commands) everywhere(child);
+  };
+  everywhere(root);
+  return root;
+}
+
+/** Runs the command line; with `--json` a failure is one JSON value too. */
+async function main(argv: string[]): Promise<number> {
+  try {
+    await program().parseAsync(argv);
+    return exitCodes.done;
+  } catch (error) {
+    const { message, exitCode, said } = explain(error);
+    if (exitCode === exitCodes.done) return exitCode;
+    if (!said) process.stderr.write(`error: ${message}\n`);
+    if (argv.includes("--json")) process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode })}\n`);
+    return exitCode;
+  }
+}
+
+/** `said`: the message stands on standard error already. */
+function explain(error: unknown): { message: string; exitCode: number; said: boolean } {
+  if (error instanceof OperatorError) return { message: error.message, exitCode: error.exitCode, said: false };
+  if (error instanceof CommanderError) {
+    const message = error.message.replace(/^error: /, "");
+    return { message, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage, said: true };
+  }
+  // The text of any other error may hold an address with a password in it.
+  const { name, code } = error as { name?: string; code?: string };
+  const message = `unexpected failure (${[name, code].filter(Boolean).join(" ")}); run again, and report it if it stays`;
+  return { message, exitCode: exitCodes.failed, said: false };
+}
+
+process.exitCode = await main(process.argv);

@@ -1,0 +1,30 @@
+import { InvalidArgumentError } from "commander";
+
+/** Where a command's answer goes: the text for people, or exactly one JSON value. */
+export interface Output {
+  /** The answer; secrets among it are shown here and nowhere else. */
+  result(value: unknown, text: string): void;
+  warn(message: string): void;
+}
+
+/** Prints on standard output; warnings and progress go to standard error. */
+export function outputOf(json: boolean): Output {
+  return {
+    result: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
+    warn: (message) => process.stderr.write(`warning: ${message}\n`),
+  };
+}
+
+/** Parses an option that is a whole number. */
+export const wholeNumber = (min: number, max: number) => (text: string) => {
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max)) throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+  return value;
+};
+
+/** Parses an option that is text of some length. */
+export const textOption = (maxLength: number) => (text: string) => {
+  const value = text.trim();
+  if (value === "" || value.length > maxLength) throw new InvalidArgumentError(`Give 1 to ${maxLength} characters.`);
+  return value;
+};

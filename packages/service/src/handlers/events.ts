@@ -1,0 +1,93 @@
+import type { EventInput, RequestOf, ResponseOf } from "@giftcard-pay/client/contract";
+import type pg from "pg";
+import { type Queryable, transaction } from "../database.js";
+import { type Fault, type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
+import type { Keyring } from "../keyring.js";
+import { createEventConcept, createEvents, knownProviders, listEventConcepts, listEvents } from "../store/events.js";
+import { claimKey, keepAnswer } from "../store/idempotency.js";
+import { listProviders } from "../store/providers.js";
+
+type EventHandlers = Pick<
+  Handlers,
+  "listEvents" | "createEventConcept" | "listEventConcepts" | "listProviders" | "createEvents"
+>;
+type Created = ResponseOf<"createEvents">;
+
+const UNKNOWN_PROVIDER = "is not a provider of get_providers";
+
+/** Events, their concepts, and the providers. */
+export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
+  return {
+    listProviders: () => listProviders(pool),
+    listEvents: (_request, { companyId }) => listEvents(pool, companyId),
+    listEventConcepts: (_request, { companyId }) => listEventConcepts(pool, companyId),
+
+    async createEventConcept({ representative, register, providerId }, { companyId }) {
+      const id = await createEventConcept(pool, { companyId, providerId, representative, register });
+      if (id === undefined) {
+        return refuse("invalid_request", { faults: [{ path: "eventprovider_id", message: UNKNOWN_PROVIDER }] });
+      }
+      return { id, register, representative, providerId };
+    },
+
+    async createEvents({ events }, { companyId, idempotencyKey }) {
+      const use = idempotencyKey !== undefined && {
+        companyId,
+        keyHash: keys.idempotencyKey(idempotencyKey),
+        parametersHash: keys.parameters(JSON.stringify(events)),
+      };
+      // A refusal is thrown, so that the transaction leaves nothing behind.
+      return transaction(pool, async (db) => {
+        if (use) {
+          const kept = await claimKey(db, use);
+          if (kept.outcome === "replayed") return new Replay<Created>(JSON.parse(kept.answer));
+          if (kept.outcome !== "new") throw refuse(kept.outcome);
+        }
+        const created = await create(db, companyId, events);
+        if (use) await keepAnswer(db, use, JSON.stringify(created));
+        return created;
+      }).catch((error) => {
+        if (error instanceof Refusal) return error;
+        throw error;
+      });
+    },
+  };
+}
+
+async function create(db: Queryable, companyId: number, events: RequestOf<"createEvents">["events"]): Promise<Created> {
+  const known = await knownProviders(db, events.map((event) => event.providerId));
+  const now = amsterdamTime(new Date());
+  const faults = events.flatMap((event, index) => faultsOf(event, index, known, now));
+  if (faults.length > 0) throw refuse("invalid_request", { faults });
+  const ids = await createEvents(db, companyId, events);
+  const created = events.map((event, index) => ({ message: "Event created", id: ids[index], title: event.name }));
+  const taken = created.flatMap(({ id }, index) =>
+    id === undefined ? [fault(index, "event_key", "is the key of another event of this company")] : [],
+  );
+  if (taken.length > 0) throw refuse("invalid_request", { faults: taken });
+  return created as Created;
+}
+
+const fault = (index: number, field: string, message: string): Fault => ({ path: `events.${index}.${field}`, message });
+
+/** What only the clock and the database know to be wrong with an event. */
+function faultsOf(event: EventInput, index: number, known: Set<number>, now: string): Fault[] {
+  const { providerId, startDate, startTime, endDate, endTime } = event;
+  const faults: Fault[] = [];
+  if (!known.has(providerId)) faults.push(fault(index, "eventprovider_id", UNKNOWN_PROVIDER));
+  if (`${startDate} ${startTime}` <= now) faults.push(fault(index, "event_start_date", "must be in the future"));
+  // An end time without a date may be after midnight, so only a whole end is compared.
+  if (endDate && `${endDate} ${endTime || "23:59:59"}` < `${startDate} ${startTime}`) {
+    faults.push(fault(index, "event_end_date", "must not be before the start"));
+  }
+  return faults;
+}
+
+const amsterdam = new Intl.DateTimeFormat("sv-SE", {
+  timeZone: "Europe/Amsterdam",
+  dateStyle: "short",
+  timeStyle: "medium",
+});
+
+/** The clock on the wall in Amsterdam, yyyy-mm-dd hh:mm:ss, which sorts as text. */
+export const amsterdamTime = (instant: Date) => amsterdam.format(instant);

@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import {
+  BASE_PATH,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  IDEMPOTENCY_KEY_HEADER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+  idempotencyKeyPattern,
+  type Secret,
+} from "@giftcard-pay/client/contract";
+import type { HttpBindings } from "@hono/node-server";
+import { Hono } from "hono";
+import { z } from "zod";
+import type { Log } from "../log.js";
+import { BodyRefusal, readParameters } from "./body.js";
+import { type Call, type Handlers, Refusal, type RefusalDetails, Replay } from "./handler.js";
+import { answerRefusal } from "./refusal-answer.js";
+
+export interface AppOptions {
+  readonly handlers: Handlers;
+  /** Finds the company of an API key. */
+  readonly findCompany: (apiKey: Secret) => Promise<number | undefined>;
+  readonly health: () => Promise<Record<string, unknown>>;
+  readonly log: Log;
+}
+
+const REQUEST_ID_HEADER = "X-Request-Id";
+type Environment = { Bindings: HttpBindings; Variables: { requestId: string } };
+type AnyHandler = (request: unknown, call: Call & { companyId?: number }) => Promise<unknown>;
+
+/** The service's HTTP side: every row of the contract's table, joined with its handler. */
+export function createApp(options: AppOptions): Hono<Environment> {
+  const app = new Hono<Environment>();
+  app.use(async (c, next) => {
+    c.set("requestId", randomUUID());
+    await next();
+    c.res.headers.set(REQUEST_ID_HEADER, c.get("requestId"));
+  });
+  for (const name of Object.keys(endpoints) as EndpointName[]) {
+    const row: Endpoint = endpoints[name];
+    const handler = options.handlers[name] as AnyHandler;
+    const path = BASE_PATH + row.path.replace(/\/$/, "");
+    app.on(row.method, [path, `${path}/`], async (c) => {
+      const header = (header: string) => c.env.incoming.headers[header.toLowerCase()] as string | undefined;
+      const requestId = c.get("requestId");
+      let answer: Response;
+      try {
+        answer = await serve(row, handler, options, c.env.incoming, requestId, header);
+      } catch (error) {
+        options.log.failure({ requestId, endpoint: name, error });
+        answer = answerRefusal(row, "internal");
+      }
+      return echoKey(answer, row, header(IDEMPOTENCY_KEY_HEADER));
+    });
+    app.all(path, () => answerRefusal(row, "method_not_allowed"));
+    app.all(`${path}/`, () => answerRefusal(row, "method_not_allowed"));
+  }
+  app.get("/healthz", async (c) => {
+    try {
+      return c.json(await options.health());
+    } catch {
+      return c.json({ status: "database unreachable" }, 503);
+    }
+  });
+  app.notFound(() => answerRefusal(undefined, "not_found"));
+  app.onError((error, c) => {
+    options.log.failure({ requestId: c.get("requestId"), endpoint: undefined, error });
+    return answerRefusal(undefined, "internal");
+  });
+  return app;
+}
+
+/** Takes one call through the checks, in the order that callers may rely on, to its handler. */
+async function serve(
+  row: Endpoint,
+  handler: AnyHandler,
+  options: AppOptions,
+  incoming: HttpBindings["incoming"],
+  requestId: string,
+  header: (name: string) => string | undefined,
+): Promise<Response> {
+  const no = (code: Parameters<typeof answerRefusal>[1], details?: RefusalDetails) => answerRefusal(row, code, details);
+  const parameters = await readParameters(incoming, row);
+  if (parameters instanceof BodyRefusal) return no(parameters.code);
+  const request = z.safeDecode(row.request, parameters as never);
+  if (!request.success) return no("invalid_request", { faults: request.error.issues.map(faultOf) });
+
+  const idempotencyKey = honoursKey(row) ? header(IDEMPOTENCY_KEY_HEADER) : undefined;
+  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey)) return no("idempotency_key_invalid");
+  const call = { requestId, authorization: header("Authorization"), idempotencyKey };
+
+  let companyId: number | undefined;
+  if (row.auth === "key" || row.auth === "company") {
+    const shown = request.data as { apiKey: Secret; companyId?: number };
+    companyId = await options.findCompany(shown.apiKey);
+    if (companyId === undefined) return no("unauthorized");
+    if (row.auth === "company" && shown.companyId !== companyId) return no("unauthorized");
+  }
+  const answer = await handler(request.data, companyId === undefined ? call : { ...call, companyId });
+  if (answer instanceof Refusal) return no(answer.code, answer.details);
+  const replayed = answer instanceof Replay;
+  const body = z.encode(row.response, (replayed ? answer.response : answer) as never);
+  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  if (replayed) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
+  return new Response(JSON.stringify(body), { headers });
+}
+
+const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");
+
+/** Tells the caller that this service honours the key. */
+function echoKey(answer: Response, row: Endpoint, key: string | undefined): Response {
+  if (key !== undefined && honoursKey(row) && idempotencyKeyPattern.test(key)) {
+    answer.headers.set(IDEMPOTENCY_KEY_HEADER, key);
+  }
+  return answer;
+}
+
+const faultOf = (issue: z.core.$ZodIssue) => ({ path: issue.path.join("."), message: issue.message });

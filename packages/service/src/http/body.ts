@@ -1,0 +1,60 @@
+import type { IncomingMessage } from "node:http";
+import type { Endpoint, ErrorCode } from "@giftcard-pay/client/contract";
+
+type BodyError = Extract<ErrorCode, "body_too_large" | "unsupported_media_type" | "unreadable_body">;
+
+/** A body that cannot be taken; the code says why. */
+export class BodyRefusal {
+  constructor(readonly code: BodyError) {}
+}
+
+/**
+ * Reads a request's parameters from JSON or a form, whichever it says it is. An operation without parameters
+ * takes any body and looks at none of it.
+ */
+export async function readParameters(incoming: IncomingMessage, row: Endpoint): Promise<unknown> {
+  if (row.method === "GET") return {};
+  // Too large comes before the wrong type, and reading stops as soon as it is known.
+  const body = await readBytes(incoming, row.bodyLimitBytes);
+  if (!body) return new BodyRefusal("body_too_large");
+  if (row.encoding === null) return {};
+  const { "content-type": contentType, "content-encoding": contentEncoding } = incoming.headers;
+  const mediaType = contentType?.split(";", 1)[0]?.trim().toLowerCase();
+  if (contentEncoding && contentEncoding !== "identity") return new BodyRefusal("unsupported_media_type");
+  if (mediaType === undefined && body.length === 0) return {};
+  if (mediaType === "application/json") return parse(body, JSON.parse);
+  if (mediaType === "application/x-www-form-urlencoded" && row.formAllowed) return parse(body, parseForm);
+  return new BodyRefusal("unsupported_media_type");
+}
+
+async function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
+  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) return undefined;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    incoming.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= limitBytes) chunks.push(chunk);
+      else {
+        incoming.removeAllListeners("data").pause();
+        resolve(undefined);
+      }
+    });
+    incoming.once("end", () => resolve(Buffer.concat(chunks)));
+    incoming.once("error", reject);
+    incoming.once("close", () => reject(new Error("The caller went away.")));
+  });
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function parse(body: Buffer, read: (text: string) => unknown): unknown {
+  try {
+    return read(utf8.decode(body));
+  } catch {
+    return new BodyRefusal("unreadable_body");
+  }
+}
+
+/** A field that is sent twice counts as its last, as PHP reads it. */
+const parseForm = (text: string) => Object.fromEntries(new URLSearchParams(text));

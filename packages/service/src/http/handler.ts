@@ -1,0 +1,51 @@
+import type { EndpointName, endpoints, ErrorCode, ErrorOf, RequestOf, ResponseOf } from "@giftcard-pay/client/contract";
+
+/** A fault of one field, by its path on the wire. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What may go with a refusal. */
+export interface RefusalDetails {
+  readonly faults?: readonly Fault[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** A handler's no, by a code of the contract. Make one with {@link refuse}. */
+export class Refusal<Code extends ErrorCode = ErrorCode> {
+  constructor(
+    readonly code: Code,
+    readonly details: RefusalDetails,
+  ) {}
+}
+
+/** Refuses with a code; one that the operation's row does not list does not compile. */
+export const refuse = <Code extends ErrorCode>(code: Code, details: RefusalDetails = {}) => new Refusal(code, details);
+
+/** A kept answer, given again. */
+export class Replay<Response> {
+  constructor(readonly response: Response) {}
+}
+
+/** What a handler knows of a call besides its parameters. */
+export interface Call {
+  readonly requestId: string;
+  readonly authorization: string | undefined;
+  /** Only for operations that honour it, and well-formed. */
+  readonly idempotencyKey: string | undefined;
+}
+
+/** A call whose key has been checked, and its company id where the operation has one. */
+interface CompanyCall extends Call {
+  readonly companyId: number;
+}
+
+type CallOf<N extends EndpointName> = (typeof endpoints)[N]["auth"] extends "key" | "company" ? CompanyCall : Call;
+
+export type Answer<N extends EndpointName> = ResponseOf<N> | Replay<ResponseOf<N>> | Refusal<ErrorOf<N>>;
+
+/** One for every row of the table; what it may be asked and may answer comes from the row. */
+export type Handlers = {
+  readonly [N in EndpointName]: (request: RequestOf<N>, call: CallOf<N>) => Promise<Answer<N>>;
+};

@@ -1,0 +1,123 @@
+import type { Event, EventConcept, EventInput } from "@giftcard-pay/client/contract";
+import type { Queryable } from "../database.js";
+
+const timestamp = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** Lists a company's events, oldest first. */
+export async function listEvents(db: Queryable, companyId: number): Promise<Event[]> {
+  const { rows } = await db.query<Event>(
+    `select id, company_id as "companyId", banner_url as "bannerUrl", poster_url as "posterUrl", name as title,
+       introduction_text as description, organiser, start_date as date, start_time as time,
+       end_date as "endDate", end_time as "endTime", ticket_link as "ticketLink",
+       concat_ws(', ', nullif(building_name, ''), nullif(concat_ws(' ', nullif(street_name, ''), nullif(street_number, '')), ''),
+         nullif(concat_ws(' ', nullif(zip_code, ''), nullif(city, '')), ''), nullif(country, '')) as location,
+       ${timestamp("created_at")} as "createdAt", ${timestamp("updated_at")} as "updatedAt"
+     from events where company_id = $1 order by id`,
+    [companyId],
+  );
+  return rows;
+}
+
+/** Lists a company's event concepts, oldest first. */
+export async function listEventConcepts(db: Queryable, companyId: number): Promise<EventConcept[]> {
+  const { rows } = await db.query<EventConcept>(
+    `select id, representative, register, provider_id as "providerId",
+       ${timestamp("created_at")} as "createdAt", ${timestamp("updated_at")} as "updatedAt"
+     from event_concepts where company_id = $1 order by id`,
+    [companyId],
+  );
+  return rows;
+}
+
+/** Makes an event concept; undefined when there is no such provider. */
+export async function createEventConcept(
+  db: Queryable,
+  concept: { companyId: number; providerId: number; representative: string; register: string },
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ id: number }>(
+    `insert into event_concepts (company_id, provider_id, representative, register)
+       select $1, id, $3, $4 from providers where id = $2 returning id`,
+    [concept.companyId, concept.providerId, concept.representative, concept.register],
+  );
+  return rows[0]?.id;
+}
+
+/** Tells which of these providers exist. */
+export async function knownProviders(db: Queryable, ids: number[]): Promise<Set<number>> {
+  const { rows } = await db.query<{ id: number }>("select id from providers where id = any($1::int[])", [ids]);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** The columns of an event's row, and the input's fields that fill them; text that was not given is empty. */
+const TEXT_COLUMNS = {
+  name: "name",
+  organiser: "organiser",
+  ticket_link: "ticketLink",
+  building_name: "buildingName",
+  street_name: "streetName",
+  street_number: "streetNumber",
+  zip_code: "zipCode",
+  city: "city",
+  country: "country",
+  poster_url: "posterUrl",
+  banner_url: "bannerUrl",
+  introduction_text: "introductionText",
+  genre: "genre",
+  lineup: "lineup",
+  minimum_age: "minimumAge",
+  price: "price",
+  video_url: "videoUrl",
+  event_link: "eventLink",
+} as const satisfies Record<string, keyof EventInput>;
+
+function rowOf(input: EventInput) {
+  const texts = Object.entries(TEXT_COLUMNS).map(([column, field]) => [column, input[field] ?? ""]);
+  return {
+    ...Object.fromEntries(texts),
+    provider_id: input.providerId,
+    start_date: input.startDate,
+    start_time: input.startTime,
+    end_date: input.endDate || null,
+    end_time: input.endTime || null,
+    activated: input.activated ?? 0,
+    event_key: input.eventKey || null,
+  };
+}
+
+const COLUMNS = [
+  ...Object.keys(TEXT_COLUMNS),
+  "provider_id",
+  "start_date",
+  "start_time",
+  "end_date",
+  "end_time",
+  "activated",
+  "event_key",
+].join(", ");
+
+/**
+ * Makes events in one statement, in the order given.
+ *
+ * @returns the identifiers, in the same order; undefined for an event whose key the company has used already
+ */
+export async function createEvents(db: Queryable, companyId: number, inputs: EventInput[]): Promise<(number | undefined)[]> {
+  const { rows } = await db.query<{ id: number | null }>(
+    `with input as (
+       select *, nextval(pg_get_serial_sequence('events', 'id'))::int as new_id
+         from rows from (jsonb_to_recordset($2) as (${recordColumns()})) with ordinality as row (${COLUMNS}, position)
+     ), made as (
+       insert into events (id, company_id, ${COLUMNS}) overriding system value
+         select new_id, $1, ${COLUMNS} from input order by position
+         on conflict (company_id, event_key) do nothing returning id
+     )
+     select made.id from input left join made on made.id = input.new_id order by position`,
+    [companyId, JSON.stringify(inputs.map(rowOf))],
+  );
+  return rows.map((row) => row.id ?? undefined);
+}
+
+const recordColumns = () =>
+  [
+    ...Object.keys(TEXT_COLUMNS).map((column) => `${column} text`),
+    "provider_id int, start_date date, start_time time, end_date date, end_time time, activated smallint, event_key text",
+  ].join(", ");
