@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 /**
  * What happens to a call on its way: `pass`; `cut-before` (the connection ends before the service sees the call);
  * `cut-after` (the service does its work, the answer is lost); `error` (a 500 instead of the call); `garbage` (the
- * service does its work, the answer is unreadable); `hold` (the call is delivered only after `release()`, long after
- * the caller has given up).
+ * service does its work, the answer is unreadable); `hold` (the call is delivered only after `release()`, and answered
+ * if the caller still waits).
  */
 export type Fault = "pass" | "cut-before" | "cut-after" | "error" | "garbage" | "hold";
 
@@ -23,6 +23,8 @@ export interface FaultProxy {
   set(operation: string, fault: Fault, times?: number): void;
   /** Back to `pass` for all. */
   clear(): void;
+  /** Takes the Idempotency-Key away, as if the service knew the plain interface only. */
+  withoutExtension(on: boolean): void;
   /** Delivers every held call and waits for the service's answers. */
   release(): Promise<void>;
   stop(): Promise<void>;
@@ -31,8 +33,10 @@ export interface FaultProxy {
 /** A real HTTP proxy between a shop and the service, which can fail in every way that a network can. */
 export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
   const faults = new Map<string, { fault: Fault; left: number }>();
-  const held: (() => Promise<void>)[] = [];
+  const held: (() => void)[] = [];
+  const deliveries = new Set<Promise<unknown>>();
   const seen: SeenCall[] = [];
+  let plain = false;
 
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -54,8 +58,11 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
     const fault = nextFault(operation);
     if (fault === "cut-before") return void request.socket.destroy();
     if (fault === "error") return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Oops</h1>");
-    if (fault === "hold") return void held.push(async () => void (await forward(request, body)));
-    const answer = await forward(request, body).catch(() => undefined);
+    if (fault === "hold") await new Promise<void>((resolve) => held.push(resolve));
+    const delivered = forward(request, body).catch(() => undefined);
+    deliveries.add(delivered);
+    const answer = await delivered;
+    deliveries.delete(delivered);
     if (!answer || fault === "cut-after") return void request.socket.destroy();
     if (fault === "garbage") return void response.writeHead(200, { "content-type": "application/json" }).end('{"succ');
     response.writeHead(answer.status, answer.headers).end(answer.body);
@@ -64,7 +71,8 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
   async function forward(request: http.IncomingMessage, body: Buffer) {
     const target = new URL(request.url ?? "/", targetUrl);
     return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
-      const headers = { ...request.headers, host: target.host, connection: "close" };
+      const headers: http.OutgoingHttpHeaders = { ...request.headers, host: target.host, connection: "close" };
+      if (plain) delete headers["idempotency-key"];
       const outgoing = http.request(target, { method: request.method, headers }, (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on("data", (chunk) => chunks.push(chunk));
@@ -83,8 +91,18 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     set: (operation, fault, times = Number.POSITIVE_INFINITY) => void faults.set(operation, { fault, left: times }),
-    clear: () => faults.clear(),
-    release: async () => void (await Promise.allSettled(held.splice(0).map((deliver) => deliver()))),
+    clear() {
+      faults.clear();
+      plain = false;
+    },
+    withoutExtension(on) {
+      plain = on;
+    },
+    async release() {
+      for (const deliver of held.splice(0)) deliver();
+      await new Promise((resolve) => setImmediate(resolve));
+      await Promise.allSettled(deliveries);
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

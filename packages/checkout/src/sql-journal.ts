@@ -105,7 +105,10 @@ export function createSqlJournal(run: RunSql): Journal {
              and created_at > now() - ${ms("$3")} returning id`,
           [cartId, tenderId, quoteLifeMs],
         );
-        return row ? "applied" : "gone";
+        if (row) return "applied";
+        // Another call may have applied it a moment ago: done twice it is done once.
+        const now = await one("select state from giftcard_tender where cart_id = $1 and id = $2", [cartId, tenderId]);
+        return now?.state === "applied" ? "applied" : "gone";
       } catch (error) {
         if (isUniqueViolation(error)) return "duplicate";
         throw error;

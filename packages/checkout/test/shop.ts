@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { createClient } from "@giftcard-pay/client";
+import pg from "pg";
+import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
+import { startGiftcardService, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import {
+  type CartView,
+  createEngine,
+  createSealer,
+  createSqlJournal,
+  type Engine,
+  type EngineOptions,
+  type Journal,
+  journalSchema,
+  type Attempt,
+} from "../src/index.js";
+
+export const sealingKeys = [{ id: "test", key: Buffer.alloc(32, 7).toString("base64") }];
+
+/** A shop's money flow on a real journal, and the real service behind a proxy that can fail. */
+export interface Shop {
+  readonly service: TestService;
+  readonly proxy: FaultProxy;
+  readonly journal: Journal;
+  readonly pool: pg.Pool;
+  /** An engine on the same journal; each is a process of its own as far as the flow can tell. */
+  engine(options?: Partial<EngineOptions>): Engine;
+  /** A card with its balance, and a function that asks the service, past the proxy, what it holds now. */
+  card(balanceCents: number): Promise<TestCard>;
+  stop(): Promise<void>;
+}
+
+export interface TestCard {
+  readonly cardNumber: string;
+  readonly pin: string;
+  balanceCents(): Promise<number>;
+}
+
+export async function startShop(): Promise<Shop> {
+  const [serviceDatabase, shopDatabase] = [await testDatabase(), await testDatabase()];
+  const service = await startGiftcardService({ databaseUrl: serviceDatabase, environment: "sandbox" });
+  const { companyId, apiKey } = await service.createCompany();
+  const proxy = await startFaultProxy(service.url);
+  const pool = new pg.Pool({ connectionString: shopDatabase, max: 20 });
+  for (const statement of journalSchema.up) await pool.query(statement);
+  const journal = createSqlJournal(async (text, params) => (await pool.query(text, params)).rows);
+  const clientOf = (baseUrl: string) => createClient({ baseUrl, apiKey, companyId, timeoutMs: 1_500 });
+  const direct = clientOf(service.url);
+  return {
+    service,
+    proxy,
+    journal,
+    pool,
+    engine: (options = {}) =>
+      createEngine({
+        client: clientOf(proxy.url),
+        environment: "sandbox",
+        journal,
+        sealer: createSealer({ keys: sealingKeys }),
+        ...options,
+      }),
+    async card(balanceCents) {
+      const card = await service.issueCard({ balanceCents });
+      return { ...card, balanceCents: async () => (await direct.balance(card)).balanceCents };
+    },
+    async stop() {
+      await pool.end();
+      await proxy.stop();
+      await service.stop();
+    },
+  };
+}
+
+export const newCart = (totalCents: number): CartView => ({ id: `cart_${randomUUID()}`, totalCents, currency: "eur" });
+
+/** Applies a card and begins to charge it, as a completion does. */
+export async function beginCharge(engine: Engine, cart: CartView, card: TestCard, owner = "completion"): Promise<Attempt> {
+  await engine.apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
+  const [part] = (await engine.plan(cart)).parts;
+  if (!part) throw new Error("nothing is planned");
+  return engine.begin(cart, part, `session_${randomUUID()}`, owner);
+}
+
+/** Lets every lease and wait run out, as the database's clock would. */
+export async function letLeasesRunOut(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    "update giftcard_attempt set lease_until = now() - interval '1 second', next_try_at = now() - interval '1 second'",
+  );
+}
