@@ -1,4 +1,5 @@
 /** Builds and starts the example shop, for the demo and for tests. */
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -42,6 +43,7 @@ const baseEnv = {
   JWT_SECRET: "demo-jwt-secret",
   COOKIE_SECRET: "demo-cookie-secret",
   COOKIE_SECURE: "false",
+  GIFTCARD_SEALING_KEYS: `demo:${randomBytes(32).toString("base64")}`,
   ADMIN_EMAIL: admin.email,
   ADMIN_PASSWORD: admin.password,
 };
@@ -94,7 +96,7 @@ async function createTemplate(client, serverUrl, signal) {
     name: "medusa db:migrate",
     args: [cli, "db:migrate", "--execute-safe-links"],
     cwd: serverDir,
-    env: { ...baseEnv, DATABASE_URL: databaseAt(serverUrl, unfinished), DISABLE_ADMIN: "true" },
+    env: { ...baseEnv, ...giftcardEnv(noService), DATABASE_URL: databaseAt(serverUrl, unfinished), DISABLE_ADMIN: "true" },
     ...(signal && { signal }),
   });
   await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
@@ -112,24 +114,25 @@ function databaseAt(serverUrl, name) {
  *
  * @param {object} options
  * @param {string} options.databaseUrl made by `createStoreDatabase`
- * @param {GiftcardSettings} [options.giftcard]
+ * @param {GiftcardSettings} [options.giftcard] without it, the shop starts and finds no service
  * @param {number} [options.port] a free one when left out
  * @param {string} [options.storefrontUrl] the origin whose pages may call the shop
  * @param {boolean} [options.withAdmin] serves the admin pages, if they were built
+ * @param {string} [options.appDir] another application's folder, in place of the built example's
  * @param {Record<string, string | undefined>} [options.env] further settings, or other values for these
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<MedusaStore>}
  */
-export async function startMedusaStore({ databaseUrl, giftcard, port, storefrontUrl, withAdmin = false, env, signal }) {
+export async function startMedusaStore({ databaseUrl, giftcard = noService, port, storefrontUrl, withAdmin = false, appDir = serverDir, env, signal }) {
   const atPort = port ?? (await freePort());
   const url = `http://127.0.0.1:${atPort}`;
   const child = await startNode({
     name: "The Medusa store",
     args: [cli, "start", "--host", "127.0.0.1", "--port", String(atPort)],
-    cwd: serverDir,
+    cwd: appDir,
     env: {
       ...baseEnv,
-      ...(giftcard && giftcardEnv(giftcard)),
+      ...giftcardEnv(giftcard),
       DATABASE_URL: databaseUrl,
       DISABLE_ADMIN: String(!withAdmin),
       STORE_CORS: storefrontUrl ?? url,
@@ -151,9 +154,13 @@ export async function startMedusaStore({ databaseUrl, giftcard, port, storefront
   }
 }
 
+/** Well-formed settings of a service that isn't there: the plugin checks them when it starts. */
+const noService = { baseUrl: "http://127.0.0.1:1", apiKey: "none", companyId: 1 };
+
 /** @param {GiftcardSettings} giftcard */
 function giftcardEnv(giftcard) {
   return {
+    GIFTCARD_ENVIRONMENT: "sandbox",
     GIFTCARD_BASE_URL: giftcard.baseUrl,
     GIFTCARD_API_KEY: giftcard.apiKey,
     GIFTCARD_COMPANY_ID: String(giftcard.companyId),

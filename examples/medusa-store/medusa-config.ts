@@ -1,9 +1,10 @@
+import { withGiftcard } from "@giftcard-pay/medusa/config";
 import { defineConfig } from "@medusajs/framework/utils";
 
-/** Everything that differs between machines comes from the environment; see the README for the list. */
+/** Everything that differs between machines comes from the environment; the README lists it. */
 const env = process.env;
 
-export default defineConfig({
+const config = defineConfig({
   projectConfig: {
     databaseUrl: env.DATABASE_URL,
     http: {
@@ -16,8 +17,21 @@ export default defineConfig({
     // A shop on plain http, as in the demo, needs a cookie that plain http carries.
     ...(env.COOKIE_SECURE === "false" && { cookieOptions: { secure: false, sameSite: "lax" as const } }),
   },
-  admin: {
-    disable: env.DISABLE_ADMIN === "true",
-    path: "/app",
-  },
+  admin: { disable: env.DISABLE_ADMIN === "true", path: "/app" },
 });
+
+export default withGiftcard(config, {
+  environment: env.GIFTCARD_ENVIRONMENT === "live" ? "live" : "sandbox",
+  baseUrl: env.GIFTCARD_BASE_URL ?? "",
+  apiKey: env.GIFTCARD_API_KEY ?? "",
+  companyId: env.GIFTCARD_COMPANY_ID ?? "",
+  sealingKeys: sealingKeys(env.GIFTCARD_SEALING_KEYS),
+});
+
+/** Reads "id:key,id:key", the newest first. */
+function sealingKeys(text = ""): { id: string; key: string }[] {
+  return text.split(",").map((entry) => {
+    const [id = "", key = ""] = entry.split(":");
+    return { id, key };
+  });
+}

@@ -1,0 +1,106 @@
+import { parseArgs } from "node:util";
+
+const HELP = `Runs the whole shop on this machine, with databases that are thrown away afterwards.
+
+  npm run demo                 start everything, print where to go and a card to pay with; Ctrl-C stops it
+  npm run demo -- --buy        buy 74.98 with a gift card and the bank without a browser, then cancel the order
+  npm run demo -- --no-admin   without Medusa's admin pages, which take half a minute to build the first time
+  npm run demo -- --help       this text
+`;
+
+const startedAt = performance.now();
+
+/** @param {string} text */
+function progress(text) {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(3);
+  process.stdout.write(`${seconds} s  ${text}\n`);
+}
+
+/** @returns {{ buy: boolean, withAdmin: boolean } | undefined} undefined when the help was asked for, or the line is wrong */
+function readCommandLine() {
+  try {
+    const { values } = parseArgs({
+      options: { buy: { type: "boolean" }, "no-admin": { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    });
+    if (!values.help) return { buy: values.buy ?? false, withAdmin: !values.buy && !values["no-admin"] };
+    process.stdout.write(HELP);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    process.exitCode = 2;
+  }
+  return undefined;
+}
+
+/** @param {{ buy: boolean, withAdmin: boolean }} options @param {AbortSignal} signal */
+async function run({ buy, withAdmin }, signal) {
+  const { buildForDemo } = await import("./demo-build.mjs");
+  await buildForDemo({ withStorefront: !buy, withAdmin, progress, signal });
+  const { startWholeShop } = await import("./whole-shop.mjs");
+  const shop = await startWholeShop({ withStorefront: !buy, withAdmin, progress, signal });
+  try {
+    progress("issuing gift cards");
+    const card = await shop.service.issueCard(7500);
+    if (buy) {
+      const { buyAndCancel } = await import("./demo-purchase.mjs");
+      await buyAndCancel(shop, card, progress);
+      return;
+    }
+    const second = await shop.service.issueCard(3000);
+    progress("ready");
+    process.stdout.write(welcome(shop, card, second, withAdmin));
+    await Promise.race([stopped(signal), shop.store.exited.then(() => fail("The Medusa store ended:", shop.store.logs))]);
+  } finally {
+    progress("stopping");
+    await shop.stop();
+  }
+}
+
+/** @param {string} what @param {() => string} logs @returns {never} */
+function fail(what, logs) {
+  throw new Error(`${what}\n${logs().slice(-4000)}`);
+}
+
+/** @param {AbortSignal} signal @returns {Promise<void>} */
+function stopped(signal) {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/**
+ * @param {import("./whole-shop.mjs").WholeShop} shop
+ * @param {import("./whole-shop.mjs").IssuedCard} card
+ * @param {import("./whole-shop.mjs").IssuedCard} second
+ * @param {boolean} withAdmin
+ */
+function welcome({ store, storefrontUrl }, card, second, withAdmin) {
+  const admin = withAdmin ? `\n  Admin        ${store.url}/app   (${store.admin.email}, password ${store.admin.password})` : "";
+  return `
+  Storefront   ${storefrontUrl}${admin}
+
+  Gift card    ${card.cardnumber}   PIN ${card.pin}   holds 75.00
+  Another one  ${second.cardnumber}   PIN ${second.pin}   holds 30.00
+
+  What to try
+    Summer Night Festival, 74.98: the first card pays 50.00 (the most that one card pays of an order), the bank 24.98.
+    Apply both cards to it: nothing is left for the bank. Remove one again.
+    Open-air Cinema, 20.00: one card pays it all. Weekend at the Dunes, 120.00: two cards and the bank.
+    A wrong PIN. More tickets after a card was applied. Delivery by post.
+    ${withAdmin ? "Cancel an order in the admin, and see the card's balance come back.\n" : "\n"}
+  Ctrl-C stops everything and removes its data.
+`;
+}
+
+const options = readCommandLine();
+if (options) {
+  const interrupt = new AbortController();
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => interrupt.abort());
+  try {
+    await run(options, interrupt.signal);
+    process.exitCode = 0;
+  } catch (error) {
+    if (!interrupt.signal.aborted) process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = interrupt.signal.aborted ? 130 : 1;
+  }
+}
