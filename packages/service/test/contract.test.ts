@@ -1,0 +1,245 @@
+import { type EndpointName, type Endpoint, type ErrorCode, endpoints, errorDefinition } from "@giftcard-pay/client/contract";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { startGiftcardService, type TestCard, type TestCompany, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { basic, call, credentials, type Encoding, eventInput, onCard, type WireCall } from "./wire.js";
+
+let service: TestService;
+let broken: TestService;
+let company: TestCompany;
+let other: TestCompany;
+let provider: { id: number };
+const cards: Record<"rich" | "blocked" | "expired" | "empty", TestCard> = {} as never;
+
+beforeAll(async () => {
+  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  company = await service.createCompany();
+  other = await service.createCompany();
+  provider = await service.createProvider();
+  cards.rich = await service.issueCard({ balanceCents: 50_000_000 });
+  cards.blocked = await service.issueCard({ balanceCents: 5000 });
+  cards.expired = await service.issueCard({ balanceCents: 5000, expires: "2020-02-29" });
+  cards.empty = await service.issueCard({ balanceCents: 0 });
+  await service.command("card", "block", cards.blocked.cardNumber);
+
+  broken = await startGiftcardService({ databaseUrl: await testDatabase() });
+  const client = new pg.Client({ connectionString: broken.databaseUrl });
+  await client.connect();
+  await client.query("drop schema public cascade");
+  await client.end();
+});
+
+afterAll(async () => {
+  await service.stop();
+  await broken.stop();
+});
+
+interface Sample {
+  readonly parameters: Record<string, unknown>;
+  readonly headers?: Record<string, string>;
+}
+
+/** A call that succeeds, and the keys of its answer as the interface lists them. */
+const samples: Record<EndpointName, () => Promise<Sample>> = {
+  authenticate: async () => ({ parameters: {}, headers: basic(company.email, company.password) }),
+  listEvents: async () => ({ parameters: { apikey: company.apiKey } }),
+  createEventConcept: async () => ({
+    parameters: { apikey: company.apiKey, representative: "J. de Vries", register: "Zomer", eventprovider_id: provider.id },
+  }),
+  listEventConcepts: async () => ({ parameters: { apikey: company.apiKey } }),
+  listProviders: async () => ({ parameters: {} }),
+  createEvents: async () => ({ parameters: { apikey: company.apiKey, events: [eventInput(provider.id)] } }),
+  balance: async () => ({ parameters: onCard(company, cards.rich) }),
+  devalue: async () => ({ parameters: { ...onCard(company, cards.rich), amount: 150 } }),
+  cancelDevalue: async () => {
+    const { body } = await call(service.url, "devalue", { ...onCard(company, cards.rich), amount: 150 });
+    return { parameters: { ...credentials(company), cancel_token: body.cancel_token } };
+  },
+};
+
+/** What the wire shows, exactly: names and JavaScript types. */
+const shapes: Record<EndpointName, unknown> = {
+  authenticate: { apikey: "string" },
+  listEvents: [
+    {
+      id: "number",
+      company_id: "number",
+      bannerpath: "string",
+      poster: "string",
+      title: "string",
+      description: "string",
+      organiser: "string",
+      date: "string",
+      time: "string",
+      end_date: "object",
+      end_time: "object",
+      location: "string",
+      ticket_link: "string",
+      created_at: "string",
+      updated_at: "string",
+    },
+  ],
+  createEventConcept: {
+    eventconcept_id: "number",
+    register: "string",
+    representative: "string",
+    eventprovider_id: "string",
+  },
+  listEventConcepts: [
+    {
+      id: "number",
+      representative: "string",
+      register: "string",
+      ticketprovider_id: "string",
+      created_at: "string",
+      updated_at: "string",
+    },
+  ],
+  listProviders: [{ id: "number", name: "string" }],
+  createEvents: [{ message: "string", id: "number", title: "string" }],
+  balance: { success: "boolean", balance: "number", currency: "string", card_status: "string", expiry_date: "string" },
+  devalue: { success: "boolean", amount_deducted: "number", remaining_to_pay: "number", cancel_token: "string" },
+  cancelDevalue: { success: "boolean", amount_refunded: "number", card_new_balance: "number" },
+};
+
+const typesOf = (value: object) => Object.fromEntries(Object.entries(value).map(([key, item]) => [key, typeof item]));
+
+interface Provocation {
+  readonly change?: (parameters: Record<string, unknown>) => Record<string, unknown>;
+  readonly call?: WireCall;
+  readonly at?: () => TestService;
+}
+
+/** Makes the call twice, so that the second one is refused. */
+const spoilt = { "Idempotency-Key": "contract-other-parameters" };
+
+/** How each error comes about, on any operation that lists it. */
+const provocations: Partial<Record<ErrorCode, (row: Endpoint) => Provocation>> = {
+  invalid_request: (row) => ({ change: ({ [missing(row)]: _, ...rest }) => rest }),
+  unreadable_body: () => ({ call: { encoding: "json", raw: '{"apikey": ' } }),
+  body_too_large: (row) => ({ call: { raw: "x".repeat(row.bodyLimitBytes + 1) } }),
+  unsupported_media_type: () => ({ call: { headers: { "Content-Type": "text/plain" } } }),
+  unauthorized: () => ({ change: (rest) => ({ ...rest, apikey: "nobody's key" }) }),
+  invalid_credentials: () => ({ call: { headers: basic(company.email, "wrong") } }),
+  invalid_card: () => ({ change: (rest) => ({ ...rest, pin: "not it" }) }),
+  card_blocked: () => ({ change: (rest) => ({ ...rest, ...cardOf(cards.blocked) }) }),
+  card_expired: () => ({ change: (rest) => ({ ...rest, ...cardOf(cards.expired) }) }),
+  card_no_balance: () => ({ change: (rest) => ({ ...rest, ...cardOf(cards.empty) }) }),
+  token_invalid: () => ({ change: (rest) => ({ ...rest, cancel_token: "0".repeat(64) }) }),
+  token_used: () => ({ change: ({ cancel_token, ...rest }) => ({ ...rest, cancel_token: usedToken ?? cancel_token }) }),
+  devalue_not_done: () => ({
+    change: ({ cancel_token: _, ...rest }) => rest,
+    call: { headers: { "Idempotency-Key": "contract-never-done" } },
+  }),
+  key_closed: () => ({ call: { headers: { "Idempotency-Key": "contract-never-done" } } }),
+  idempotency_key_invalid: () => ({ call: { headers: { "Idempotency-Key": "two words" } } }),
+  idempotency_key_reused: () => ({ call: { headers: spoilt } }),
+  idempotency_key_spent: () => ({ call: { headers: { "Idempotency-Key": "contract-yesterday" } } }),
+  internal: () => ({ at: () => broken }),
+};
+
+/** Codes that rows list and this service does not answer yet, or never does: no test pretends otherwise. */
+const notProvoked: readonly ErrorCode[] = ["rate_limited", "card_locked", "overloaded", "card_not_active"];
+
+const cardOf = ({ cardNumber, pin }: TestCard) => ({ cardnumber: cardNumber, pin });
+const missing = (row: Endpoint) => (row.path === "canceldevalue" ? "cancel_token" : "apikey");
+let usedToken: string | undefined;
+
+/** Brings about what some errors need: a used token, and keys that were used otherwise, closed or long ago. */
+beforeAll(async () => {
+  const devalued = await call(service.url, "devalue", { ...onCard(company, cards.rich), amount: 77 });
+  usedToken = devalued.body.cancel_token;
+  await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: usedToken });
+  await call(service.url, "cancelDevalue", credentials(company), { headers: { "Idempotency-Key": "contract-never-done" } });
+  const elsewise: Record<string, Record<string, unknown>> = {
+    devalue: { ...onCard(company, cards.rich), amount: 151 },
+    createEvents: { apikey: company.apiKey, events: [eventInput(provider.id, { event_name: "Another" })] },
+  };
+  for (const name of ["devalue", "createEvents"] as const) {
+    await call(service.url, name, elsewise[name], { headers: spoilt });
+    const { parameters } = await samples[name]();
+    await call(service.url, name, parameters, { headers: { "Idempotency-Key": "contract-yesterday" } });
+  }
+  const client = new pg.Client({ connectionString: service.databaseUrl });
+  await client.connect();
+  // Two days later; only these two keys are as old, by the order in which they were made.
+  await client.query(`update idempotency_keys set created_at = created_at - interval '2 days'
+    where created_at in (select max(created_at) from idempotency_keys where parameters_hash is not null group by operation)`);
+  await client.end();
+});
+
+for (const name of Object.keys(endpoints) as EndpointName[]) {
+  const row: Endpoint = endpoints[name];
+  const encodings: Encoding[] = row.encoding === null ? ["json"] : row.formAllowed ? ["json", "form"] : ["json"];
+
+  describe(row.path, () => {
+    for (const encoding of encodings) {
+      test(`answers a valid call (${row.encoding === null ? "no body" : encoding}), with and without the last slash`, async () => {
+        const stem = row.path.replace(/\/$/, "");
+        for (const path of [stem, `${stem}/`]) {
+          const { parameters, headers = {} } = await samples[name]();
+          const answer = await call(service.url, name, parameters, { encoding, headers, path });
+          expect(answer.status, answer.text).toBe(200);
+          expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+          expect(answer.headers.get("content-type")).toBe("application/json");
+          z.decode(row.response, answer.body);
+          const shape = shapes[name];
+          if (!Array.isArray(shape)) expect(typesOf(answer.body)).toEqual(shape);
+          for (const item of Array.isArray(answer.body) ? answer.body : []) {
+            expect(typesOf(item)).toEqual((shape as unknown[])[0]);
+          }
+        }
+      });
+    }
+
+    for (const code of row.errors.filter((listed) => !notProvoked.includes(listed))) {
+      const { status, message, cardStatus, resultCode } = errorDefinition(code);
+      for (const encoding of code === "unreadable_body" ? (["json"] as const) : encodings) {
+        test(`refuses with ${status} ${code} (${encoding})`, async () => {
+          const provoke = provocations[code];
+          if (!provoke) throw new Error(`no way to provoke ${code}`);
+          const { change = (same) => same, call: how = {}, at = () => service } = provoke(row);
+          const { parameters, headers = {} } = await samples[name]();
+          const wire = { encoding, ...how, headers: { ...headers, ...how.headers } };
+          const answer = await call(at().url, name, change(parameters), wire);
+          const expected: Record<string, unknown> = { error: message };
+          if (row.refusal === "flagged") expected.success = false;
+          if (cardStatus) expected.card_status = cardStatus;
+          if (resultCode && name === "balance") Object.assign(expected, { result_code: resultCode, message });
+          if (code === "invalid_request") {
+            if (row.required) expected.required = row.required;
+            else expected.errors = [{ path: missing(row), message: expect.any(String) }];
+          }
+          expect(answer.body).toEqual(expected);
+          expect(answer.status).toBe(status);
+          expect(answer.headers.get("x-request-id")).toBeTruthy();
+        });
+      }
+    }
+
+    test("refuses another method, and says which it takes", async () => {
+      const answer = await call(service.url, name, {}, { method: row.method === "GET" ? "POST" : "PUT", raw: "" });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get("allow")).toBe(row.method === "GET" ? "GET, HEAD" : "POST");
+      const flag = row.refusal === "flagged" ? { success: false } : {};
+      expect(answer.body).toEqual({ ...flag, error: errorDefinition("method_not_allowed").message });
+    });
+  });
+}
+
+test("every error that a row lists is provoked here, or named as one that this service does not answer", () => {
+  const listed = new Set(Object.values(endpoints).flatMap((row): readonly ErrorCode[] => row.errors));
+  expect([...listed].filter((code) => !(code in provocations) && !notProvoked.includes(code))).toEqual([]);
+});
+
+test("a path that is no operation is 404, in JSON", async () => {
+  const answer = await call(service.url, "balance", {}, { path: "balances" });
+  expect([answer.status, answer.body]).toEqual([404, { error: errorDefinition("not_found").message }]);
+});
+
+test("a key of one company with the id of another is refused", async () => {
+  const answer = await call(service.url, "balance", { ...onCard(company, cards.rich), company_id: other.companyId });
+  expect(answer.status).toBe(401);
+});
