@@ -57,7 +57,7 @@ export function refusalOf(row: Endpoint, answer: Answer): RefusedError | Protoco
     retryAfterSeconds,
     retryable: status === 429,
     cardStatus: readCardStatus(body.card_status),
-    faults: row.auth === "key" ? readFaults(body.errors) : undefined,
+    faults: row.auth === "key" ? readFaults(body.errors, answer) : undefined,
   });
 }
 
@@ -77,8 +77,11 @@ function readCardStatus(value: unknown): string | undefined {
   return typeof value === "string" && /^[\p{L} _-]{1,40}$/u.test(value) ? value : undefined;
 }
 
-function readFaults(value: unknown): Fault[] | undefined {
-  const list = z.array(z.object({ path: z.string().max(100), message: z.string().max(200) })).safeParse(value);
-  // A faulty key is never named beside its value, so a service that repeats it back isn't repeated here.
-  return list.success ? list.data.filter((fault) => fault.path !== "apikey").slice(0, MAX_FAULTS) : undefined;
+const faultText = (maxLength: number) => z.string().max(maxLength).regex(/^\P{C}*$/u);
+const faultList = z.array(z.object({ path: faultText(100), message: faultText(200) }));
+
+/** The service's list of faults; without those that quote the key back. */
+function readFaults(value: unknown, answer: Answer): Fault[] {
+  const { data = [] } = faultList.safeParse(value);
+  return data.filter((fault) => !answer.quotesKey(fault.path + fault.message)).slice(0, MAX_FAULTS);
 }

@@ -43,6 +43,8 @@ export interface Answer {
   /** True when the service says that it honours the Idempotency-Key of this very call. */
   readonly keyHonoured: boolean;
   readonly replayed: boolean;
+  /** Whether a text of the answer holds the API key that the call carried. */
+  readonly quotesKey: (text: string) => boolean;
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 }
@@ -68,7 +70,7 @@ export function createTransport(settings: Settings): Transport {
         const waitMs = waitBefore(attempt, error.retryAfterSeconds);
         if (waitMs >= deadline.remainingMs) throw error;
         await deadline.sleep(waitMs).catch(() => {
-          throw new UnreachableError(deadline.reason ?? "aborted", { endpoint: request.endpoint });
+          throw new UnreachableError(deadline.reason ?? "aborted", { endpoint: request.endpoint, retryable: true });
         });
       }
     }
@@ -162,7 +164,9 @@ async function exchange(settings: Settings, request: Outgoing, deadline: Deadlin
   const echo = response.headers.get(IDEMPOTENCY_KEY_HEADER);
   const keyHonoured = request.idempotencyKey !== undefined && echo === request.idempotencyKey;
   const replayed = keyHonoured && response.headers.get(IDEMPOTENCY_REPLAYED_HEADER) === "true";
-  return { endpoint, status, body, keyHonoured, replayed, requestId, retryAfterSeconds };
+  const apiKey = request.fields?.apikey;
+  const quotesKey = (text: string) => typeof apiKey === "string" && text.includes(apiKey);
+  return { endpoint, status, body, keyHonoured, replayed, quotesKey, requestId, retryAfterSeconds };
 }
 
 /** Whether a caller may repeat a call whose outcome is unknown: it changes nothing, or only makes another key. */

@@ -1,0 +1,216 @@
+import { describe, expect, it } from "vitest";
+import { cents, ProtocolError, RefusedError, UnreachableError } from "../src/index.js";
+import { clientOf, failureOf, foreignService, type ForeignService, secrets } from "./support/foreign-service.js";
+
+const deduction = { cardNumber: secrets.cardNumber, pin: secrets.pin, amountCents: cents(7498), reference: "order-1" };
+const good = { success: true, amount_deducted: 5000, remaining_to_pay: 2498, cancel_token: secrets.cancelToken };
+const devalue = (service: ForeignService) => clientOf(service, { timeoutMs: 500 }).devalue(deduction);
+
+describe("a devalue that was done", () => {
+  it("reads figures that arrive as decimal strings, and fields that it doesn't know", async () => {
+    const service = await foreignService(() => ({
+      json: { ...good, amount_deducted: "5000", remaining_to_pay: "2498", new: {} },
+    }));
+    expect(await devalue(service)).toMatchObject({ deductedCents: 5000, remainingCents: 2498 });
+  });
+
+  it("knows a service that honours its key by the echo, and a kept answer by its mark", async () => {
+    const service = await foreignService((request) => ({
+      json: good,
+      headers: { "Idempotency-Key": String(request.headers["idempotency-key"]), "Idempotency-Replayed": "true" },
+    }));
+    expect(await devalue(service)).toMatchObject({ keyHonoured: true, replayed: true });
+  });
+
+  it("believes no echo of another key", async () => {
+    const service = await foreignService(() => ({
+      json: good,
+      headers: { "Idempotency-Key": "order-2", "Idempotency-Replayed": "true" },
+    }));
+    expect(await devalue(service)).toMatchObject({ keyHonoured: false, replayed: false });
+  });
+});
+
+describe("a 200 that doesn't add up is an unknown outcome, not a deduction", () => {
+  it.each<[string, unknown]>([
+    ["no token", { ...good, cancel_token: undefined }],
+    ["an empty token", { ...good, cancel_token: "" }],
+    ["a token that is null", { ...good, cancel_token: null }],
+    ["no deduction", { ...good, amount_deducted: undefined }],
+    ["a deduction of nothing", { ...good, amount_deducted: 0, remaining_to_pay: 7498 }],
+    ["a negative deduction", { ...good, amount_deducted: -5000, remaining_to_pay: 12_498 }],
+    ["a deduction in euros", { ...good, amount_deducted: 49.99, remaining_to_pay: 24.99 }],
+    ["a deduction above 50.00", { ...good, amount_deducted: 5001, remaining_to_pay: 2497 }],
+    ["no remainder", { ...good, remaining_to_pay: undefined }],
+    ["a remainder that doesn't add up", { ...good, remaining_to_pay: 2497 }],
+    ["success false", { ...good, success: false }],
+    ["success missing", { ...good, success: undefined }],
+    ["a list", [good]],
+    ["a text", "ok"],
+    ["null", null],
+  ])("%s", async (_, json) => {
+    const service = await foreignService(() => ({ json }));
+    const error = await failureOf(devalue(service));
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error).toMatchObject({ code: "unexpected_answer", status: 200, retryable: false });
+    expect(service.received).toHaveLength(1);
+  });
+
+  it("more than was asked", async () => {
+    const service = await foreignService(() => ({ json: { ...good, amount_deducted: 4000, remaining_to_pay: 0 } }));
+    const error = await failureOf(clientOf(service).devalue({ ...deduction, amountCents: cents(3999) }));
+    expect(error).toMatchObject({ name: "ProtocolError", code: "unexpected_answer" });
+  });
+
+  it("any other success than 200", async () => {
+    const service = await foreignService(() => ({ status: 202, json: good }));
+    expect(await failureOf(devalue(service))).toMatchObject({ name: "ProtocolError", code: "unexpected_answer" });
+  });
+});
+
+describe("a refusal took nothing", () => {
+  it.each<[number, object, string]>([
+    [401, {}, "unauthorized"],
+    [422, { required: ["cardnumber"] }, "invalid_request"],
+    [400, {}, "invalid_card"],
+    [400, { card_status: "Blocked" }, "card_blocked"],
+    [400, { card_status: "Expired" }, "card_expired"],
+    [400, { card_status: "No balance" }, "card_no_balance"],
+    [400, { card_status: "Frozen" }, "card_not_active"],
+    [413, {}, "body_too_large"],
+    [415, {}, "unsupported_media_type"],
+    [429, {}, "rate_limited"],
+    [403, {}, "refused"],
+    [404, {}, "refused"],
+    [418, {}, "refused"],
+    [409, {}, "refused"],
+  ])("%d %j is %s", async (status, body, code) => {
+    const service = await foreignService(() => ({ status, json: { success: false, error: "No.", ...body } }));
+    const error = await failureOf(devalue(service));
+    expect(error).toBeInstanceOf(RefusedError);
+    expect(error).toMatchObject({ code, status, retryable: status === 429, endpoint: "devalue" });
+    expect(service.received).toHaveLength(1);
+  });
+
+  it("a 409 with the echo says that the key was ended", async () => {
+    const service = await foreignService((request) => ({
+      status: 409,
+      json: { success: false, error: "Ended." },
+      headers: { "Idempotency-Key": String(request.headers["idempotency-key"]) },
+    }));
+    expect(await failureOf(devalue(service))).toMatchObject({ name: "RefusedError", code: "key_closed" });
+  });
+
+  it("names the card's status and how long to wait, but nothing with digits", async () => {
+    const service = await foreignService((_, count) => ({
+      status: 400,
+      headers: { "Retry-After": "17", "X-Request-Id": "req-1" },
+      json: { success: false, error: "No.", card_status: count === 1 ? "Frozen" : `Frozen ${secrets.cardNumber}` },
+    }));
+    const first = await failureOf(devalue(service));
+    expect(first).toMatchObject({ cardStatus: "Frozen", retryAfterSeconds: 17, requestId: "req-1" });
+    expect(await failureOf(devalue(service))).toMatchObject({ code: "card_not_active", cardStatus: undefined });
+  });
+});
+
+describe("a 4xx that doesn't say that it refuses is an unknown outcome", () => {
+  it.each<[string, { text?: string; json?: unknown }, string]>([
+    ["a page", { text: "<h1>Forbidden</h1>" }, "unreadable_answer"],
+    ["nothing", { text: "" }, "unreadable_answer"],
+    ["half of it", { text: '{"success":false,"err' }, "unreadable_answer"],
+    ["no error", { json: { success: false } }, "unexpected_answer"],
+    ["an error that is no text", { json: { success: false, error: {} } }, "unexpected_answer"],
+    ["a list", { json: [{ error: "No." }] }, "unexpected_answer"],
+    ["success", { json: { ...good, error: "No." } }, "unexpected_answer"],
+  ])("%s", async (_, reply, code) => {
+    const service = await foreignService(() => ({ status: 400, ...reply }));
+    expect(await failureOf(devalue(service))).toMatchObject({ name: "ProtocolError", code, status: 400 });
+    expect(service.received).toHaveLength(1);
+  });
+});
+
+describe("a devalue whose answer is lost is sent once, and its outcome is unknown", () => {
+  it.each<[string, Parameters<typeof foreignService>[0], string]>([
+    ["a 500", () => ({ status: 500, json: { success: false, error: "Failed." } }), "server_error"],
+    ["a 502 page", () => ({ status: 502, text: "<h1>Bad gateway</h1>" }), "server_error"],
+    ["a 503 that asks to come again", () => ({ status: 503, json: { error: "Busy." }, headers: { "Retry-After": "0" } }), "overloaded"],
+    ["a 408", () => ({ status: 408, json: { error: "Slow." } }), "timeout"],
+    ["a connection that ends without an answer", () => (response) => response.destroy(), "connection_lost"],
+    [
+      "an answer that breaks off",
+      () => (response) => {
+        response.writeHead(200, { "content-length": "500" });
+        response.write('{"success":true,"amount_deducted":5000', () => response.destroy());
+      },
+      "connection_lost",
+    ],
+    ["no answer", () => () => {}, "timeout"],
+    [
+      "an answer that never ends",
+      () => (response) => {
+        response.writeHead(200);
+        response.write('{"success":true,');
+      },
+      "timeout",
+    ],
+  ])("%s", async (_, answer, code) => {
+    const service = await foreignService(answer);
+    const error = await failureOf(devalue(service));
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(error).toMatchObject({ code, retryable: false, endpoint: "devalue" });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(service.received).toHaveLength(1);
+  });
+
+  it("nothing listens there", async () => {
+    const error = await failureOf(devalue({ url: "http://127.0.0.1:1", received: [] }));
+    expect(error).toMatchObject({ name: "UnreachableError", code: "connection_lost" });
+  });
+
+  it("a 401 with credentials: not sent again, and the next call gets a new key", async () => {
+    const service = await foreignService((request) => {
+      if (request.path.endsWith("authenticate/")) return { json: { apikey: "new" } };
+      return request.body.includes("apikey=new") ? { json: good } : { status: 401, json: { success: false, error: "No." } };
+    });
+    const client = clientOf(service, { credentials: { email: secrets.email, password: secrets.password } });
+    expect(await failureOf(client.devalue(deduction))).toMatchObject({ code: "unauthorized" });
+    expect(service.received).toHaveLength(1);
+    await client.devalue(deduction);
+    expect(service.received.map((request) => request.path.split("/")[4])).toEqual(["devalue", "authenticate", "devalue"]);
+  });
+});
+
+describe("a redirect is never followed", () => {
+  it.each([301, 302, 303, 307, 308])("%d", async (status) => {
+    const target = await foreignService(() => ({ json: good }));
+    const service = await foreignService(() => ({ status, headers: { location: `${target.url}/x` }, text: "" }));
+    const error = await failureOf(devalue(service));
+    expect(error).toMatchObject({ name: "ProtocolError", code: "redirected", status });
+    expect(target.received).toEqual([]);
+  });
+});
+
+describe("the other call that moves money, cancelDevalue", () => {
+  const cancel = (service: ForeignService) => clientOf(service).cancelDevalue({ cancelToken: secrets.cancelToken });
+
+  it.each<[number, string]>([
+    [401, "unauthorized"],
+    [404, "token_invalid"],
+    [409, "token_used"],
+    [422, "invalid_request"],
+  ])("%d is %s", async (status, code) => {
+    const service = await foreignService(() => ({ status, json: { success: false, error: "No." } }));
+    expect(await failureOf(cancel(service))).toMatchObject({ name: "RefusedError", code });
+  });
+
+  it("is sent once when its answer is lost", async () => {
+    const service = await foreignService(() => ({ status: 503, json: {} }));
+    expect(await failureOf(cancel(service))).toMatchObject({ name: "UnreachableError", code: "overloaded" });
+    expect(service.received).toHaveLength(1);
+  });
+
+  it("is done only when the answer says so", async () => {
+    const service = await foreignService(() => ({ json: { success: true, amount_refunded: 5000 } }));
+    expect(await failureOf(cancel(service))).toMatchObject({ name: "ProtocolError", code: "unexpected_answer" });
+  });
+});

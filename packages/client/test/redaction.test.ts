@@ -1,0 +1,94 @@
+import { inspect } from "node:util";
+import { describe, expect, it, vi } from "vitest";
+import { cents, type GiftcardClient, GiftcardError } from "../src/index.js";
+import { clientOf, failureOf, foreignService, secrets } from "./support/foreign-service.js";
+
+const all = Object.values(secrets);
+const basic = Buffer.from(`${secrets.email}:${secrets.password}`).toString("base64");
+
+/** Everything that a log, a debugger or an error tracker could make of a value. */
+function seenOf(value: unknown): string {
+  const parts = [inspect(value, { showHidden: true, depth: 20, getters: true }), JSON.stringify(value), String(value)];
+  if (value instanceof Error) parts.push(value.stack ?? "", value.message, inspect(value.cause));
+  return parts.join("\n");
+}
+
+function expectNoSecret(value: unknown) {
+  const seen = seenOf(value);
+  for (const secret of [...all, basic]) expect(seen).not.toContain(secret);
+}
+
+const calls: [string, (client: GiftcardClient) => Promise<unknown>][] = [
+  ["authenticate", (c) => c.authenticate()],
+  ["balance", (c) => c.balance(secrets)],
+  ["devalue", (c) => c.devalue({ ...secrets, amountCents: cents(5000), reference: "r" })],
+  ["cancelDevalue", (c) => c.cancelDevalue(secrets)],
+  ["endDevalue", (c) => c.endDevalue("r")],
+  ["listEvents", (c) => c.listEvents()],
+  ["createEventConcept", (c) => c.createEventConcept({ representative: "A", register: "B", providerId: 1 })],
+];
+
+/** Answers of a service that repeats back all that it was sent, in every place that it has. */
+const everything = [...all, basic].join(" ");
+const spiteful = { success: false, error: everything, message: everything, card_status: everything, result_code: everything };
+const faults = [
+  { path: "apikey", message: secrets.apiKey },
+  { path: secrets.apiKey, message: "is not known" },
+  { path: "register", message: "is too long" },
+];
+const spitefulHeaders = { "x-request-id": encodeURI(everything) };
+const answers: [string, Parameters<typeof foreignService>[0]][] = [
+  ["a refusal", () => ({ status: 400, headers: spitefulHeaders, json: spiteful })],
+  ["faults", () => ({ status: 422, json: { ...spiteful, errors: faults } })],
+  ["a failure", () => ({ status: 500, json: spiteful })],
+  ["garbage", () => ({ text: everything })],
+  ["another answer", () => ({ json: { ...spiteful, amount_deducted: everything, cancel_token: [everything] } })],
+  ["a redirect", () => ({ status: 307, headers: { location: `/${encodeURIComponent(everything)}` } })],
+  ["a cut connection", () => (response) => response.destroy()],
+  ["silence", () => () => {}],
+];
+
+describe.each(answers)("after %s", (_, answer) => {
+  it.each(calls)("%s shows no secret in its error or its log line", async (_, call) => {
+    const service = await foreignService(answer);
+    const heard: unknown[] = [];
+    const credentials = { email: secrets.email, password: secrets.password };
+    const client = clientOf(service, { credentials, timeoutMs: 700, onRequest: (info) => heard.push(info) });
+    const error = await failureOf(call(client));
+    expect(error).toBeInstanceOf(GiftcardError);
+    expectNoSecret(error);
+    await vi.waitFor(() => expect(heard).not.toHaveLength(0));
+    expectNoSecret(heard);
+    expectNoSecret(client);
+  });
+});
+
+describe("also without an answer", () => {
+  it("the client, before and after it has got a key", async () => {
+    const service = await foreignService(() => ({ json: { apikey: secrets.apiKey } }));
+    const client = clientOf(service, { credentials: { email: secrets.email, password: secrets.password } });
+    expectNoSecret(client);
+    const answer = await client.authenticate();
+    expectNoSecret(client);
+    expectNoSecret(answer);
+  });
+
+  it("a refused argument", async () => {
+    const service = await foreignService(() => ({ json: {} }));
+    const tooLong = secrets.cardNumber.repeat(4);
+    expectNoSecret(await failureOf(clientOf(service).balance({ ...secrets, cardNumber: tooLong })));
+    expectNoSecret(await failureOf(clientOf(service).balance({ ...secrets, pin: Number(secrets.pin) as never })));
+  });
+
+  it("a fetch of one's own that fails with the whole request in its error", async () => {
+    const client = clientOf(
+      { url: "http://127.0.0.1:1" },
+      {
+        fetch: async (url, init) => {
+          throw new Error(`${String(url)} ${String(init?.body)}`, { cause: init });
+        },
+      },
+    );
+    expectNoSecret(await failureOf(client.devalue({ ...secrets, amountCents: cents(1) })));
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import type { RequestInfo } from "../src/index.js";
+import { clientOf, failureOf, foreignService, secrets } from "./support/foreign-service.js";
+
+const providers = [{ id: 1, name: "Tickets" }];
+const card = { cardNumber: secrets.cardNumber, pin: secrets.pin };
+
+describe("reads are repeated", () => {
+  it.each([500, 502, 503, 504, 408, 429])("after a %d", async (status) => {
+    const service = await foreignService((_, count) => (count < 3 ? { status, json: { error: "No." } } : { json: providers }));
+    expect(await clientOf(service).listProviders()).toEqual(providers);
+    expect(service.received).toHaveLength(3);
+  });
+
+  it("after a lost connection, and no more than three times", async () => {
+    const service = await foreignService(() => (response) => response.destroy());
+    const error = await failureOf(clientOf(service).balance(card));
+    expect(error).toMatchObject({ name: "UnreachableError", code: "connection_lost", retryable: true });
+    expect(service.received).toHaveLength(3);
+  });
+
+  it.each([400, 401, 403, 404, 409, 422])("not after a %d", async (status) => {
+    const service = await foreignService(() => ({ status, json: { error: "No." } }));
+    expect(await failureOf(clientOf(service).balance(card))).toMatchObject({ name: "RefusedError", status });
+    expect(service.received).toHaveLength(1);
+  });
+
+  it("no earlier than Retry-After says", async () => {
+    const service = await foreignService((_, count) =>
+      count === 1 ? { status: 429, json: { error: "No." }, headers: { "Retry-After": "1" } } : { json: providers },
+    );
+    const startedAt = performance.now();
+    await clientOf(service).listProviders();
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1000);
+  });
+
+  it("not at all when Retry-After is longer than the call may take", async () => {
+    const date = new Date(Date.now() + 60_000).toUTCString();
+    const service = await foreignService(() => ({ status: 503, text: "", headers: { "Retry-After": date } }));
+    const startedAt = performance.now();
+    const error = await failureOf(clientOf(service, { timeoutMs: 5000 }).listProviders());
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(error).toMatchObject({ code: "overloaded", retryable: true });
+    expect((error as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(55);
+    expect(service.received).toHaveLength(1);
+  });
+});
+
+describe("writes are not repeated", () => {
+  it.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>]>([
+    ["authenticate", (client) => client.authenticate()],
+    ["createEventConcept", (client) => client.createEventConcept({ representative: "A", register: "B", providerId: 1 })],
+    [
+      "createEvents",
+      (client) =>
+        client.createEvents(
+          [{ providerId: 1, name: "N", organiser: "O", startDate: "2030-01-01", startTime: "20:00:00", ticketLink: "https://t.example" }],
+          { reference: "r" },
+        ),
+    ],
+  ])("%s", async (_, call) => {
+    const service = await foreignService(() => ({ status: 503, json: {} }));
+    const client = clientOf(service, { credentials: { email: secrets.email, password: secrets.password } });
+    expect(await failureOf(call(client))).toMatchObject({ name: "UnreachableError", code: "overloaded" });
+    expect(service.received).toHaveLength(1);
+  });
+});
+
+describe("a call ends", () => {
+  it("after its time-out, repeats included", async () => {
+    const service = await foreignService(() => () => {});
+    const startedAt = performance.now();
+    const error = await failureOf(clientOf(service).listProviders({ timeoutMs: 300 }));
+    expect(error).toMatchObject({ code: "timeout", retryable: true });
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+  });
+
+  it("when its caller says so: before, while it waits for an answer, and between two attempts", async () => {
+    const service = await foreignService((_, count) => (count === 1 ? () => {} : { status: 503, json: {} }));
+    const client = clientOf(service);
+    expect(await failureOf(client.listProviders({ signal: AbortSignal.abort() }))).toMatchObject({ code: "aborted" });
+    expect(service.received).toHaveLength(0);
+    for (const afterMs of [60, 60]) {
+      const error = await failureOf(client.listProviders({ signal: AbortSignal.timeout(afterMs) }));
+      expect(error).toMatchObject({ name: "UnreachableError", code: "aborted", retryable: true });
+    }
+  });
+
+  it("also where a fetch of one's own doesn't heed the signal", async () => {
+    const client = clientOf({ url: "http://127.0.0.1:1" }, { fetch: () => new Promise(() => {}), timeoutMs: 100 });
+    expect(await failureOf(client.listProviders())).toMatchObject({ code: "timeout" });
+  });
+
+  it("and leaves no listener at a long-lived signal", async () => {
+    const service = await foreignService(() => ({ json: providers }));
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...args);
+    };
+    await clientOf(service).listProviders({ signal });
+    expect(listeners).toBe(0);
+  });
+});
+
+describe("an answer that can't be read is no success", () => {
+  it.each<[string, string | Buffer]>([
+    ["nothing", ""],
+    ["a page", "<!doctype html>"],
+    ["half of it", '[{"id":1'],
+    ["no UTF-8", Buffer.from([0x5b, 0x22, 0xff, 0xfe, 0x22, 0x5d])],
+    ["more than any list is", `["${"x".repeat(33 * 1024 * 1024)}"]`],
+  ])("%s", async (_, body) => {
+    const service = await foreignService(() => (response) => response.end(body));
+    const error = await failureOf(clientOf(service).listProviders());
+    expect(error).toMatchObject({ name: "ProtocolError", code: "unreadable_answer", status: 200 });
+  });
+
+  it("a JSON value of another shape", async () => {
+    const service = await foreignService(() => ({ json: { providers } }));
+    expect(await failureOf(clientOf(service).listProviders())).toMatchObject({ code: "unexpected_answer" });
+  });
+
+  it("a balance that is none", async () => {
+    const service = await foreignService(() => ({ json: { balance: "75.00", currency: "EUR", card_status: "Active" } }));
+    expect(await failureOf(clientOf(service).balance(card))).toMatchObject({ code: "unexpected_answer" });
+  });
+});
+
+describe("onRequest", () => {
+  it("hears of every attempt, in fields that can hold no secret", async () => {
+    const heard: RequestInfo[] = [];
+    const service = await foreignService((_, count) =>
+      count === 1
+        ? { status: 503, json: {}, headers: { "X-Request-Id": "req-1" } }
+        : { json: { balance: 1, currency: "EUR", card_status: "Active" } },
+    );
+    const client = clientOf(service, { environment: "sandbox", onRequest: (info) => heard.push(info) });
+    await client.balance(card);
+    const { length } = heard;
+    expect(length).toBe(2);
+    expect(heard[0]).toEqual({
+      endpoint: "balance",
+      environment: "sandbox",
+      attempt: 1,
+      durationMs: expect.any(Number),
+      outcome: "overloaded",
+      status: 503,
+      requestId: "req-1",
+    });
+    expect(heard[1]).toMatchObject({ attempt: 2, outcome: "done", status: 200, requestId: undefined });
+  });
+
+  it("spoils no call by failing", async () => {
+    const service = await foreignService(() => ({ json: providers }));
+    const client = clientOf(service, {
+      onRequest: () => {
+        throw new Error("The log is full.");
+      },
+    });
+    expect(await client.listProviders()).toEqual(providers);
+  });
+});
