@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { GiftcardError, ProtocolError, RefusedError } from "@giftcard-pay/client";
+import type { RecoverOptions } from "./engine.js";
 import type { Attempt } from "./journal.js";
 import { type MoneyDesk, moveAndTell } from "./money-desk.js";
 import { SealError } from "./seal.js";
+
+type OrderOf = RecoverOptions["orderOf"];
 
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60_000;
@@ -112,7 +115,7 @@ export function createEnding(desk: MoneyDesk) {
   }
 
   /** Ends a claimed attempt, whatever a crash or a lost answer left it in. */
-  async function end(attempt: Attempt): Promise<Attempt> {
+  async function end(attempt: Attempt, orderOf?: OrderOf): Promise<Attempt> {
     const { reference } = attempt;
     const owner = attempt.leaseOwner ?? "";
     switch (attempt.state) {
@@ -125,6 +128,11 @@ export function createEnding(desk: MoneyDesk) {
         return unknown ? endByKey(unknown) : current(reference);
       }
       case "devalued": {
+        const orderId = (await orderOf?.(attempt)) ?? null;
+        if (orderId !== null) {
+          const paid = await move(reference, { from: ["devalued"], to: "committed", orderId, owner, lease: null });
+          return paid ?? current(reference);
+        }
         const owed = await move(reference, { from: ["devalued"], to: "reversing", reason: "never_ordered", owner });
         return owed ? reverseOwed(owed) : current(reference);
       }
@@ -141,13 +149,13 @@ export function createEnding(desk: MoneyDesk) {
     for (const attempt of await journal.claim({ owner: randomUUID(), forMs: leaseMs }, 100, cartId)) await end(attempt);
   }
 
-  async function recover({ limit = 100 }: { limit?: number } = {}): Promise<Attempt[]> {
+  async function recover({ limit = 100, orderOf }: RecoverOptions = {}): Promise<Attempt[]> {
     const ended: Attempt[] = [];
     // One at a time, so that a slow service can't outlast the leases of those that wait behind it.
     while (ended.length < limit) {
       const [attempt] = await journal.claim({ owner: randomUUID(), forMs: leaseMs }, 1);
       if (!attempt) break;
-      ended.push(await end(attempt));
+      ended.push(await end(attempt, orderOf));
     }
     await journal.purge();
     return ended;

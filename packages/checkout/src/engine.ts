@@ -50,6 +50,16 @@ export interface EngineOptions {
   readonly onChange?: (attempt: Attempt) => void;
 }
 
+export interface RecoverOptions {
+  /** The most attempts that are ended in this run. Default 100. */
+  readonly limit?: number | undefined;
+  /**
+   * Asked before a devalued attempt whose completion died is given back: the order that was placed and fully paid with
+   * it, or null. Such an attempt is committed to that order instead.
+   */
+  readonly orderOf?: ((attempt: Attempt) => Promise<string | null>) | undefined;
+}
+
 /** The money flow of a shop: what may be called, and what is true afterwards. All refusals are CheckoutErrors. */
 export interface Engine {
   readonly environment: "live" | "sandbox";
@@ -99,6 +109,6 @@ export interface Engine {
    */
   reverse(reference: string, reason: string): Promise<Attempt>;
   /** Ends what crashes and lost answers left: attempts whose lease ran out, unknown outcomes, reversals owed. */
-  recover(options?: { limit?: number }): Promise<Attempt[]>;
+  recover(options?: RecoverOptions): Promise<Attempt[]>;
 }
 

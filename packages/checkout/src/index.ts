@@ -1,4 +1,4 @@
-export type { CartView, Engine, EngineOptions, PaymentPlan, PlannedPart } from "./engine.js";
+export type { CartView, Engine, EngineOptions, PaymentPlan, PlannedPart, RecoverOptions } from "./engine.js";
 export { createEngine } from "./create-engine.js";
 export { CheckoutError, toCheckoutError } from "./errors.js";
 export { type Attempt, type AttemptState, type Journal, livingStates, type Tender, type TenderState } from "./journal.js";

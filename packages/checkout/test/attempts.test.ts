@@ -283,6 +283,22 @@ describe("after a crash", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
+  it("a devalued attempt whose order was placed and paid is committed to it", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const attempt = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(attempt.reference);
+    await letLeasesRunOut(shop.pool);
+    const asked: string[] = [];
+    const orderOf = async ({ reference }: Attempt) => {
+      asked.push(reference);
+      return "order_7";
+    };
+    expect(await engine.recover({ orderOf })).toMatchObject([{ reference: attempt.reference, state: "committed", orderId: "order_7" }]);
+    expect(asked).toEqual([attempt.reference]);
+    expect(await card.balanceCents()).toBe(5500);
+  });
+
   it("a committed attempt is nobody's to reverse but its order's", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);

@@ -1,8 +1,8 @@
 import type { ConfigModule } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import type { GiftcardOptions } from "./modules/giftcard/options.js";
+import type { GiftcardOptions } from "./giftcard-options.js";
 
-export type { GiftcardOptions } from "./modules/giftcard/options.js";
+export type { GiftcardOptions } from "./giftcard-options.js";
 
 /** The parts of Medusa's configuration that take the plugin in. */
 type Config = Pick<ConfigModule, "plugins" | "modules">;

@@ -95,3 +95,16 @@ function toSession(row: Row): SessionView {
     payment: payment?.id ? payment : null,
   };
 }
+
+/**
+ * The order that the cart became, if its payments, this session's among them, were all authorized; or null. A
+ * completion that died before that left an order that nobody paid.
+ */
+export async function paidOrderOfCart(container: MedusaContainer, cartId: string, sessionId: string): Promise<string | null> {
+  const orderId = await orderOfCart(container, cartId);
+  if (!orderId) return null;
+  const { cart, giftSessions, otherSessions } = await readCartPayment(container, cartId);
+  const paid = [...giftSessions, ...otherSessions].filter((session) => session.payment);
+  const paidCents = paid.reduce((sum, session) => sum + session.amountCents, 0);
+  return paid.some((session) => session.id === sessionId) && paidCents >= cart.totalCents ? orderId : null;
+}

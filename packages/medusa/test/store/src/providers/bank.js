@@ -1,0 +1,43 @@
+const { AbstractPaymentProvider, ModuleProvider, Modules } = require("@medusajs/framework/utils");
+
+/**
+ * A bank that does what the page asks for in the session's data: `behaviour` is the status that an authorization ends
+ * with. It remembers what it holds of each session in the data, as a real provider would remember it at its own place.
+ */
+class BankProvider extends AbstractPaymentProvider {
+  static identifier = "bank";
+
+  async initiatePayment({ data, amount }) {
+    return { id: data.session_id, status: "pending", data: { ...data, asked: Number(amount), state: "open" } };
+  }
+  async updatePayment({ data, amount }) {
+    return { status: "pending", data: { ...data, asked: Number(amount) } };
+  }
+  async authorizePayment({ data }) {
+    const status = data.behaviour ?? "authorized";
+    return { status, data: { ...data, state: status } };
+  }
+  async capturePayment({ data }) {
+    return { data: { ...data, state: "captured" } };
+  }
+  async cancelPayment({ data }) {
+    return { data: { ...data, state: "canceled" } };
+  }
+  async refundPayment({ data }) {
+    return { data: { ...data, state: "refunded" } };
+  }
+  async deletePayment({ data }) {
+    return { data };
+  }
+  async retrievePayment({ data }) {
+    return { data };
+  }
+  async getPaymentStatus({ data }) {
+    return { status: "pending", data };
+  }
+  async getWebhookActionAndData() {
+    return { action: "not_supported" };
+  }
+}
+
+module.exports = ModuleProvider(Modules.PAYMENT, { services: [BankProvider] });

@@ -1,0 +1,105 @@
+import type { MedusaStore } from "../../../../test/support/store.js";
+
+/** An answer with its status; the shape is what the test expects of it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of Medusa, read by the test
+  readonly body: any;
+}
+
+export interface Card {
+  readonly cardNumber: string;
+  readonly pin: string;
+}
+
+/** What a shop's page and its admin do over HTTP. */
+export function createStorefront(medusa: MedusaStore) {
+  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const isAdmin = path.startsWith("/admin");
+    const auth: Record<string, string> = isAdmin
+      ? { authorization: `Bearer ${medusa.admin.token}` }
+      : { "x-publishable-api-key": medusa.publishableKey };
+    const response = await fetch(medusa.url + path, {
+      method,
+      headers: { ...auth, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
+  }
+
+  async function ok(method: string, path: string, body?: unknown) {
+    const answer = await send(method, path, body);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  let market: { regionId: string; variants: Record<string, string> } | undefined;
+
+  async function readMarket() {
+    if (market) return market;
+    const { regions } = await ok("GET", "/store/regions");
+    const { products } = await ok("GET", "/store/products?fields=handle,variants.id");
+    const variants = Object.fromEntries(products.map((p: { handle: string; variants: { id: string }[] }) => [p.handle, p.variants[0]?.id]));
+    market = { regionId: regions[0].id, variants };
+    return market;
+  }
+
+  const addItem = async (cartId: string, handle: string, quantity = 1) => {
+    const { variants } = await readMarket();
+    return (await ok("POST", `/store/carts/${cartId}/line-items`, { variant_id: variants[handle], quantity })).cart;
+  };
+
+  return {
+    send,
+    ok,
+    addItem,
+
+    /** Lets the region take every payment provider of the shop. */
+    async enableProviders() {
+      const { payment_providers } = await ok("GET", "/admin/payments/payment-providers?limit=50");
+      const { regions } = await ok("GET", "/admin/regions");
+      const ids = payment_providers.map((provider: { id: string }) => provider.id);
+      for (const { id } of regions) await ok("POST", `/admin/regions/${id}`, { payment_providers: ids });
+    },
+
+    /** A cart with an address and free shipping. @returns its id */
+    async createCart(handle = "summer-night-festival", quantity = 1): Promise<string> {
+      const { regionId } = await readMarket();
+      const address = { first_name: "Ada", last_name: "Jansen", address_1: "Gracht 1", city: "Amsterdam", postal_code: "1011 AB", country_code: "nl" };
+      const { cart } = await ok("POST", "/store/carts", {
+        region_id: regionId,
+        email: "ada@example.com",
+        shipping_address: address,
+        billing_address: address,
+      });
+      await addItem(cart.id, handle, quantity);
+      const { shipping_options } = await ok("GET", `/store/shipping-options?cart_id=${cart.id}`);
+      const free = shipping_options.find((option: { amount: number }) => option.amount === 0);
+      await ok("POST", `/store/carts/${cart.id}/shipping-methods`, { option_id: free.id });
+      return cart.id;
+    },
+
+    apply: (cartId: string, card: Card) =>
+      send("POST", `/store/giftcard-pay/carts/${cartId}/cards`, { cardNumber: card.cardNumber, pin: card.pin }),
+
+    /** The page's own way to pay the remainder: what Medusa's SDK does. @returns the answer with the collection */
+    async initiate(cartId: string, providerId = "pp_bank_bank", data?: Record<string, unknown>): Promise<Answer> {
+      const { payment_collection } = await ok("POST", "/store/payment-collections", { cart_id: cartId });
+      return send("POST", `/store/payment-collections/${payment_collection.id}/payment-sessions`, {
+        provider_id: providerId,
+        ...(data && { data }),
+      });
+    },
+
+    complete: (cartId: string) => send("POST", `/store/carts/${cartId}/complete`, {}),
+
+    async order(id: string) {
+      const fields = "*payment_collections,*payment_collections.payments,*payment_collections.payments.captures,*payment_collections.payments.refunds,+summary,*transactions";
+      return (await ok("GET", `/admin/orders/${id}?fields=${fields}`)).order;
+    },
+  };
+}
+
+export type Storefront = ReturnType<typeof createStorefront>;
