@@ -1,6 +1,6 @@
 import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
-import { repeat } from "lit/directives/repeat.js";
+import { keyed } from "lit/directives/keyed.js";
 import type { Amounts } from "./amounts.js";
 import { figure } from "./card-quote.js";
 import { fill, type Messages } from "./messages/index.js";
@@ -19,13 +19,15 @@ export function cardList(state: CardListState, remove: (card: AppliedCard) => vo
   const { messages, amounts, summary } = state;
   const { remainingCents } = summary;
   return html`<div class="panel" part="summary" id="summary" tabindex="-1" role="group" aria-label=${messages.covered}>
-    <ul part="cards" role="list">
-      ${repeat(
-        summary.cards,
-        (card) => card.id,
-        (card) => cardRow(state, card, remove),
-      )}
-    </ul>
+    ${
+      // A row is never turned into another card's row: its button would keep the focus and change its name.
+      keyed(
+        summary.cards.map((card) => card.id).join(),
+        html`<ul part="cards" role="list">
+          ${summary.cards.map((card) => cardRow(state, card, remove))}
+        </ul>`,
+      )
+    }
     <dl part="totals">
       ${figure(messages.covered, amounts.money(summary.coveredCents))}
       ${

@@ -3,7 +3,6 @@ import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { Countdown } from "./countdown.js";
 import { type Action, GiftcardEvent, type GiftcardEventMap } from "./events.js";
 import { type Fault, isPassing } from "./faults.js";
-import type { FaultCode } from "./messages/index.js";
 import { type ShopAddress, ShopApi, ShopFault } from "./shop-api.js";
 
 /**
@@ -23,8 +22,6 @@ export class CardSession implements ReactiveController {
   #running = new AbortController();
   #loading = new AbortController();
   #mutation: Promise<unknown> = Promise.resolve();
-  /** The answer to an apply was lost: the shop may have done it. */
-  #answerLost = false;
   #faults = 0;
 
   /**
@@ -38,7 +35,7 @@ export class CardSession implements ReactiveController {
   ) {
     host.addController(this);
     this.wait = new Countdown(host, () => {
-      this.fault = undefined;
+      if (this.fault?.code === "too_many_attempts") this.fault = undefined;
       onWaitOver();
     });
   }
@@ -65,7 +62,6 @@ export class CardSession implements ReactiveController {
     this.hostDisconnected();
     this.wait.stop();
     this.summary = this.quote = this.fault = this.removing = undefined;
-    this.#answerLost = false;
   }
 
   /**
@@ -90,8 +86,7 @@ export class CardSession implements ReactiveController {
     const quote = await this.#perform("quote", (signal) => this.#api.quote(entry, signal));
     if (quote) {
       this.quote = quote;
-      this.#answerLost = false;
-    }
+      }
     return quote;
   }
 
@@ -110,7 +105,6 @@ export class CardSession implements ReactiveController {
       return card;
     }
     if (code && !isPassing(code)) this.quote = undefined;
-    if (code) this.#answerLost ||= isPassing(code);
     return undefined;
   }
 
@@ -171,13 +165,16 @@ export class CardSession implements ReactiveController {
     }
   }
 
-  /** Where an earlier answer was lost, a refusal may only mean that the card is applied already: look. */
+  /**
+   * A refusal may only mean that the card is applied already: an earlier answer was lost, or the browser, which
+   * repeats a call by itself where a kept connection breaks, asked twice. So look before believing it.
+   */
   async #applyOnce(quote: Quote, known: ReadonlySet<string>, signal: AbortSignal): Promise<CartSummary> {
     try {
       return await this.#api.apply(quote.quoteId, signal);
     } catch (error) {
-      const refused = error instanceof ShopFault && !isPassing(error.code as FaultCode);
-      const summary = refused && this.#answerLost ? await this.#api.summary(signal) : undefined;
+      if (!(error instanceof ShopFault) || isPassing(error.code)) throw error;
+      const summary = await this.#api.summary(signal).catch(() => undefined);
       if (summary && newCard(summary, quote, known)) return summary;
       throw error;
     }

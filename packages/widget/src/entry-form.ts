@@ -1,5 +1,5 @@
 import { html, nothing, svg, type TemplateResult } from "lit";
-import { ifDefined } from "lit/directives/if-defined.js";
+import { clock } from "./amounts.js";
 import type { Messages } from "./messages/index.js";
 
 /** The two fields, in the order in which they stand. */
@@ -11,8 +11,10 @@ export interface EntryFormState {
   hidden: boolean;
   /** A call is under way. */
   busy: boolean;
-  /** Nothing can be sent: a wait is running, or the page hasn't named the cart yet. */
+  /** Nothing can be sent: the page hasn't named the cart yet. */
   shut: boolean;
+  /** Seconds until something can be sent again; 0 without a wait. */
+  waitSeconds: number;
   /** Fields left empty. */
   missing: readonly FieldName[];
   /** Fields that the message in the alert is about. */
@@ -26,7 +28,7 @@ export interface EntryFormState {
 export interface EntryFormActions {
   submit(event: SubmitEvent): void;
   paste(event: ClipboardEvent): void;
-  change(): void;
+  input(): void;
   togglePin(): void;
   cancel(): void;
 }
@@ -35,7 +37,7 @@ const eye = svg`<path d="M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.
 
 /** Card number and PIN. */
 export function entryForm(state: EntryFormState, on: EntryFormActions): TemplateResult {
-  const { messages } = state;
+  const { messages, waitSeconds } = state;
   return html`<form part="form" novalidate ?hidden=${state.hidden} @submit=${on.submit}>
     <div class="fields">
       <div class="field wide">
@@ -61,8 +63,8 @@ export function entryForm(state: EntryFormState, on: EntryFormActions): Template
       </div>
     </div>
     <div class="actions">
-      <button part="button check" type="submit" class="grow" aria-disabled=${state.busy || state.shut}>
-        ${state.busy ? messages.checking : messages.check}
+      <button part="button check" type="submit" class="grow" aria-disabled=${state.busy || state.shut || waitSeconds > 0}>
+        ${state.busy ? messages.checking : messages.check} ${waitSeconds > 0 ? `(${clock(waitSeconds)})` : nothing}
       </button>
       ${
         state.cancelable
@@ -97,9 +99,9 @@ function field(state: EntryFormState, name: FieldName, on: EntryFormActions): Te
     required
     ?readonly=${state.busy}
     aria-invalid=${empty || refused}
-    aria-describedby=${ifDefined(empty ? `${name}-missing` : refused ? "fault" : undefined)}
+    aria-describedby=${empty ? `${name}-missing` : refused ? "fault" : nothing}
     @paste=${on.paste}
-    @change=${on.change}
+    @input=${on.input}
   />`;
 }
 

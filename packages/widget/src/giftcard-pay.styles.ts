@@ -171,8 +171,11 @@ export const styles = css`
     display: grid;
     gap: 0.375rem;
   }
+  dl .row {
+    flex-wrap: nowrap;
+  }
   dd {
-    margin-inline-start: auto;
+    white-space: nowrap;
     font-variant-numeric: tabular-nums;
   }
   .total {
@@ -201,6 +204,9 @@ export const styles = css`
     gap: 0.25rem;
     margin-inline-start: auto;
     font-variant-numeric: tabular-nums;
+  }
+  li button.plain {
+    margin-inline-end: -0.5rem;
   }
   li .hint {
     padding-block-end: 0.5rem;

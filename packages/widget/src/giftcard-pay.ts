@@ -1,6 +1,6 @@
 import type { AppliedCard, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { type CSSResult, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import { property, query, state } from "lit/decorators.js";
+import { property, state } from "lit/decorators.js";
 import { Amounts, usableLocale } from "./amounts.js";
 import { cardList } from "./card-list.js";
 import { cardQuote } from "./card-quote.js";
@@ -95,23 +95,20 @@ export class GiftcardPay extends LitElement {
   @state() private pinShown = false;
   @state() private announcement = "";
 
-  @query("#number") private numberField!: HTMLInputElement;
-  @query("#pin") private pinField!: HTMLInputElement;
-
-  private texts!: Messages;
-  private amounts!: Amounts;
-  private readonly session: CardSession = new CardSession(
+  #texts!: Messages;
+  #amounts!: Amounts;
+  readonly #session: CardSession = new CardSession(
     this,
     () => {
       const { endpoint, cart, publishableKey, headers, transport } = this;
       return { endpoint, cart, publishableKey, headers, transport, timeoutMs };
     },
-    () => this.announce(this.texts.waitOver),
+    () => this.#announce(this.#texts.waitOver),
   );
 
   /** The cart as the shop told it last; undefined until then. */
   get summary(): CartSummary | undefined {
-    return this.session.summary;
+    return this.#session.summary;
   }
 
   override connectedCallback(): void {
@@ -127,17 +124,17 @@ export class GiftcardPay extends LitElement {
 
   /** Asks the shop for the cart again. Call it when the cart changed. Never rejects: a failure is shown. */
   async refresh(): Promise<void> {
-    if (!this.ready) return;
+    if (!this.#ready) return;
     const first = !this.summary;
-    const quoted = !!this.session.quote;
-    const changed = await this.session.load();
-    const { summary, quote } = this.session;
-    if (first && summary && summary.cards.length > 0 && !this.entered) this.open = false;
-    if (quoted && !quote) await this.showFault();
+    const quoted = !!this.#session.quote;
+    const changed = await this.#session.load();
+    const { summary, quote } = this.#session;
+    if (first && summary && summary.cards.length > 0 && !this.#entered) this.open = false;
+    if (quoted && !quote) await this.#showFault();
     else if (changed && summary && summary.cards.length > 0) {
-      this.announce(this.texts.announceChanged, {
-        covered: this.amounts.money(summary.coveredCents),
-        remaining: this.amounts.money(summary.remainingCents),
+      this.#announce(this.#texts.announceChanged, {
+        covered: this.#amounts.money(summary.coveredCents),
+        remaining: this.#amounts.money(summary.remainingCents),
       });
     }
   }
@@ -149,19 +146,19 @@ export class GiftcardPay extends LitElement {
    */
   async showError(code: string, retryAfterSeconds?: number): Promise<void> {
     await this.refresh();
-    this.session.fail("load", new ShopFault(isFaultCode(code) ? code : "internal", retryAfterSeconds));
+    this.#session.fail("load", new ShopFault(isFaultCode(code) ? code : "internal", retryAfterSeconds));
   }
 
   protected override async scheduleUpdate(): Promise<void> {
-    await loadMessages(builtInLanguage(this.locale));
+    await loadMessages(builtInLanguage(this.#locale));
     super.scheduleUpdate();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    this.texts = withOverrides(messagesOf(builtInLanguage(this.locale)), this.messages);
-    this.amounts = new Amounts(this.locale, this.summary?.currency);
+    this.#texts = withOverrides(messagesOf(builtInLanguage(this.#locale)), this.messages);
+    this.#amounts = new Amounts(this.#locale, this.summary?.currency);
     if (!this.hasUpdated || !isAnotherCart(changed)) return;
-    this.session.reset();
+    this.#session.reset();
     this.missing = [];
     this.open = true;
     this.announcement = "";
@@ -172,7 +169,10 @@ export class GiftcardPay extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const { texts: messages, amounts, session, locale } = this;
+    const messages = this.#texts;
+    const amounts = this.#amounts;
+    const session = this.#session;
+    const locale = this.#locale;
     const { summary, quote, fault, busy, wait, takesCard } = session;
     const applied = !!summary && summary.cards.length > 0;
     const language = Object.keys(this.messages).length > 0 ? locale : builtInLanguage(locale);
@@ -182,20 +182,20 @@ export class GiftcardPay extends LitElement {
         applied
           ? cardList(
               { messages, amounts, summary, removing: busy === "remove" ? session.removing?.id : undefined },
-              (card) => void this.takeOff(card),
+              (card) => void this.#takeOff(card),
             )
           : nothing
       }
       ${applied || takesCard ? nothing : html`<p>${messages.errors.nothing_to_pay}</p>`}
-      <div role="alert" id="fault">
-        ${fault ? faultAlert({ messages, amounts, fault, wait, busy: !!busy }, this.onRetry) : nothing}
+      <div role="alert" id="fault" class=${fault ? "" : "silent"}>
+        ${fault ? faultAlert({ messages, amounts, fault, waitSeconds: wait.total, busy: !!busy }, this.#onRetry) : nothing}
       </div>
       ${
         quote
           ? cardQuote(
               { messages, amounts, quote, busy: busy === "apply", takesAnother: session.takesAnother },
-              () => void this.applyCard(),
-              () => void this.leaveQuote(),
+              () => void this.#applyCard(),
+              () => void this.#leaveQuote(),
             )
           : nothing
       }
@@ -204,7 +204,8 @@ export class GiftcardPay extends LitElement {
           messages,
           hidden: !this.open || !!quote || !takesCard,
           busy: busy === "quote",
-          shut: !this.ready || wait.seconds > 0,
+          shut: !this.#ready,
+          waitSeconds: wait.seconds,
           missing: this.missing,
           refused: (fault && fieldsOf[fault.code]) ?? [],
           pinShown: this.pinShown,
@@ -212,171 +213,177 @@ export class GiftcardPay extends LitElement {
           keyboard: this.inputMode || "numeric",
         },
         {
-          submit: this.onSubmit,
-          paste: this.onPaste,
-          change: this.onChange,
-          togglePin: this.onTogglePin,
-          cancel: this.onClose,
+          submit: this.#onSubmit,
+          paste: this.#onPaste,
+          input: this.#onInput,
+          togglePin: this.#onTogglePin,
+          cancel: this.#onClose,
         },
       )}
       ${
         applied && !this.open && !quote && takesCard
-          ? html`<button part="button add" id="add" type="button" @click=${this.onOpen}>${messages.another}</button>`
+          ? html`<button part="button add" id="add" type="button" @click=${this.#onOpen}>${messages.another}</button>`
           : nothing
       }
       <div role="status" class="silent">${this.announcement}</div>
     </div>`;
   }
 
-  private get locale(): string {
+  get #locale(): string {
     const page = globalThis.document?.documentElement?.lang;
     return usableLocale(this.lang, this.closest?.("[lang]")?.getAttribute("lang"), page, globalThis.navigator?.language);
   }
 
-  private get ready(): boolean {
+  get #ready(): boolean {
     return this.endpoint !== "" && this.cart !== "";
   }
 
-  /** Whether something stands in the fields. */
-  private get entered(): boolean {
-    return `${this.numberField?.value ?? ""}${this.pinField?.value ?? ""}` !== "";
+  #field(name: FieldName): HTMLInputElement {
+    return this.renderRoot.querySelector(`#${name}`) as HTMLInputElement;
   }
 
-  private readonly onSubmit = (event: SubmitEvent): void => {
+  /** Whether something stands in the fields. */
+  get #entered(): boolean {
+    return this.hasUpdated && this.#field("number").value + this.#field("pin").value !== "";
+  }
+
+  readonly #onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();
-    void this.checkCard();
+    void this.#checkCard();
   };
 
-  private readonly onPaste = (event: ClipboardEvent): void => {
+  readonly #onPaste = (event: ClipboardEvent): void => {
     const entry = splitPasted(event.clipboardData?.getData("text/plain") ?? "");
-    if (!entry || this.session.busy) return;
+    if (!entry || this.#session.busy) return;
     event.preventDefault();
-    this.numberField.value = entry.cardNumber;
-    this.pinField.value = entry.pin;
+    this.#field("number").value = entry.cardNumber;
+    this.#field("pin").value = entry.pin;
     this.missing = [];
-    this.pinField.focus();
+    this.#field("pin").focus();
   };
 
-  private readonly onChange = (): void => {
-    this.missing = this.missing.filter((name) => emptyFields(this.entry()).includes(name));
+  /** A missing entry's message goes while it is typed: at leaving the field, the button would move from under a click. */
+  readonly #onInput = (): void => {
+    const empty = emptyFields(this.#entry());
+    this.missing = this.missing.filter((name) => empty.includes(name));
   };
 
-  private readonly onTogglePin = (): void => {
+  readonly #onTogglePin = (): void => {
     this.pinShown = !this.pinShown;
   };
 
-  private readonly onOpen = (): void => {
+  readonly #onOpen = (): void => {
     this.open = true;
-    void this.focusOn("#number");
+    void this.#focusOn("#number");
   };
 
-  private readonly onClose = (): void => {
-    if (this.session.busy) return;
-    this.clearEntry();
-    this.session.fault = undefined;
+  readonly #onClose = (): void => {
+    if (this.#session.busy) return;
+    this.#clearEntry();
+    this.#session.fault = undefined;
     this.open = false;
-    void this.focusOn("#add");
+    void this.#focusOn("#add");
   };
 
-  private readonly onRetry = (): void => {
-    const { fault, removing } = this.session;
-    if (fault?.action === "quote") void this.checkCard();
-    else if (fault?.action === "apply") void this.applyCard();
-    else if (fault?.action === "remove" && removing) void this.takeOff(removing);
+  readonly #onRetry = (): void => {
+    const { fault, removing } = this.#session;
+    if (fault?.action === "quote") void this.#checkCard();
+    else if (fault?.action === "apply") void this.#applyCard();
+    else if (fault?.action === "remove" && removing) void this.#takeOff(removing);
     else void this.refresh();
   };
 
-  private entry(): CardEntry {
-    return { cardNumber: tidy(this.numberField.value), pin: tidy(this.pinField.value) };
+  #entry(): CardEntry {
+    return { cardNumber: tidy(this.#field("number").value), pin: tidy(this.#field("pin").value) };
   }
 
-  private async checkCard(): Promise<void> {
-    const { session } = this;
-    if (session.busy || !this.ready || session.wait.seconds > 0) return;
-    const entry = this.entry();
+  async #checkCard(): Promise<void> {
+    const session = this.#session;
+    if (session.busy || !this.#ready || session.wait.seconds > 0) return;
+    const entry = this.#entry();
     this.missing = emptyFields(entry);
-    if (this.missing[0]) return this.focusOn(`#${this.missing[0]}`);
+    if (this.missing[0]) return this.#focusOn(`#${this.missing[0]}`);
     const quote = await session.check(entry);
-    if (!quote) return this.showFault();
-    this.clearPin();
-    this.announce(this.texts.announceQuote, {
+    if (!quote) return this.#showFault();
+    this.#clearPin();
+    this.#announce(this.#texts.announceQuote, {
       last4: quote.lastFour,
-      balance: this.amounts.money(quote.balanceCents),
-      usable: this.amounts.money(quote.usableCents),
-      remaining: this.amounts.money(quote.remainingCents),
+      balance: this.#amounts.money(quote.balanceCents),
+      usable: this.#amounts.money(quote.usableCents),
+      remaining: this.#amounts.money(quote.remainingCents),
     });
-    await this.focusOn("#apply");
+    await this.#focusOn("#apply");
   }
 
-  private async applyCard(): Promise<void> {
-    if (this.session.busy) return;
-    const card = await this.session.apply();
-    if (!card) return this.showFault();
-    this.clearEntry();
+  async #applyCard(): Promise<void> {
+    if (this.#session.busy) return;
+    const card = await this.#session.apply();
+    if (!card) return this.#showFault();
+    this.#clearEntry();
     this.open = false;
-    this.announceCard(this.texts.announceApplied, card);
-    await this.focusOn("#add", "#summary");
+    this.#announceCard(this.#texts.announceApplied, card);
+    await this.#focusOn("#add", "#summary");
   }
 
-  private async takeOff(card: AppliedCard): Promise<void> {
-    if (this.session.busy) return;
+  async #takeOff(card: AppliedCard): Promise<void> {
+    if (this.#session.busy) return;
     const at = this.summary?.cards.findIndex(({ id }) => id === card.id) ?? 0;
-    if (!(await this.session.remove(card))) return this.showFault();
-    this.announceCard(this.texts.announceRemoved, card);
+    if (!(await this.#session.remove(card))) return this.#showFault();
+    this.#announceCard(this.#texts.announceRemoved, card);
     const cards = this.summary?.cards ?? [];
     const next = cards[Math.min(at, cards.length - 1)];
     if (!next) this.open = true;
-    await this.focusOn(next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
+    await this.#focusOn(next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
   }
 
-  private async leaveQuote(): Promise<void> {
-    if (this.session.busy) return;
-    this.session.quote = this.session.fault = undefined;
+  async #leaveQuote(): Promise<void> {
+    if (this.#session.busy) return;
+    this.#session.quote = this.#session.fault = undefined;
     this.requestUpdate();
-    await this.focusOn("#pin");
+    await this.#focusOn("#pin");
   }
 
   /** After a refusal: the PIN goes unless the very same call may be made again, and the focus goes to the first fault. */
-  private async showFault(): Promise<void> {
-    const { fault, quote } = this.session;
+  async #showFault(): Promise<void> {
+    const { fault, quote } = this.#session;
     if (!fault) return;
-    if (isPassing(fault.code)) return this.focusOn("#retry");
-    if (fault.action !== "remove" && !quote) this.clearPin();
+    if (isPassing(fault.code)) return this.#focusOn("#retry");
+    if (fault.action !== "remove" && !quote) this.#clearPin();
     // What the shop refused, it may know better by now.
-    if (fault.action === "apply") void this.session.load();
+    if (fault.action === "apply") void this.#session.load();
     const fields = fieldsOf[fault.code] ?? [];
     // With both in doubt it's the emptied one that has to be filled again.
-    if (fields.length > 0) await this.focusOn(fields.includes("pin") ? "#pin" : "#number");
-    else await this.focusOn();
+    if (fields.length > 0) await this.#focusOn(fields.includes("pin") ? "#pin" : "#number");
+    else await this.#focusOn();
   }
 
-  private clearPin(): void {
-    this.pinField.value = "";
+  #clearPin(): void {
+    this.#field("pin").value = "";
     this.pinShown = false;
   }
 
-  private clearEntry(): void {
-    this.clearPin();
-    this.numberField.value = "";
+  #clearEntry(): void {
+    this.#clearPin();
+    this.#field("number").value = "";
     this.missing = [];
   }
 
-  private announceCard(text: string, card: AppliedCard): void {
-    this.announce(text, {
+  #announceCard(text: string, card: AppliedCard): void {
+    this.#announce(text, {
       last4: card.lastFour,
-      amount: this.amounts.money(card.amountCents),
-      remaining: this.amounts.money(this.summary?.remainingCents ?? 0),
+      amount: this.#amounts.money(card.amountCents),
+      remaining: this.#amounts.money(this.summary?.remainingCents ?? 0),
     });
   }
 
   /** Says a text to screen readers; one that was said just before is made to differ, or it wouldn't be read again. */
-  private announce(text: string, values: Record<string, string> = {}): void {
+  #announce(text: string, values: Record<string, string> = {}): void {
     const said = fill(text, values);
     this.announcement = said === this.announcement ? `${said}\u00a0` : said;
   }
 
   /** Moves the focus to the first of the places that is there, unless the shopper went elsewhere on the page meanwhile. */
-  private async focusOn(...selectors: string[]): Promise<void> {
+  async #focusOn(...selectors: string[]): Promise<void> {
     const active = (this.getRootNode() as Document | ShadowRoot).activeElement;
     if (active && active !== document.body && !active.isSameNode(this)) return;
     await this.updateComplete;

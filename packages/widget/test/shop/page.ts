@@ -8,12 +8,15 @@ import type { GiftcardEventMap } from "../../src/index.js";
 export const rich = { number: "6064350000000001234", pin: "012345", balanceCents: 7500, expiryDate: "2027-05-31" };
 export const poor = { number: "6064350000000005678", pin: "000007", balanceCents: 1000 };
 
-/** A fault that meets the next call: refused, cut before or after it was done, slow, or unreadable. */
+/**
+ * A fault that meets the next call: refused, its answer cut before or after the shop did its work (`silent`: after it,
+ * and without a byte, which the browser meets by asking again), slow, or unreadable.
+ */
 export interface ShopTrouble {
   code?: string;
   retryAfterSeconds?: number;
   headerOnly?: boolean;
-  cut?: "before" | "after";
+  cut?: "before" | "after" | "silent";
   delayMs?: number;
   raw?: string;
   status?: number;
@@ -141,8 +144,12 @@ export class Widget {
     return sendKeys({ type: text });
   }
 
-  key(press: string): Promise<void> {
-    return sendKeys({ press });
+  /** Presses one key, such as `Enter`, or `Shift+Tab`. */
+  async key(name: string): Promise<void> {
+    const [modifier, press] = name.includes("+") ? name.split("+") : [undefined, name];
+    if (modifier) await sendKeys({ down: modifier });
+    await sendKeys({ press: press as string });
+    if (modifier) await sendKeys({ up: modifier });
   }
 }
 

@@ -44,10 +44,10 @@ export async function shop(context, next) {
   const fault = cart.faults.shift();
   try {
     if (fault?.delayMs) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
-    if (fault?.cut === "before") return cut(context);
+    if (fault?.cut === "before") return cut(context, true);
     if (fault?.code) throw new Refusal(fault.code, fault.retryAfterSeconds);
     const answer = await answerOf(cart, context.method, parts.slice(5), text ? JSON.parse(text) : undefined);
-    if (fault?.cut === "after") return cut(context);
+    if (fault?.cut) return cut(context, fault.cut === "after");
     context.body = fault?.raw ?? JSON.stringify(answer);
     if (fault?.status) context.status = fault.status;
   } catch (error) {
@@ -145,9 +145,12 @@ function refuse(context, { code, retryAfterSeconds }, headerOnly = false) {
   context.body = JSON.stringify(body);
 }
 
-function cut(context) {
+/** Ends the connection, after the first bytes of an answer, or with none: then the browser may ask again by itself. */
+function cut(context, begun) {
+  context.status = 200;
   context.respond = false;
-  context.req.socket.destroy();
+  if (begun) context.res.writeHead(200, { "content-length": 999 }).write("{");
+  setTimeout(() => context.req.socket.destroy(), 20);
 }
 
 async function bodyOf(request) {

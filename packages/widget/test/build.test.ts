@@ -1,0 +1,32 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { brotliCompressSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+
+const dist = path.join(import.meta.dirname, "..", "dist");
+const run = promisify(execFile);
+
+describe("the build", () => {
+  it.each(["index.js", "define.js"])("imports %s on a server without a browser, twice", async (file) => {
+    const program = `
+      await import(${JSON.stringify(path.join(dist, file))});
+      const { GiftcardPay } = await import(${JSON.stringify(`${path.join(dist, file)}?again`)});
+      console.log(GiftcardPay.name);`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program]);
+    expect(stdout.trim()).toBe("GiftcardPay");
+  });
+
+  it("brings its types along, without a server's package", async () => {
+    const types = await readFile(path.join(dist, "giftcard-pay.d.ts"), "utf8");
+    expect(types).toContain('"./storefront.js"');
+    expect(types).not.toContain("@giftcard-pay/checkout");
+  });
+
+  it("keeps the standalone file within 14,000 bytes of brotli, and free of decorators that no browser reads", async () => {
+    const code = await readFile(path.join(dist, "giftcard-pay.standalone.js"));
+    expect(brotliCompressSync(code).length).toBeLessThanOrEqual(14_000);
+    expect(code.toString()).not.toMatch(/@(?:property|state)\(|from ?["'`]lit/);
+  });
+});

@@ -1,0 +1,98 @@
+import { fixture, html } from "@open-wc/testing";
+import { GiftcardPay } from "../src/index.js";
+import { expect, makeCart, rich, show, Widget } from "./shop/page.js";
+
+describe("the element", () => {
+  it("registers once, however often it is defined, and leaves a second copy on the page alone", async () => {
+    GiftcardPay.define();
+    const standalone = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).href;
+    const copy = await import(standalone);
+    expect(copy.GiftcardPay).not.to.equal(GiftcardPay);
+    expect(customElements.get("giftcard-pay")).to.equal(GiftcardPay);
+  });
+
+  it("works from the standalone file under a strict content security policy, in a page without a framework", async () => {
+    const cart = await makeCart();
+    const violations: string[] = [];
+    const frame = await fixture<HTMLIFrameElement>(html`<iframe title="shop" width="400" height="400"></iframe>`);
+    const standalone = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).pathname;
+    frame.srcdoc = `<!doctype html><html lang="nl"><head>
+      <meta http-equiv="Content-Security-Policy" content="default-src 'self'; require-trusted-types-for 'script'">
+      <script type="module" src="${standalone}"></script></head>
+      <body><giftcard-pay endpoint="/shop/store/giftcard-pay" cart="${cart.id}"></giftcard-pay></body></html>`;
+    await new Promise((resolve) => frame.addEventListener("load", resolve));
+    const page = frame.contentDocument as Document;
+    page.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
+    const widget = new Widget(page.querySelector("giftcard-pay") as GiftcardPay);
+    await widget.until(() => !!widget.element.summary, "the cart is shown");
+    widget.number.value = rich.number;
+    widget.pin.value = rich.pin;
+    widget.button("Saldo bekijken").click();
+    await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+    await widget.press("#apply");
+    expect(widget.text).to.contain("Nog te betalen € 24,98");
+    expect(violations).to.deep.equal([]);
+  });
+
+  it("writes texts and amounts in the language of lang, of the page, or in English", async () => {
+    const cart = await makeCart();
+    const dutch = await show(cart, "nl-BE");
+    expect(dutch.text).to.contain("Saldo bekijken");
+    const german = await show(cart, "de");
+    expect(german.text).to.contain("Check balance");
+    expect(german.find(".base")?.lang).to.equal("en");
+    const odd = await show(cart, "nl_NL");
+    expect(odd.text).to.contain("Pincode");
+    const around = await fixture<HTMLElement>(html`<div lang="nl"><giftcard-pay></giftcard-pay></div>`);
+    const inside = around.querySelector("giftcard-pay") as GiftcardPay;
+    await inside.updateComplete;
+    expect(inside.shadowRoot?.textContent).to.contain("Saldo bekijken");
+  });
+
+  it("changes its language while it is shown", async () => {
+    const widget = await show(await makeCart());
+    await widget.check(rich);
+    widget.element.lang = "nl";
+    await widget.until(() => widget.text.includes("€ 50,00 gebruiken"), "Dutch");
+  });
+
+  it("takes texts of the page's own", async () => {
+    const widget = await show(await makeCart(), "fr");
+    widget.element.messages = { check: "Vérifier le solde", errors: { card_blocked: "Carte bloquée." } };
+    await widget.element.updateComplete;
+    expect(widget.text).to.contain("Vérifier le solde");
+    expect(widget.find(".base")?.lang).to.equal("fr");
+    await widget.element.showError("card_blocked");
+    await widget.settled();
+    expect(widget.alert).to.equal("Carte bloquée.");
+  });
+
+  it("waits for the page to name the cart", async () => {
+    const element = await fixture<GiftcardPay>(html`<giftcard-pay lang="en"></giftcard-pay>`);
+    const button = element.shadowRoot?.querySelector("button[type=submit]");
+    expect(button?.getAttribute("aria-disabled")).to.equal("true");
+    const cart = await makeCart();
+    element.endpoint = "/shop/store/giftcard-pay/";
+    element.cart = cart.id;
+    await new Promise((resolve) => element.addEventListener("giftcard-pay:total", resolve, { once: true }));
+    await element.updateComplete;
+    expect(button?.getAttribute("aria-disabled")).to.equal("false");
+  });
+
+  it("keeps its cards when it is moved on the page", async () => {
+    const widget = await show(await makeCart());
+    await widget.apply(rich);
+    const elsewhere = document.createElement("section");
+    widget.element.after(elsewhere);
+    elsewhere.append(widget.element);
+    await widget.settled();
+    expect(widget.text).to.contain("Card ending in 1234 €50.00");
+  });
+
+  it("sets no inline style, so that a strict content security policy lets it be", async () => {
+    const widget = await show(await makeCart());
+    await widget.apply(rich);
+    expect(widget.root.querySelector("style, [style]")).to.equal(null);
+    expect(widget.root.adoptedStyleSheets).to.have.length(1);
+  });
+});

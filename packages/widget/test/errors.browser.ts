@@ -1,0 +1,205 @@
+import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
+import { en } from "../src/messages/en.js";
+import type { Messages } from "../src/messages/index.js";
+import { nl } from "../src/messages/nl.js";
+import { expect, listen, makeCart, plain, poor, rich, show } from "./shop/page.js";
+
+const languages: Record<string, Messages> = { en, nl };
+const codes = Object.keys(en.errors).filter((code) => code !== "offline") as ShopErrorCode[];
+
+describe("errors", () => {
+  for (const [lang, messages] of Object.entries(languages)) {
+    const labels = { check: messages.check };
+
+    it(`has a text of its own for every code in ${lang}`, () => {
+      expect(new Set(Object.values(messages.errors)).size).to.equal(Object.keys(en.errors).length);
+    });
+
+    for (const code of codes) {
+      it(`shows the text for ${code} in ${lang}, and never the server's`, async () => {
+        const cart = await makeCart();
+        const widget = await show(cart, lang);
+        const errors = listen(widget, "giftcard-pay:error");
+        await cart.trouble({ code });
+        widget.number.value = rich.number;
+        widget.pin.value = rich.pin;
+        widget.button(labels.check).click();
+        await widget.until(() => widget.alert !== "", "the alert");
+        expect(widget.alert).to.contain(plain(messages.errors[code]));
+        expect(widget.text).not.to.contain("server text");
+        expect(errors.map((event) => [event.detail.code, event.detail.action])).to.deep.equal([[code, "quote"]]);
+        await expect(widget.element).to.be.accessible();
+      });
+    }
+  }
+
+  it("keeps the number and clears the PIN after a wrong pair, and puts the focus on the PIN", async () => {
+    const widget = await show(await makeCart());
+    await widget.check({ number: rich.number, pin: "999999" });
+    expect(widget.number.value).to.equal(rich.number);
+    expect(widget.pin.value).to.equal("");
+    expect(widget.focused).to.equal("pin");
+    expect(widget.pin.getAttribute("aria-invalid")).to.equal("true");
+    expect(widget.pin.getAttribute("aria-describedby")).to.equal("fault");
+  });
+
+  it("puts the focus on the number when the card itself can't be used", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await cart.trouble({ code: "card_blocked" });
+    await widget.check(rich);
+    expect(widget.focused).to.equal("number");
+    expect(widget.number.getAttribute("aria-invalid")).to.equal("true");
+    expect(widget.pin.getAttribute("aria-invalid")).to.equal("false");
+  });
+
+  it("names the fields left empty, and drops the message while they are filled", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    widget.button("Check balance").click();
+    await widget.settled();
+    expect(widget.focused).to.equal("number");
+    expect(widget.text).to.contain("Enter the number on the gift card.");
+    expect(widget.text).to.contain("Enter the PIN of the gift card.");
+    await expect(widget.element).to.be.accessible();
+    await widget.type("6");
+    await widget.settled();
+    expect(widget.text).not.to.contain("Enter the number on the gift card.");
+    expect(widget.text).to.contain("Enter the PIN of the gift card.");
+    expect((await cart.calls()).filter((call) => call.method === "POST")).to.have.length(0);
+  });
+
+  it("shows how long to wait, counts down, and opens again", async () => {
+    const cart = await makeCart({ maxWrong: 2, lockSeconds: 2 });
+    const widget = await show(cart);
+    await widget.check({ number: rich.number, pin: "1" });
+    await widget.check({ number: rich.number, pin: "2" });
+    expect(widget.alert).to.contain("You can try again in 2 seconds.");
+    expect(widget.text).to.match(/Check balance \(00:0[12]\)/);
+    widget.pin.value = rich.pin;
+    (widget.find("button[type=submit]") as HTMLElement).click();
+    expect((await cart.calls()).filter((call) => call.method === "POST")).to.have.length(2);
+    await widget.until(() => widget.status === "You can try again now.", "the wait is over");
+    expect(widget.alert).to.equal("");
+    await widget.check(rich);
+    expect(widget.text).to.contain("Balance €75.00");
+  });
+
+  it("takes the wait from Retry-After alone, too", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    const errors = listen(widget, "giftcard-pay:error");
+    await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 900, headerOnly: true });
+    await widget.check(rich);
+    expect(widget.alert).to.contain("You can try again in 15 minutes.");
+    expect(errors[0]?.detail.retryAfterSeconds).to.equal(900);
+  });
+
+  for (const cut of ["before", "after"] as const) {
+    it(`asks for the balance again after an answer that was lost ${cut} the shop did its work`, async () => {
+      const cart = await makeCart();
+      const widget = await show(cart);
+      await cart.trouble({ cut });
+      await widget.check(rich);
+      expect(widget.alert).to.contain("No answer from the shop.");
+      expect(widget.focused).to.equal("retry");
+      await expect(widget.element).to.be.accessible();
+      await widget.press("#retry");
+      expect(widget.text).to.contain("Balance €75.00");
+      expect(widget.alert).to.equal("");
+      expect(widget.pin.value).to.equal("");
+    });
+
+    it(`applies a card once although the answer was lost ${cut} the shop did its work`, async () => {
+      const cart = await makeCart();
+      const widget = await show(cart);
+      const applied = listen(widget, "giftcard-pay:applied");
+      await widget.check(rich);
+      await cart.trouble({ cut });
+      await widget.press("#apply");
+      expect(widget.alert).to.contain("No answer from the shop.");
+      await widget.press("#retry");
+      expect(widget.text).to.contain("Card ending in 1234 €50.00");
+      expect(widget.alert).to.equal("");
+      expect(applied).to.have.length(1);
+      expect(await cart.appliedCount()).to.equal(1);
+    });
+
+    it(`takes a card off once although the answer was lost ${cut} the shop did its work`, async () => {
+      const cart = await makeCart();
+      const widget = await show(cart);
+      await widget.apply(rich);
+      await cart.trouble({ cut });
+      widget.button("Remove card ending in 1234").click();
+      await widget.settled();
+      expect(widget.alert).to.contain("No answer from the shop.");
+      await widget.press("#retry");
+      expect(widget.text).not.to.contain("Paid by gift card");
+      expect(await cart.appliedCount()).to.equal(0);
+    });
+  }
+
+  it("applies a card once although the browser asked twice", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await widget.check(rich);
+    await cart.trouble({ cut: "silent" });
+    await widget.press("#apply");
+    if (widget.alert !== "") await widget.press("#retry");
+    expect(widget.text).to.contain("Card ending in 1234 €50.00");
+    expect(widget.alert).to.equal("");
+    expect(await cart.appliedCount()).to.equal(1);
+  });
+
+  it("offers to load the cart again when that failed, and takes a card meanwhile", async () => {
+    const cart = await makeCart({ faults: [{ raw: "<html>busy</html>", code: undefined, status: 502 }] });
+    const widget = await show(cart);
+    expect(widget.alert).to.contain("Gift cards can't be checked at the moment.");
+    expect(widget.number.checkVisibility()).to.equal(true);
+    await widget.press("#retry");
+    expect(widget.alert).to.equal("");
+    expect(widget.element.summary?.remainingCents).to.equal(7498);
+  });
+
+  it("takes an unreadable answer, and a code it doesn't know, for a fault of the shop's", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    for (const trouble of [{ raw: "{}" }, { raw: "<p>" }, { code: "brand_new" }]) {
+      await cart.trouble(trouble);
+      await widget.check(rich);
+      expect(widget.alert).to.contain("Something went wrong on our side.");
+    }
+  });
+
+  it("drops a quote that the shop no longer knows, and keeps the number", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await widget.check(rich);
+    await cart.trouble({ code: "quote_expired" });
+    await widget.press("#apply");
+    expect(widget.alert).to.contain("That was too long ago.");
+    expect(widget.number.value).to.equal(rich.number);
+    expect(widget.focused).to.equal("pin");
+  });
+
+  it("shows the text for a code that the page passes on from placing the order", async () => {
+    const widget = await show(await makeCart(), "nl");
+    await widget.element.showError("outcome_unknown");
+    await widget.settled();
+    expect(widget.alert).to.contain("We weten nog niet of de betaling gelukt is.");
+  });
+
+  it("drops an answer for a cart that is no longer shown", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await cart.trouble({ delayMs: 300 });
+    widget.number.value = poor.number;
+    widget.pin.value = poor.pin;
+    widget.button("Check balance").click();
+    const other = await makeCart();
+    widget.element.cart = other.id;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(widget.find("#apply")).to.equal(null);
+    expect(widget.alert).to.equal("");
+  });
+});

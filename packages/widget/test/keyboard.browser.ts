@@ -1,0 +1,116 @@
+import { expect, makeCart, poor, rich, show } from "./shop/page.js";
+
+describe("keyboard and screen reader", () => {
+  it("applies two cards and takes one off with the keyboard alone", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    widget.element.focus();
+    expect(widget.focused).to.equal("number");
+    await widget.type(rich.number);
+    await widget.key("Tab");
+    expect(widget.focused).to.equal("pin");
+    await widget.type(rich.pin);
+    await widget.key("Enter");
+    await widget.until(() => widget.focused === "apply", "the focus is on Apply");
+    await widget.key("Enter");
+    await widget.until(() => widget.focused === "add", "the focus is on Add another card");
+    await widget.key("Enter");
+    await widget.until(() => widget.focused === "number", "the focus is on the number");
+    await widget.type(poor.number);
+    await widget.key("Tab");
+    await widget.type(poor.pin);
+    await widget.key("Tab");
+    expect(widget.focused).to.equal("Show PIN");
+    await widget.key("Tab");
+    await widget.key("Enter");
+    await widget.until(() => widget.focused === "apply", "the focus is on Apply");
+    await widget.key("Enter");
+    await widget.until(() => widget.focused === "add", "the focus is on Add another card");
+    await widget.key("Shift+Tab");
+    expect(widget.focused).to.equal("Remove card ending in 5678");
+    await widget.key("Space");
+    await widget.until(() => widget.focused === "Remove card ending in 1234", "the focus is on the other card");
+    expect(await cart.appliedCount()).to.equal(1);
+  });
+
+  it("announces the quote, what was applied, and what is left to pay", async () => {
+    const widget = await show(await makeCart());
+    await widget.check(rich);
+    expect(widget.status).to.equal(
+      "Card ending in 1234: balance €75.00. This order would use €50.00; €24.98 left to pay. Nothing has been taken.",
+    );
+    await widget.press("#apply");
+    expect(widget.status).to.equal("€50.00 of the card ending in 1234 applied. €24.98 left to pay.");
+  });
+
+  it("announces an error that comes twice each time", async () => {
+    const widget = await show(await makeCart());
+    const seen = new Set<Node>();
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await widget.check({ number: rich.number, pin: "999999" });
+      seen.add(widget.find("#fault .alert") as Node);
+    }
+    expect(widget.find("#fault")?.getAttribute("role")).to.equal("alert");
+    expect(seen.size).to.equal(2);
+  });
+
+  it("puts the focus on the total when a card covers everything", async () => {
+    const widget = await show(await makeCart({ totalCents: 2000 }));
+    await widget.apply(rich);
+    expect(widget.focused).to.equal("summary");
+    expect(widget.text).to.contain("Nothing left to pay");
+  });
+
+  it("leaves a shopper alone who went elsewhere on the page meanwhile", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    const elsewhere = document.createElement("input");
+    widget.element.after(elsewhere);
+    await cart.trouble({ delayMs: 150 });
+    widget.number.value = rich.number;
+    widget.pin.value = rich.pin;
+    widget.button("Check balance").click();
+    elsewhere.focus();
+    await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+    await widget.settled();
+    expect(document.activeElement).to.equal(elsewhere);
+    elsewhere.remove();
+  });
+
+  it("goes back from a quote to the PIN, and from another card to the list", async () => {
+    const widget = await show(await makeCart());
+    await widget.check(rich);
+    widget.button("Cancel").click();
+    await widget.settled();
+    expect(widget.focused).to.equal("pin");
+    expect(widget.number.value).to.equal(rich.number);
+    await widget.apply(rich);
+    await widget.press("#add");
+    await expect(widget.element).to.be.accessible();
+    widget.button("Cancel").click();
+    await widget.settled();
+    expect(widget.focused).to.equal("add");
+  });
+
+  it("gives every control at least 44 by 44 pixels, and fits 320 pixels of width", async () => {
+    const widget = await show(await makeCart(), "nl");
+    widget.element.style.inlineSize = "280px";
+    const check = () => {
+      for (const control of widget.root.querySelectorAll("button, input")) {
+        if (!control.checkVisibility()) continue;
+        const { width, height } = control.getBoundingClientRect();
+        expect(Math.min(width, height), control.outerHTML).to.be.at.least(44);
+      }
+      expect(widget.element.scrollWidth).to.be.at.most(280);
+    };
+    check();
+    widget.number.value = rich.number;
+    widget.pin.value = rich.pin;
+    widget.button("Saldo bekijken").click();
+    await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+    await widget.settled();
+    check();
+    await widget.press("#apply");
+    check();
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, makeCart, rich, show, type Widget } from "./shop/page.js";
+
+/** Everything of the page that can be read without looking into a field. */
+function traces(widget: Widget, events: Event[]): string {
+  const attributes = [widget.element, ...widget.root.querySelectorAll("*")].flatMap((element) =>
+    [...element.attributes].map((attribute) => attribute.value),
+  );
+  return [
+    ...attributes,
+    document.documentElement.outerHTML,
+    widget.root.innerHTML,
+    JSON.stringify(events.map((event) => (event as CustomEvent).detail)),
+    JSON.stringify({ ...localStorage }),
+    JSON.stringify({ ...sessionStorage }),
+    document.cookie,
+    location.href,
+    ...performance.getEntriesByType("resource").map((entry) => entry.name),
+  ].join("\n");
+}
+
+function collect(widget: Widget): Event[] {
+  const events: Event[] = [];
+  for (const type of ["applied", "removed", "error", "total"])
+    widget.element.addEventListener(`giftcard-pay:${type}`, (event) => events.push(event));
+  return events;
+}
+
+describe("card number and PIN", () => {
+  it("stand in no attribute, event, storage or address, and not in the fields after use", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    const events = collect(widget);
+    await widget.check({ number: rich.number, pin: "987654" });
+    expect(traces(widget, events)).not.to.contain("987654");
+    await widget.check(rich);
+    expect(widget.pin.value).to.equal("");
+    await cart.trouble({ cut: "after" });
+    await widget.press("#apply");
+    await widget.press("#retry");
+    expect(widget.number.value).to.equal("");
+    expect(events).to.have.length(4);
+    const found = traces(widget, events);
+    expect(found).not.to.contain(rich.number);
+    expect(found).not.to.contain(rich.pin);
+    for (const { url } of await cart.calls()) expect(url).not.to.contain(rich.number);
+  });
+
+  it("go out as strings, with leading zeros and without what a keyboard added", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await widget.check({ number: " 6064-3500 0000\u00a00001２34 ", pin: "０12 345\u200b " });
+    expect(JSON.parse((await cart.calls()).at(-1)?.body ?? "")).to.deep.equal({
+      cardNumber: rich.number.slice(0, -3) + "234",
+      pin: rich.pin,
+    });
+    expect(widget.text).to.contain("Balance €75.00");
+  });
+
+  for (const text of [
+    "6064350000000001234 012345",
+    "6064 3500 0000 0001 234\n012345",
+    "Card number: 6064 3500 0000 0001 234, PIN: 012345",
+    "6064350000000001234\tpincode 012 345",
+  ]) {
+    it(`are taken apart when pasted together: ${JSON.stringify(text)}`, async () => {
+      const widget = await show(await makeCart());
+      widget.number.focus();
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      widget.number.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+      expect(widget.number.value).to.equal(rich.number);
+      expect(widget.pin.value).to.equal(rich.pin);
+    });
+  }
+
+  it("leave a number alone that is pasted by itself", async () => {
+    const widget = await show(await makeCart());
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", "6064 3500 0000 0001 234");
+    const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+    widget.number.dispatchEvent(paste);
+    expect(paste.defaultPrevented).to.equal(false);
+  });
+
+  it("shows the PIN on demand, and hides it again after use", async () => {
+    const widget = await show(await makeCart());
+    expect(getComputedStyle(widget.pin).getPropertyValue("-webkit-text-security")).to.equal("disc");
+    widget.button("Show PIN").click();
+    await widget.settled();
+    expect(getComputedStyle(widget.pin).getPropertyValue("-webkit-text-security")).to.equal("none");
+    await widget.check({ number: rich.number, pin: "1" });
+    expect(getComputedStyle(widget.pin).getPropertyValue("-webkit-text-security")).to.equal("disc");
+  });
+
+  it("keep the PIN only while the same call can be made again", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await cart.trouble({ code: "service_unavailable" });
+    await widget.check(rich);
+    expect(widget.pin.value).to.equal(rich.pin);
+    await widget.press("#retry");
+    expect(widget.pin.value).to.equal("");
+  });
+});
