@@ -1,0 +1,171 @@
+/** Builds the packages and the example shop, in order, leaving out what is up to date. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { runNode } from "./process.mjs";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const stamps = path.join(root, "node_modules", ".cache", "giftcard-pay", "built");
+const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+
+/**
+ * Something that is built.
+ * @typedef {object} Part
+ * @property {string} folder where it is built
+ * @property {string[]} args what Node runs there
+ * @property {string[]} [forced] what is added to build it although it is up to date
+ * @property {string[]} output what must be there afterwards, from the folder
+ * @property {string[]} needs the parts that are built before it
+ * @property {Record<string, string>} [env]
+ */
+
+const compiled = { args: [tsc, "--build"], forced: ["--force"], output: ["dist/index.js", "dist/index.d.ts"] };
+
+/** In the order in which they are built. @satisfies {Record<string, Part>} */
+const parts = {
+  client: { ...compiled, folder: "packages/client", needs: [] },
+  checkout: { ...compiled, folder: "packages/checkout", needs: ["client"] },
+  service: { ...compiled, folder: "packages/service", needs: ["client"] },
+  widget: {
+    folder: "packages/widget",
+    args: ["build.mjs"],
+    output: ["dist/index.js", "dist/giftcard-pay.standalone.js"],
+    needs: ["checkout"],
+  },
+  medusa: {
+    folder: "packages/medusa",
+    args: ["build.mjs"],
+    output: [".medusa/server/src/config.js", ".medusa/server/src/config.d.ts"],
+    needs: ["client", "checkout"],
+  },
+  store: {
+    folder: "examples/medusa-store",
+    args: ["medusa.cjs", "build"],
+    output: [".medusa/server/medusa-config.js"],
+    needs: ["medusa"],
+    // The admin pages take half a minute more; the demo builds them when it needs them.
+    env: { NODE_ENV: "production", MEDUSA_DISABLE_TELEMETRY: "true", DISABLE_ADMIN: "true" },
+  },
+  storefront: {
+    folder: "examples/medusa-store/storefront",
+    args: ["--input-type=module", "--eval", 'await (await import("./serve.mjs")).buildStorefront()'],
+    output: ["dist/index.html"],
+    needs: ["widget"],
+  },
+};
+
+/** @typedef {keyof typeof parts} PartName */
+export const partNames = /** @type {PartName[]} */ (Object.keys(parts));
+
+/**
+ * Builds these parts and what they need, and leaves out each whose sources, and those of what it needs, are as they
+ * were when it was last built here.
+ *
+ * @param {string[]} [names] all when left out
+ * @param {{ force?: boolean, progress?: (text: string) => void, signal?: AbortSignal }} [options]
+ * @throws {Error} naming the part that failed, with the end of its output
+ */
+export async function build(names = partNames, { force = false, progress = () => {}, signal } = {}) {
+  const wanted = new Set(names.flatMap((name) => [...needsOf(name), name]));
+  /** @type {Map<string, string>} */
+  const hashes = new Map();
+  for (const name of partNames.filter((one) => wanted.has(one))) {
+    /** @type {Part} */
+    const part = parts[name];
+    const hash = await hashOf(part, hashes);
+    hashes.set(name, hash);
+    const stamp = path.join(stamps, name);
+    const isMade = () => part.output.every((file) => existsSync(path.join(root, part.folder, file)));
+    if (!force && isMade() && (await readStamp(stamp)) === hash) {
+      progress(`${name}: up to date`);
+      continue;
+    }
+    const startedAt = performance.now();
+    await rm(stamp, { force: true });
+    await runNode({
+      name: `The build of ${name}`,
+      args: force ? [...part.args, ...(part.forced ?? [])] : part.args,
+      cwd: path.join(root, part.folder),
+      ...(part.env && { env: part.env }),
+      ...(signal && { signal }),
+    });
+    if (!isMade()) throw new Error(`The build of ${name} ended well, but made no ${part.output.join(", ")}.`);
+    await mkdir(stamps, { recursive: true });
+    await writeFile(stamp, hash);
+    progress(`${name}: built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  }
+}
+
+/** @param {string} name @returns {string[]} */
+function needsOf(name) {
+  if (!Object.hasOwn(parts, name)) throw new Error(`There is no part "${name}". The parts: ${partNames.join(", ")}.`);
+  const { needs } = parts[/** @type {PartName} */ (name)];
+  return needs.flatMap((need) => [...needsOf(need), need]);
+}
+
+/** @param {string} stamp */
+async function readStamp(stamp) {
+  return readFile(stamp, "utf8").catch(() => undefined);
+}
+
+const notSources = new Set(["dist", "node_modules", "test", "coverage"]);
+
+/** A hash over the names and contents of all sources: times lie after a checkout. @param {Part} part @param {Map<string, string>} hashes */
+async function hashOf(part, hashes) {
+  const hash = createHash("sha256");
+  for (const need of part.needs) hash.update(hashes.get(need) ?? "");
+  const files = [path.join(root, "tsconfig.base.json"), path.join(root, "package-lock.json")];
+  await listSources(path.join(root, part.folder), files);
+  for (const file of files) hash.update(`${path.relative(root, file)}\0`).update(await readFile(file));
+  return hash.digest("hex");
+}
+
+/** @param {string} folder @param {string[]} files */
+async function listSources(folder, files) {
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const isHidden = entry.name.startsWith(".");
+    // A package inside another (the shop's storefront) is a part of its own.
+    if (isHidden || notSources.has(entry.name)) continue;
+    const inside = path.join(folder, entry.name);
+    if (entry.isFile()) files.push(inside);
+    else if (entry.isDirectory() && !existsSync(path.join(inside, "package.json"))) await listSources(inside, files);
+  }
+}
+
+const HELP = `Builds the packages and the example shop, leaving out what is up to date.
+
+  npm run build                     everything
+  npm run build -- client service   these parts and what they need
+  npm run build -- --force          also what is up to date
+
+Parts: ${partNames.join(", ")}
+`;
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    options: { force: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    allowPositionals: true,
+  });
+  if (values.help) return void process.stdout.write(HELP);
+  const interrupt = new AbortController();
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(signal, () => interrupt.abort());
+  const startedAt = performance.now();
+  const progress = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
+  const names = positionals.length > 0 ? positionals : partNames;
+  await build(names, { force: values.force ?? false, progress, signal: interrupt.signal });
+  progress(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  try {
+    await main();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = error instanceof Error && error.name === "AbortError" ? 130 : 1;
+  }
+}
