@@ -14,7 +14,7 @@ export class BodyRefusal {
  */
 export async function readParameters(incoming: IncomingMessage, row: Endpoint): Promise<unknown> {
   if (row.method === "GET") return {};
-  // Too large comes before the wrong type, and reading stops as soon as it is known.
+  // Too large comes before the wrong type.
   const body = await readBytes(incoming, row.bodyLimitBytes);
   if (!body) return new BodyRefusal("body_too_large");
   if (row.encoding === null) return {};
@@ -27,20 +27,25 @@ export async function readParameters(incoming: IncomingMessage, row: Endpoint): 
   return new BodyRefusal("unsupported_media_type");
 }
 
+/** How much of a body that is too large is read and thrown away, so that its sender hears the answer. */
+const DISCARD_BYTES = 16 * 1024 * 1024;
+
+/** Reads a body; undefined when it is larger than allowed, of which no more is kept than the limit. */
 async function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
-  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) return undefined;
-  const chunks: Buffer[] = [];
+  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes + DISCARD_BYTES) return undefined;
+  let chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve, reject) => {
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length <= limitBytes) chunks.push(chunk);
-      else {
+      else chunks = [];
+      if (length > limitBytes + DISCARD_BYTES) {
         incoming.removeAllListeners("data").pause();
         resolve(undefined);
       }
     });
-    incoming.once("end", () => resolve(Buffer.concat(chunks)));
+    incoming.once("end", () => resolve(length > limitBytes ? undefined : Buffer.concat(chunks)));
     incoming.once("error", reject);
     incoming.once("close", () => reject(new Error("The caller went away.")));
   });

@@ -1,0 +1,58 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startGiftcardService, type TestCard, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { call, onCard } from "./wire.js";
+
+let service: TestService;
+let card: TestCard;
+let db: pg.Client;
+
+beforeAll(async () => {
+  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  const company = await service.createCompany();
+  card = await service.issueCard({ balanceCents: 7500 });
+  await call(service.url, "devalue", { ...onCard(company, card), amount: 7498 });
+  db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+});
+
+afterAll(async () => {
+  await db.end();
+  await service.stop();
+});
+
+const money = async () => (await db.query("select (select sum(balance_cents) from cards) as cards, (select sum(amount_cents) from ledger) as ledger")).rows[0];
+
+test.each([
+  "update ledger set amount_cents = amount_cents + 1 where kind = 'issue'",
+  "update ledger set created_at = now()",
+  "delete from ledger",
+  "truncate ledger cascade",
+  "update cards set balance_cents = balance_cents + 1",
+  "insert into cards (number_hash, pin_hash, last_four, expiry_date, balance_cents) values ('a', 'b', '1234', '2099-01-01', 100)",
+  "delete from cards",
+  // More than is on the card, more than one devalue may, and a devalue of nobody.
+  "insert into ledger (card_id, kind, amount_cents) select id, 'issue', -1 from cards",
+  `insert into ledger (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash)
+     select id, 'devalue', -2501, 1, 2501, gen_random_uuid(), 'n', 't' from cards`,
+  `insert into ledger (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash)
+     select id, 'devalue', -5001, 1, 5001, gen_random_uuid(), 'n', 't' from cards`,
+  "insert into ledger (card_id, kind, amount_cents) select id, 'devalue', -1 from cards",
+  // A cancel of another amount than was deducted, and of what was no deduction.
+  "insert into ledger (card_id, kind, amount_cents, company_id, reverses) select card_id, 'cancel', 4999, 1, id from ledger where kind = 'devalue'",
+  "insert into ledger (card_id, kind, amount_cents, company_id, reverses) select card_id, 'cancel', 7500, 1, id from ledger where kind = 'issue'",
+])("the database itself refuses: %s", async (statement) => {
+  const before = await money();
+  await expect(db.query(statement)).rejects.toThrow();
+  expect(await money()).toEqual(before);
+  expect(before.cards).toBe(before.ledger);
+});
+
+test("a second cancel of one deduction is refused, whoever inserts it", async () => {
+  const cancel = `insert into ledger (card_id, kind, amount_cents, company_id, reverses)
+    select card_id, 'cancel', 5000, 1, id from ledger where kind = 'devalue'`;
+  await db.query(cancel);
+  await expect(db.query(cancel)).rejects.toThrow(/ledger_reverses_key/);
+  expect(await money()).toEqual({ cards: "7500", ledger: "7500" });
+});
