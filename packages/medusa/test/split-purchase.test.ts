@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { figuresOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
 let shop: TestShop;
@@ -7,23 +8,141 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.stop());
 
-test("an order of 74.98 is paid by 50.00 from a card and 24.98 by another method", async () => {
+/** Buys for 74.98 with a card of 75.00. */
+async function buy(data?: Record<string, unknown>) {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();
-
   const applied = await storefront.apply(cartId, card);
   expect(applied).toMatchObject({ status: 200, body: { totalCents: 7498, coveredCents: 5000, remainingCents: 2498 } });
-  expect(await shop.balanceCents(card)).toBe(7500);
-
-  const initiated = await storefront.initiate(cartId);
+  const initiated = await storefront.initiate(cartId, "pp_bank_bank", data);
   expect(initiated.status).toBe(200);
   expect(initiated.body.payment_collection.payment_sessions).toMatchObject([{ provider_id: "pp_bank_bank", amount: 24.98 }]);
-
+  expect(await shop.balanceCents(card)).toBe(7500);
   const completed = await storefront.complete(cartId);
   expect(completed).toMatchObject({ status: 200, body: { type: "order" } });
   expect(await shop.balanceCents(card)).toBe(2500);
+  return { card, cartId, orderId: completed.body.order.id as string };
+}
 
-  const order = await storefront.order(completed.body.order.id);
-  console.log(JSON.stringify(order, null, 1).slice(0, 6000));
+test("an order of 74.98 is paid by 50.00 from a card and 24.98 by another method", async () => {
+  const { storefront } = shop;
+  const { orderId } = await buy();
+  const order = await storefront.order(orderId);
+  expect(figuresOf(order)).toEqual({
+    status: "pending",
+    total: 74.98,
+    paid: 0,
+    outstanding: 74.98,
+    refunded: 0,
+    payment_status: "authorized",
+  });
+  expect(paymentsOf(order).amounts).toEqual([50, 24.98]);
+  const [gift] = paymentsOf(order).gifts;
+  expect(gift.data).toMatchObject({ state: "devalued", amount_cents: 5000, last_four: expect.stringMatching(/^\d{4}$/) });
+  // Sealed: a JWE has five parts.
+  expect(gift.data.sealed_token.split(".")).toHaveLength(5);
+});
+
+test("captured, the order is paid; the card's payment is refunded as a whole or not at all", async () => {
+  const { storefront } = shop;
+  const { card, orderId } = await buy();
+  const { gifts, others } = paymentsOf(await storefront.order(orderId));
+  await storefront.ok("POST", `/admin/payments/${gifts[0].id}/capture`, {});
+  expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 50, outstanding: 24.98, payment_status: "partially_captured" });
+  await storefront.ok("POST", `/admin/payments/${others[0].id}/capture`, {});
+  const paid = await storefront.order(orderId);
+  expect(figuresOf(paid)).toMatchObject({ total: 74.98, paid: 74.98, outstanding: 0, payment_status: "captured" });
+  expect(paymentsOf(paid).gifts[0].data.state).toBe("captured");
+
+  const partial = await storefront.send("POST", `/admin/payments/${gifts[0].id}/refund`, { amount: 10 });
+  expect(partial).toMatchObject({ status: 400, body: { message: expect.stringContaining("50.00 euro") } });
+  expect(await shop.balanceCents(card)).toBe(2500);
+  expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 74.98, refunded: 0, payment_status: "captured" });
+
+  await storefront.ok("POST", `/admin/payments/${gifts[0].id}/refund`, { amount: 50 });
+  expect(await shop.balanceCents(card)).toBe(7500);
+  const refunded = await storefront.order(orderId);
+  expect(figuresOf(refunded)).toMatchObject({ paid: 74.98, refunded: 50, payment_status: "partially_refunded" });
+  expect(paymentsOf(refunded).gifts[0].data.state).toBe("reversed");
+
+  const again = await storefront.send("POST", `/admin/payments/${gifts[0].id}/refund`, { amount: 50 });
+  expect(again.status).toBe(400);
+  expect(await shop.balanceCents(card)).toBe(7500);
+});
+
+test("canceled before capture, the card is whole again", async () => {
+  const { storefront } = shop;
+  const { card, orderId } = await buy();
+  await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
+  expect(await shop.balanceCents(card)).toBe(7500);
+  const order = await storefront.order(orderId);
+  expect(figuresOf(order)).toMatchObject({ status: "canceled", paid: 0, payment_status: "canceled" });
+  expect(paymentsOf(order).gifts[0]).toMatchObject({ canceled_at: expect.any(String), data: { state: "reversed" } });
+});
+
+test("canceled after capture, both payments are refunded and the card is whole again", async () => {
+  const { storefront } = shop;
+  const { card, orderId } = await buy();
+  for (const { id } of (await storefront.order(orderId)).payment_collections[0].payments) {
+    await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  }
+  await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
+  expect(await shop.balanceCents(card)).toBe(7500);
+  expect(figuresOf(await storefront.order(orderId))).toMatchObject({ status: "canceled", refunded: 74.98 });
+});
+
+test("a remainder that is captured at once is shown as paid; the card follows when it is captured", async () => {
+  const { storefront } = shop;
+  const { orderId } = await buy({ behaviour: "captured" });
+  const order = await storefront.order(orderId);
+  expect(figuresOf(order)).toMatchObject({ total: 74.98, paid: 24.98, outstanding: 50 });
+  expect(order.transactions.map((t: { amount: number }) => t.amount)).toEqual([24.98]);
+  await storefront.ok("POST", `/admin/payments/${paymentsOf(order).gifts[0].id}/capture`, {});
+  expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 74.98, outstanding: 0, payment_status: "captured" });
+});
+
+test("completed again, the cart answers with the same order and nothing more is taken", async () => {
+  const { storefront } = shop;
+  const { card, cartId, orderId } = await buy();
+  expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order", order: { id: orderId } });
+  expect(await shop.balanceCents(card)).toBe(2500);
+  expect(await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).toMatchObject({
+    status: 409,
+    body: { code: "cart_completed" },
+  });
+});
+
+test("completed many times at once, one order is placed and the card is charged once", async () => {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId);
+  const answers = await Promise.all(Array.from({ length: 5 }, () => storefront.complete(cartId)));
+  const orders = new Set(answers.filter((a) => a.body.type === "order").map((a) => a.body.order.id));
+  expect(orders.size).toBe(1);
+  expect(await shop.balanceCents(card)).toBe(2500);
+  expect(paymentsOf(await storefront.order([...orders][0])).amounts).toEqual([50, 24.98]);
+});
+
+test("a page sees no card number, PIN or token", async () => {
+  const { storefront } = shop;
+  const { card, cartId, orderId } = await buy();
+  const seen = JSON.stringify([
+    await storefront.send("GET", `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`),
+    await storefront.send("GET", `/store/orders/${orderId}?fields=*payment_collections.payments`),
+  ]);
+  expect(seen).toContain(orderId);
+  expect(seen).not.toContain(card.cardNumber);
+  expect(seen).not.toContain(card.pin);
+  expect(shop.medusa.logs()).not.toContain(card.cardNumber);
+});
+
+test("the gift card is not listed as a payment method of its own", async () => {
+  const { regions } = await shop.storefront.ok("GET", "/store/regions");
+  const { payment_providers } = await shop.storefront.ok("GET", `/store/payment-providers?region_id=${regions[0].id}`);
+  const ids = payment_providers.map((provider: { id: string }) => provider.id);
+  expect(ids).toContain("pp_bank_bank");
+  expect(ids).not.toContain("pp_giftcard_giftcard");
 });
