@@ -23,6 +23,11 @@ export default defineConfig({
     emptyOutDir: false,
     modulePreload: false,
     lib: { entry: "dist/define.js", formats: ["es"], fileName: () => "giftcard-pay.standalone.js" },
-    rolldownOptions: { output: { minify: true, chunkFileNames: "giftcard-pay.[name].js" } },
+    rolldownOptions: { output: {
+        minify: true,
+        comments: false,
+        postBanner: "/*! giftcard-pay, MIT. Lit, BSD-3-Clause, (c) Google LLC */",
+        chunkFileNames: "giftcard-pay.[name].js",
+      } },
   },
 });

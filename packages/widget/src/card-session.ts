@@ -1,7 +1,7 @@
 import type { AppliedCard, CardEntry, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { Countdown } from "./countdown.js";
-import { type Action, GiftcardEvent, type GiftcardEventMap } from "./events.js";
+import { type Action, type CardAction, GiftcardEvent, type GiftcardEventMap } from "./events.js";
 import { type Fault, isPassing } from "./faults.js";
 import { type ShopAddress, ShopApi, ShopFault } from "./shop-api.js";
 
@@ -13,7 +13,7 @@ export class CardSession implements ReactiveController {
   summary: CartSummary | undefined;
   quote: Quote | undefined;
   fault: Fault | undefined;
-  busy: Exclude<Action, "load"> | undefined;
+  busy: CardAction | undefined;
   /** The card that is being taken off, or that couldn't be. */
   removing: AppliedCard | undefined;
   /** The wait after too many attempts. */
@@ -136,7 +136,7 @@ export class CardSession implements ReactiveController {
 
   /** Runs one change at a time. An answer for a cart that is no longer shown is dropped. */
   async #perform<Answer>(
-    action: Exclude<Action, "load">,
+    action: CardAction,
     call: (signal: AbortSignal) => Promise<Answer>,
   ): Promise<Answer | undefined> {
     if (this.busy) return undefined;
@@ -186,7 +186,7 @@ export class CardSession implements ReactiveController {
     const changed = this.#accept(summary);
     if (quote && !this.busy && summary.remainingCents - quote.usableCents !== quote.remainingCents) {
       this.quote = undefined;
-      this.fail("load", new ShopFault("amount_changed"));
+      this.fail("quote", new ShopFault("amount_changed"));
     }
     return !!before && changed;
   }

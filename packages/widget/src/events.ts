@@ -1,8 +1,11 @@
 import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
 import type { FaultCode } from "./messages/index.js";
 
-/** What the shopper, or the page, was doing. */
-export type Action = "load" | "quote" | "apply" | "remove";
+/** What the shopper was doing with a card. */
+export type CardAction = "quote" | "apply" | "remove";
+
+/** What was being done: a step with a card, reading the cart, or placing the order, which only the page knows of. */
+export type Action = CardAction | "load" | "order";
 
 /** Detail of `giftcard-pay:applied` and `giftcard-pay:removed`. */
 export interface CardDetail {

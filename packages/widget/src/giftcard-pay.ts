@@ -1,18 +1,17 @@
-import type { AppliedCard, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
-import { type CSSResult, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import { property, state } from "lit/decorators.js";
+import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
+import { type CSSResult, html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from "lit";
 import { Amounts, usableLocale } from "./amounts.js";
+import { Attention } from "./attention.js";
 import { cardList } from "./card-list.js";
 import { cardQuote } from "./card-quote.js";
 import { CardSession } from "./card-session.js";
-import { splitPasted, tidy } from "./entry.js";
-import { entryForm, type FieldName } from "./entry-form.js";
+import { EntryFields } from "./entry-fields.js";
+import { entryForm } from "./entry-form.js";
 import { faultAlert } from "./fault-alert.js";
 import { fieldsOf, isPassing } from "./faults.js";
 import { styles } from "./giftcard-pay.styles.js";
 import {
   builtInLanguage,
-  fill,
   isFaultCode,
   loadMessages,
   type MessageOverrides,
@@ -64,37 +63,49 @@ const timeoutMs = 20_000;
 export class GiftcardPay extends LitElement {
   static override styles: CSSResult = styles;
 
+  // Declared here and not by decorators, whose helpers would weigh more than all of this.
+  static override properties: PropertyDeclarations = {
+    endpoint: {},
+    cart: {},
+    publishableKey: { attribute: "publishable-key" },
+    lang: { reflect: true },
+    headers: { attribute: false },
+    transport: { attribute: false },
+    messages: { attribute: false },
+    open: { state: true },
+  };
+
   /** Registers the tag. Where it is registered already, whoever did it, nothing happens. */
   static define(tag = "giftcard-pay", registry: CustomElementRegistry | undefined = globalThis.customElements): void {
     if (registry && !registry.get(tag)) registry.define(tag, GiftcardPay);
   }
 
   /** The address of the shop's gift card routes, for example `https://shop.example/store/giftcard-pay`. */
-  @property() endpoint = "";
+  endpoint = "";
 
   /** The id of the cart. The form opens once it and the endpoint are known. */
-  @property() cart = "";
+  cart = "";
 
   /** Medusa's publishable API key, sent as `x-publishable-api-key`. */
-  @property({ attribute: "publishable-key" }) publishableKey = "";
+  publishableKey = "";
 
   /** The language of the texts and amounts; without it, that of the nearest `lang`, then the browser's. */
-  @property({ reflect: true }) declare lang: string;
+  declare lang: string;
 
   /** Further headers of every call. */
-  @property({ attribute: false }) headers: Record<string, string> = {};
+  headers: Record<string, string> = {};
 
   /** Makes the calls in place of `fetch`. */
-  @property({ attribute: false }) transport: Transport | undefined;
+  transport: Transport | undefined;
 
   /** Texts of the page's own, on top of the language's. */
-  @property({ attribute: false }) messages: MessageOverrides = {};
+  messages: MessageOverrides = {};
 
-  @state() private open = true;
-  @state() private missing: readonly FieldName[] = [];
-  @state() private pinShown = false;
-  @state() private announcement = "";
+  /** Whether the form stands open; with cards applied it is opened by a button. */
+  private open = true;
 
+  readonly #attention = new Attention(this);
+  readonly #fields = new EntryFields(this);
   #texts!: Messages;
   #amounts!: Amounts;
   readonly #session: CardSession = new CardSession(
@@ -103,7 +114,7 @@ export class GiftcardPay extends LitElement {
       const { endpoint, cart, publishableKey, headers, transport } = this;
       return { endpoint, cart, publishableKey, headers, transport, timeoutMs };
     },
-    () => this.#announce(this.#texts.waitOver),
+    () => this.#attention.say(this.#texts.waitOver),
   );
 
   /** The cart as the shop told it last; undefined until then. */
@@ -129,10 +140,10 @@ export class GiftcardPay extends LitElement {
     const quoted = !!this.#session.quote;
     const changed = await this.#session.load();
     const { summary, quote } = this.#session;
-    if (first && summary && summary.cards.length > 0 && !this.#entered) this.open = false;
+    if (first && summary && summary.cards.length > 0 && this.#fields.isBlank) this.open = false;
     if (quoted && !quote) await this.#showFault();
     else if (changed && summary && summary.cards.length > 0) {
-      this.#announce(this.#texts.announceChanged, {
+      this.#attention.say(this.#texts.announceChanged, {
         covered: this.#amounts.money(summary.coveredCents),
         remaining: this.#amounts.money(summary.remainingCents),
       });
@@ -146,7 +157,7 @@ export class GiftcardPay extends LitElement {
    */
   async showError(code: string, retryAfterSeconds?: number): Promise<void> {
     await this.refresh();
-    this.#session.fail("load", new ShopFault(isFaultCode(code) ? code : "internal", retryAfterSeconds));
+    this.#session.fail("order", new ShopFault(isFaultCode(code) ? code : "internal", retryAfterSeconds));
   }
 
   protected override async scheduleUpdate(): Promise<void> {
@@ -159,9 +170,9 @@ export class GiftcardPay extends LitElement {
     this.#amounts = new Amounts(this.#locale, this.summary?.currency);
     if (!this.hasUpdated || !isAnotherCart(changed)) return;
     this.#session.reset();
-    this.missing = [];
+    this.#fields.missing = [];
+    this.#attention.announcement = "";
     this.open = true;
-    this.announcement = "";
   }
 
   protected override updated(changed: PropertyValues<this>): void {
@@ -206,17 +217,17 @@ export class GiftcardPay extends LitElement {
           busy: busy === "quote",
           shut: !this.#ready,
           waitSeconds: wait.seconds,
-          missing: this.missing,
+          missing: this.#fields.missing,
           refused: (fault && fieldsOf[fault.code]) ?? [],
-          pinShown: this.pinShown,
+          pinShown: this.#fields.pinShown,
           cancelable: applied,
           keyboard: this.inputMode || "numeric",
         },
         {
           submit: this.#onSubmit,
-          paste: this.#onPaste,
-          input: this.#onInput,
-          togglePin: this.#onTogglePin,
+          paste: this.#fields.onPaste,
+          input: this.#fields.onInput,
+          togglePin: this.#fields.onTogglePin,
           cancel: this.#onClose,
         },
       )}
@@ -225,7 +236,7 @@ export class GiftcardPay extends LitElement {
           ? html`<button part="button add" id="add" type="button" @click=${this.#onOpen}>${messages.another}</button>`
           : nothing
       }
-      <div role="status" class="silent">${this.announcement}</div>
+      <div role="status" class="silent">${this.#attention.announcement}</div>
     </div>`;
   }
 
@@ -238,51 +249,22 @@ export class GiftcardPay extends LitElement {
     return this.endpoint !== "" && this.cart !== "";
   }
 
-  #field(name: FieldName): HTMLInputElement {
-    return this.renderRoot.querySelector(`#${name}`) as HTMLInputElement;
-  }
-
-  /** Whether something stands in the fields. */
-  get #entered(): boolean {
-    return this.hasUpdated && this.#field("number").value + this.#field("pin").value !== "";
-  }
-
   readonly #onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();
     void this.#checkCard();
   };
 
-  readonly #onPaste = (event: ClipboardEvent): void => {
-    const entry = splitPasted(event.clipboardData?.getData("text/plain") ?? "");
-    if (!entry || this.#session.busy) return;
-    event.preventDefault();
-    this.#field("number").value = entry.cardNumber;
-    this.#field("pin").value = entry.pin;
-    this.missing = [];
-    this.#field("pin").focus();
-  };
-
-  /** A missing entry's message goes while it is typed: at leaving the field, the button would move from under a click. */
-  readonly #onInput = (): void => {
-    const empty = emptyFields(this.#entry());
-    this.missing = this.missing.filter((name) => empty.includes(name));
-  };
-
-  readonly #onTogglePin = (): void => {
-    this.pinShown = !this.pinShown;
-  };
-
   readonly #onOpen = (): void => {
     this.open = true;
-    void this.#focusOn("#number");
+    void this.#attention.focusOn("#number");
   };
 
   readonly #onClose = (): void => {
     if (this.#session.busy) return;
-    this.#clearEntry();
+    this.#fields.clear();
     this.#session.fault = undefined;
     this.open = false;
-    void this.#focusOn("#add");
+    void this.#attention.focusOn("#add");
   };
 
   readonly #onRetry = (): void => {
@@ -290,39 +272,37 @@ export class GiftcardPay extends LitElement {
     if (fault?.action === "quote") void this.#checkCard();
     else if (fault?.action === "apply") void this.#applyCard();
     else if (fault?.action === "remove" && removing) void this.#takeOff(removing);
-    else void this.refresh();
+    else {
+      this.#session.fault = undefined;
+      void this.refresh();
+    }
   };
-
-  #entry(): CardEntry {
-    return { cardNumber: tidy(this.#field("number").value), pin: tidy(this.#field("pin").value) };
-  }
 
   async #checkCard(): Promise<void> {
     const session = this.#session;
     if (session.busy || !this.#ready || session.wait.seconds > 0) return;
-    const entry = this.#entry();
-    this.missing = emptyFields(entry);
-    if (this.missing[0]) return this.#focusOn(`#${this.missing[0]}`);
+    const entry = this.#fields.take();
+    if (!entry) return this.#attention.focusOn(`#${this.#fields.missing[0]}`);
     const quote = await session.check(entry);
     if (!quote) return this.#showFault();
-    this.#clearPin();
-    this.#announce(this.#texts.announceQuote, {
+    this.#fields.clearPin();
+    this.#attention.say(this.#texts.announceQuote, {
       last4: quote.lastFour,
       balance: this.#amounts.money(quote.balanceCents),
       usable: this.#amounts.money(quote.usableCents),
       remaining: this.#amounts.money(quote.remainingCents),
     });
-    await this.#focusOn("#apply");
+    await this.#attention.focusOn("#apply");
   }
 
   async #applyCard(): Promise<void> {
     if (this.#session.busy) return;
     const card = await this.#session.apply();
     if (!card) return this.#showFault();
-    this.#clearEntry();
+    this.#fields.clear();
     this.open = false;
     this.#announceCard(this.#texts.announceApplied, card);
-    await this.#focusOn("#add", "#summary");
+    await this.#attention.focusOn("#add", "#summary");
   }
 
   async #takeOff(card: AppliedCard): Promise<void> {
@@ -333,74 +313,37 @@ export class GiftcardPay extends LitElement {
     const cards = this.summary?.cards ?? [];
     const next = cards[Math.min(at, cards.length - 1)];
     if (!next) this.open = true;
-    await this.#focusOn(next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
+    await this.#attention.focusOn(next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
   }
 
   async #leaveQuote(): Promise<void> {
     if (this.#session.busy) return;
     this.#session.quote = this.#session.fault = undefined;
     this.requestUpdate();
-    await this.#focusOn("#pin");
+    await this.#attention.focusOn("#pin");
   }
 
   /** After a refusal: the PIN goes unless the very same call may be made again, and the focus goes to the first fault. */
   async #showFault(): Promise<void> {
     const { fault, quote } = this.#session;
     if (!fault) return;
-    if (isPassing(fault.code)) return this.#focusOn("#retry");
-    if (fault.action !== "remove" && !quote) this.#clearPin();
+    if (isPassing(fault.code)) return this.#attention.focusOn("#retry");
+    if (fault.action !== "remove" && !quote) this.#fields.clearPin();
     // What the shop refused, it may know better by now.
     if (fault.action === "apply") void this.#session.load();
     const fields = fieldsOf[fault.code] ?? [];
     // With both in doubt it's the emptied one that has to be filled again.
-    if (fields.length > 0) await this.#focusOn(fields.includes("pin") ? "#pin" : "#number");
-    else await this.#focusOn();
-  }
-
-  #clearPin(): void {
-    this.#field("pin").value = "";
-    this.pinShown = false;
-  }
-
-  #clearEntry(): void {
-    this.#clearPin();
-    this.#field("number").value = "";
-    this.missing = [];
+    if (fields.length > 0) await this.#attention.focusOn(fields.includes("pin") ? "#pin" : "#number");
+    else await this.#attention.focusOn();
   }
 
   #announceCard(text: string, card: AppliedCard): void {
-    this.#announce(text, {
+    this.#attention.say(text, {
       last4: card.lastFour,
       amount: this.#amounts.money(card.amountCents),
       remaining: this.#amounts.money(this.summary?.remainingCents ?? 0),
     });
   }
-
-  /** Says a text to screen readers; one that was said just before is made to differ, or it wouldn't be read again. */
-  #announce(text: string, values: Record<string, string> = {}): void {
-    const said = fill(text, values);
-    this.announcement = said === this.announcement ? `${said}\u00a0` : said;
-  }
-
-  /** Moves the focus to the first of the places that is there, unless the shopper went elsewhere on the page meanwhile. */
-  async #focusOn(...selectors: string[]): Promise<void> {
-    const active = (this.getRootNode() as Document | ShadowRoot).activeElement;
-    if (active && active !== document.body && !active.isSameNode(this)) return;
-    await this.updateComplete;
-    const within = this.shadowRoot?.activeElement;
-    for (const selector of selectors) {
-      const place = this.renderRoot.querySelector<HTMLElement>(selector);
-      if (!place?.checkVisibility()) continue;
-      place.focus();
-      return;
-    }
-    // Nothing of what was asked for: only where the focused element is gone, somewhere sensible.
-    if (!within) this.focus();
-  }
-}
-
-function emptyFields(entry: CardEntry): FieldName[] {
-  return [...(entry.cardNumber ? [] : ["number" as const]), ...(entry.pin ? [] : ["pin" as const])];
 }
 
 function isAnotherCart(changed: PropertyValues<GiftcardPay>): boolean {

@@ -68,7 +68,6 @@ export class ShopApi {
   ): Promise<Answer> {
     const { endpoint, cart, publishableKey, headers, transport, timeoutMs } = this.#address;
     const send: Transport = transport ?? ((url, init) => fetch(url, init));
-    const limit = withTimeout(signal, timeoutMs);
     try {
       const response = await send(`${endpoint.replace(/\/+$/, "")}/carts/${encodeURIComponent(cart)}${path}`, {
         method,
@@ -82,7 +81,7 @@ export class ShopApi {
         cache: "no-store",
         // A redirect would carry the card elsewhere.
         redirect: "error",
-        signal: limit.signal,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
       const answer = parse(await response.text());
       if (!response.ok) throw refusal(response, answer);
@@ -91,25 +90,8 @@ export class ShopApi {
     } catch (error) {
       // Whatever else was thrown may hold what was sent; it ends here.
       throw error instanceof ShopFault ? error : new ShopFault("offline");
-    } finally {
-      limit.clear();
     }
   }
-}
-
-function withTimeout(outer: AbortSignal, timeoutMs: number): { signal: AbortSignal; clear(): void } {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  const timer = setTimeout(abort, timeoutMs);
-  outer.addEventListener("abort", abort);
-  if (outer.aborted) abort();
-  return {
-    signal: controller.signal,
-    clear() {
-      clearTimeout(timer);
-      outer.removeEventListener("abort", abort);
-    },
-  };
 }
 
 function refusal(response: Response, answer: unknown): ShopFault {

@@ -58,7 +58,7 @@ describe("applying cards", () => {
     expect(widget.text).not.to.contain("You can add another card");
     await widget.press("#apply");
     expect(widget.find("#add")).to.equal(null);
-    expect(widget.text).to.contain("One order takes at most 1 gift cards.");
+    expect(widget.text).to.contain("No more gift cards fit this order (at most 1).");
   });
 
   it("takes one card off, says so, and gives the focus to the next", async () => {

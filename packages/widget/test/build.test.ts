@@ -24,9 +24,9 @@ describe("the build", () => {
     expect(types).not.toContain("@giftcard-pay/checkout");
   });
 
-  it("keeps the standalone file within 14,000 bytes of brotli, and free of decorators that no browser reads", async () => {
+  it("keeps the standalone file within 14,000 bytes of brotli, with everything in it", async () => {
     const code = await readFile(path.join(dist, "giftcard-pay.standalone.js"));
     expect(brotliCompressSync(code).length).toBeLessThanOrEqual(14_000);
-    expect(code.toString()).not.toMatch(/@(?:property|state)\(|from ?["'`]lit/);
+    expect(code.toString()).not.toMatch(/(?:from|import) ?["'`](?!\.\/giftcard-pay\.)/);
   });
 });

@@ -187,6 +187,11 @@ describe("errors", () => {
     await widget.element.showError("outcome_unknown");
     await widget.settled();
     expect(widget.alert).to.contain("We weten nog niet of de betaling gelukt is.");
+    await widget.element.refresh();
+    await widget.settled();
+    expect(widget.alert, "a refresh doesn't take it away").to.contain("We weten nog niet");
+    await widget.press("#retry");
+    expect(widget.alert).to.equal("");
   });
 
   it("drops an answer for a cart that is no longer shown", async () => {

@@ -21,12 +21,12 @@ export function messagesOf(language: string): Messages {
   return loaded.get(language) ?? en;
 }
 
-/** Loads a built-in language. Where that fails, English stays. Returns nothing to wait for if it is there already. */
+/** Loads a built-in language. Where that fails, English serves. Returns nothing to wait for if it is there already. */
 export function loadMessages(language: string): Promise<void> | undefined {
   const load = loaded.has(language) ? undefined : loaders[language];
   return load?.().then(
     (messages) => void loaded.set(language, messages),
-    () => undefined,
+    () => void loaded.set(language, en),
   );
 }
 
