@@ -1,12 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "./postgres.js";
 
-declare module "vitest" {
-  interface ProvidedContext {
-    postgresUrl: string;
-  }
-}
-
 /** vitest's `globalSetup`: one server a run; a test file takes its database with `testDatabase()`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgres();

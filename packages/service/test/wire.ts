@@ -45,7 +45,7 @@ export async function call(
 
 function encode(parameters: Record<string, unknown>, way: Encoding): string {
   if (way === "json") return JSON.stringify(parameters);
-  return new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)])).toString();
+  return new URLSearchParams(Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)])).toString();
 }
 
 /** The Authorization header of `authenticate`. */

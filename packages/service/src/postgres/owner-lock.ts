@@ -1,13 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
-import { isAlive } from "./server.js";
+import { isRunning, startOf } from "./processes.js";
 
 /** Who brought the database of a data directory up: a service that stays, or a command that is soon done. */
 export type OwnerRole = "serve" | "command";
 
 interface Owner {
   readonly pid: number;
-  /** When that process started, where the system tells, so that a number used again is not taken for it. */
   readonly startedAt: string;
   readonly role: OwnerRole;
 }
@@ -17,7 +16,7 @@ const lockFile = (dataDir: string) => path.join(dataDir, "owner.json");
 /** Reads who owns the database; undefined when nobody does or the owner is gone. */
 export function readOwner(dataDir: string): Owner | undefined {
   const owner = parse(lockFile(dataDir));
-  return owner && isAlive(owner.pid) && startOf(owner.pid) === owner.startedAt ? owner : undefined;
+  return owner && isThere(owner) ? owner : undefined;
 }
 
 /**
@@ -37,7 +36,7 @@ export function takeOwnership(dataDir: string, role: OwnerRole): boolean {
     const stale = `${file}.stale-${process.pid}`;
     if (rename(file, stale)) {
       const moved = parse(stale);
-      if (moved && isAlive(moved.pid) && startOf(moved.pid) === moved.startedAt) {
+      if (moved && isThere(moved)) {
         if (!fs.existsSync(file)) fs.renameSync(stale, file);
         return false;
       }
@@ -58,6 +57,8 @@ export function releaseOwnership(dataDir: string): void {
   if (parse(lockFile(dataDir))?.pid === process.pid) fs.rmSync(lockFile(dataDir), { force: true });
 }
 
+const isThere = (owner: Owner) => isRunning(owner.pid) && startOf(owner.pid) === owner.startedAt;
+
 function parse(file: string): Owner | undefined {
   try {
     return JSON.parse(fs.readFileSync(file, "utf8"));
@@ -72,14 +73,5 @@ function rename(from: string, to: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-function startOf(pid: number): string {
-  try {
-    // Field 22; the second may hold spaces, so count from its closing bracket.
-    return fs.readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
-  } catch {
-    return "";
   }
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { postgresEnv, type RunAs } from "./binaries.js";
+import { isRunning } from "./processes.js";
 
 /** What it takes to run one server over one data folder. */
 export interface ServerOptions {
@@ -89,21 +90,12 @@ export function readStatus(dataDir: string): ServerStatus | undefined {
 
 /** True when the process is alive and works in this cluster, so that a number used again is not taken for it. */
 function isServerOf(pid: number, cluster: string): boolean {
-  if (!(pid > 1) || !isAlive(pid)) return false;
+  if (!isRunning(pid)) return false;
   if (process.platform !== "linux") return true;
   try {
     return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
   } catch {
     return false;
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

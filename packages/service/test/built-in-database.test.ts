@@ -1,0 +1,136 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runCommand, type ServeProcess, spawnServe } from "../../../test/support/service.js";
+import { isRunning } from "../src/postgres/processes.js";
+import { call, credentials } from "./wire.js";
+
+// mkdtemp closes its folder to all others, so as root this also covers a data directory below a closed home.
+let folder: string;
+let dataDir: string;
+let running: ServeProcess[] = [];
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-built-in-"));
+  dataDir = path.join(folder, "giftcard-data");
+});
+
+afterEach(async () => {
+  for (const server of running) {
+    server.child.kill("SIGTERM");
+    await server.ended;
+  }
+  running = [];
+  fs.rmSync(folder, { recursive: true });
+});
+
+async function serve(): Promise<ServeProcess> {
+  const server = await spawnServe(["--data-dir", dataDir]);
+  running.push(server);
+  return server;
+}
+
+async function command(...args: string[]) {
+  const { exitCode, stdout, stderr } = await runCommand([...args, "--data-dir", dataDir, "--json"]);
+  if (exitCode !== 0) throw new Error(`ended with ${exitCode}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+const postmaster = () => fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n");
+async function makeShop() {
+  const password = ["--password", "geheim"];
+  const shop = await command("company", "create", "--name", "A", "--email", "a@example.nl", ...password);
+  const card = await command("card", "issue", "--balance", "7500");
+  const company = { companyId: shop.company_id, apiKey: shop.apikey, email: "", password: "" };
+  return { company, wire: { ...credentials(company), cardnumber: card.cardnumber, pin: card.pin } };
+}
+
+test("commands join the database of a running service, and leave it running", async () => {
+  const server = await serve();
+  const [pid] = postmaster();
+  const { wire } = await makeShop();
+  expect((await call(server.url, "devalue", { ...wire, amount: 100 })).body.amount_deducted).toBe(100);
+  expect((await command("card", "show", wire.cardnumber)).balance).toBe(7400);
+  expect(postmaster()[0]).toBe(pid);
+  const second = await runCommand(["serve", "--port", "0", "--data-dir", dataDir]);
+  expect([second.exitCode, second.stderr]).toEqual([1, expect.stringMatching(/already serves/)]);
+  expect((await call(server.url, "balance", wire)).body.balance).toBe(7400);
+});
+
+test("SIGTERM answers what is in flight, stops the database, and ends with 0", async () => {
+  const server = await serve();
+  const { wire } = await makeShop();
+  const [pid, , , port] = postmaster();
+  const password = fs.readFileSync(path.join(dataDir, "postgres.password"), "utf8");
+  const db = new pg.Client({ host: "127.0.0.1", port: Number(port), user: "postgres", password });
+  await db.connect();
+  await db.query("begin");
+  await db.query("select from cards for update");
+  const inFlight = call(server.url, "devalue", { ...wire, amount: 100 });
+  await expect.poll(async () => (await db.query("select count(*)::int as n from pg_locks where not granted")).rows[0].n).toBe(1);
+  server.child.kill("SIGTERM");
+  await expect.poll(() => call(server.url, "balance", wire).then(() => "answers", () => "closed")).toBe("closed");
+  await db.query("commit");
+  await db.end();
+  expect((await inFlight).body.amount_deducted).toBe(100);
+  expect(await server.ended).toBe(0);
+  expect(isRunning(Number(pid))).toBe(false);
+  expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
+  running = [];
+});
+
+test("after kill -9 the next start recovers by itself, with every cent, and ends the orphaned database", async () => {
+  const first = await serve();
+  const { company, wire } = await makeShop();
+  const { body } = await call(first.url, "devalue", { ...wire, amount: 1000 });
+  first.child.kill("SIGKILL");
+  await first.ended;
+  running = [];
+  const orphan = Number(postmaster()[0]);
+  expect(isRunning(orphan)).toBe(true);
+
+  const next = await serve();
+  expect(isRunning(orphan)).toBe(false);
+  expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);
+  const cancelled = await call(next.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
+  expect(cancelled.body.card_new_balance).toBe(7500);
+});
+
+test("after kill -9 of the database and the service together, the next start recovers too", async () => {
+  const first = await serve();
+  const { wire } = await makeShop();
+  await call(first.url, "devalue", { ...wire, amount: 1000 });
+  process.kill(Number(postmaster()[0]), "SIGKILL");
+  first.child.kill("SIGKILL");
+  await first.ended;
+  running = [];
+  const next = await serve();
+  expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);
+});
+
+test("commands that begin at once, with no service, wait for each other", async () => {
+  const names = ["een", "twee", "drie", "vier"];
+  await Promise.all(names.map((name) => command("provider", "create", "--name", name)));
+  const listed = (await command("provider", "list")) as { name: string }[];
+  expect(listed.map((provider) => provider.name).sort()).toEqual([...names].sort());
+});
+
+test("the database takes only its password, on loopback alone, and syncs to disk", async () => {
+  await serve();
+  const port = Number(postmaster()[3]);
+  expect(postmaster()[5]).toBe("127.0.0.1");
+  for (const password of ["", "postgres", "geheim"]) {
+    const db = new pg.Client({ host: "127.0.0.1", port, user: "postgres", password });
+    await expect(db.connect()).rejects.toThrow();
+  }
+  const file = path.join(dataDir, "postgres.password");
+  expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+  const db = new pg.Client({ host: "127.0.0.1", port, user: "postgres", password: fs.readFileSync(file, "utf8") });
+  await db.connect();
+  const { rows } = await db.query(`select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+    current_setting('full_page_writes') as pages, (select count(*)::int from pg_hba_file_rules where auth_method = 'trust') as trusted`);
+  await db.end();
+  expect(rows[0]).toEqual({ fsync: "on", commit: "on", pages: "on", trusted: 0 });
+});

@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { checkDigit, makeCardNumber, makePin } from "../src/card-number.js";
+
+const digits = fc.stringMatching(/^\d{18}$/);
+
+test("the check digit is Luhn's", () => {
+  expect(checkDigit("7992739871")).toBe("3");
+  expect(checkDigit("0".repeat(18))).toBe("0");
+});
+
+test("one mistyped digit never passes", () => {
+  fc.assert(
+    fc.property(digits, fc.nat(17), fc.integer({ min: 1, max: 9 }), (body, at, by) => {
+      const mistyped = body.slice(0, at) + ((Number(body[at]) + by) % 10) + body.slice(at + 1);
+      return checkDigit(mistyped) !== checkDigit(body);
+    }),
+  );
+});
+
+test("numbers have 19 digits, keep the prefix, differ, and end with their check digit", () => {
+  const made = Array.from({ length: 500 }, () => makeCardNumber("12").reveal());
+  expect(new Set(made).size).toBe(500);
+  for (const number of made) {
+    expect(number).toMatch(/^12\d{17}$/);
+    expect(number.at(-1)).toBe(checkDigit(number.slice(0, -1)));
+  }
+});
+
+test("PINs have six digits, leading zeros among them", () => {
+  const made = Array.from({ length: 500 }, () => makePin().reveal());
+  for (const pin of made) expect(pin).toMatch(/^\d{6}$/);
+  expect(made.some((pin) => pin.startsWith("0"))).toBe(true);
+});

@@ -1,0 +1,182 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommand } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-cli-"));
+const env: NodeJS.ProcessEnv = { GIFTCARD_SECRETS_FILE: path.join(folder, "secrets.json") };
+
+beforeAll(async () => {
+  env.GIFTCARD_DATABASE_URL = await testDatabase();
+  await runCommand(["migrate"], env);
+});
+
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+const run = (...args: string[]) => runCommand(args, env);
+/** Runs with --json, and expects exactly one value on standard output. */
+async function json(...args: string[]) {
+  const { exitCode, stdout, stderr } = await run(...args, "--json");
+  expect(stdout).toMatch(/^[^\n]+\n$/);
+  return { exitCode, value: JSON.parse(stdout), stderr };
+}
+
+describe("what is printed", () => {
+  test("company create and list", async () => {
+    const made = await json("company", "create", "--name", "Zaal BV", "--email", "zaal@example.nl", "--password", "geheim");
+    expect(made.value).toEqual({ company_id: expect.any(Number), apikey: expect.stringMatching(/^[A-Za-z0-9]{60}$/) });
+    const { value } = await json("company", "list");
+    expect(value).toContainEqual({ company_id: made.value.company_id, name: "Zaal BV", emails: ["zaal@example.nl"] });
+    const again = await json("company", "create", "--name", "B", "--email", "ZAAL@example.nl", "--password", "geheim");
+    expect([again.exitCode, again.value.exit_code]).toEqual([4, 4]);
+    expect((await json("company", "list")).value).toHaveLength(1);
+  });
+
+  test("card issue, show, block and unblock", async () => {
+    const { value: card } = await json("card", "issue", "--balance", "7500", "--expires", "2031-05-31");
+    expect(card).toEqual({
+      cardnumber: expect.stringMatching(/^\d{19}$/),
+      pin: expect.stringMatching(/^\d{6}$/),
+      balance: 7500,
+      expiry_date: "2031-05-31",
+    });
+    const shown = { card_status: "Active", balance: 7500, currency: "EUR", expiry_date: "2031-05-31", last_four: card.cardnumber.slice(-4) };
+    expect((await json("card", "show", card.cardnumber)).value).toEqual(shown);
+    expect((await json("card", "block", card.cardnumber)).value.card_status).toBe("Blocked");
+    expect((await json("card", "block", card.cardnumber)).value.card_status).toBe("Blocked");
+    expect((await json("card", "unblock", card.cardnumber)).value.card_status).toBe("Active");
+    const text = await run("card", "show", card.cardnumber);
+    expect(text.stdout).toContain(`card ending in ${card.cardnumber.slice(-4)}: Active, 75.00 EUR`);
+    expect(text.stdout).not.toContain(card.cardnumber);
+  });
+
+  test("many cards at once, with a prefix", async () => {
+    const { value } = await json("card", "issue", "--balance", "100", "--count", "20", "--prefix", "77");
+    expect(value).toHaveLength(20);
+    expect(new Set(value.map((card: { cardnumber: string }) => card.cardnumber)).size).toBe(20);
+    for (const card of value) expect(card.cardnumber).toMatch(/^77\d{17}$/);
+  });
+
+  test("a past date and 0 cents are taken, with a warning beside the answer", async () => {
+    const past = await json("card", "issue", "--balance", "0", "--expires", "2020-01-01");
+    expect(past.exitCode).toBe(0);
+    expect(past.stderr).toMatch(/0 cents/);
+    expect(past.stderr).toMatch(/2020-01-01 is in the past/);
+    expect((await json("card", "show", past.value.cardnumber)).value.card_status).toBe("Expired");
+  });
+
+  test("provider create and list, and migrate", async () => {
+    const made = await json("provider", "create", "--name", "Kaartbureau");
+    expect(made.value).toEqual({ id: expect.any(Number), name: "Kaartbureau" });
+    expect((await json("provider", "list")).value).toEqual([made.value]);
+    expect((await json("provider", "create", "--name", "Kaartbureau")).exitCode).toBe(4);
+    expect((await json("migrate")).value).toEqual({ applied: [] });
+  });
+});
+
+describe("secrets that do not stand on the command line", () => {
+  test("a password by standard input or environment", async () => {
+    const args = ["company", "create", "--name", "A", "--json"];
+    const byInput = await runCommand([...args, "--email", "in@example.nl", "--password-stdin"], env, "geheim\n");
+    expect(byInput.exitCode).toBe(0);
+    const byEnv = await runCommand([...args, "--email", "env@example.nl"], { ...env, GIFTCARD_PASSWORD: "geheim" });
+    expect(byEnv.exitCode).toBe(0);
+    expect((await runCommand([...args, "--email", "none@example.nl"], env)).exitCode).toBe(2);
+  });
+
+  test("a card number and a database address by standard input or environment", async () => {
+    const { value: card } = await json("card", "issue", "--balance", "1");
+    const byInput = await runCommand(["card", "show", "-", "--json"], env, `${card.cardnumber}\n`);
+    expect(JSON.parse(byInput.stdout).card_status).toBe("Active");
+    const byEnv = await runCommand(["card", "show", "--json"], { ...env, GIFTCARD_CARDNUMBER: card.cardnumber });
+    expect(JSON.parse(byEnv.stdout).card_status).toBe("Active");
+    const { GIFTCARD_DATABASE_URL: url, ...rest } = env;
+    const both = await runCommand(["card", "show", "-", "--json", "--database-url", "-"], rest, `${card.cardnumber}\n${url}\n`);
+    expect(JSON.parse(both.stdout).card_status).toBe("Active");
+  });
+});
+
+describe("what goes wrong", () => {
+  test.each([
+    { args: ["card", "show", "9528000000000000000"], exitCode: 3, says: /no card/ },
+    { args: ["card", "show"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
+    { args: ["card", "issue"], exitCode: 2, says: /--balance/ },
+    { args: ["card", "issue", "--balance", "12.50"], exitCode: 2, says: /whole number/ },
+    { args: ["card", "issue", "--balance", "-1"], exitCode: 2, says: /whole number/ },
+    { args: ["card", "issue", "--balance", "1", "--expires", "2027-02-30"], exitCode: 2, says: /yyyy-mm-dd/ },
+    { args: ["card", "issue", "--balance", "1", "--prefix", "12345"], exitCode: 2, says: /at most 4 digits/ },
+    { args: ["company", "create", "--name", "A", "--email", "nobody"], exitCode: 2, says: /email/ },
+    { args: ["serve", "--port", "70000"], exitCode: 2, says: /65535/ },
+    { args: ["serve", "--environment", "test"], exitCode: 2, says: /live, sandbox/ },
+    { args: ["serve", "--host", "203.0.113.1"], exitCode: 1, says: /Cannot listen/ },
+    { args: ["nonsense"], exitCode: 2, says: /unknown command/ },
+    { args: ["card", "list"], exitCode: 2, says: /unknown command/ },
+  ])("$args ends with $exitCode, and says what to do", async ({ args, exitCode, says }) => {
+    const answer = await json(...args);
+    expect([answer.exitCode, answer.value.exit_code]).toEqual([exitCode, exitCode]);
+    expect(answer.stderr).toMatch(says);
+    expect(answer.value.error).toMatch(says);
+  });
+
+  test("an unreachable database ends with 5, and its password is not shown", async () => {
+    const url = "postgres://someone:sesame@127.0.0.1:1/nowhere";
+    const { exitCode, stdout, stderr } = await runCommand(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: url });
+    expect(exitCode).toBe(5);
+    expect(stdout + stderr).not.toContain("sesame");
+    const odd = await runCommand(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: "http://sesame" });
+    expect(odd.exitCode).not.toBe(0);
+    expect(odd.stdout + odd.stderr).not.toContain("sesame");
+  });
+
+  test("a database that was not migrated ends with 7, and migrate mends it", async () => {
+    const fresh = { ...env, GIFTCARD_DATABASE_URL: await testDatabase() };
+    const refused = await runCommand(["company", "list"], fresh);
+    expect([refused.exitCode, refused.stderr]).toEqual([7, expect.stringMatching(/giftcard-service migrate/)]);
+    const migrated = await runCommand(["migrate", "--json"], fresh);
+    expect(JSON.parse(migrated.stdout).applied).toContain("0001-initial");
+    expect((await runCommand(["company", "list"], fresh)).exitCode).toBe(0);
+  });
+});
+
+describe("the secrets file", () => {
+  test("of another database, missing, damaged or open to others: nothing starts, with 6", async () => {
+    expect((await run("card", "issue", "--balance", "1")).exitCode).toBe(0);
+    const file = env.GIFTCARD_SECRETS_FILE as string;
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    const secrets = JSON.parse(fs.readFileSync(file, "utf8"));
+    const variants = {
+      "other.json": JSON.stringify({ ...secrets, pin: Buffer.alloc(32, 1).toString("base64url") }),
+      "damaged.json": "{}",
+      "missing.json": undefined,
+      "open.json": JSON.stringify(secrets),
+    };
+    for (const [name, text] of Object.entries(variants)) {
+      const other = path.join(folder, name);
+      if (text !== undefined) fs.writeFileSync(other, text, { mode: name === "open.json" ? 0o644 : 0o600 });
+      for (const args of [["serve", "--port", "0"], ["card", "issue", "--balance", "1"]]) {
+        const { exitCode, stderr, stdout } = await runCommand(args, { ...env, GIFTCARD_SECRETS_FILE: other });
+        expect([name, exitCode]).toEqual([name, 6]);
+        expect(stderr).toContain(name);
+        for (const key of Object.values(secrets)) expect(stdout + stderr).not.toContain(key);
+      }
+    }
+    expect(fs.existsSync(path.join(folder, "missing.json"))).toBe(false);
+  });
+
+  test("must be named with --database-url", async () => {
+    const { exitCode, stderr } = await runCommand(["serve"], { ...env, GIFTCARD_SECRETS_FILE: "" });
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/GIFTCARD_SECRETS_FILE/)]);
+  });
+});
+
+test.each([[], ["serve"], ["company"], ["company", "create"], ["company", "list"], ["card"], ["card", "issue"], ["card", "show"], ["card", "block"], ["card", "unblock"], ["provider"], ["provider", "create"], ["provider", "list"], ["migrate"]].map((words) => [words]))(
+  "%j --help tells how it is used, and ends with 0",
+  async (words) => {
+    const { exitCode, stdout } = await run(...words, "--help");
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^Usage: /);
+    expect(stdout).not.toContain(env.GIFTCARD_DATABASE_URL);
+  },
+);
