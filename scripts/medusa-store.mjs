@@ -72,7 +72,7 @@ export async function buildStore({ withAdmin = false, force = false, signal } = 
  * @param {{ name?: string, signal?: AbortSignal }} [options]
  * @returns {Promise<string>} the new database's address
  */
-export async function createStoreDatabase(serverUrl, { name = `store_${Date.now().toString(36)}${process.pid}`, signal } = {}) {
+export async function createStoreDatabase(serverUrl, { name = `store_${randomBytes(6).toString("hex")}`, signal } = {}) {
   const client = new pg.Client({ connectionString: serverUrl });
   client.on("error", () => {});
   await client.connect();
@@ -100,6 +100,19 @@ async function createTemplate(client, serverUrl, signal) {
     ...(signal && { signal }),
   });
   await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
+}
+
+/**
+ * Makes an empty database.
+ * @param {string} serverUrl a PostgreSQL server's address
+ * @returns {Promise<string>} the database's address
+ */
+export async function createDatabase(serverUrl) {
+  const name = `demo_${randomBytes(6).toString("hex")}`;
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create database ${name}`).finally(() => client.end());
+  return databaseAt(serverUrl, name);
 }
 
 /** @param {string} serverUrl @param {string} name */

@@ -4,8 +4,8 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { startThrowawayPostgres } from "@giftcard-pay/service";
-import { createStoreDatabase, startMedusaStore } from "./medusa-store.mjs";
-import { freePort, runNode, startNode } from "./process.mjs";
+import { createDatabase, createStoreDatabase, startMedusaStore } from "./medusa-store.mjs";
+import { runNode, startNode } from "./process.mjs";
 
 /**
  * @typedef {{ cardnumber: string, pin: string, balance: number, expiry_date: string }} IssuedCard
@@ -38,55 +38,66 @@ const giftcardService = path.join(root, "packages", "service", "bin", "giftcard-
  * @param {object} [options]
  * @param {boolean} [options.withStorefront]
  * @param {boolean} [options.withAdmin]
+ * @param {string} [options.postgresUrl] a server to make the databases on; one of its own when left out
  * @param {(text: string) => void} [options.progress] told what comes next
  * @param {AbortSignal} [options.signal] ends the start early
  * @returns {Promise<WholeShop>}
  * @throws when a part doesn't start; nothing is left running then
  */
-export async function startWholeShop({ withStorefront = false, withAdmin = false, progress = () => {}, signal } = {}) {
+export async function startWholeShop({ postgresUrl, progress = () => {}, signal, ...parts } = {}) {
   const cleanUp = new CleanUp();
   const stop = () => cleanUp.run();
   const early = signal ? { signal } : {};
   try {
-    progress("starting PostgreSQL");
     const dataDir = await mkdtemp(path.join(os.tmpdir(), "giftcard-demo-"));
     cleanUp.add(() => rm(dataDir, { recursive: true, force: true }));
-    const postgres = await startThrowawayPostgres();
-    cleanUp.add(() => postgres.close());
+    let serverUrl = postgresUrl;
+    if (!serverUrl) {
+      progress("starting PostgreSQL");
+      const postgres = await startThrowawayPostgres();
+      cleanUp.add(() => postgres.close());
+      serverUrl = postgres.url;
+    }
     signal?.throwIfAborted();
 
     progress("starting the gift card service");
-    const service = await startService({ databaseUrl: postgres.url, dataDir, cleanUp, ...early });
+    const service = await startService({ databaseUrl: await createDatabase(serverUrl), dataDir, cleanUp, ...early });
 
     progress("setting up the shop's database");
-    const databaseUrl = await createStoreDatabase(postgres.url, early);
+    const databaseUrl = await createStoreDatabase(serverUrl, early);
 
     progress("starting the Medusa store");
-    const storePort = await freePort();
-    /** @type {{ backendUrl: string, publishableKey: string } | undefined} */
-    let settings;
-    let storefrontUrl;
-    if (withStorefront) {
-      const { serveStorefront } = await import("../examples/medusa-store/storefront/serve.mjs");
-      const storefront = await serveStorefront({ config: () => settings });
-      cleanUp.add(() => storefront.close());
-      storefrontUrl = storefront.url;
-    }
-    const store = await startMedusaStore({
-      databaseUrl,
-      giftcard: { baseUrl: service.url, apiKey: service.apiKey, companyId: service.companyId },
-      port: storePort,
-      withAdmin,
-      ...(storefrontUrl && { storefrontUrl }),
-      ...early,
-    });
-    cleanUp.add(() => store.stop());
-    settings = { backendUrl: store.url, publishableKey: store.publishableKey };
-    return { service, store, storefrontUrl, stop };
+    return { service, stop, ...(await startPages({ ...parts, databaseUrl, service, cleanUp, ...early })) };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/**
+ * Starts the store and its pages. The pages' address is known first, since the store lets only them call it.
+ * @param {{ withStorefront?: boolean, withAdmin?: boolean, databaseUrl: string, service: GiftcardService, cleanUp: CleanUp, signal?: AbortSignal }} options
+ */
+async function startPages({ withStorefront = false, withAdmin = false, databaseUrl, service, cleanUp, signal }) {
+  /** @type {{ backendUrl: string, publishableKey: string } | undefined} */
+  let settings;
+  let storefrontUrl;
+  if (withStorefront) {
+    const { serveStorefront } = await import("../examples/medusa-store/storefront/serve.mjs");
+    const storefront = await serveStorefront({ config: () => settings });
+    cleanUp.add(() => storefront.close());
+    storefrontUrl = storefront.url;
+  }
+  const store = await startMedusaStore({
+    databaseUrl,
+    giftcard: { baseUrl: service.url, apiKey: service.apiKey, companyId: service.companyId },
+    withAdmin,
+    ...(storefrontUrl && { storefrontUrl }),
+    ...(signal && { signal }),
+  });
+  cleanUp.add(() => store.stop());
+  settings = { backendUrl: store.url, publishableKey: store.publishableKey };
+  return { store, storefrontUrl };
 }
 
 /**

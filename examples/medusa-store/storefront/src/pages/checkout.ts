@@ -124,14 +124,17 @@ class Checkout {
     const details = readDetails(this.#place.outlet);
     if (!details || this.#busy) return;
     const order = await this.#work(() => this.#complete(details));
-    if (order) await this.#place.go(`/order/${order.id}`);
-    else await this.#tag?.refresh();
+    if (order) return this.#place.go(`/order/${order.id}`);
+    // The reason may be that something changed: show what holds now.
+    this.#cart = (await this.#place.shop.cart()) ?? this.#cart;
+    this.draw();
+    await this.#tag?.refresh();
   };
 
   async #complete({ email, address }: { email: string; address: Address }) {
     const { shop } = this.#place;
     this.#cart = await shop.setDetails(this.#cart, email, address);
-    return shop.placeOrder(this.#cart);
+    return shop.placeOrder(this.#cart, this.#total?.remainingCents === 0);
   }
 
   /** Runs one change at a time; a failure is shown, and the shopper goes on. */

@@ -8,6 +8,7 @@ export async function showOrder({ outlet, shop, id, count }: Place): Promise<voi
   const order = await shop.order(id);
   count([]);
   const payments = (order.payment_collections ?? []).flatMap((collection) => collection.payments ?? []);
+  payments.sort((a, b) => b.amount - a.amount);
   render(
     html`<section class="panel placed">
       <p class="tick" aria-hidden="true">✓</p>
@@ -40,8 +41,8 @@ export async function showOrder({ outlet, shop, id, count }: Place): Promise<voi
 
 type Payment = NonNullable<NonNullable<Order["payment_collections"]>[number]["payments"]>[number];
 
-/** A gift card's payment carries its last four digits; any other is the bank's. */
+/** A gift card's payment carries the card's last four digits; any other is the bank's. */
 function nameOf(payment: Payment): string {
-  const lastFour = payment.data?.lastFour;
-  return typeof lastFour === "string" ? `Gift card ending in ${lastFour}` : "Bank (demo)";
+  const lastFour = payment.data?.last_four;
+  return lastFour ? `Gift card ending in ${lastFour}` : "Bank (demo)";
 }

@@ -1,0 +1,220 @@
+import { copyFile, mkdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { createClient } from "@giftcard-pay/client";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { buildStorefront } from "../../examples/medusa-store/storefront/serve.mjs";
+import { buildStore } from "../../scripts/medusa-store.mjs";
+import { type IssuedCard, startWholeShop, type WholeShop } from "../../scripts/whole-shop.mjs";
+import { launchBrowser } from "../support/browser.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const festival = "summer-night-festival";
+
+let shop: WholeShop;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  await Promise.all([buildStore(), buildStorefront()]);
+  shop = await startWholeShop({ withStorefront: true, postgresUrl: inject("postgresUrl") });
+  browser = await launchBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await shop?.stop();
+});
+
+beforeEach(async () => {
+  context = await browser.newContext({ viewport: { width: 1200, height: 1000 }, locale: "en-IE" });
+  page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+});
+
+afterEach(() => context.close());
+
+describe("a purchase in the browser", () => {
+  it("takes 50.00 of 74.98 from a gift card and 24.98 from the bank, and cancelling gives the card its money back", async () => {
+    const card = await shop.service.issueCard(7500);
+    await toCheckout(festival);
+    await fillDetails();
+    await checkBalance(card);
+    await expectText("giftcard-pay", "€75.00");
+    await button("Apply").click();
+    await expectText("#remaining", "€24.98");
+    expect(await balanceCents(card)).toBe(7500);
+    await takeScreenshot();
+
+    const orderId = await placeOrder();
+    expect(await paymentsShown()).toEqual([
+      [`Gift card ending in ${card.cardnumber.slice(-4)}`, "€50.00"],
+      ["Bank (demo)", "€24.98"],
+      ["Total", "€74.98"],
+    ]);
+    expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [50], bank: [24.98] });
+    expect(await balanceCents(card)).toBe(2500);
+
+    await callAdmin("POST", `/admin/orders/${orderId}/cancel`);
+    await expect.poll(() => balanceCents(card), { timeout: 15_000 }).toBe(7500);
+  });
+
+  it("pays a whole order with two cards and asks nothing of the bank", async () => {
+    const [first, second] = [await shop.service.issueCard(7500), await shop.service.issueCard(3000)];
+    await toCheckout(festival);
+    await fillDetails();
+    await apply(first);
+    await expectText("#remaining", "€24.98");
+    await button("Add another card").click();
+    await apply(second);
+    await expectText("#remaining", "€0.00");
+    const orderId = await placeOrder();
+    expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [50, 24.98], bank: [] });
+    expect([await balanceCents(first), await balanceCents(second)]).toEqual([2500, 502]);
+  });
+
+  it("refuses a wrong PIN, and a card taken off again is not charged", async () => {
+    const card = await shop.service.issueCard(7500);
+    await toCheckout(festival);
+    await fillDetails();
+    const wrongPin = card.pin === "000000" ? "111111" : "000000";
+    await checkBalance({ ...card, pin: wrongPin });
+    await page.getByRole("alert").getByText("don't belong together").waitFor();
+    await apply(card);
+    await expectText("#remaining", "€24.98");
+    await button(`Remove`).click();
+    await page.locator("#remaining").waitFor({ state: "detached" });
+    const orderId = await placeOrder();
+    expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [], bank: [74.98] });
+    expect(await balanceCents(card)).toBe(7500);
+  });
+
+  it("says why an order was not placed, and lets the shopper go on with what the card still holds", async () => {
+    const card = await shop.service.issueCard(2000);
+    await toCheckout(festival);
+    await fillDetails();
+    await apply(card);
+    await expectText("#remaining", "€54.98");
+    await client().devalue({ cardNumber: card.cardnumber, pin: card.pin, amountCents: 1500 });
+    await button("Place order").click();
+    await page.getByText("The card holds less than before. Nothing was taken").waitFor();
+    await expectText("#remaining", "€69.98");
+    const orderId = await placeOrder();
+    expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [5], bank: [69.98] });
+    expect(await balanceCents(card)).toBe(0);
+  });
+
+  it("follows the cart: what dearer delivery adds, the applied card pays", async () => {
+    const card = await shop.service.issueCard(7500);
+    await toCheckout("open-air-cinema");
+    await fillDetails();
+    await apply(card);
+    await expectText("#remaining", "€0.00");
+    await page.getByLabel("Tickets by post").click();
+    await expectText("#total", "€24.95");
+    await expectText("#covered", "−€24.95");
+    const orderId = await placeOrder();
+    expect(await orderInAdmin(orderId)).toEqual({ total: 24.95, giftcards: [24.95], bank: [] });
+    expect(await balanceCents(card)).toBe(5005);
+  });
+});
+
+const button = (name: string) => page.getByRole("button", { name });
+
+async function expectText(selector: string, text: string): Promise<void> {
+  await page.locator(selector).getByText(text).first().waitFor();
+}
+
+async function toCheckout(product: string): Promise<void> {
+  await page.goto(String(shop.storefrontUrl));
+  await page.locator(`[data-product=${product}]`).click();
+  await page.getByRole("link", { name: "To the checkout" }).click();
+  await page.getByLabel("Gift card number").waitFor();
+}
+
+async function fillDetails(): Promise<void> {
+  const details = {
+    "E-mail": "noor@example.com",
+    "First name": "Noor",
+    "Last name": "de Vries",
+    "Street and number": "Keizersgracht 1",
+    Postcode: "1015 CC",
+    City: "Amsterdam",
+  };
+  for (const [label, value] of Object.entries(details)) {
+    await page.getByRole("textbox", { name: label }).fill(value);
+  }
+}
+
+async function checkBalance(card: IssuedCard): Promise<void> {
+  await page.getByLabel("Gift card number").fill("");
+  await page.getByLabel("Gift card number").pressSequentially(card.cardnumber);
+  await page.getByLabel("PIN", { exact: true }).pressSequentially(card.pin);
+  await button("Check balance").click();
+}
+
+async function apply(card: IssuedCard): Promise<void> {
+  await checkBalance(card);
+  await button("Apply").click();
+}
+
+async function placeOrder(): Promise<string> {
+  await button("Place order").click();
+  await page.getByRole("heading", { name: "Order placed" }).waitFor();
+  return new URL(page.url()).pathname.split("/").at(-1) ?? "";
+}
+
+/** What the page says about how the order was paid. */
+async function paymentsShown(): Promise<string[][]> {
+  const rows = await page.locator("#payments > div").all();
+  return Promise.all(rows.map((row) => row.locator("dt, dd").allInnerTexts()));
+}
+
+/** What the shop's admin holds of an order: its total, and what each payment is for. */
+async function orderInAdmin(id: string): Promise<{ total: number; giftcards: number[]; bank: number[] }> {
+  const { order } = await callAdmin("GET", `/admin/orders/${id}?fields=total,*payment_collections.payments`);
+  const payments: { provider_id: string; amount: number }[] = order.payment_collections.flatMap(
+    (collection: { payments: unknown[] }) => collection.payments,
+  );
+  const amounts = (giftcard: boolean) =>
+    payments
+      .filter((payment) => payment.provider_id.startsWith("pp_giftcard") === giftcard)
+      .map((payment) => payment.amount)
+      .sort((a, b) => b - a);
+  return { total: order.total, giftcards: amounts(true), bank: amounts(false) };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of Medusa, read by the test
+async function callAdmin(method: string, address: string): Promise<any> {
+  const headers = { authorization: `Bearer ${shop.store.admin.token}`, "content-type": "application/json" };
+  const response = await fetch(shop.store.url + address, { method, headers });
+  expect(response.status).toBe(200);
+  return response.json();
+}
+
+const client = () => {
+  const { url, apiKey, companyId } = shop.service;
+  return createClient({ baseUrl: url, apiKey, companyId });
+};
+
+/** What the card holds now, asked of the service itself. */
+async function balanceCents({ cardnumber, pin }: IssuedCard): Promise<number> {
+  return (await client().balance({ cardNumber: cardnumber, pin })).balanceCents;
+}
+
+/** Keeps the checkout for the README; the one that is there stays, unless UPDATE_SCREENSHOTS is set. */
+async function takeScreenshot(): Promise<void> {
+  const folder = path.join(root, "node_modules", ".cache", "giftcard-pay");
+  const taken = path.join(folder, "checkout.png");
+  const kept = path.join(root, "docs", "checkout.png");
+  await mkdir(folder, { recursive: true });
+  await page.evaluate("scrollTo(0, 0)");
+  await page.screenshot({ path: taken, fullPage: true });
+  expect((await stat(taken)).size).toBeGreaterThan(20_000);
+  const isThere = await stat(kept).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere || process.env.UPDATE_SCREENSHOTS) await copyFile(taken, kept);
+}
