@@ -9,7 +9,9 @@ const here = import.meta.dirname;
 const dist = path.join(here, "dist");
 const require = createRequire(import.meta.url);
 
-execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--build", here], { stdio: "inherit" });
+execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--build", here], {
+  stdio: "inherit",
+});
 
 // The storefront's shapes are types only. They travel along, so that a page needs no server package to compile.
 const shapes = "@giftcard-pay/checkout/storefront";

@@ -7,7 +7,10 @@ const flatTemplates = {
   transform(code, id) {
     if (!id.startsWith(path.join(import.meta.dirname, "dist"))) return undefined;
     if (id.endsWith(".styles.js")) {
-      return code.replace(/\s*\n\s*/g, "\n").replace(/([{};,])\n/g, "$1").replace(/([a-z-]): /g, "$1:");
+      return code
+        .replace(/\s*\n\s*/g, "\n")
+        .replace(/([{};,])\n/g, "$1")
+        .replace(/([a-z-]): /g, "$1:");
     }
     return /\bhtml ?`/.test(code) ? code.replace(/>\n\s+/g, ">").replace(/\n\s+/g, "\n") : undefined;
   },
@@ -23,11 +26,13 @@ export default defineConfig({
     emptyOutDir: false,
     modulePreload: false,
     lib: { entry: "dist/define.js", formats: ["es"], fileName: () => "giftcard-pay.standalone.js" },
-    rolldownOptions: { output: {
+    rolldownOptions: {
+      output: {
         minify: true,
         comments: false,
         postBanner: "/*! giftcard-pay, MIT. Lit, BSD-3-Clause, (c) Google LLC */",
         chunkFileNames: "giftcard-pay.[name].js",
-      } },
+      },
+    },
   },
 });

@@ -15,7 +15,11 @@ export default {
   middleware: [shop],
   browsers: [
     chromeLauncher({
-      launchOptions: { executablePath: browser.path, args: browser.args, env: { ...process.env, ...browser.env } },
+      launchOptions: {
+        executablePath: browser.path,
+        args: browser.args,
+        env: { ...process.env, ...browser.env },
+      },
     }),
   ],
   // The development build of Lit warns of misuse; that it is the development build isn't news.

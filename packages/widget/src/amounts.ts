@@ -25,9 +25,11 @@ export class Amounts {
   /** A rough duration in words: seconds, from a minute on minutes, from two hours on hours; rounded up. */
   duration(seconds: number): string {
     const [unit, size] = seconds < 60 ? ["second", 1] : seconds < 7200 ? ["minute", 60] : ["hour", 3600];
-    return new Intl.NumberFormat(this.locale, { style: "unit", unit: unit as string, unitDisplay: "long" }).format(
-      Math.ceil(seconds / (size as number)),
-    );
+    return new Intl.NumberFormat(this.locale, {
+      style: "unit",
+      unit: unit as string,
+      unitDisplay: "long",
+    }).format(Math.ceil(seconds / (size as number)));
   }
 }
 

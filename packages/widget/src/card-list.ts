@@ -44,7 +44,11 @@ export function cardList(state: CardListState, remove: (card: AppliedCard) => vo
   </div>`;
 }
 
-function cardRow(state: CardListState, card: AppliedCard, remove: (card: AppliedCard) => void): TemplateResult {
+function cardRow(
+  state: CardListState,
+  card: AppliedCard,
+  remove: (card: AppliedCard) => void,
+): TemplateResult {
   const { messages, amounts, removing } = state;
   const last4 = card.lastFour;
   return html`<li part="card">

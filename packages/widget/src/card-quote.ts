@@ -46,7 +46,12 @@ export function figure(term: string, amount: string, kind = ""): TemplateResult 
 }
 
 /** The limit is explained only when it, and nothing else, keeps the order from using more. */
-function limitNote({ messages, amounts, quote, takesAnother }: CardQuoteState): TemplateResult | typeof nothing {
+function limitNote({
+  messages,
+  amounts,
+  quote,
+  takesAnother,
+}: CardQuoteState): TemplateResult | typeof nothing {
   if (quote.limitedBy !== "limit") return nothing;
   return html`<p class="note" part="note">
     ${fill(takesAnother ? messages.limit : messages.limitLast, {

@@ -42,7 +42,9 @@ export class CardSession implements ReactiveController {
 
   /** Whether the cart has something to pay and room for a card; assumed until the shop has answered. */
   get takesCard(): boolean {
-    return !this.summary || (this.summary.remainingCents > 0 && this.summary.cards.length < this.summary.maxCards);
+    return (
+      !this.summary || (this.summary.remainingCents > 0 && this.summary.cards.length < this.summary.maxCards)
+    );
   }
 
   /** Whether a card would fit after the one that is quoted. */
@@ -86,7 +88,7 @@ export class CardSession implements ReactiveController {
     const quote = await this.#perform("quote", (signal) => this.#api.quote(entry, signal));
     if (quote) {
       this.quote = quote;
-      }
+    }
     return quote;
   }
 

@@ -20,7 +20,10 @@ export function faultAlert(state: FaultAlertState, retry: () => void): Directive
   return keyed(state.fault.count, alert(state, retry));
 }
 
-function alert({ messages, amounts, fault, waitSeconds, busy }: FaultAlertState, retry: () => void): TemplateResult {
+function alert(
+  { messages, amounts, fault, waitSeconds, busy }: FaultAlertState,
+  retry: () => void,
+): TemplateResult {
   return html`<div class="alert" part="alert">
     <p class="error" part="error">
       ${messages.errors[fault.code]}

@@ -1,5 +1,13 @@
 import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
-import { type CSSResult, html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from "lit";
+import {
+  type CSSResult,
+  html,
+  LitElement,
+  nothing,
+  type PropertyDeclarations,
+  type PropertyValues,
+  type TemplateResult,
+} from "lit";
 import { Amounts, usableLocale } from "./amounts.js";
 import { Attention } from "./attention.js";
 import { cardList } from "./card-list.js";
@@ -76,7 +84,10 @@ export class GiftcardPay extends LitElement {
   };
 
   /** Registers the tag. Where it is registered already, whoever did it, nothing happens. */
-  static define(tag = "giftcard-pay", registry: CustomElementRegistry | undefined = globalThis.customElements): void {
+  static define(
+    tag = "giftcard-pay",
+    registry: CustomElementRegistry | undefined = globalThis.customElements,
+  ): void {
     if (registry && !registry.get(tag)) registry.define(tag, GiftcardPay);
   }
 
@@ -242,7 +253,12 @@ export class GiftcardPay extends LitElement {
 
   get #locale(): string {
     const page = globalThis.document?.documentElement?.lang;
-    return usableLocale(this.lang, this.closest?.("[lang]")?.getAttribute("lang"), page, globalThis.navigator?.language);
+    return usableLocale(
+      this.lang,
+      this.closest?.("[lang]")?.getAttribute("lang"),
+      page,
+      globalThis.navigator?.language,
+    );
   }
 
   get #ready(): boolean {

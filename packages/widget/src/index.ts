@@ -13,6 +13,6 @@ export {
   type TotalDetail,
 } from "./events.js";
 export { GiftcardPay } from "./giftcard-pay.js";
-export type { FaultCode, MessageOverrides, Messages } from "./messages/index.js";
 export { en } from "./messages/en.js";
+export type { FaultCode, MessageOverrides, Messages } from "./messages/index.js";
 export type { Transport } from "./shop-api.js";

@@ -69,20 +69,23 @@ export class ShopApi {
     const { endpoint, cart, publishableKey, headers, transport, timeoutMs } = this.#address;
     const send: Transport = transport ?? ((url, init) => fetch(url, init));
     try {
-      const response = await send(`${endpoint.replace(/\/+$/, "")}/carts/${encodeURIComponent(cart)}${path}`, {
-        method,
-        headers: {
-          accept: "application/json",
-          ...(body && { "content-type": "application/json" }),
-          ...(publishableKey && { "x-publishable-api-key": publishableKey }),
-          ...headers,
+      const response = await send(
+        `${endpoint.replace(/\/+$/, "")}/carts/${encodeURIComponent(cart)}${path}`,
+        {
+          method,
+          headers: {
+            accept: "application/json",
+            ...(body && { "content-type": "application/json" }),
+            ...(publishableKey && { "x-publishable-api-key": publishableKey }),
+            ...headers,
+          },
+          ...(body && { body: JSON.stringify(body) }),
+          cache: "no-store",
+          // A redirect would carry the card elsewhere.
+          redirect: "error",
+          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
         },
-        ...(body && { body: JSON.stringify(body) }),
-        cache: "no-store",
-        // A redirect would carry the card elsewhere.
-        redirect: "error",
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-      });
+      );
       const answer = parse(await response.text());
       if (!response.ok) throw refusal(response, answer);
       if (!isAnswer(answer)) throw new ShopFault("internal");
@@ -97,7 +100,11 @@ export class ShopApi {
 function refusal(response: Response, answer: unknown): ShopFault {
   const { code, retryAfterSeconds } = (answer ?? {}) as { code?: unknown; retryAfterSeconds?: unknown };
   const byStatus: FaultCode =
-    response.status === 429 ? "too_many_attempts" : response.status >= 500 ? "service_unavailable" : "internal";
+    response.status === 429
+      ? "too_many_attempts"
+      : response.status >= 500
+        ? "service_unavailable"
+        : "internal";
   const known = isFaultCode(code) ? code : byStatus;
   if (known !== "too_many_attempts") return new ShopFault(known);
   const seconds = Number(retryAfterSeconds ?? response.headers.get("retry-after"));
@@ -120,7 +127,8 @@ const hasAmounts = (value: unknown, ...names: string[]): boolean =>
 
 function isQuote(value: unknown): value is Quote {
   return (
-    hasAmounts(value, "balanceCents", "usableCents", "remainingCents") && typeof (value as Quote).quoteId === "string"
+    hasAmounts(value, "balanceCents", "usableCents", "remainingCents") &&
+    typeof (value as Quote).quoteId === "string"
   );
 }
 
@@ -128,6 +136,8 @@ function isSummary(value: unknown): value is CartSummary {
   return (
     hasAmounts(value, "totalCents", "coveredCents", "remainingCents", "maxPerCardCents", "maxCards") &&
     Array.isArray((value as CartSummary).cards) &&
-    (value as CartSummary).cards.every((card) => hasAmounts(card, "amountCents") && typeof card.id === "string")
+    (value as CartSummary).cards.every(
+      (card) => hasAmounts(card, "amountCents") && typeof card.id === "string",
+    )
   );
 }

@@ -14,7 +14,9 @@ describe("the element", () => {
   it("works from the standalone file under a strict content security policy, in a page without a framework", async () => {
     const cart = await makeCart();
     const violations: string[] = [];
-    const frame = await fixture<HTMLIFrameElement>(html`<iframe title="shop" width="400" height="400"></iframe>`);
+    const frame = await fixture<HTMLIFrameElement>(
+      html`<iframe title="shop" width="400" height="400"></iframe>`,
+    );
     const standalone = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).pathname;
     frame.srcdoc = `<!doctype html><html lang="nl"><head>
       <meta http-equiv="Content-Security-Policy" content="default-src 'self'; require-trusted-types-for 'script'">

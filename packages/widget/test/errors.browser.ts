@@ -27,7 +27,9 @@ describe("errors", () => {
         await widget.until(() => widget.alert !== "", "the alert");
         expect(widget.alert).to.contain(plain(messages.errors[code]));
         expect(widget.text).not.to.contain("server text");
-        expect(errors.map((event) => [event.detail.code, event.detail.action])).to.deep.equal([[code, "quote"]]);
+        expect(errors.map((event) => [event.detail.code, event.detail.action])).to.deep.equal([
+          [code, "quote"],
+        ]);
         await expect(widget.element).to.be.accessible();
       });
     }

@@ -50,7 +50,7 @@ describe("card number and PIN", () => {
     const widget = await show(cart);
     await widget.check({ number: " 6064-3500 0000\u00a00001２34 ", pin: "０12 345\u200b " });
     expect(JSON.parse((await cart.calls()).at(-1)?.body ?? "")).to.deep.equal({
-      cardNumber: rich.number.slice(0, -3) + "234",
+      cardNumber: rich.number,
       pin: rich.pin,
     });
     expect(widget.text).to.contain("Balance €75.00");
@@ -67,7 +67,9 @@ describe("card number and PIN", () => {
       widget.number.focus();
       const clipboardData = new DataTransfer();
       clipboardData.setData("text/plain", text);
-      widget.number.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+      widget.number.dispatchEvent(
+        new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }),
+      );
       expect(widget.number.value).to.equal(rich.number);
       expect(widget.pin.value).to.equal(rich.pin);
     });

@@ -40,7 +40,8 @@ export const en: Messages = {
   announceRemoved: "Card ending in {last4} removed. {remaining} left to pay.",
   announceChanged: "Your order changed. Paid by gift card: {covered}. {remaining} left to pay.",
   errors: {
-    offline: "No answer from the shop. Check your connection and try again; nothing has been taken from your card.",
+    offline:
+      "No answer from the shop. Check your connection and try again; nothing has been taken from your card.",
     invalid_request: "We can't read these details. Check the card number and the PIN.",
     invalid_card: "This card number and PIN don't belong together. Check both and enter the PIN again.",
     card_blocked: "This card is blocked. Ask where you got it, or use another card.",
@@ -62,7 +63,8 @@ export const en: Messages = {
     payment_in_progress: "A payment for this order is under way. Wait a moment and try again.",
     outcome_unknown:
       "We don't know yet whether the payment went through. What was taken for this order comes back to your card by itself; don't pay again yet.",
-    service_unavailable: "Gift cards can't be checked at the moment. Nothing has been taken. Try again, or pay another way.",
+    service_unavailable:
+      "Gift cards can't be checked at the moment. Nothing has been taken. Try again, or pay another way.",
     internal: "Something went wrong on our side. Nothing has been taken. Try again.",
   },
 };

@@ -5,7 +5,12 @@ import "../../src/define.js";
 import type { GiftcardEventMap } from "../../src/index.js";
 
 /** Two cards that every test cart knows: one with more than the limit, one with less. */
-export const rich = { number: "6064350000000001234", pin: "012345", balanceCents: 7500, expiryDate: "2027-05-31" };
+export const rich = {
+  number: "6064350000000001234",
+  pin: "012345",
+  balanceCents: 7500,
+  expiryDate: "2027-05-31",
+};
 export const poor = { number: "6064350000000005678", pin: "000007", balanceCents: 1000 };
 
 /**
@@ -80,6 +85,7 @@ export class Widget {
 
   /** What is to be seen, in one line. */
   get text(): string {
+    // biome-ignore lint/performance/useDomNodeTextContent: hidden parts don't count
     return plain((this.find(".base") as HTMLElement).innerText);
   }
 
@@ -99,7 +105,8 @@ export class Widget {
 
   button(name: string): HTMLButtonElement {
     const found = [...this.root.querySelectorAll("button")].find(
-      (button) => button.checkVisibility() && (button.getAttribute("aria-label") ?? plain(button.innerText)) === name,
+      (button) =>
+        button.checkVisibility() && (button.getAttribute("aria-label") ?? plain(button.textContent)) === name,
     );
     if (!found) throw new Error(`no button "${name}" in: ${this.text}`);
     return found;
@@ -135,7 +142,10 @@ export class Widget {
   /** Waits until no call is under way. */
   async settled(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 30));
-    await this.until(() => !this.root.querySelector("input[readonly]") && !/…/.test(this.text), "it has settled");
+    await this.until(
+      () => !this.root.querySelector("input[readonly]") && !/…/.test(this.text),
+      "it has settled",
+    );
     await this.element.updateComplete;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -154,7 +164,10 @@ export class Widget {
 }
 
 /** Collects the events of one type. */
-export function listen<Type extends keyof GiftcardEventMap>(widget: Widget, type: Type): GiftcardEventMap[Type][] {
+export function listen<Type extends keyof GiftcardEventMap>(
+  widget: Widget,
+  type: Type,
+): GiftcardEventMap[Type][] {
   const events: GiftcardEventMap[Type][] = [];
   widget.element.addEventListener(type, (event) => events.push(event));
   return events;

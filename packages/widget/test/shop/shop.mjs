@@ -61,7 +61,14 @@ function control(context, id, text) {
   const body = text ? JSON.parse(text) : {};
   if (!id) {
     const made = { totalCents: 7498, maxPerCardCents: 5000, maxCards: 3, environment: "live", ...body };
-    const cart = { ...made, id: `cart_${randomUUID()}`, faults: body.faults ?? [], log: [], quotes: new Map(), applied: [] };
+    const cart = {
+      ...made,
+      id: `cart_${randomUUID()}`,
+      faults: body.faults ?? [],
+      log: [],
+      quotes: new Map(),
+      applied: [],
+    };
     cart.wrong = 0;
     carts.set(cart.id, cart);
     context.body = JSON.stringify({ id: cart.id });
@@ -87,14 +94,19 @@ function answerOf(cart, method, [what, id], body) {
 function quoteOf(cart, { cardNumber, pin }) {
   const card = cart.cards.find((one) => one.number === cardNumber);
   if (!card || card.pin !== pin) {
-    if (++cart.wrong >= (cart.maxWrong ?? 10)) throw new Refusal("too_many_attempts", cart.lockSeconds ?? 900);
+    if (++cart.wrong >= (cart.maxWrong ?? 10))
+      throw new Refusal("too_many_attempts", cart.lockSeconds ?? 900);
     throw new Refusal("invalid_card");
   }
   if (cart.applied.some((one) => one.number === cardNumber && one.state === "applied"))
     throw new Refusal("card_already_applied");
   const { remainingCents } = summaryOf(cart);
   if (remainingCents === 0) throw new Refusal("nothing_to_pay");
-  const quote = { quoteId: `quote_${randomUUID()}`, lastFour: cardNumber.slice(-4), ...useOf(cart, card, remainingCents) };
+  const quote = {
+    quoteId: `quote_${randomUUID()}`,
+    lastFour: cardNumber.slice(-4),
+    ...useOf(cart, card, remainingCents),
+  };
   cart.quotes.set(quote.quoteId, card);
   return { ...quote, remainingCents: remainingCents - quote.usableCents, expiryDate: card.expiryDate ?? "" };
 }
@@ -111,7 +123,8 @@ function apply(cart, quoteId) {
 /** What an order uses of a card: the least of what is owed, what it holds, and the limit. */
 function useOf(cart, card, owedCents) {
   const usableCents = Math.min(owedCents, card.balanceCents, cart.maxPerCardCents);
-  const limitedBy = usableCents === owedCents ? "order" : usableCents === card.balanceCents ? "balance" : "limit";
+  const limitedBy =
+    usableCents === owedCents ? "order" : usableCents === card.balanceCents ? "balance" : "limit";
   return { balanceCents: card.balanceCents, usableCents, limitedBy };
 }
 
@@ -141,7 +154,11 @@ function summaryOf(cart) {
 function refuse(context, { code, retryAfterSeconds }, headerOnly = false) {
   context.status = statusOf[code] ?? 400;
   if (retryAfterSeconds) context.set("retry-after", String(retryAfterSeconds));
-  const body = { code, message: `server text for ${code}`, ...(!headerOnly && retryAfterSeconds && { retryAfterSeconds }) };
+  const body = {
+    code,
+    message: `server text for ${code}`,
+    ...(!headerOnly && retryAfterSeconds && { retryAfterSeconds }),
+  };
   context.body = JSON.stringify(body);
 }
 
