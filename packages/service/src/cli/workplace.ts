@@ -57,13 +57,17 @@ export async function withWorkplace(
   const out = outputOf(options.json);
   const { url, ownsTables, close } = await openDatabase(options, role, out);
   try {
-    const pool = openPool(url, (error) => out.warn(`a database connection broke (${(error as { code?: string }).code})`));
+    let ending = false;
+    const pool = openPool(url, (error) => {
+      if (!ending) out.warn(`a database connection broke (${(error as { code?: string }).code})`);
+    });
     try {
       await checkConnection(pool);
       if (tables === "require" && ownsTables) await migrate(pool);
       else if (tables === "require") await checkMigrated(pool);
       await work({ pool, out, keyring: () => openKeyring(secretsFile(options), pool) });
     } finally {
+      ending = true;
       await pool.end();
     }
   } finally {
