@@ -10,6 +10,8 @@ export interface CardListState {
   messages: Messages;
   amounts: Amounts;
   summary: CartSummary;
+  /** No further card fits although there is more to pay. */
+  isFull: boolean;
   /** The id of the card that is being taken off. */
   removing: string | undefined;
 }
@@ -37,7 +39,7 @@ export function cardList(state: CardListState, remove: (card: AppliedCard) => vo
       }
     </dl>
     ${
-      remainingCents > 0 && summary.cards.length >= summary.maxCards
+      state.isFull
         ? html`<p class="hint">${fill(messages.maxCards, { count: summary.maxCards })}</p>`
         : nothing
     }

@@ -42,15 +42,24 @@ export class CardSession implements ReactiveController {
 
   /** Whether the cart has something to pay and room for a card; assumed until the shop has answered. */
   get takesCard(): boolean {
-    return (
-      !this.summary || (this.summary.remainingCents > 0 && this.summary.cards.length < this.summary.maxCards)
-    );
+    return !this.summary || (this.summary.remainingCents > 0 && this.#room > 0);
   }
 
   /** Whether a card would fit after the one that is quoted. */
   get takesAnother(): boolean {
-    const { quote, summary } = this;
-    return !!quote && quote.remainingCents > 0 && (!summary || summary.cards.length + 1 < summary.maxCards);
+    return !!this.quote && this.quote.remainingCents > 0 && this.#room > 1;
+  }
+
+  /** Whether the cards, and not the amount, keep the cart from taking another. */
+  get isFull(): boolean {
+    return !!this.summary && this.summary.remainingCents > 0 && this.#room <= 0;
+  }
+
+  /** How many more cards fit. An expired one counts for nothing. */
+  get #room(): number {
+    const { summary } = this;
+    if (!summary) return Number.POSITIVE_INFINITY;
+    return summary.maxCards - summary.cards.filter((card) => card.state !== "expired").length;
   }
 
   hostDisconnected(): void {

@@ -203,7 +203,13 @@ export class GiftcardPay extends LitElement {
       ${
         applied
           ? cardList(
-              { messages, amounts, summary, removing: busy === "remove" ? session.removing?.id : undefined },
+              {
+                messages,
+                amounts,
+                summary,
+                isFull: session.isFull,
+                removing: busy === "remove" ? session.removing?.id : undefined,
+              },
               (card) => void this.#takeOff(card),
             )
           : nothing

@@ -90,6 +90,10 @@ describe("applying cards", () => {
     expect(widget.text).to.contain("An earlier payment with this card is being undone");
     expect(widget.text).to.contain("Paid by gift card €0.00");
     await expect(widget.element).to.be.accessible();
+    await cart.change({ maxCards: 2 });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(widget.find("#add"), "an expired card takes no other's place").not.to.equal(null);
   });
 
   it("sends the publishable key and the page's headers, through the page's transport", async () => {
