@@ -26,7 +26,9 @@ export async function buyAndCancel({ store, service }, card, say) {
   say(`gift card ending in ${card.cardnumber.slice(-4)}: balance ${inEuro(before)}`);
 
   const cart = await fillCart(storeApi);
-  say(`cart: ${cart.items[0].product_title}, delivery ${inEuro(inCents(cart.shipping_total))}, total ${inEuro(inCents(cart.total))}`);
+  say(
+    `cart: ${cart.items[0].product_title}, delivery ${inEuro(inCents(cart.shipping_total))}, total ${inEuro(inCents(cart.total))}`,
+  );
 
   const routes = `/store/giftcard-pay/carts/${cart.id}`;
   const quote = await storeApi("POST", `${routes}/quote`, { cardNumber: card.cardnumber, pin: card.pin });
@@ -37,7 +39,9 @@ export async function buyAndCancel({ store, service }, card, say) {
 
   const order = await placeOrder(storeApi, cart.id);
   const placed = await readOrder(adminApi, order.id);
-  say(`order ${order.display_id} placed: total ${placed.total} = gift card ${placed.giftcard} + ${placed.bank}`);
+  say(
+    `order ${order.display_id} placed: total ${placed.total} = gift card ${placed.giftcard} + ${placed.bank}`,
+  );
   const after = await balance();
   say(`card balance ${inEuro(before)} -> ${inEuro(after)}`);
   assert.deepEqual(placed, { total: "74.98", giftcard: "50.00", bank: "24.98" });
@@ -58,8 +62,16 @@ async function fillCart(api) {
   const { regions } = await api("GET", "/store/regions");
   const { products } = await api("GET", "/store/products?handle=summer-night-festival&fields=*variants");
   const { cart } = await api("POST", "/store/carts", { region_id: regions[0].id });
-  await api("POST", `/store/carts/${cart.id}/line-items`, { variant_id: products[0].variants[0].id, quantity: 1 });
-  const address = { first_name: "Noor", last_name: "de Vries", address_1: "Keizersgracht 1", postal_code: "1015 CC" };
+  await api("POST", `/store/carts/${cart.id}/line-items`, {
+    variant_id: products[0].variants[0].id,
+    quantity: 1,
+  });
+  const address = {
+    first_name: "Noor",
+    last_name: "de Vries",
+    address_1: "Keizersgracht 1",
+    postal_code: "1015 CC",
+  };
   await api("POST", `/store/carts/${cart.id}`, {
     email: "noor@example.com",
     shipping_address: { ...address, city: "Amsterdam", country_code: "nl" },
@@ -111,7 +123,9 @@ function apiAt(url, headers) {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     if (!response.ok) {
-      throw new Error(`${method} ${path.split("?")[0]} answered ${response.status}: ${await response.text()}`);
+      throw new Error(
+        `${method} ${path.split("?")[0]} answered ${response.status}: ${await response.text()}`,
+      );
     }
     return response.json();
   };

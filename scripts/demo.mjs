@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { build } from "./build.mjs";
 
 const HELP = `Runs the whole shop on this machine, with databases that are thrown away afterwards.
 
@@ -20,7 +21,11 @@ function progress(text) {
 function readCommandLine() {
   try {
     const { values } = parseArgs({
-      options: { buy: { type: "boolean" }, "no-admin": { type: "boolean" }, help: { type: "boolean", short: "h" } },
+      options: {
+        buy: { type: "boolean" },
+        "no-admin": { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
     });
     if (!values.help) return { buy: values.buy ?? false, withAdmin: !values.buy && !values["no-admin"] };
     process.stdout.write(HELP);
@@ -33,8 +38,12 @@ function readCommandLine() {
 
 /** @param {{ buy: boolean, withAdmin: boolean }} options @param {AbortSignal} signal */
 async function run({ buy, withAdmin }, signal) {
-  const { buildForDemo } = await import("./demo-build.mjs");
-  await buildForDemo({ withStorefront: !buy, withAdmin, progress, signal });
+  progress("building what has changed");
+  const news = (/** @type {string} */ text) => text.endsWith("up to date") || progress(text);
+  await build(buy ? ["service", "store"] : ["service", "store", "storefront"], { progress: news, signal });
+  // Not before the build: they import what it makes.
+  const { buildAdmin } = await import("./medusa-store.mjs");
+  if (withAdmin) await buildAdmin(signal);
   const { startWholeShop } = await import("./whole-shop.mjs");
   const shop = await startWholeShop({ withStorefront: !buy, withAdmin, progress, signal });
   try {
@@ -48,7 +57,10 @@ async function run({ buy, withAdmin }, signal) {
     const second = await shop.service.issueCard(3000);
     progress("ready");
     process.stdout.write(welcome(shop, card, second, withAdmin));
-    await Promise.race([stopped(signal), shop.store.exited.then(() => fail("The Medusa store ended:", shop.store.logs))]);
+    await Promise.race([
+      stopped(signal),
+      shop.store.exited.then(() => fail("The Medusa store ended:", shop.store.logs)),
+    ]);
   } finally {
     progress("stopping");
     await shop.stop();
@@ -75,7 +87,9 @@ function stopped(signal) {
  * @param {boolean} withAdmin
  */
 function welcome({ store, storefrontUrl }, card, second, withAdmin) {
-  const admin = withAdmin ? `\n  Admin        ${store.url}/app   (${store.admin.email}, password ${store.admin.password})` : "";
+  const admin = withAdmin
+    ? `\n  Admin        ${store.url}/app   (${store.admin.email}, password ${store.admin.password})`
+    : "";
   return `
   Storefront   ${storefrontUrl}${admin}
 
@@ -87,7 +101,7 @@ function welcome({ store, storefrontUrl }, card, second, withAdmin) {
     Apply both cards to it: nothing is left for the bank. Remove one again.
     Open-air Cinema, 20.00: one card pays it all. Weekend at the Dunes, 120.00: two cards and the bank.
     A wrong PIN. More tickets after a card was applied. Delivery by post.
-    ${withAdmin ? "Cancel an order in the admin, and see the card's balance come back.\n" : "\n"}
+${withAdmin ? "    Cancel an order in the admin, and see the card's balance come back.\n" : ""}
   Ctrl-C stops everything and removes its data.
 `;
 }
@@ -95,12 +109,14 @@ function welcome({ store, storefrontUrl }, card, second, withAdmin) {
 const options = readCommandLine();
 if (options) {
   const interrupt = new AbortController();
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => interrupt.abort());
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
+    process.on(signal, () => interrupt.abort());
   try {
     await run(options, interrupt.signal);
     process.exitCode = 0;
   } catch (error) {
-    if (!interrupt.signal.aborted) process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`);
+    if (!interrupt.signal.aborted)
+      process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`);
     process.exitCode = interrupt.signal.aborted ? 130 : 1;
   }
 }

@@ -1,4 +1,4 @@
-/** Builds and starts the example shop, for the demo and for tests. */
+/** Starts the example shop, once built, for the demo and for tests. */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -49,17 +49,16 @@ const baseEnv = {
 };
 
 /**
- * Compiles the shop, unless it is built already; its plugin must be.
- * @param {{ withAdmin?: boolean, force?: boolean, signal?: AbortSignal }} [options] the admin pages take half a minute more
+ * Adds the admin pages to the built shop, where they aren't there yet; takes half a minute then.
+ * @param {AbortSignal} [signal] ends it early
  */
-export async function buildStore({ withAdmin = false, force = false, signal } = {}) {
-  const wanted = path.join(serverDir, withAdmin ? "public/admin/index.html" : "medusa-config.js");
-  if (!force && existsSync(wanted)) return;
+export async function buildAdmin(signal) {
+  if (existsSync(path.join(serverDir, "public", "admin", "index.html"))) return;
   await runNode({
-    name: "medusa build",
+    name: "The build of the admin pages",
     args: ["medusa.cjs", "build"],
     cwd: storeDir,
-    env: { ...baseEnv, DISABLE_ADMIN: withAdmin ? "false" : "true" },
+    env: { ...baseEnv, DISABLE_ADMIN: "false" },
     ...(signal && { signal }),
   });
 }
@@ -72,7 +71,10 @@ export async function buildStore({ withAdmin = false, force = false, signal } = 
  * @param {{ name?: string, signal?: AbortSignal }} [options]
  * @returns {Promise<string>} the new database's address
  */
-export async function createStoreDatabase(serverUrl, { name = `store_${randomBytes(6).toString("hex")}`, signal } = {}) {
+export async function createStoreDatabase(
+  serverUrl,
+  { name = `store_${randomBytes(6).toString("hex")}`, signal } = {},
+) {
   const client = new pg.Client({ connectionString: serverUrl });
   client.on("error", () => {});
   await client.connect();
@@ -96,7 +98,12 @@ async function createTemplate(client, serverUrl, signal) {
     name: "medusa db:migrate",
     args: [cli, "db:migrate", "--execute-safe-links"],
     cwd: serverDir,
-    env: { ...baseEnv, ...giftcardEnv(noService), DATABASE_URL: databaseAt(serverUrl, unfinished), DISABLE_ADMIN: "true" },
+    env: {
+      ...baseEnv,
+      ...giftcardEnv(noService),
+      DATABASE_URL: databaseAt(serverUrl, unfinished),
+      DISABLE_ADMIN: "true",
+    },
     ...(signal && { signal }),
   });
   await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
@@ -136,7 +143,17 @@ function databaseAt(serverUrl, name) {
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<MedusaStore>}
  */
-export async function startMedusaStore({ databaseUrl, giftcard = noService, port, storefrontUrl, withAdmin = false, appDir = serverDir, env, signal }) {
+export async function startMedusaStore({
+  databaseUrl,
+  giftcard = noService,
+  port,
+  storefrontUrl,
+  withAdmin = false,
+  appDir = serverDir,
+  env,
+  signal,
+}) {
+  if (!existsSync(appDir)) throw new Error("The shop isn't built. Run: npm run build");
   const atPort = port ?? (await freePort());
   const url = `http://127.0.0.1:${atPort}`;
   const child = await startNode({
@@ -201,6 +218,7 @@ async function readPublishableKey(url, token) {
 /** @param {string} url @param {RequestInit} init */
 async function json(url, init) {
   const response = await fetch(url, init);
-  if (!response.ok) throw new Error(`${new URL(url).pathname} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok)
+    throw new Error(`${new URL(url).pathname} answered ${response.status}: ${await response.text()}`);
   return response.json();
 }

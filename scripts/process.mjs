@@ -67,7 +67,14 @@ export async function startNode({ name, args, cwd, env, ready, timeoutMs = 60_00
     if (signal?.aborted) fail("was stopped while it started.");
   });
   try {
-    return { pid: child.pid ?? 0, logs: () => output, stop, kill: () => end("SIGKILL"), exited, match: await match };
+    return {
+      pid: child.pid ?? 0,
+      logs: () => output,
+      stop,
+      kill: () => end("SIGKILL"),
+      exited,
+      match: await match,
+    };
   } catch (error) {
     await end("SIGKILL").catch(() => {});
     throw error;

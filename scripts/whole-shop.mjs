@@ -61,7 +61,12 @@ export async function startWholeShop({ postgresUrl, progress = () => {}, signal,
     signal?.throwIfAborted();
 
     progress("starting the gift card service");
-    const service = await startService({ databaseUrl: await createDatabase(serverUrl), dataDir, cleanUp, ...early });
+    const service = await startService({
+      databaseUrl: await createDatabase(serverUrl),
+      dataDir,
+      cleanUp,
+      ...early,
+    });
 
     progress("setting up the shop's database");
     const databaseUrl = await createStoreDatabase(serverUrl, early);
@@ -78,7 +83,14 @@ export async function startWholeShop({ postgresUrl, progress = () => {}, signal,
  * Starts the store and its pages. The pages' address is known first, since the store lets only them call it.
  * @param {{ withStorefront?: boolean, withAdmin?: boolean, databaseUrl: string, service: GiftcardService, cleanUp: CleanUp, signal?: AbortSignal }} options
  */
-async function startPages({ withStorefront = false, withAdmin = false, databaseUrl, service, cleanUp, signal }) {
+async function startPages({
+  withStorefront = false,
+  withAdmin = false,
+  databaseUrl,
+  service,
+  cleanUp,
+  signal,
+}) {
   /** @type {{ backendUrl: string, publishableKey: string } | undefined} */
   let settings;
   let storefrontUrl;
@@ -113,7 +125,9 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
   const early = signal ? { signal } : {};
   const command = async (/** @type {string[]} */ ...args) => {
     const name = `giftcard-service ${args.slice(0, 2).join(" ")}`;
-    return JSON.parse(await runNode({ name, args: [giftcardService, ...args, "--json"], cwd: dataDir, env, ...early }));
+    return JSON.parse(
+      await runNode({ name, args: [giftcardService, ...args, "--json"], cwd: dataDir, env, ...early }),
+    );
   };
   await command("migrate");
   const serving = await startNode({
@@ -125,7 +139,14 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
     ...early,
   });
   cleanUp.add(() => serving.stop());
-  const company = await command("company", "create", "--name", "Night Owl Tickets", "--email", "owl@example.com");
+  const company = await command(
+    "company",
+    "create",
+    "--name",
+    "Night Owl Tickets",
+    "--email",
+    "owl@example.com",
+  );
   return {
     url: String(serving.match[1]),
     apiKey: company.apikey,

@@ -1,10 +1,8 @@
 import { copyFile, mkdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { createClient } from "@giftcard-pay/client";
+import { cents, createClient } from "@giftcard-pay/client";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import { buildStorefront } from "../../examples/medusa-store/storefront/serve.mjs";
-import { buildStore } from "../../scripts/medusa-store.mjs";
 import { type IssuedCard, startWholeShop, type WholeShop } from "../../scripts/whole-shop.mjs";
 import { launchBrowser } from "../support/browser.js";
 
@@ -17,7 +15,6 @@ let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  await Promise.all([buildStore(), buildStorefront()]);
   shop = await startWholeShop({ withStorefront: true, postgresUrl: inject("postgresUrl") });
   browser = await launchBrowser();
 });
@@ -96,7 +93,7 @@ describe("a purchase in the browser", () => {
     await fillDetails();
     await apply(card);
     await expectText("#remaining", "€54.98");
-    await client().devalue({ cardNumber: card.cardnumber, pin: card.pin, amountCents: 1500 });
+    await client().devalue({ cardNumber: card.cardnumber, pin: card.pin, amountCents: cents(1500) });
     await button("Place order").click();
     await page.getByText("The card holds less than before. Nothing was taken").waitFor();
     await expectText("#remaining", "€69.98");

@@ -1,4 +1,4 @@
-import { buildStore, createStoreDatabase, type MedusaStore, startMedusaStore } from "../../scripts/medusa-store.mjs";
+import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../scripts/medusa-store.mjs";
 
 export type { MedusaStore };
 
@@ -15,7 +15,6 @@ export async function startTestStore(
   postgresUrl: string,
   settings: StoreSettings = {},
 ): Promise<MedusaStore & { databaseUrl: string }> {
-  await buildStore();
   const databaseUrl = await createStoreDatabase(postgresUrl);
   return { ...(await startMedusaStore({ ...settings, databaseUrl })), databaseUrl };
 }

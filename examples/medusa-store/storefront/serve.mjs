@@ -23,7 +23,10 @@ export async function serveStorefront({ config, port = 0 }) {
     configurePreviewServer(server) {
       server.middlewares.use("/config.json", (_request, response) => {
         const known = config();
-        response.writeHead(known ? 200 : 503, { "content-type": "application/json", "cache-control": "no-store" });
+        response.writeHead(known ? 200 : 503, {
+          "content-type": "application/json",
+          "cache-control": "no-store",
+        });
         response.end(JSON.stringify(known ?? { error: "The shop is starting." }));
       });
     },

@@ -1,6 +1,6 @@
-import { createUsersWorkflow } from "@medusajs/medusa/core-flows";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
+import { createUsersWorkflow } from "@medusajs/medusa/core-flows";
 
 /** Creates the admin user that `ADMIN_EMAIL` and `ADMIN_PASSWORD` name; without them, none (`medusa user` makes one). */
 export async function createAdmin(container: MedusaContainer, env: NodeJS.ProcessEnv): Promise<void> {

@@ -1,6 +1,6 @@
-import { createInventoryLevelsWorkflow, createProductsWorkflow } from "@medusajs/medusa/core-flows";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules, ProductStatus } from "@medusajs/framework/utils";
+import { createInventoryLevelsWorkflow, createProductsWorkflow } from "@medusajs/medusa/core-flows";
 
 const STOCK = 1_000_000;
 
@@ -10,7 +10,8 @@ const EVENTS = [
     handle: "summer-night-festival",
     title: "Summer Night Festival",
     subtitle: "Two tickets",
-    description: "An evening by the water with six bands on two stages. Two tickets, one for you and one for company.",
+    description:
+      "An evening by the water with six bands on two stages. Two tickets, one for you and one for company.",
     sku: "SUMMER-NIGHT-2",
     price: 74.98,
   },
@@ -62,7 +63,9 @@ export async function createCatalogue(container: MedusaContainer, places: Places
       })),
     },
   });
-  const items = await container.resolve(Modules.INVENTORY).listInventoryItems({ sku: EVENTS.map((event) => event.sku) });
+  const items = await container
+    .resolve(Modules.INVENTORY)
+    .listInventoryItems({ sku: EVENTS.map((event) => event.sku) });
   await createInventoryLevelsWorkflow(container).run({
     input: {
       inventory_levels: items.map((item) => ({

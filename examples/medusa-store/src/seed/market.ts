@@ -1,3 +1,5 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { Modules } from "@medusajs/framework/utils";
 import {
   createApiKeysWorkflow,
   createRegionsWorkflow,
@@ -6,8 +8,6 @@ import {
   createTaxRegionsWorkflow,
   linkSalesChannelsToApiKeyWorkflow,
 } from "@medusajs/medusa/core-flows";
-import type { MedusaContainer } from "@medusajs/framework/types";
-import { Modules } from "@medusajs/framework/utils";
 
 const COUNTRIES = ["nl", "be", "de", "fr"];
 

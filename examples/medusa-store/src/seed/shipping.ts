@@ -1,11 +1,11 @@
+import type { FulfillmentWorkflow, MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
 import {
   createShippingOptionsWorkflow,
   createShippingProfilesWorkflow,
   createStockLocationsWorkflow,
   linkSalesChannelsToStockLocationWorkflow,
 } from "@medusajs/medusa/core-flows";
-import type { FulfillmentWorkflow, MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
 
 const PROVIDER = "manual_manual";
 const SHIPPING = [
@@ -18,7 +18,9 @@ export async function createShipping(container: MedusaContainer, salesChannelId:
   const fulfillment = container.resolve(Modules.FULFILLMENT);
   const link = container.resolve(ContainerRegistrationKeys.LINK);
   const { result: locations } = await createStockLocationsWorkflow(container).run({
-    input: { locations: [{ name: "Box office", address: { city: "Amsterdam", country_code: "NL", address_1: "" } }] },
+    input: {
+      locations: [{ name: "Box office", address: { city: "Amsterdam", country_code: "NL", address_1: "" } }],
+    },
   });
   const stockLocationId = (locations[0] as { id: string }).id;
   const { result: profiles } = await createShippingProfilesWorkflow(container).run({
@@ -31,18 +33,31 @@ export async function createShipping(container: MedusaContainer, salesChannelId:
     service_zones: [
       {
         name: "Europe",
-        geo_zones: ["nl", "be", "de", "fr"].map((country_code) => ({ country_code, type: "country" as const })),
+        geo_zones: ["nl", "be", "de", "fr"].map((country_code) => ({
+          country_code,
+          type: "country" as const,
+        })),
       },
     ],
   });
   await link.create([
-    { [Modules.STOCK_LOCATION]: { stock_location_id: stockLocationId }, [Modules.FULFILLMENT]: { fulfillment_provider_id: PROVIDER } },
-    { [Modules.STOCK_LOCATION]: { stock_location_id: stockLocationId }, [Modules.FULFILLMENT]: { fulfillment_set_id: set.id } },
+    {
+      [Modules.STOCK_LOCATION]: { stock_location_id: stockLocationId },
+      [Modules.FULFILLMENT]: { fulfillment_provider_id: PROVIDER },
+    },
+    {
+      [Modules.STOCK_LOCATION]: { stock_location_id: stockLocationId },
+      [Modules.FULFILLMENT]: { fulfillment_set_id: set.id },
+    },
   ]);
   await createShippingOptionsWorkflow(container).run({
-    input: SHIPPING.map((option) => shippingOption(option, (set.service_zones[0] as { id: string }).id, shippingProfileId)),
+    input: SHIPPING.map((option) =>
+      shippingOption(option, (set.service_zones[0] as { id: string }).id, shippingProfileId),
+    ),
   });
-  await linkSalesChannelsToStockLocationWorkflow(container).run({ input: { id: stockLocationId, add: [salesChannelId] } });
+  await linkSalesChannelsToStockLocationWorkflow(container).run({
+    input: { id: stockLocationId, add: [salesChannelId] },
+  });
   return { stockLocationId, shippingProfileId };
 }
 

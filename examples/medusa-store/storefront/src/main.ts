@@ -27,7 +27,10 @@ async function show(): Promise<void> {
     await page({ outlet: fresh, shop, id, go, count });
   } catch (error) {
     console.error(error);
-    render(html`<p class="notice bad" role="alert">The shop can't be reached. <a href=${location.href}>Try again</a></p>`, fresh);
+    render(
+      html`<p class="notice bad" role="alert">The shop can't be reached. <a href=${location.href}>Try again</a></p>`,
+      fresh,
+    );
   }
 }
 
@@ -44,7 +47,9 @@ function count(items: { quantity: number }[]): void {
 }
 
 document.addEventListener("click", (event) => {
-  const link = event.composedPath().find((part): part is HTMLAnchorElement => part instanceof HTMLAnchorElement);
+  const link = event
+    .composedPath()
+    .find((part): part is HTMLAnchorElement => part instanceof HTMLAnchorElement);
   if (!link || link.origin !== location.origin || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   void go(link.pathname);

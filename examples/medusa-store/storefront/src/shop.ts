@@ -86,7 +86,11 @@ export class Shop {
   }
 
   async setDetails(cart: Cart, email: string, address: Address): Promise<Cart> {
-    await this.#sdk.store.cart.update(cart.id, { email, shipping_address: address, billing_address: address });
+    await this.#sdk.store.cart.update(cart.id, {
+      email,
+      shipping_address: address,
+      billing_address: address,
+    });
     return this.#reload(cart);
   }
 
@@ -122,4 +126,5 @@ export class Shop {
 }
 
 /** What one piece of a product costs, in euro. */
-export const priceOf = (product: Product): number => product.variants?.[0]?.calculated_price?.calculated_amount ?? 0;
+export const priceOf = (product: Product): number =>
+  product.variants?.[0]?.calculated_price?.calculated_amount ?? 0;
