@@ -23,7 +23,11 @@ const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
  * @property {Record<string, string>} [env]
  */
 
-const compiled = { args: [tsc, "--build"], forced: ["--force"], output: ["dist/index.js", "dist/index.d.ts"] };
+const compiled = {
+  args: [tsc, "--build"],
+  forced: ["--force"],
+  output: ["dist/index.js", "dist/index.d.ts"],
+};
 
 /** In the order in which they are built. @satisfies {Record<string, Part>} */
 const parts = {
@@ -102,7 +106,8 @@ export async function build(names = partNames, { force = false, progress = () =>
 
 /** @param {string} name @returns {string[]} */
 function needsOf(name) {
-  if (!Object.hasOwn(parts, name)) throw new Error(`There is no part "${name}". The parts: ${partNames.join(", ")}.`);
+  if (!Object.hasOwn(parts, name))
+    throw new Error(`There is no part "${name}". The parts: ${partNames.join(", ")}.`);
   const { needs } = parts[/** @type {PartName} */ (name)];
   return needs.flatMap((need) => [...needsOf(need), need]);
 }
@@ -133,7 +138,8 @@ async function listSources(folder, files) {
     if (isHidden || notSources.has(entry.name)) continue;
     const inside = path.join(folder, entry.name);
     if (entry.isFile()) files.push(inside);
-    else if (entry.isDirectory() && !existsSync(path.join(inside, "package.json"))) await listSources(inside, files);
+    else if (entry.isDirectory() && !existsSync(path.join(inside, "package.json")))
+      await listSources(inside, files);
   }
 }
 
@@ -153,7 +159,8 @@ async function main() {
   });
   if (values.help) return void process.stdout.write(HELP);
   const interrupt = new AbortController();
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(signal, () => interrupt.abort());
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
+    process.once(signal, () => interrupt.abort());
   const startedAt = performance.now();
   const progress = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
   const names = positionals.length > 0 ? positionals : partNames;

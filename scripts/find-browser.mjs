@@ -51,8 +51,15 @@ export async function findBrowser(environment = process.env) {
   );
 }
 
+/** @param {NodeJS.ProcessEnv} environment */
 function systemCandidates(environment) {
-  const names = ["google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "microsoft-edge-stable"];
+  const names = [
+    "google-chrome-stable",
+    "google-chrome",
+    "chromium",
+    "chromium-browser",
+    "microsoft-edge-stable",
+  ];
   const folders = (environment.PATH ?? "").split(path.delimiter).filter(Boolean);
   const found = folders.flatMap((folder) => names.map((name) => path.join(folder, name)));
   if (process.platform === "darwin") {
@@ -60,14 +67,23 @@ function systemCandidates(environment) {
     found.push("/Applications/Chromium.app/Contents/MacOS/Chromium");
   }
   if (process.platform === "win32") {
-    for (const base of [environment.PROGRAMFILES, environment["PROGRAMFILES(X86)"], environment.LOCALAPPDATA]) {
+    for (const base of [
+      environment.PROGRAMFILES,
+      environment["PROGRAMFILES(X86)"],
+      environment.LOCALAPPDATA,
+    ]) {
       if (base) found.push(path.join(base, "Google", "Chrome", "Application", "chrome.exe"));
     }
   }
   return found;
 }
 
-/** Opens a page with it: a wrapper that only prints its version, or one that lacks a library, is of no use. */
+/**
+ * Opens a page with it: a wrapper that only prints its version, or one that lacks a library, is of no use.
+ * @param {string} file
+ * @param {Record<string, string>} env
+ * @returns {Promise<string | undefined>} why it can't be used
+ */
 async function faultOf(file, env) {
   try {
     await access(file, constants.X_OK);
@@ -76,28 +92,40 @@ async function faultOf(file, env) {
   }
   const whole = { ...process.env, ...env };
   try {
-    const browser = await chromium.launch({ executablePath: file, args, env: whole, timeout: TRY_TIMEOUT_MS });
+    const browser = await chromium.launch({
+      executablePath: file,
+      args,
+      env: whole,
+      timeout: TRY_TIMEOUT_MS,
+    });
     try {
       await (await browser.newPage()).setContent("<p>ready</p>");
     } finally {
       await browser.close();
     }
+    return undefined;
   } catch (error) {
-    return error.message.trim().split("\n")[0];
+    return (error instanceof Error ? error.message : String(error)).trim().split("\n")[0];
   }
 }
 
-/** Unpacks the packed browser once, in a folder of its own that is renamed when whole: safe when killed or run twice. */
+/**
+ * Unpacks the packed browser once, in a folder of its own that is renamed when whole: safe when killed or run twice.
+ * @returns {Promise<Browser>}
+ */
 async function unpack() {
   const entry = require.resolve("@sparticuz/chromium");
   const { version } = require(path.join(path.dirname(entry), "..", "package.json"));
   const home = path.join(root, "node_modules", ".cache", "giftcard-pay", `chromium-${version}`);
+  /** @type {Browser} */
   const browser = {
     path: path.join(home, "chromium"),
     from: "package",
     args,
     env: {
-      LD_LIBRARY_PATH: [path.join(home, "al2023", "lib"), process.env.LD_LIBRARY_PATH].filter(Boolean).join(":"),
+      LD_LIBRARY_PATH: [path.join(home, "al2023", "lib"), process.env.LD_LIBRARY_PATH]
+        .filter(Boolean)
+        .join(":"),
       FONTCONFIG_FILE: path.join(home, "fonts.conf"),
     },
   };
@@ -115,7 +143,9 @@ async function unpack() {
     import chromium, { inflate } from ${JSON.stringify(pathToFileURL(entry).href)};
     await chromium.executablePath();
     await inflate(${JSON.stringify(path.join(path.dirname(entry), "..", "bin", "al2023.tar.br"))});`;
-  await run(process.execPath, ["--input-type=module", "--eval", program], { env: { ...process.env, TMPDIR: whole } });
+  await run(process.execPath, ["--input-type=module", "--eval", program], {
+    env: { ...process.env, TMPDIR: whole },
+  });
   await writeFile(path.join(whole, "fonts.conf"), fontsConfig(home));
   await writeFile(path.join(whole, "complete"), "");
   try {
@@ -132,7 +162,7 @@ async function unpack() {
   return browser;
 }
 
-/** Without fonts of its own every page of the packed browser dies on a bare machine. */
+/** Without fonts of its own every page of the packed browser dies on a bare machine. @param {string} home */
 const fontsConfig = (home) => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

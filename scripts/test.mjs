@@ -24,16 +24,16 @@ const SUITE_TIMEOUT_MS = 20 * 60 * 1000;
  * @property {boolean} [widget] whether it has tests that run in a page, besides those in Node
  */
 
-/** In the order in which they run: what is quick and what others build on comes first. @type {Record<string, Suite>} */
-const suites = {
+/** In the order in which they run: what is quick and what others build on comes first. @type {[string, Suite][]} */
+const suites = Object.entries({
   client: { folder: "packages/client", needs: ["client", "service"] },
   service: { folder: "packages/service", needs: ["service"] },
   checkout: { folder: "packages/checkout", needs: ["checkout", "service"] },
   widget: { folder: "packages/widget", needs: ["widget"], browser: true, widget: true },
   medusa: { folder: "packages/medusa", needs: ["service", "store"] },
   whole: { folder: "test", needs: ["service", "store", "storefront"], browser: true },
-};
-const suiteNames = Object.keys(suites);
+});
+const suiteNames = suites.map(([name]) => name);
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
@@ -95,19 +95,22 @@ async function runVitest(folder) {
 async function runInBrowser(folder) {
   const runner = path.join(path.dirname(require.resolve("@web/test-runner")), "bin.js");
   const { code, output } = await show([runner], folder);
-  const last = [...output.matchAll(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/g)].at(-1) ?? [0, 0, 0, 0];
-  const [passed, failed, skipped] = last.slice(1).map((count) => Number(count ?? 0));
-  return { passed, failed: Math.max(failed, code === 0 ? 0 : 1), skipped };
+  const last = [...output.matchAll(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/g)].at(-1);
+  const count = (/** @type {number} */ group) => Number(last?.[group] ?? 0);
+  return { passed: count(1), failed: Math.max(count(2), code === 0 ? 0 : 1), skipped: count(3) };
 }
 
-/** @param {string} name @returns {Promise<Counts>} */
-async function runSuite(name) {
-  const suite = suites[name];
+/** @param {Suite} suite @returns {Promise<Counts>} */
+async function runSuite(suite) {
   const folder = path.join(root, suite.folder);
   const counts = await runVitest(folder);
   if (!suite.widget || interrupted) return counts;
   const more = await runInBrowser(folder);
-  return { passed: counts.passed + more.passed, failed: counts.failed + more.failed, skipped: counts.skipped + more.skipped };
+  return {
+    passed: counts.passed + more.passed,
+    failed: counts.failed + more.failed,
+    skipped: counts.skipped + more.skipped,
+  };
 }
 
 /** @param {number} startedAt */
@@ -120,30 +123,32 @@ const say = (text) => void process.stdout.write(`${text}\n`);
 const written = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 
-/** @param {string[]} names @returns {Promise<boolean>} whether all passed */
-async function runAll(names) {
+/** @param {typeof suites} chosen @returns {Promise<boolean>} whether all passed */
+async function runAll(chosen) {
   const startedAt = performance.now();
-  const chosen = names.map((name) => suites[name]);
-  if (chosen.some((suite) => suite.browser)) {
+  if (chosen.some(([, suite]) => suite.browser)) {
     const browser = await findBrowser();
     say(`browser: ${browser.from} (${browser.path})`);
   }
-  await build([...new Set(chosen.flatMap((suite) => suite.needs))], { progress: say });
+  await build([...new Set(chosen.flatMap(([, suite]) => suite.needs))], { progress: say });
   const summary = [];
+  const failures = [];
   const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const [index, name] of names.entries()) {
+  for (const [index, [name, suite]] of chosen.entries()) {
     const suiteStartedAt = performance.now();
-    say(`\n── ${name} (${index + 1} of ${names.length}) ──`);
-    const counts = await runSuite(name);
+    say(`\n── ${name} (${index + 1} of ${chosen.length}) ──`);
+    const counts = await runSuite(suite);
     if (interrupted) return false;
     if (counts.passed + counts.failed === 0) counts.failed = 1; // no test is no success
     for (const key of /** @type {const} */ (["passed", "failed", "skipped"])) sum[key] += counts[key];
-    summary.push(`${counts.failed > 0 ? "✗" : "✓"} ${name.padEnd(9)} ${written(counts)} in ${secondsSince(suiteStartedAt)}`);
+    if (counts.failed > 0) failures.push(name);
+    const mark = counts.failed > 0 ? "✗" : "✓";
+    summary.push(`${mark} ${name.padEnd(9)} ${written(counts)} in ${secondsSince(suiteStartedAt)}`);
   }
   say(`\n${summary.join("\n")}\n`);
-  if (sum.failed > 0) say(`Run a part alone: npm test -- ${names.filter((_, i) => summary[i].startsWith("✗")).join(" ")}`);
+  if (failures.length > 0) say(`To run only what failed: npm test -- ${failures.join(" ")}`);
   say(`${written(sum)} in ${secondsSince(startedAt)}`);
-  return sum.failed === 0;
+  return failures.length === 0;
 }
 
 const HELP = `Runs every test. Nothing has to be installed besides what npm has brought.
@@ -154,16 +159,17 @@ const HELP = `Runs every test. Nothing has to be installed besides what npm has 
 Suites: ${suiteNames.join(", ")}
 `;
 
-/** @returns {string[] | undefined} undefined when there is nothing to run */
+/** @returns {typeof suites | undefined} undefined when there is nothing to run */
 function readCommandLine() {
   try {
     const { values, positionals } = parseArgs({
       options: { help: { type: "boolean", short: "h" } },
       allowPositionals: true,
     });
-    const unknown = positionals.find((name) => !Object.hasOwn(suites, name));
+    const unknown = positionals.find((name) => !suiteNames.includes(name));
     if (unknown !== undefined) throw new Error(`There is no suite "${unknown}".`);
-    if (!values.help) return positionals.length > 0 ? suiteNames.filter((name) => positionals.includes(name)) : suiteNames;
+    if (!values.help)
+      return suites.filter(([name]) => positionals.length === 0 || positionals.includes(name));
     process.stdout.write(HELP);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
@@ -172,8 +178,8 @@ function readCommandLine() {
   return undefined;
 }
 
-const names = readCommandLine();
-if (names) {
+const chosen = readCommandLine();
+if (chosen) {
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
     process.on(signal, () => {
       interrupted = true;
@@ -181,7 +187,7 @@ if (names) {
     });
   }
   try {
-    process.exitCode = (await runAll(names)) ? 0 : 1;
+    process.exitCode = (await runAll(chosen)) ? 0 : 1;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;

@@ -44,7 +44,11 @@ const anyKey = new Secret("-");
 export function createCaller(settings: Settings): Caller {
   const send = createTransport(settings);
   const keyring = createKeyring(settings, (authorization, deadline) =>
-    send({ endpoint: "authenticate", authorization }, deadline, (answer) => readAnswer("authenticate", answer).apiKey),
+    send(
+      { endpoint: "authenticate", authorization },
+      deadline,
+      (answer) => readAnswer("authenticate", answer).apiKey,
+    ),
   );
 
   const withDeadline = async <T>(
@@ -62,12 +66,16 @@ export function createCaller(settings: Settings): Caller {
   };
 
   return {
-    authenticate: (options = {}) => withDeadline("authenticate", options, (deadline) => keyring.renew(deadline)),
+    authenticate: (options = {}) =>
+      withDeadline("authenticate", options, (deadline) => keyring.renew(deadline)),
 
     async call(endpoint, args, { reference, ...options } = {}, judge) {
       const row: Endpoint = endpoints[endpoint];
       const fields = encode(endpoint, args, settings.companyId);
-      if (reference !== undefined && !(typeof reference === "string" && idempotencyKeyPattern.test(reference))) {
+      if (
+        reference !== undefined &&
+        !(typeof reference === "string" && idempotencyKeyPattern.test(reference))
+      ) {
         throw invalid(endpoint, "reference", "must be 1 to 255 visible ASCII characters");
       }
       const read = judge ?? ((answer: Answer) => readAnswer(endpoint, answer) as never);
@@ -92,7 +100,11 @@ function withKey<R extends { fields: object }>(request: R, key: Secret): R {
 }
 
 /** Writes the arguments as the wire spells them. Nothing has been sent when this refuses. */
-function encode(endpoint: EndpointName, args: object, companyId: number | undefined): Record<string, unknown> {
+function encode(
+  endpoint: EndpointName,
+  args: object,
+  companyId: number | undefined,
+): Record<string, unknown> {
   const row: Endpoint = endpoints[endpoint];
   if (row.auth === "company" && companyId === undefined) {
     throw invalid(endpoint, "company_id", "the client was made without companyId");

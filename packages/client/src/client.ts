@@ -2,10 +2,10 @@ import { type CallOptions, createCaller } from "./caller.js";
 import {
   type Cents,
   type Endpoint,
-  endpoints,
   type Event,
   type EventConcept,
   type EventInput,
+  endpoints,
   type ResponseOf,
   Secret,
 } from "./contract/index.js";
@@ -138,10 +138,18 @@ export function createClient(options: ClientOptions): GiftcardClient {
     createEventConcept: async ({ representative, register, providerId }, options) =>
       call("createEventConcept", { representative, register, providerId }, callOptions(options)),
     createEvents: async (events, options) =>
-      call("createEvents", { events: [...events] }, { ...callOptions(options), reference: options?.reference }),
+      call(
+        "createEvents",
+        { events: [...events] },
+        { ...callOptions(options), reference: options?.reference },
+      ),
     async balance({ cardNumber, pin }, options) {
       const card = { cardNumber: Secret.of(cardNumber), pin: Secret.of(pin) };
-      const { balanceCents, currency, cardStatus, expiryDate } = await call("balance", card, callOptions(options));
+      const { balanceCents, currency, cardStatus, expiryDate } = await call(
+        "balance",
+        card,
+        callOptions(options),
+      );
       return { balanceCents, currency, cardStatus, expiryDate };
     },
     async devalue({ cardNumber, pin, amountCents, reference }, options) {
@@ -170,7 +178,13 @@ function callOptions(options: CallOptions = {}): CallOptions {
 function readDeduction(answer: Answer, askedCents: Cents): Deduction {
   const { deductedCents, remainingCents, cancelToken } = readAnswer("devalue", answer);
   if (deductedCents > askedCents || remainingCents !== askedCents - deductedCents) throw unexpected(answer);
-  return { deductedCents, remainingCents, cancelToken, replayed: answer.replayed, keyHonoured: answer.keyHonoured };
+  return {
+    deductedCents,
+    remainingCents,
+    cancelToken,
+    replayed: answer.replayed,
+    keyHonoured: answer.keyHonoured,
+  };
 }
 
 /** Statuses that a service answers before it looks at the key: they refuse the call and tell nothing about support. */

@@ -3,8 +3,8 @@ import {
   type Endpoint,
   type EndpointName,
   endpoints,
-  readErrorCode,
   type ResponseOf,
+  readErrorCode,
 } from "./contract/index.js";
 import { type Fault, ProtocolError, RefusedError, type RefusedErrorCode } from "./errors.js";
 import type { Answer } from "./transport.js";
@@ -43,12 +43,16 @@ export function unexpected(answer: Answer): ProtocolError {
 
 /** The error for a 4xx. On a money call only a JSON object with an `error` text proves that nothing happened. */
 export function refusalOf(row: Endpoint, answer: Answer): RefusedError | ProtocolError {
-  const body = (typeof answer.body === "object" && answer.body !== null ? answer.body : {}) as Record<string, unknown>;
+  const body = (typeof answer.body === "object" && answer.body !== null ? answer.body : {}) as Record<
+    string,
+    unknown
+  >;
   const { endpoint, status, requestId, retryAfterSeconds } = answer;
   if (isMoney(row)) {
     const details = { endpoint, status, requestId };
     if (answer.body === undefined) return new ProtocolError("unreadable_answer", details);
-    if (typeof body.error !== "string" || Array.isArray(answer.body) || body.success === true) return unexpected(answer);
+    if (typeof body.error !== "string" || Array.isArray(answer.body) || body.success === true)
+      return unexpected(answer);
   }
   return new RefusedError(codeOf(row, answer, body), {
     endpoint,
@@ -77,7 +81,11 @@ function readCardStatus(value: unknown): string | undefined {
   return typeof value === "string" && /^[\p{L} _-]{1,40}$/u.test(value) ? value : undefined;
 }
 
-const faultText = (maxLength: number) => z.string().max(maxLength).regex(/^\P{C}*$/u);
+const faultText = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .regex(/^\P{C}*$/u);
 const faultList = z.array(z.object({ path: faultText(100), message: faultText(200) }));
 
 /** The service's list of faults; without those that quote the key back. */

@@ -1,4 +1,4 @@
-import { type EndpointName, Secret } from "./contract/index.js";
+import type { EndpointName, Secret } from "./contract/index.js";
 import { type Deadline, startDeadline } from "./deadline.js";
 import { RefusedError, UnreachableError } from "./errors.js";
 import type { Settings } from "./options.js";
@@ -53,7 +53,8 @@ export function createKeyring(
     renew,
     async get(endpoint, deadline) {
       if (current) return current;
-      if (!credentials) throw missing(endpoint, "apikey", "the client has neither an API key nor credentials");
+      if (!credentials)
+        throw missing(endpoint, "apikey", "the client has neither an API key nor credentials");
       return renew(deadline);
     },
     drop(key) {

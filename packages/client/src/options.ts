@@ -60,7 +60,8 @@ export const isTimeout = (value: unknown): value is number =>
  * @throws {TypeError} naming the option and what it should be, never its value
  */
 export function readOptions(options: ClientOptions): Settings {
-  if (typeof options !== "object" || options === null) throw new TypeError("createClient takes an object of options.");
+  if (typeof options !== "object" || options === null)
+    throw new TypeError("createClient takes an object of options.");
   const { environment, companyId, timeoutMs = DEFAULT_TIMEOUT_MS, onRequest } = options;
   if (environment !== undefined && environment !== "live" && environment !== "sandbox") {
     throw new TypeError('environment must be "live" or "sandbox".');
@@ -68,9 +69,12 @@ export function readOptions(options: ClientOptions): Settings {
   if (companyId !== undefined && !(Number.isInteger(companyId) && companyId >= 1 && companyId <= MAX_INT)) {
     throw new TypeError("companyId must be a whole number, 1 or more.");
   }
-  if (!isTimeout(timeoutMs)) throw new TypeError("timeoutMs must be a whole number of milliseconds, 1 or more.");
-  if (options.fetch !== undefined && typeof options.fetch !== "function") throw new TypeError("fetch must be a function.");
-  if (onRequest !== undefined && typeof onRequest !== "function") throw new TypeError("onRequest must be a function.");
+  if (!isTimeout(timeoutMs))
+    throw new TypeError("timeoutMs must be a whole number of milliseconds, 1 or more.");
+  if (options.fetch !== undefined && typeof options.fetch !== "function")
+    throw new TypeError("fetch must be a function.");
+  if (onRequest !== undefined && typeof onRequest !== "function")
+    throw new TypeError("onRequest must be a function.");
   return {
     environment,
     baseUrl: readAddress(options),
@@ -87,10 +91,12 @@ export function readOptions(options: ClientOptions): Settings {
 function readAddress(options: ClientOptions): string {
   if (options.baseUrls === undefined) return readUrl("baseUrl", options.baseUrl);
   if (options.baseUrl !== undefined) throw new TypeError("Give either baseUrl or baseUrls, not both.");
-  if (options.environment === undefined) throw new TypeError('baseUrls needs environment: "live" or "sandbox".');
+  if (options.environment === undefined)
+    throw new TypeError('baseUrls needs environment: "live" or "sandbox".');
   const live = readUrl("baseUrls.live", options.baseUrls.live);
   const sandbox = readUrl("baseUrls.sandbox", options.baseUrls.sandbox);
-  if (live === sandbox) throw new TypeError("baseUrls.live and baseUrls.sandbox must be different addresses.");
+  if (live === sandbox)
+    throw new TypeError("baseUrls.live and baseUrls.sandbox must be different addresses.");
   return options.environment === "live" ? live : sandbox;
 }
 
@@ -101,7 +107,8 @@ function readUrl(name: string, value: unknown): string {
   } catch {
     throw new TypeError(`${name} must be an http or https address, such as "https://cards.example".`);
   }
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw new TypeError(`${name} must be an http or https address.`);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new TypeError(`${name} must be an http or https address.`);
   if (url.username || url.password) throw new TypeError(`${name} must hold no user name or password.`);
   if (url.search || url.hash) throw new TypeError(`${name} must have no query and no fragment.`);
   const path = url.pathname.replace(/\/+$/, "");

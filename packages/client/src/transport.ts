@@ -1,8 +1,8 @@
 import {
   BASE_PATH,
+  type Endpoint,
   type EndpointName,
   endpoints,
-  type Endpoint,
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
 } from "./contract/index.js";
@@ -50,7 +50,11 @@ export interface Answer {
 }
 
 /** Sends a request and has its answer judged; repeats it only where the operation is a read. */
-export type Transport = <T>(request: Outgoing, deadline: Deadline, judge: (answer: Answer) => T) => Promise<T>;
+export type Transport = <T>(
+  request: Outgoing,
+  deadline: Deadline,
+  judge: (answer: Answer) => T,
+) => Promise<T>;
 
 const MAX_ATTEMPTS = 3;
 const FIRST_WAIT_MS = 200;
@@ -70,7 +74,10 @@ export function createTransport(settings: Settings): Transport {
         const waitMs = waitBefore(attempt, error.retryAfterSeconds);
         if (waitMs >= deadline.remainingMs) throw error;
         await deadline.sleep(waitMs).catch(() => {
-          throw new UnreachableError(deadline.reason ?? "aborted", { endpoint: request.endpoint, retryable: true });
+          throw new UnreachableError(deadline.reason ?? "aborted", {
+            endpoint: request.endpoint,
+            retryable: true,
+          });
         });
       }
     }
@@ -117,7 +124,11 @@ async function tryOnce<T>(
     const failure =
       error instanceof GiftcardError
         ? error
-        : new UnreachableError(deadline.reason ?? "connection_lost", { ...seen, endpoint: request.endpoint, retryable: isRepeatable(request.endpoint) });
+        : new UnreachableError(deadline.reason ?? "connection_lost", {
+            ...seen,
+            endpoint: request.endpoint,
+            retryable: isRepeatable(request.endpoint),
+          });
     report(failure.code);
     throw failure;
   }
@@ -129,7 +140,12 @@ interface Seen {
 }
 
 /** One request and its answer. Throws what fetch throws when the connection fails. */
-async function exchange(settings: Settings, request: Outgoing, deadline: Deadline, seen: Seen): Promise<Answer> {
+async function exchange(
+  settings: Settings,
+  request: Outgoing,
+  deadline: Deadline,
+  seen: Seen,
+): Promise<Answer> {
   const { endpoint } = request;
   const row: Endpoint = endpoints[endpoint];
   if (deadline.reason) throw new Error(deadline.reason);
@@ -159,7 +175,13 @@ async function exchange(settings: Settings, request: Outgoing, deadline: Deadlin
     const code = status === 408 ? "timeout" : status === 503 ? "overloaded" : "server_error";
     throw new UnreachableError(code, { ...details, retryAfterSeconds, retryable: isRepeatable(endpoint) });
   }
-  const body = parse(await readText(response, row.read && row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES, deadline));
+  const body = parse(
+    await readText(
+      response,
+      row.read && row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES,
+      deadline,
+    ),
+  );
   if (body === undefined && response.ok) throw new ProtocolError("unreadable_answer", details);
   const echo = response.headers.get(IDEMPOTENCY_KEY_HEADER);
   const keyHonoured = request.idempotencyKey !== undefined && echo === request.idempotencyKey;
@@ -179,7 +201,8 @@ function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
   if (row.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
   if (row.encoding === "json") headers["content-type"] = "application/json";
   if (request.authorization !== undefined) headers.authorization = request.authorization;
-  if (request.idempotencyKey !== undefined) headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] = request.idempotencyKey;
+  if (request.idempotencyKey !== undefined)
+    headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] = request.idempotencyKey;
   return headers;
 }
 
@@ -192,7 +215,11 @@ function bodyOf(row: Endpoint, fields: Outgoing["fields"] = {}): string | null {
 }
 
 /** Reads a body of limited size; undefined when it is larger, or not UTF-8. */
-async function readText(response: Response, limitBytes: number, deadline: Deadline): Promise<string | undefined> {
+async function readText(
+  response: Response,
+  limitBytes: number,
+  deadline: Deadline,
+): Promise<string | undefined> {
   if (!response.body) return "";
   const reader = response.body.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -17,7 +17,9 @@ const card = { cardNumber: secrets.cardNumber, pin: secrets.pin };
 
 async function exchange<T>(json: unknown, call: (client: GiftcardClient) => Promise<T>) {
   const service = await foreignService(() => ({ json }));
-  const result = await call(clientOf(service, { credentials: { email: secrets.email, password: secrets.password } }));
+  const result = await call(
+    clientOf(service, { credentials: { email: secrets.email, password: secrets.password } }),
+  );
   const [request] = service.received;
   if (!request) throw new Error("Nothing arrived.");
   return { request, result };
@@ -33,17 +35,29 @@ describe("what goes out, and what is read", () => {
   });
 
   it("listProviders: a GET without a key", async () => {
-    const { request, result } = await exchange([{ id: "4", name: "Tickets", more: 1 }], (client) => client.listProviders());
+    const { request, result } = await exchange([{ id: "4", name: "Tickets", more: 1 }], (client) =>
+      client.listProviders(),
+    );
     expect(request).toMatchObject({ method: "GET", path: `${V1}get_providers`, body: "" });
     expect(request.headers.authorization).toBeUndefined();
     expect(result).toEqual([{ id: 4, name: "Tickets" }]);
   });
 
   it("listEvents: the key as JSON; nulls become empty texts", async () => {
-    const row = { id: 1, company_id: 7, bannerpath: null, poster: "", title: "Night", description: null, organiser: "Club" };
+    const row = {
+      id: 1,
+      company_id: 7,
+      bannerpath: null,
+      poster: "",
+      title: "Night",
+      description: null,
+      organiser: "Club",
+    };
     const times = { date: "2030-01-01", time: "20:00:00", end_date: null, end_time: null };
     const rest = { location: "Town", ticket_link: "https://tickets.example/1", ...stamps };
-    const { request, result } = await exchange([{ ...row, ...times, ...rest }], (client) => client.listEvents());
+    const { request, result } = await exchange([{ ...row, ...times, ...rest }], (client) =>
+      client.listEvents(),
+    );
     expect(request.path).toBe(`${V1}getallevents`);
     expect(request.headers["content-type"]).toBe("application/json");
     expect(JSON.parse(request.body)).toEqual({ apikey: secrets.apiKey });
@@ -58,7 +72,12 @@ describe("what goes out, and what is read", () => {
   });
 
   it("createEventConcept", async () => {
-    const answer = { eventconcept_id: 9, register: "Concept", representative: "A. Organiser", eventprovider_id: "3" };
+    const answer = {
+      eventconcept_id: 9,
+      register: "Concept",
+      representative: "A. Organiser",
+      eventprovider_id: "3",
+    };
     const { request, result } = await exchange(answer, (client) => client.createEventConcept(concept));
     expect(request.path).toBe(`${V1}neweventconcept`);
     expect(JSON.parse(request.body)).toEqual({
@@ -104,20 +123,32 @@ describe("what goes out, and what is read", () => {
   });
 
   it("devalue: a form with the amount in cents", async () => {
-    const answer = { success: true, amount_deducted: 5000, remaining_to_pay: 2498, cancel_token: secrets.cancelToken };
+    const answer = {
+      success: true,
+      amount_deducted: 5000,
+      remaining_to_pay: 2498,
+      cancel_token: secrets.cancelToken,
+    };
     const { request, result } = await exchange(answer, (client) =>
       client.devalue({ ...card, amountCents: cents(7498), reference: "order-1" }),
     );
     expect(request.path).toBe(`${V1}devalue`);
     expect(request.headers["idempotency-key"]).toBe("order-1");
     expect(new URLSearchParams(request.body).get("amount")).toBe("7498");
-    expect(result).toMatchObject({ deductedCents: 5000, remainingCents: 2498, keyHonoured: false, replayed: false });
+    expect(result).toMatchObject({
+      deductedCents: 5000,
+      remainingCents: 2498,
+      keyHonoured: false,
+      replayed: false,
+    });
     expect(result.cancelToken.reveal()).toBe(secrets.cancelToken);
   });
 
   it("devalue without a reference sends no Idempotency-Key", async () => {
     const answer = { success: true, amount_deducted: 10, remaining_to_pay: 0, cancel_token: "t" };
-    const { request } = await exchange(answer, (client) => client.devalue({ ...card, amountCents: cents(10) }));
+    const { request } = await exchange(answer, (client) =>
+      client.devalue({ ...card, amountCents: cents(10) }),
+    );
     expect(request.headers["idempotency-key"]).toBeUndefined();
   });
 

@@ -1,9 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Endpoint, type EndpointName, endpoints, errorDefinition, readErrorCode, Secret } from "../src/contract/index.js";
+import {
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  errorDefinition,
+  readErrorCode,
+  Secret,
+} from "../src/contract/index.js";
 
-const text = (max: number) => fc.string({ minLength: 1, maxLength: max }).filter((s) => s === s.trim() && !s.includes("\0"));
+const text = (max: number) =>
+  fc.string({ minLength: 1, maxLength: max }).filter((s) => s === s.trim() && !s.includes("\0"));
 const number = fc.integer({ min: 1, max: 2_147_483_647 });
 const date = fc
   .date({ min: new Date("2000-01-01"), max: new Date("2099-12-31"), noInvalidDate: true })
@@ -23,14 +31,28 @@ const event = fc.record(
     activated: fc.constantFrom(0, 1),
     banner_url: fc.oneof(fc.webUrl(), fc.constant("")),
   },
-  { requiredKeys: ["eventprovider_id", "event_name", "event_organiser", "event_start_date", "event_start_time", "ticket_link"] },
+  {
+    requiredKeys: [
+      "eventprovider_id",
+      "event_name",
+      "event_organiser",
+      "event_start_date",
+      "event_start_time",
+      "ticket_link",
+    ],
+  },
 );
 
 /** Requests as they stand on the wire, one generator per row. */
 const requests: Record<EndpointName, fc.Arbitrary<unknown>> = {
   authenticate: fc.constant({}),
   listEvents: fc.record({ apikey: key }),
-  createEventConcept: fc.record({ apikey: key, representative: text(150), register: text(150), eventprovider_id: number }),
+  createEventConcept: fc.record({
+    apikey: key,
+    representative: text(150),
+    register: text(150),
+    eventprovider_id: number,
+  }),
   listEventConcepts: fc.record({ apikey: key }),
   listProviders: fc.constant({}),
   createEvents: fc.record({ apikey: key, events: fc.array(event, { minLength: 1, maxLength: 5 }) }),
@@ -95,7 +117,10 @@ describe("fields", () => {
   });
 
   it("names every fault by the wire's path", () => {
-    const read = z.safeDecode(endpoints.createEvents.request, { apikey: "k", events: [{ eventprovider_id: "x" }] } as never);
+    const read = z.safeDecode(endpoints.createEvents.request, {
+      apikey: "k",
+      events: [{ eventprovider_id: "x" }],
+    } as never);
     const paths = read.error?.issues.map((issue) => issue.path.join("."));
     expect(paths).toContain("events.0.eventprovider_id");
     expect(paths).toContain("events.0.event_name");

@@ -1,9 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { cents, ProtocolError, RefusedError, UnreachableError } from "../src/index.js";
-import { clientOf, failureOf, foreignService, type ForeignService, secrets } from "./support/foreign-service.js";
+import {
+  clientOf,
+  type ForeignService,
+  failureOf,
+  foreignService,
+  secrets,
+} from "./support/foreign-service.js";
 
-const deduction = { cardNumber: secrets.cardNumber, pin: secrets.pin, amountCents: cents(7498), reference: "order-1" };
-const good = { success: true, amount_deducted: 5000, remaining_to_pay: 2498, cancel_token: secrets.cancelToken };
+const deduction = {
+  cardNumber: secrets.cardNumber,
+  pin: secrets.pin,
+  amountCents: cents(7498),
+  reference: "order-1",
+};
+const good = {
+  success: true,
+  amount_deducted: 5000,
+  remaining_to_pay: 2498,
+  cancel_token: secrets.cancelToken,
+};
 const devalue = (service: ForeignService) => clientOf(service, { timeoutMs: 500 }).devalue(deduction);
 
 describe("a devalue that was done", () => {
@@ -17,7 +33,10 @@ describe("a devalue that was done", () => {
   it("knows a service that honours its key by the echo, and a kept answer by its mark", async () => {
     const service = await foreignService((request) => ({
       json: good,
-      headers: { "Idempotency-Key": String(request.headers["idempotency-key"]), "Idempotency-Replayed": "true" },
+      headers: {
+        "Idempotency-Key": String(request.headers["idempotency-key"]),
+        "Idempotency-Replayed": "true",
+      },
     }));
     expect(await devalue(service)).toMatchObject({ keyHonoured: true, replayed: true });
   });
@@ -57,14 +76,19 @@ describe("a 200 that doesn't add up is an unknown outcome, not a deduction", () 
   });
 
   it("more than was asked", async () => {
-    const service = await foreignService(() => ({ json: { ...good, amount_deducted: 4000, remaining_to_pay: 0 } }));
+    const service = await foreignService(() => ({
+      json: { ...good, amount_deducted: 4000, remaining_to_pay: 0 },
+    }));
     const error = await failureOf(clientOf(service).devalue({ ...deduction, amountCents: cents(3999) }));
     expect(error).toMatchObject({ name: "ProtocolError", code: "unexpected_answer" });
   });
 
   it("any other success than 200", async () => {
     const service = await foreignService(() => ({ status: 202, json: good }));
-    expect(await failureOf(devalue(service))).toMatchObject({ name: "ProtocolError", code: "unexpected_answer" });
+    expect(await failureOf(devalue(service))).toMatchObject({
+      name: "ProtocolError",
+      code: "unexpected_answer",
+    });
   });
 });
 
@@ -105,11 +129,18 @@ describe("a refusal took nothing", () => {
     const service = await foreignService((_, count) => ({
       status: 400,
       headers: { "Retry-After": "17", "X-Request-Id": "req-1" },
-      json: { success: false, error: "No.", card_status: count === 1 ? "Frozen" : `Frozen ${secrets.cardNumber}` },
+      json: {
+        success: false,
+        error: "No.",
+        card_status: count === 1 ? "Frozen" : `Frozen ${secrets.cardNumber}`,
+      },
     }));
     const first = await failureOf(devalue(service));
     expect(first).toMatchObject({ cardStatus: "Frozen", retryAfterSeconds: 17, requestId: "req-1" });
-    expect(await failureOf(devalue(service))).toMatchObject({ code: "card_not_active", cardStatus: undefined });
+    expect(await failureOf(devalue(service))).toMatchObject({
+      code: "card_not_active",
+      cardStatus: undefined,
+    });
   });
 });
 
@@ -133,7 +164,11 @@ describe("a devalue whose answer is lost is sent once, and its outcome is unknow
   it.each<[string, Parameters<typeof foreignService>[0], string]>([
     ["a 500", () => ({ status: 500, json: { success: false, error: "Failed." } }), "server_error"],
     ["a 502 page", () => ({ status: 502, text: "<h1>Bad gateway</h1>" }), "server_error"],
-    ["a 503 that asks to come again", () => ({ status: 503, json: { error: "Busy." }, headers: { "Retry-After": "0" } }), "overloaded"],
+    [
+      "a 503 that asks to come again",
+      () => ({ status: 503, json: { error: "Busy." }, headers: { "Retry-After": "0" } }),
+      "overloaded",
+    ],
     ["a 408", () => ({ status: 408, json: { error: "Slow." } }), "timeout"],
     ["a connection that ends without an answer", () => (response) => response.destroy(), "connection_lost"],
     [
@@ -170,20 +205,30 @@ describe("a devalue whose answer is lost is sent once, and its outcome is unknow
   it("a 401 with credentials: not sent again, and the next call gets a new key", async () => {
     const service = await foreignService((request) => {
       if (request.path.endsWith("authenticate/")) return { json: { apikey: "new" } };
-      return request.body.includes("apikey=new") ? { json: good } : { status: 401, json: { success: false, error: "No." } };
+      return request.body.includes("apikey=new")
+        ? { json: good }
+        : { status: 401, json: { success: false, error: "No." } };
     });
     const client = clientOf(service, { credentials: { email: secrets.email, password: secrets.password } });
     expect(await failureOf(client.devalue(deduction))).toMatchObject({ code: "unauthorized" });
     expect(service.received).toHaveLength(1);
     await client.devalue(deduction);
-    expect(service.received.map((request) => request.path.split("/")[4])).toEqual(["devalue", "authenticate", "devalue"]);
+    expect(service.received.map((request) => request.path.split("/")[4])).toEqual([
+      "devalue",
+      "authenticate",
+      "devalue",
+    ]);
   });
 });
 
 describe("a redirect is never followed", () => {
   it.each([301, 302, 303, 307, 308])("%d", async (status) => {
     const target = await foreignService(() => ({ json: good }));
-    const service = await foreignService(() => ({ status, headers: { location: `${target.url}/x` }, text: "" }));
+    const service = await foreignService(() => ({
+      status,
+      headers: { location: `${target.url}/x` },
+      text: "",
+    }));
     const error = await failureOf(devalue(service));
     expect(error).toMatchObject({ name: "ProtocolError", code: "redirected", status });
     expect(target.received).toEqual([]);
@@ -191,7 +236,8 @@ describe("a redirect is never followed", () => {
 });
 
 describe("the other call that moves money, cancelDevalue", () => {
-  const cancel = (service: ForeignService) => clientOf(service).cancelDevalue({ cancelToken: secrets.cancelToken });
+  const cancel = (service: ForeignService) =>
+    clientOf(service).cancelDevalue({ cancelToken: secrets.cancelToken });
 
   it.each<[number, string]>([
     [401, "unauthorized"],
@@ -211,6 +257,9 @@ describe("the other call that moves money, cancelDevalue", () => {
 
   it("is done only when the answer says so", async () => {
     const service = await foreignService(() => ({ json: { success: true, amount_refunded: 5000 } }));
-    expect(await failureOf(cancel(service))).toMatchObject({ name: "ProtocolError", code: "unexpected_answer" });
+    expect(await failureOf(cancel(service))).toMatchObject({
+      name: "ProtocolError",
+      code: "unexpected_answer",
+    });
   });
 });

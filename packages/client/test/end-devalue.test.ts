@@ -4,7 +4,12 @@ import { clientOf, failureOf, foreignService } from "./support/foreign-service.j
 const echo = { "Idempotency-Key": "order-1" };
 const refusal = { success: false, error: "No." };
 const reversed = { success: true, amount_refunded: 5000, card_new_balance: 7500 };
-const end = async (reply: { status?: number; headers?: Record<string, string>; json?: unknown; text?: string }) => {
+const end = async (reply: {
+  status?: number;
+  headers?: Record<string, string>;
+  json?: unknown;
+  text?: string;
+}) => {
   const service = await foreignService(() => reply);
   return { service, ended: clientOf(service).endDevalue("order-1") };
 };
@@ -20,7 +25,10 @@ describe("endDevalue, believed when the service echoes the key", () => {
   });
 
   it.each([
-    [{ json: reversed, headers: echo }, { outcome: "reversed", refundedCents: 5000, balanceCents: 7500 }],
+    [
+      { json: reversed, headers: echo },
+      { outcome: "reversed", refundedCents: 5000, balanceCents: 7500 },
+    ],
     [{ status: 404, json: refusal, headers: echo }, { outcome: "not_done" }],
     [{ status: 409, json: refusal, headers: echo }, { outcome: "already_reversed" }],
   ])("%j", async (reply, outcome) => {
@@ -45,11 +53,26 @@ describe("endDevalue without an echo tells nothing", () => {
 
 describe("endDevalue that was refused or lost can be made again", () => {
   it.each([
-    [{ status: 401, json: refusal }, { name: "RefusedError", code: "unauthorized" }],
-    [{ status: 429, json: refusal, headers: { "Retry-After": "3" } }, { code: "rate_limited", retryAfterSeconds: 3 }],
-    [{ status: 503, json: refusal, headers: echo }, { name: "UnreachableError", code: "overloaded" }],
-    [{ json: { success: true }, headers: echo }, { name: "ProtocolError", code: "unexpected_answer" }],
-    [{ status: 404, text: "<h1>", headers: echo }, { name: "ProtocolError", code: "unreadable_answer" }],
+    [
+      { status: 401, json: refusal },
+      { name: "RefusedError", code: "unauthorized" },
+    ],
+    [
+      { status: 429, json: refusal, headers: { "Retry-After": "3" } },
+      { code: "rate_limited", retryAfterSeconds: 3 },
+    ],
+    [
+      { status: 503, json: refusal, headers: echo },
+      { name: "UnreachableError", code: "overloaded" },
+    ],
+    [
+      { json: { success: true }, headers: echo },
+      { name: "ProtocolError", code: "unexpected_answer" },
+    ],
+    [
+      { status: 404, text: "<h1>", headers: echo },
+      { name: "ProtocolError", code: "unreadable_answer" },
+    ],
   ])("%j", async (reply, expected) => {
     const { service, ended } = await end(reply);
     expect(await failureOf(ended)).toMatchObject(expected);

@@ -44,7 +44,10 @@ describe("a client with credentials and no key", () => {
   it("gives up when the new key is refused as well", async () => {
     const service = await keyed(() => false);
     const client = clientOf(service, { apiKey: undefined, credentials });
-    expect(await failureOf(client.balance(card))).toMatchObject({ name: "RefusedError", code: "unauthorized" });
+    expect(await failureOf(client.balance(card))).toMatchObject({
+      name: "RefusedError",
+      code: "unauthorized",
+    });
     expect(service.received).toHaveLength(4);
   });
 
@@ -54,7 +57,11 @@ describe("a client with credentials and no key", () => {
     );
     const client = clientOf(service, { apiKey: undefined, credentials });
     const error = await failureOf(client.balance(card));
-    expect(error).toMatchObject({ name: "RefusedError", code: "invalid_credentials", endpoint: "authenticate" });
+    expect(error).toMatchObject({
+      name: "RefusedError",
+      code: "invalid_credentials",
+      endpoint: "authenticate",
+    });
     expect(await client.balance(card)).toMatchObject({ balanceCents: 7500 });
   });
 

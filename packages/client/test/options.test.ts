@@ -18,7 +18,9 @@ describe("createClient", () => {
   });
 
   it("takes one address, with a folder and closing slashes", () => {
-    expect(createClient({ baseUrl: "http://localhost:8080/cards//" }).baseUrl).toBe("http://localhost:8080/cards");
+    expect(createClient({ baseUrl: "http://localhost:8080/cards//" }).baseUrl).toBe(
+      "http://localhost:8080/cards",
+    );
   });
 
   it("cannot be changed afterwards", () => {
@@ -40,14 +42,26 @@ describe("createClient", () => {
     ["both kinds of address", { baseUrl, baseUrls: both, environment: "live" }, /not both/],
     ["both addresses and no choice", { baseUrls: both }, /environment/],
     ["one address missing", { baseUrls: { live: both.live }, environment: "live" }, /baseUrls\.sandbox/],
-    ["twice the same address", { baseUrls: { live: baseUrl, sandbox: `${baseUrl}/` }, environment: "live" }, /different/],
+    [
+      "twice the same address",
+      { baseUrls: { live: baseUrl, sandbox: `${baseUrl}/` }, environment: "live" },
+      /different/,
+    ],
     ["an unknown environment", { baseUrl, environment: "test" }, /"live" or "sandbox"/],
     ["a company that is text", { baseUrl, companyId: "7" }, /companyId/],
     ["a company of 0", { baseUrl, companyId: 0 }, /companyId/],
     ["an empty key", { baseUrl, apiKey: "" }, /apiKey/],
     ["a key that is a number", { baseUrl, apiKey: 5 }, /apiKey/],
-    ["credentials without a password", { baseUrl, credentials: { email: "a@b.example" } }, /credentials\.password/],
-    ["an email with a colon", { baseUrl, credentials: { email: "a:b", password: "sesame" } }, /without a colon/],
+    [
+      "credentials without a password",
+      { baseUrl, credentials: { email: "a@b.example" } },
+      /credentials\.password/,
+    ],
+    [
+      "an email with a colon",
+      { baseUrl, credentials: { email: "a:b", password: "sesame" } },
+      /without a colon/,
+    ],
     ["a time-out of 0", { baseUrl, timeoutMs: 0 }, /timeoutMs/],
     ["a time-out that no timer keeps", { baseUrl, timeoutMs: 1e12 }, /timeoutMs/],
     ["a fetch that is none", { baseUrl, fetch: "fetch" }, /fetch/],

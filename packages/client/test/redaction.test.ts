@@ -8,7 +8,11 @@ const basic = Buffer.from(`${secrets.email}:${secrets.password}`).toString("base
 
 /** Everything that a log, a debugger or an error tracker could make of a value. */
 function seenOf(value: unknown): string {
-  const parts = [inspect(value, { showHidden: true, depth: 20, getters: true }), JSON.stringify(value), String(value)];
+  const parts = [
+    inspect(value, { showHidden: true, depth: 20, getters: true }),
+    JSON.stringify(value),
+    String(value),
+  ];
   if (value instanceof Error) parts.push(value.stack ?? "", value.message, inspect(value.cause));
   return parts.join("\n");
 }
@@ -30,7 +34,13 @@ const calls: [string, (client: GiftcardClient) => Promise<unknown>][] = [
 
 /** Answers of a service that repeats back all that it was sent, in every place that it has. */
 const everything = [...all, basic].join(" ");
-const spiteful = { success: false, error: everything, message: everything, card_status: everything, result_code: everything };
+const spiteful = {
+  success: false,
+  error: everything,
+  message: everything,
+  card_status: everything,
+  result_code: everything,
+};
 const faults = [
   { path: "apikey", message: secrets.apiKey },
   { path: secrets.apiKey, message: "is not known" },
@@ -42,7 +52,10 @@ const answers: [string, Parameters<typeof foreignService>[0]][] = [
   ["faults", () => ({ status: 422, json: { ...spiteful, errors: faults } })],
   ["a failure", () => ({ status: 500, json: spiteful })],
   ["garbage", () => ({ text: everything })],
-  ["another answer", () => ({ json: { ...spiteful, amount_deducted: everything, cancel_token: [everything] } })],
+  [
+    "another answer",
+    () => ({ json: { ...spiteful, amount_deducted: everything, cancel_token: [everything] } }),
+  ],
   ["a redirect", () => ({ status: 307, headers: { location: `/${encodeURIComponent(everything)}` } })],
   ["a cut connection", () => (response) => response.destroy()],
   ["silence", () => () => {}],
@@ -77,7 +90,9 @@ describe("also without an answer", () => {
     const service = await foreignService(() => ({ json: {} }));
     const tooLong = secrets.cardNumber.repeat(4);
     expectNoSecret(await failureOf(clientOf(service).balance({ ...secrets, cardNumber: tooLong })));
-    expectNoSecret(await failureOf(clientOf(service).balance({ ...secrets, pin: Number(secrets.pin) as never })));
+    expectNoSecret(
+      await failureOf(clientOf(service).balance({ ...secrets, pin: Number(secrets.pin) as never })),
+    );
   });
 
   it("a fetch of one's own that fails with the whole request in its error", async () => {

@@ -14,7 +14,7 @@ describe("Secret", () => {
     ["JSON", JSON.stringify({ secret })],
     ["inspect", inspect({ secret }, { showHidden: true, depth: 9 })],
     ["a log line", format("%s %o %O %j", secret, secret, secret, secret)],
-    ["a sum", `${"card " + (secret as unknown as string)}`],
+    ["a sum", ["card ", secret].join("")],
     ["its entries", JSON.stringify(Object.entries(secret))],
     ["an error", String(new Error("x", { cause: secret }).cause)],
   ])("shows nothing in %s", (_, shown) => {

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
-import { startGiftcardService, type TestCard, type TestCompany, type TestService } from "../../../test/support/service.js";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { cents, createClient, type GiftcardClient } from "../src/index.js";
 import { failureOf } from "./support/foreign-service.js";
@@ -34,7 +39,12 @@ const balanceCents = async () => (await client.balance(card)).balanceCents;
 describe("a card on the real service", () => {
   it("pays 50.00 of 74.98, and gets it back once", async () => {
     const done = await client.devalue({ ...card, amountCents: cents(7498), reference: "order-1" });
-    expect(done).toMatchObject({ deductedCents: 5000, remainingCents: 2498, keyHonoured: true, replayed: false });
+    expect(done).toMatchObject({
+      deductedCents: 5000,
+      remainingCents: 2498,
+      keyHonoured: true,
+      replayed: false,
+    });
     expect(await client.balance(card)).toEqual({
       balanceCents: 2500,
       currency: "EUR",
@@ -43,7 +53,10 @@ describe("a card on the real service", () => {
     });
     const { cancelToken } = done;
     expect(await client.cancelDevalue({ cancelToken })).toEqual({ refundedCents: 5000, balanceCents: 7500 });
-    expect(await failureOf(client.cancelDevalue({ cancelToken }))).toMatchObject({ code: "token_used", status: 409 });
+    expect(await failureOf(client.cancelDevalue({ cancelToken }))).toMatchObject({
+      code: "token_used",
+      status: 409,
+    });
   });
 
   it("answers the same reference again without taking more", async () => {
@@ -59,9 +72,14 @@ describe("a card on the real service", () => {
     const order = { ...card, amountCents: cents(1000) };
     expect(await failureOf(client.devalue({ ...order, pin: "x" }))).toMatchObject({ code: "invalid_card" });
     expect(await failureOf(client.balance({ ...card, pin: "x" }))).toMatchObject({ code: "invalid_card" });
-    expect(await failureOf(client.cancelDevalue({ cancelToken: "0".repeat(64) }))).toMatchObject({ code: "token_invalid" });
+    expect(await failureOf(client.cancelDevalue({ cancelToken: "0".repeat(64) }))).toMatchObject({
+      code: "token_invalid",
+    });
     await service.command("card", "block", card.cardNumber);
-    expect(await failureOf(client.devalue(order))).toMatchObject({ code: "card_blocked", cardStatus: "Blocked" });
+    expect(await failureOf(client.devalue(order))).toMatchObject({
+      code: "card_blocked",
+      cardStatus: "Blocked",
+    });
     const expired = await service.issueCard({ balanceCents: 100, expires: "2020-01-01" });
     expect(await failureOf(client.devalue({ ...order, ...expired }))).toMatchObject({ code: "card_expired" });
   });
@@ -69,9 +87,14 @@ describe("a card on the real service", () => {
   it("is refused to another company's number and to a wrong key", async () => {
     const options = { baseUrl: service.url, apiKey: company.apiKey, companyId: company.companyId };
     const other = createClient({ ...options, companyId: company.companyId + 1 });
-    expect(await failureOf(other.balance(card))).toMatchObject({ name: "RefusedError", code: "unauthorized" });
+    expect(await failureOf(other.balance(card))).toMatchObject({
+      name: "RefusedError",
+      code: "unauthorized",
+    });
     const stranger = createClient({ ...options, apiKey: "x" });
-    expect(await failureOf(stranger.devalue({ ...card, amountCents: cents(1) }))).toMatchObject({ code: "unauthorized" });
+    expect(await failureOf(stranger.devalue({ ...card, amountCents: cents(1) }))).toMatchObject({
+      code: "unauthorized",
+    });
   });
 });
 
@@ -81,7 +104,11 @@ describe("endDevalue on the real service", () => {
     const lost = client.devalue({ ...card, amountCents: cents(5000), reference: "lost" });
     expect(await failureOf(lost)).toMatchObject({ name: "UnreachableError", code: "connection_lost" });
     expect(await balanceCents()).toBe(2500);
-    expect(await client.endDevalue("lost")).toEqual({ outcome: "reversed", refundedCents: 5000, balanceCents: 7500 });
+    expect(await client.endDevalue("lost")).toEqual({
+      outcome: "reversed",
+      refundedCents: 5000,
+      balanceCents: 7500,
+    });
     expect(await client.endDevalue("lost")).toEqual({ outcome: "already_reversed" });
     expect(await balanceCents()).toBe(7500);
   });
@@ -91,20 +118,28 @@ describe("endDevalue on the real service", () => {
     const deduction = { ...card, amountCents: cents(5000), reference: "never" };
     expect(await failureOf(client.devalue(deduction))).toMatchObject({ name: "UnreachableError" });
     expect(await client.endDevalue("never")).toEqual({ outcome: "not_done" });
-    expect(await failureOf(client.devalue(deduction))).toMatchObject({ name: "RefusedError", code: "key_closed" });
+    expect(await failureOf(client.devalue(deduction))).toMatchObject({
+      name: "RefusedError",
+      code: "key_closed",
+    });
     expect(await balanceCents()).toBe(7500);
   });
 
-  it.each(["error", "garbage", "hold"] as const)("settles what a devalue met with the fault %s", async (fault) => {
-    proxy.set("devalue", fault, 1);
-    const reference = `met-${fault}`;
-    const error = await failureOf(client.devalue({ ...card, amountCents: cents(5000), reference }, { timeoutMs: 500 }));
-    expect(error).toMatchObject({ name: fault === "garbage" ? "ProtocolError" : "UnreachableError" });
-    const { outcome } = await client.endDevalue(reference);
-    expect(outcome).toBe(fault === "garbage" ? "reversed" : "not_done");
-    await proxy.release();
-    expect(await balanceCents()).toBe(7500);
-  });
+  it.each(["error", "garbage", "hold"] as const)(
+    "settles what a devalue met with the fault %s",
+    async (fault) => {
+      proxy.set("devalue", fault, 1);
+      const reference = `met-${fault}`;
+      const error = await failureOf(
+        client.devalue({ ...card, amountCents: cents(5000), reference }, { timeoutMs: 500 }),
+      );
+      expect(error).toMatchObject({ name: fault === "garbage" ? "ProtocolError" : "UnreachableError" });
+      const { outcome } = await client.endDevalue(reference);
+      expect(outcome).toBe(fault === "garbage" ? "reversed" : "not_done");
+      await proxy.release();
+      expect(await balanceCents()).toBe(7500);
+    },
+  );
 });
 
 describe("events on the real service", () => {
@@ -134,7 +169,13 @@ describe("events on the real service", () => {
     const [repeated] = await client.createEvents([event], { reference: "import" });
     expect(repeated).toEqual(created);
     expect(await client.listEvents()).toMatchObject([
-      { id: created?.id, companyId: company.companyId, title: "Summer Night", location: "Town", endDate: null },
+      {
+        id: created?.id,
+        companyId: company.companyId,
+        title: "Summer Night",
+        location: "Town",
+        endDate: null,
+      },
     ]);
   });
 });

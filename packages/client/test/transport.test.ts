@@ -7,7 +7,9 @@ const card = { cardNumber: secrets.cardNumber, pin: secrets.pin };
 
 describe("reads are repeated", () => {
   it.each([500, 502, 503, 504, 408, 429])("after a %d", async (status) => {
-    const service = await foreignService((_, count) => (count < 3 ? { status, json: { error: "No." } } : { json: providers }));
+    const service = await foreignService((_, count) =>
+      count < 3 ? { status, json: { error: "No." } } : { json: providers },
+    );
     expect(await clientOf(service).listProviders()).toEqual(providers);
     expect(service.received).toHaveLength(3);
   });
@@ -27,7 +29,9 @@ describe("reads are repeated", () => {
 
   it("no earlier than Retry-After says", async () => {
     const service = await foreignService((_, count) =>
-      count === 1 ? { status: 429, json: { error: "No." }, headers: { "Retry-After": "1" } } : { json: providers },
+      count === 1
+        ? { status: 429, json: { error: "No." }, headers: { "Retry-After": "1" } }
+        : { json: providers },
     );
     const startedAt = performance.now();
     await clientOf(service).listProviders();
@@ -49,12 +53,24 @@ describe("reads are repeated", () => {
 describe("writes are not repeated", () => {
   it.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>]>([
     ["authenticate", (client) => client.authenticate()],
-    ["createEventConcept", (client) => client.createEventConcept({ representative: "A", register: "B", providerId: 1 })],
+    [
+      "createEventConcept",
+      (client) => client.createEventConcept({ representative: "A", register: "B", providerId: 1 }),
+    ],
     [
       "createEvents",
       (client) =>
         client.createEvents(
-          [{ providerId: 1, name: "N", organiser: "O", startDate: "2030-01-01", startTime: "20:00:00", ticketLink: "https://t.example" }],
+          [
+            {
+              providerId: 1,
+              name: "N",
+              organiser: "O",
+              startDate: "2030-01-01",
+              startTime: "20:00:00",
+              ticketLink: "https://t.example",
+            },
+          ],
           { reference: "r" },
         ),
     ],
@@ -78,7 +94,9 @@ describe("a call ends", () => {
   it("when its caller says so: before, while it waits for an answer, and between two attempts", async () => {
     const service = await foreignService((_, count) => (count === 1 ? () => {} : { status: 503, json: {} }));
     const client = clientOf(service);
-    expect(await failureOf(client.listProviders({ signal: AbortSignal.abort() }))).toMatchObject({ code: "aborted" });
+    expect(await failureOf(client.listProviders({ signal: AbortSignal.abort() }))).toMatchObject({
+      code: "aborted",
+    });
     expect(service.received).toHaveLength(0);
     for (const afterMs of [60, 60]) {
       const error = await failureOf(client.listProviders({ signal: AbortSignal.timeout(afterMs) }));
@@ -87,7 +105,10 @@ describe("a call ends", () => {
   });
 
   it("also where a fetch of one's own doesn't heed the signal", async () => {
-    const client = clientOf({ url: "http://127.0.0.1:1" }, { fetch: () => new Promise(() => {}), timeoutMs: 100 });
+    const client = clientOf(
+      { url: "http://127.0.0.1:1" },
+      { fetch: () => new Promise(() => {}), timeoutMs: 100 },
+    );
     expect(await failureOf(client.listProviders())).toMatchObject({ code: "timeout" });
   });
 
@@ -129,7 +150,9 @@ describe("an answer that can't be read is no success", () => {
   });
 
   it("a balance that is none", async () => {
-    const service = await foreignService(() => ({ json: { balance: "75.00", currency: "EUR", card_status: "Active" } }));
+    const service = await foreignService(() => ({
+      json: { balance: "75.00", currency: "EUR", card_status: "Active" },
+    }));
     expect(await failureOf(clientOf(service).balance(card))).toMatchObject({ code: "unexpected_answer" });
   });
 });

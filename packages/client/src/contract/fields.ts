@@ -36,10 +36,14 @@ export function object<F extends Fields>(fields: F) {
     );
     return Object.fromEntries(pairs.filter(([, v]) => v !== undefined));
   };
-  return z.codec(z.object(shape), z.custom<Flat<Named<F>>>((v) => typeof v === "object" && v !== null), {
-    decode: (wire) => rename(wire, "wire") as Flat<Named<F>>,
-    encode: (named) => rename(named, "name") as never,
-  });
+  return z.codec(
+    z.object(shape),
+    z.custom<Flat<Named<F>>>((v) => typeof v === "object" && v !== null),
+    {
+      decode: (wire) => rename(wire, "wire") as Flat<Named<F>>,
+      encode: (named) => rename(named, "name") as never,
+    },
+  );
 }
 
 const digits = z.string().regex(/^\d{1,15}$/, "must be a whole number");
@@ -64,10 +68,17 @@ export const id = () => integer(1, 2_147_483_647);
 
 /** Money in cents. */
 export const money = (min: number, max: number = MAX_AMOUNT_CENTS) =>
-  z.codec(z.union([z.int(), digits], "must be a whole number of cents"), z.custom<Cents>((v) => Number.isInteger(v) && (v as number) >= min && (v as number) <= max, `must be from ${min} to ${max} cents`), {
-    decode: (v) => Number(v) as Cents,
-    encode: (n) => n as number,
-  });
+  z.codec(
+    z.union([z.int(), digits], "must be a whole number of cents"),
+    z.custom<Cents>(
+      (v) => Number.isInteger(v) && (v as number) >= min && (v as number) <= max,
+      `must be from ${min} to ${max} cents`,
+    ),
+    {
+      decode: (v) => Number(v) as Cents,
+      encode: (n) => n as number,
+    },
+  );
 
 /** A string that must not be seen. */
 export const secret = (maxLength: number) =>
@@ -94,10 +105,15 @@ const isHttpUrl = (value: string) => {
 
 /** An http or https address. */
 export const url = () =>
-  z.string().max(2048).refine(noNul, "must not hold a NUL character").refine(isHttpUrl, "must be an http or https address");
+  z
+    .string()
+    .max(2048)
+    .refine(noNul, "must not hold a NUL character")
+    .refine(isHttpUrl, "must be an http or https address");
 
 /** An http or https address that may be left out or empty. */
-export const optionalUrl = () => z.union([z.literal(""), url()], "must be an http or https address").optional();
+export const optionalUrl = () =>
+  z.union([z.literal(""), url()], "must be an http or https address").optional();
 
 /** yyyy-mm-dd, a day that exists. */
 export const date = () => z.iso.date("must be a date, yyyy-mm-dd");

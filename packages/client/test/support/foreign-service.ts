@@ -24,7 +24,9 @@ export interface ForeignService {
 }
 
 /** Starts one on a free port of this machine, until the test is finished. */
-export async function foreignService(answer: (request: Received, count: number) => Reply): Promise<ForeignService> {
+export async function foreignService(
+  answer: (request: Received, count: number) => Reply,
+): Promise<ForeignService> {
   const received: Received[] = [];
   const server = http.createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -62,7 +64,12 @@ export const secrets = {
 
 /** A client with a key and a company, of this service. */
 export function clientOf(service: { url: string }, options: Partial<ClientOptions> = {}): GiftcardClient {
-  return createClient({ baseUrl: service.url, apiKey: secrets.apiKey, companyId: 7, ...options } as ClientOptions);
+  return createClient({
+    baseUrl: service.url,
+    apiKey: secrets.apiKey,
+    companyId: 7,
+    ...options,
+  } as ClientOptions);
 }
 
 /** What the promise was rejected with. */

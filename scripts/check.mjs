@@ -1,0 +1,141 @@
+/** Checks everything that can be checked without running the product: style, templates, types, packages. */
+import { createRequire } from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { build } from "./build.mjs";
+import { runNode } from "./process.mjs";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const require = createRequire(import.meta.url);
+const packages = ["client", "checkout", "service", "widget", "medusa"];
+
+/** The file that a package's command runs. @param {string} name @param {string} [command] */
+function bin(name, command) {
+  const file = findPackage(name);
+  const { bin } = require(file);
+  return path.join(path.dirname(file), typeof bin === "string" ? bin : bin[command ?? name]);
+}
+
+/** Not `require.resolve(name + "/package.json")`, which some packages don't export. @param {string} name */
+function findPackage(name) {
+  for (const folder of require.resolve.paths(name) ?? []) {
+    const file = path.join(folder, name, "package.json");
+    try {
+      return require.resolve(file);
+    } catch {}
+  }
+  throw new Error(`${name} is not installed. Run npm ci.`);
+}
+
+/**
+ * One check.
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {() => Promise<unknown>} run rejects with what was found
+ * @property {string} mend what to do about it
+ */
+
+/** @param {string} name @param {string[]} args @param {string} [folder] */
+const node = (name, args, folder = ".") =>
+  runNode({ name, args, cwd: path.join(root, folder), env: { NO_COLOR: "1" } });
+
+/** @param {string} project */
+const types = (project) =>
+  node(`tsc ${project}`, [bin("typescript", "tsc"), "--noEmit", "--project", project]);
+
+/** A package as npm would publish it: the paths it promises, and its types for each way of importing it. @param {string} name @returns {Step} */
+function packed(name) {
+  const folder = `packages/${name}`;
+  // The plugin is CommonJS, since Medusa requires it; its admin pages are for Medusa's own bundler and have no types.
+  const profile =
+    name === "medusa" ? ["--profile", "node16", "--exclude-entrypoints", "admin"] : ["--profile", "esm-only"];
+  return {
+    name: `package ${name}`,
+    async run() {
+      await node("publint", [bin("publint"), "run", "--strict"], folder);
+      await node(
+        "attw",
+        [bin("@arethetypeswrong/cli", "attw"), "--pack", ".", "--no-emoji", ...profile],
+        folder,
+      );
+    },
+    mend: `look at exports, files and types in ${folder}/package.json`,
+  };
+}
+
+/** @type {Step[]} */
+const steps = [
+  {
+    name: "style",
+    run: () =>
+      node("biome", [
+        bin("@biomejs/biome", "biome"),
+        "check",
+        "--colors=off",
+        "--diagnostic-level=error",
+        ".",
+      ]),
+    mend: "npm run format mends most of it",
+  },
+  {
+    name: "templates",
+    run: () => node("eslint", [bin("eslint"), "packages/widget/src", "examples/medusa-store/storefront/src"]),
+    mend: "mend the named lines; eslint.config.js says which rules hold",
+  },
+  { name: "build", run: () => build(), mend: "npm run build shows the same" },
+  {
+    name: "types of tests and scripts",
+    async run() {
+      for (const project of ["tsconfig.tests.json", "packages/service/test", "packages/widget/test"])
+        await types(project);
+      for (const project of ["examples/medusa-store", "examples/medusa-store/storefront"])
+        await types(project);
+    },
+    mend: "mend the named lines",
+  },
+  ...packages.map(packed),
+];
+
+const HELP = `Checks style, templates, types and packages.
+
+  npm run check                    everything
+  npm run check -- style           these checks
+  npm run format                   mends what can be mended by itself
+
+Checks: ${steps.map((step) => step.name.replaceAll(" ", "-")).join(", ")}
+`;
+
+/** @param {Step[]} chosen */
+async function runAll(chosen) {
+  const failed = [];
+  for (const step of chosen) {
+    const startedAt = performance.now();
+    process.stdout.write(`${step.name} … `);
+    try {
+      await step.run();
+      process.stdout.write(`${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+    } catch (error) {
+      failed.push(step);
+      process.stdout.write(`failed\n${error instanceof Error ? error.message : error}\n\n`);
+    }
+  }
+  for (const step of failed) process.stdout.write(`✗ ${step.name}: ${step.mend}\n`);
+  process.stdout.write(`${chosen.length - failed.length} passed, ${failed.length} failed\n`);
+  process.exitCode = failed.length > 0 ? 1 : 0;
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    options: { help: { type: "boolean", short: "h" } },
+    allowPositionals: true,
+  });
+  const named = (/** @type {Step} */ step) => positionals.includes(step.name.replaceAll(" ", "-"));
+  const chosen = positionals.length > 0 ? steps.filter(named) : steps;
+  if (chosen.length < positionals.length) throw new Error("There is no such check.");
+  if (values.help) process.stdout.write(HELP);
+  else await runAll(chosen);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+  process.exitCode = 2;
+}
