@@ -8,8 +8,8 @@ import os from "node:os";
 import path from "node:path";
 import { Secret } from "@giftcard-pay/client/contract";
 import { openKeyring, openPool } from "@giftcard-pay/service";
-import { DEVALUE_STATEMENT, devalueValues, issueCards } from "../packages/service/dist/store/cards.js";
 import { createCompany } from "../packages/service/dist/store/accounts.js";
+import { DEVALUE_STATEMENT, devalueValues, issueCards } from "../packages/service/dist/store/cards.js";
 
 const CONNECTIONS = 32;
 const ROUNDS = 4;
@@ -84,7 +84,11 @@ function databaseUrl(dataDir) {
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 async function measure(service, pool, keys) {
-  const { companyId, apiKey } = await createCompany(pool, { name: "Bench", email: "bench@example.nl", password: new Secret("bench") });
+  const { companyId, apiKey } = await createCompany(pool, {
+    name: "Bench",
+    email: "bench@example.nl",
+    password: new Secret("bench"),
+  });
   const order = { count: CARDS, balanceCents: 100_000_000, expiryDate: "2099-12-31" };
   const cards = await issueCards(pool, keys, order);
   const anyCard = () => cards[randomInt(CARDS)];

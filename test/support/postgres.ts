@@ -27,7 +27,10 @@ export async function startPostgres(): Promise<TestPostgres> {
  * @param url the server's address
  * @param name letters, digits and underscores; random when left out
  */
-export async function createDatabase(url: string, name = `test_${randomBytes(6).toString("hex")}`): Promise<string> {
+export async function createDatabase(
+  url: string,
+  name = `test_${randomBytes(6).toString("hex")}`,
+): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -56,8 +56,14 @@ export interface TestServiceOptions {
 }
 
 /** Runs the built command to its end. */
-export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdin = ""): Promise<CommandResult> {
-  const running = promisify(execFile)(process.execPath, [PROGRAM, ...args], { env: { ...process.env, ...env } });
+export async function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  stdin = "",
+): Promise<CommandResult> {
+  const running = promisify(execFile)(process.execPath, [PROGRAM, ...args], {
+    env: { ...process.env, ...env },
+  });
   running.child.stdin?.end(stdin);
   try {
     return { exitCode: 0, ...(await running) };
@@ -76,7 +82,10 @@ export interface ServeProcess {
 }
 
 /** Starts `serve` with these arguments, on a free port, and waits until it is ready. */
-export async function spawnServe(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ServeProcess> {
+export async function spawnServe(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServeProcess> {
   const child = spawn(process.execPath, [PROGRAM, "serve", "--port", "0", "--json", ...args], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -90,7 +99,10 @@ export async function spawnServe(args: readonly string[], env: NodeJS.ProcessEnv
   process.once("exit", onExit);
   void ended.then(() => process.removeListener("exit", onExit));
   const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`The service was not ready in time: ${stderr}`)), READY_TIMEOUT_MS);
+    const timer = setTimeout(
+      () => reject(new Error(`The service was not ready in time: ${stderr}`)),
+      READY_TIMEOUT_MS,
+    );
     child.stdout.on("data", (chunk) => {
       stdout += chunk;
       if (stdout.includes("\n")) resolve(JSON.parse(stdout.split("\n", 1)[0] as string).url);
@@ -105,7 +117,9 @@ export async function spawnServe(args: readonly string[], env: NodeJS.ProcessEnv
 /** Migrates the database, and starts the service on it. */
 export async function startGiftcardService(options: TestServiceOptions): Promise<TestService> {
   const { databaseUrl, environment = "live", args = [] } = options;
-  const folder = options.secretsFile ? undefined : fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
+  const folder = options.secretsFile
+    ? undefined
+    : fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
   const env = {
     GIFTCARD_DATABASE_URL: databaseUrl,
     GIFTCARD_SECRETS_FILE: options.secretsFile ?? path.join(folder as string, "secrets.json"),
@@ -131,11 +145,21 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
     stop: () => end("SIGTERM"),
     kill: async () => void (await end("SIGKILL")),
     command,
-    createProvider: (name = `provider ${randomBytes(4).toString("hex")}`) => command("provider", "create", "--name", name),
+    createProvider: (name = `provider ${randomBytes(4).toString("hex")}`) =>
+      command("provider", "create", "--name", name),
     async createCompany() {
       const email = `${randomBytes(6).toString("hex")}@example.nl`;
       const password = randomBytes(12).toString("base64url");
-      const made = await command("company", "create", "--name", "A shop", "--email", email, "--password", password);
+      const made = await command(
+        "company",
+        "create",
+        "--name",
+        "A shop",
+        "--email",
+        email,
+        "--password",
+        password,
+      );
       return { companyId: made.company_id, apiKey: made.apikey, email, password };
     },
     async issueCard({ balanceCents, expires }) {

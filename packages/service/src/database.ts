@@ -62,7 +62,10 @@ export async function transaction<T>(pool: pg.Pool, work: (client: Queryable) =>
     return result;
   } catch (error) {
     failure = error as Error;
-    await client.query("rollback").then(() => (failure = undefined), () => {});
+    await client.query("rollback").then(
+      () => (failure = undefined),
+      () => {},
+    );
     throw error;
   } finally {
     // A connection that could not roll back is not used again.
@@ -78,7 +81,10 @@ const provider: MigrationProvider = {
     const files = (await fs.readdir(folder)).filter((file) => file.endsWith(".sql"));
     const load = async (file: string) => {
       const text = await fs.readFile(path.join(folder, file), "utf8");
-      return [file.slice(0, -".sql".length), { up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)) }];
+      return [
+        file.slice(0, -".sql".length),
+        { up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)) },
+      ];
     };
     return Object.fromEntries(await Promise.all(files.map(load)));
   },
@@ -106,6 +112,9 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
 export async function checkMigrated(pool: pg.Pool): Promise<void> {
   const pending = (await migratorOf(pool).getMigrations()).filter((migration) => !migration.executedAt);
   if (pending.length > 0) {
-    throw new OperatorError("The database is not up to date. Run `giftcard-service migrate` on it.", exitCodes.notMigrated);
+    throw new OperatorError(
+      "The database is not up to date. Run `giftcard-service migrate` on it.",
+      exitCodes.notMigrated,
+    );
   }
 }

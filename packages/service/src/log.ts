@@ -14,10 +14,26 @@ export interface Log {
 export function lineLog(write: (line: string) => void): Log {
   return {
     failure({ requestId, endpoint, error }) {
-      const { name, code, stack } = error instanceof Error ? (error as Error & { code?: unknown }) : ({} as Partial<Error & { code: unknown }>);
-      const frames = stack?.split("\n").filter((line) => /^\s+at /.test(line)).map((line) => line.trim());
+      const { name, code, stack } =
+        error instanceof Error
+          ? (error as Error & { code?: unknown })
+          : ({} as Partial<Error & { code: unknown }>);
+      const frames = stack
+        ?.split("\n")
+        .filter((line) => /^\s+at /.test(line))
+        .map((line) => line.trim());
       const time = new Date().toISOString();
-      write(JSON.stringify({ level: "error", time, requestId, endpoint, name, code: typeof code === "string" ? code : undefined, frames }));
+      write(
+        JSON.stringify({
+          level: "error",
+          time,
+          requestId,
+          endpoint,
+          name,
+          code: typeof code === "string" ? code : undefined,
+          frames,
+        }),
+      );
     },
   };
 }

@@ -14,7 +14,9 @@ export async function hashPassword(password: Secret): Promise<string> {
 }
 
 /** An account that nobody can log in to: checking against it takes as long as against a real one. */
-const NO_ACCOUNT = ["scrypt", COST.N, COST.r, COST.p, randomBytes(SALT_BYTES).toString("base64url"), ""].join("$");
+const NO_ACCOUNT = ["scrypt", COST.N, COST.r, COST.p, randomBytes(SALT_BYTES).toString("base64url"), ""].join(
+  "$",
+);
 
 /**
  * Checks a password.
@@ -23,7 +25,11 @@ const NO_ACCOUNT = ["scrypt", COST.N, COST.r, COST.p, randomBytes(SALT_BYTES).to
  */
 export async function checkPassword(password: Secret, kept: string | undefined): Promise<boolean> {
   const [, n, r, p, salt = "", hash = ""] = (kept ?? NO_ACCOUNT).split("$");
-  const derived = await derive(password, Buffer.from(salt, "base64url"), { N: Number(n), r: Number(r), p: Number(p) });
+  const derived = await derive(password, Buffer.from(salt, "base64url"), {
+    N: Number(n),
+    r: Number(r),
+    p: Number(p),
+  });
   const expected = Buffer.from(hash, "base64url");
   const comparable = expected.length === derived.length ? expected : randomBytes(HASH_BYTES);
   return timingSafeEqual(derived, comparable);
@@ -31,8 +37,12 @@ export async function checkPassword(password: Secret, kept: string | undefined):
 
 function derive(password: Secret, salt: Buffer, cost: typeof COST): Promise<Buffer> {
   return new Promise((resolve, reject) =>
-    scrypt(password.reveal().normalize("NFC"), salt, HASH_BYTES, { ...cost, maxmem: 256 * cost.N * cost.r }, (error, key) =>
-      error ? reject(error) : resolve(key),
+    scrypt(
+      password.reveal().normalize("NFC"),
+      salt,
+      HASH_BYTES,
+      { ...cost, maxmem: 256 * cost.N * cost.r },
+      (error, key) => (error ? reject(error) : resolve(key)),
     ),
   );
 }

@@ -31,7 +31,9 @@ export async function openKeyring(file: string, db: Queryable): Promise<Keyring>
 }
 
 function makeFile(file: string): void {
-  const keys = Object.fromEntries(PURPOSES.map((name) => [name, randomBytes(KEY_BYTES).toString("base64url")]));
+  const keys = Object.fromEntries(
+    PURPOSES.map((name) => [name, randomBytes(KEY_BYTES).toString("base64url")]),
+  );
   const draft = `${file}.${process.pid}`;
   try {
     fs.writeFileSync(draft, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
@@ -50,7 +52,10 @@ function readFile(file: string): Keyring {
   try {
     text = fs.readFileSync(file, "utf8");
     if (process.platform !== "win32" && (fs.statSync(file).mode & 0o077) !== 0) {
-      throw new OperatorError(`Others can read the secrets file. Run: chmod 600 ${file}`, exitCodes.secretsMismatch);
+      throw new OperatorError(
+        `Others can read the secrets file. Run: chmod 600 ${file}`,
+        exitCodes.secretsMismatch,
+      );
     }
   } catch (error) {
     if (error instanceof OperatorError) throw error;

@@ -38,7 +38,8 @@ async function command(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-const postmaster = () => fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n");
+const postmaster = () =>
+  fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n");
 async function makeShop() {
   const password = ["--password", "geheim"];
   const shop = await command("company", "create", "--name", "A", "--email", "a@example.nl", ...password);
@@ -69,9 +70,18 @@ test("SIGTERM answers what is in flight, stops the database, and ends with 0", a
   await db.query("begin");
   await db.query("select from cards for update");
   const inFlight = call(server.url, "devalue", { ...wire, amount: 100 });
-  await expect.poll(async () => (await db.query("select count(*)::int as n from pg_locks where not granted")).rows[0].n).toBe(1);
+  await expect
+    .poll(async () => (await db.query("select count(*)::int as n from pg_locks where not granted")).rows[0].n)
+    .toBe(1);
   server.child.kill("SIGTERM");
-  await expect.poll(() => call(server.url, "balance", wire).then(() => "answers", () => "closed")).toBe("closed");
+  await expect
+    .poll(() =>
+      call(server.url, "balance", wire).then(
+        () => "answers",
+        () => "closed",
+      ),
+    )
+    .toBe("closed");
   await db.query("commit");
   await db.end();
   expect((await inFlight).body.amount_deducted).toBe(100);
@@ -94,7 +104,10 @@ test("after kill -9 the next start recovers by itself, with every cent, and ends
   const next = await serve();
   expect(isRunning(orphan)).toBe(false);
   expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);
-  const cancelled = await call(next.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
+  const cancelled = await call(next.url, "cancelDevalue", {
+    ...credentials(company),
+    cancel_token: body.cancel_token,
+  });
   expect(cancelled.body.card_new_balance).toBe(7500);
 });
 
@@ -127,9 +140,15 @@ test("the database takes only its password, on loopback alone, and syncs to disk
   }
   const file = path.join(dataDir, "postgres.password");
   expect(fs.statSync(file).mode & 0o777).toBe(0o600);
-  const db = new pg.Client({ host: "127.0.0.1", port, user: "postgres", password: fs.readFileSync(file, "utf8") });
+  const db = new pg.Client({
+    host: "127.0.0.1",
+    port,
+    user: "postgres",
+    password: fs.readFileSync(file, "utf8"),
+  });
   await db.connect();
-  const { rows } = await db.query(`select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+  const { rows } =
+    await db.query(`select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
     current_setting('full_page_writes') as pages, (select count(*)::int from pg_hba_file_rules where auth_method = 'trust') as trusted`);
   await db.end();
   expect(rows[0]).toEqual({ fsync: "on", commit: "on", pages: "on", trusted: 0 });

@@ -25,11 +25,36 @@ async function json(...args: string[]) {
 
 describe("what is printed", () => {
   test("company create and list", async () => {
-    const made = await json("company", "create", "--name", "Zaal BV", "--email", "zaal@example.nl", "--password", "geheim");
-    expect(made.value).toEqual({ company_id: expect.any(Number), apikey: expect.stringMatching(/^[A-Za-z0-9]{60}$/) });
+    const made = await json(
+      "company",
+      "create",
+      "--name",
+      "Zaal BV",
+      "--email",
+      "zaal@example.nl",
+      "--password",
+      "geheim",
+    );
+    expect(made.value).toEqual({
+      company_id: expect.any(Number),
+      apikey: expect.stringMatching(/^[A-Za-z0-9]{60}$/),
+    });
     const { value } = await json("company", "list");
-    expect(value).toContainEqual({ company_id: made.value.company_id, name: "Zaal BV", emails: ["zaal@example.nl"] });
-    const again = await json("company", "create", "--name", "B", "--email", "ZAAL@example.nl", "--password", "geheim");
+    expect(value).toContainEqual({
+      company_id: made.value.company_id,
+      name: "Zaal BV",
+      emails: ["zaal@example.nl"],
+    });
+    const again = await json(
+      "company",
+      "create",
+      "--name",
+      "B",
+      "--email",
+      "ZAAL@example.nl",
+      "--password",
+      "geheim",
+    );
     expect([again.exitCode, again.value.exit_code]).toEqual([4, 4]);
     expect((await json("company", "list")).value).toHaveLength(1);
   });
@@ -42,7 +67,13 @@ describe("what is printed", () => {
       balance: 7500,
       expiry_date: "2031-05-31",
     });
-    const shown = { card_status: "Active", balance: 7500, currency: "EUR", expiry_date: "2031-05-31", last_four: card.cardnumber.slice(-4) };
+    const shown = {
+      card_status: "Active",
+      balance: 7500,
+      currency: "EUR",
+      expiry_date: "2031-05-31",
+      last_four: card.cardnumber.slice(-4),
+    };
     expect((await json("card", "show", card.cardnumber)).value).toEqual(shown);
     expect((await json("card", "block", card.cardnumber)).value.card_status).toBe("Blocked");
     expect((await json("card", "block", card.cardnumber)).value.card_status).toBe("Blocked");
@@ -79,9 +110,16 @@ describe("what is printed", () => {
 describe("secrets that do not stand on the command line", () => {
   test("a password by standard input or environment", async () => {
     const args = ["company", "create", "--name", "A", "--json"];
-    const byInput = await runCommand([...args, "--email", "in@example.nl", "--password-stdin"], env, "geheim\n");
+    const byInput = await runCommand(
+      [...args, "--email", "in@example.nl", "--password-stdin"],
+      env,
+      "geheim\n",
+    );
     expect(byInput.exitCode).toBe(0);
-    const byEnv = await runCommand([...args, "--email", "env@example.nl"], { ...env, GIFTCARD_PASSWORD: "geheim" });
+    const byEnv = await runCommand([...args, "--email", "env@example.nl"], {
+      ...env,
+      GIFTCARD_PASSWORD: "geheim",
+    });
     expect(byEnv.exitCode).toBe(0);
     expect((await runCommand([...args, "--email", "none@example.nl"], env)).exitCode).toBe(2);
   });
@@ -90,10 +128,17 @@ describe("secrets that do not stand on the command line", () => {
     const { value: card } = await json("card", "issue", "--balance", "1");
     const byInput = await runCommand(["card", "show", "-", "--json"], env, `${card.cardnumber}\n`);
     expect(JSON.parse(byInput.stdout).card_status).toBe("Active");
-    const byEnv = await runCommand(["card", "show", "--json"], { ...env, GIFTCARD_CARDNUMBER: card.cardnumber });
+    const byEnv = await runCommand(["card", "show", "--json"], {
+      ...env,
+      GIFTCARD_CARDNUMBER: card.cardnumber,
+    });
     expect(JSON.parse(byEnv.stdout).card_status).toBe("Active");
     const { GIFTCARD_DATABASE_URL: url, ...rest } = env;
-    const both = await runCommand(["card", "show", "-", "--json", "--database-url", "-"], rest, `${card.cardnumber}\n${url}\n`);
+    const both = await runCommand(
+      ["card", "show", "-", "--json", "--database-url", "-"],
+      rest,
+      `${card.cardnumber}\n${url}\n`,
+    );
     expect(JSON.parse(both.stdout).card_status).toBe("Active");
   });
 });
@@ -122,7 +167,10 @@ describe("what goes wrong", () => {
 
   test("an unreachable database ends with 5, and its password is not shown", async () => {
     const url = "postgres://someone:sesame@127.0.0.1:1/nowhere";
-    const { exitCode, stdout, stderr } = await runCommand(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: url });
+    const { exitCode, stdout, stderr } = await runCommand(["company", "list"], {
+      ...env,
+      GIFTCARD_DATABASE_URL: url,
+    });
     expect(exitCode).toBe(5);
     expect(stdout + stderr).not.toContain("sesame");
     const odd = await runCommand(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: "http://sesame" });
@@ -133,7 +181,10 @@ describe("what goes wrong", () => {
   test("a database that was not migrated ends with 7, and migrate mends it", async () => {
     const fresh = { ...env, GIFTCARD_DATABASE_URL: await testDatabase() };
     const refused = await runCommand(["company", "list"], fresh);
-    expect([refused.exitCode, refused.stderr]).toEqual([7, expect.stringMatching(/giftcard-service migrate/)]);
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      7,
+      expect.stringMatching(/giftcard-service migrate/),
+    ]);
     const migrated = await runCommand(["migrate", "--json"], fresh);
     expect(JSON.parse(migrated.stdout).applied).toContain("0001-initial");
     expect((await runCommand(["company", "list"], fresh)).exitCode).toBe(0);
@@ -155,7 +206,10 @@ describe("the secrets file", () => {
     for (const [name, text] of Object.entries(variants)) {
       const other = path.join(folder, name);
       if (text !== undefined) fs.writeFileSync(other, text, { mode: name === "open.json" ? 0o644 : 0o600 });
-      for (const args of [["serve", "--port", "0"], ["card", "issue", "--balance", "1"]]) {
+      for (const args of [
+        ["serve", "--port", "0"],
+        ["card", "issue", "--balance", "1"],
+      ]) {
         const { exitCode, stderr, stdout } = await runCommand(args, { ...env, GIFTCARD_SECRETS_FILE: other });
         expect([name, exitCode]).toEqual([name, 6]);
         expect(stderr).toContain(name);
@@ -171,12 +225,26 @@ describe("the secrets file", () => {
   });
 });
 
-test.each([[], ["serve"], ["company"], ["company", "create"], ["company", "list"], ["card"], ["card", "issue"], ["card", "show"], ["card", "block"], ["card", "unblock"], ["provider"], ["provider", "create"], ["provider", "list"], ["migrate"]].map((words) => [words]))(
-  "%j --help tells how it is used, and ends with 0",
-  async (words) => {
-    const { exitCode, stdout } = await run(...words, "--help");
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^Usage: /);
-    expect(stdout).not.toContain(env.GIFTCARD_DATABASE_URL);
-  },
-);
+test.each(
+  [
+    [],
+    ["serve"],
+    ["company"],
+    ["company", "create"],
+    ["company", "list"],
+    ["card"],
+    ["card", "issue"],
+    ["card", "show"],
+    ["card", "block"],
+    ["card", "unblock"],
+    ["provider"],
+    ["provider", "create"],
+    ["provider", "list"],
+    ["migrate"],
+  ].map((words) => [words]),
+)("%j --help tells how it is used, and ends with 0", async (words) => {
+  const { exitCode, stdout } = await run(...words, "--help");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^Usage: /);
+  expect(stdout).not.toContain(env.GIFTCARD_DATABASE_URL);
+});

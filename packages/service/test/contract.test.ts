@@ -1,8 +1,19 @@
-import { type EndpointName, type Endpoint, type ErrorCode, endpoints, errorDefinition } from "@giftcard-pay/client/contract";
+import {
+  type Endpoint,
+  type EndpointName,
+  type ErrorCode,
+  endpoints,
+  errorDefinition,
+} from "@giftcard-pay/client/contract";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startGiftcardService, type TestCard, type TestCompany, type TestService } from "../../../test/support/service.js";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call, credentials, type Encoding, eventInput, onCard, type WireCall } from "./wire.js";
 
@@ -46,7 +57,12 @@ const samples: Record<EndpointName, () => Promise<Sample>> = {
   authenticate: async () => ({ parameters: {}, headers: basic(company.email, company.password) }),
   listEvents: async () => ({ parameters: { apikey: company.apiKey } }),
   createEventConcept: async () => ({
-    parameters: { apikey: company.apiKey, representative: "J. de Vries", register: "Zomer", eventprovider_id: provider.id },
+    parameters: {
+      apikey: company.apiKey,
+      representative: "J. de Vries",
+      register: "Zomer",
+      eventprovider_id: provider.id,
+    },
   }),
   listEventConcepts: async () => ({ parameters: { apikey: company.apiKey } }),
   listProviders: async () => ({ parameters: {} }),
@@ -99,12 +115,24 @@ const shapes: Record<EndpointName, unknown> = {
   ],
   listProviders: [{ id: "number", name: "string" }],
   createEvents: [{ message: "string", id: "number", title: "string" }],
-  balance: { success: "boolean", balance: "number", currency: "string", card_status: "string", expiry_date: "string" },
-  devalue: { success: "boolean", amount_deducted: "number", remaining_to_pay: "number", cancel_token: "string" },
+  balance: {
+    success: "boolean",
+    balance: "number",
+    currency: "string",
+    card_status: "string",
+    expiry_date: "string",
+  },
+  devalue: {
+    success: "boolean",
+    amount_deducted: "number",
+    remaining_to_pay: "number",
+    cancel_token: "string",
+  },
   cancelDevalue: { success: "boolean", amount_refunded: "number", card_new_balance: "number" },
 };
 
-const typesOf = (value: object) => Object.fromEntries(Object.entries(value).map(([key, item]) => [key, typeof item]));
+const typesOf = (value: object) =>
+  Object.fromEntries(Object.entries(value).map(([key, item]) => [key, typeof item]));
 
 interface Provocation {
   readonly change?: (parameters: Record<string, unknown>) => Record<string, unknown>;
@@ -128,7 +156,9 @@ const provocations: Partial<Record<ErrorCode, (row: Endpoint) => Provocation>> =
   card_expired: () => ({ change: (rest) => ({ ...rest, ...cardOf(cards.expired) }) }),
   card_no_balance: () => ({ change: (rest) => ({ ...rest, ...cardOf(cards.empty) }) }),
   token_invalid: () => ({ change: (rest) => ({ ...rest, cancel_token: "0".repeat(64) }) }),
-  token_used: () => ({ change: ({ cancel_token, ...rest }) => ({ ...rest, cancel_token: usedToken ?? cancel_token }) }),
+  token_used: () => ({
+    change: ({ cancel_token, ...rest }) => ({ ...rest, cancel_token: usedToken ?? cancel_token }),
+  }),
   devalue_not_done: () => ({
     change: ({ cancel_token: _, ...rest }) => rest,
     call: { headers: { "Idempotency-Key": "contract-never-done" } },
@@ -152,7 +182,9 @@ beforeAll(async () => {
   const devalued = await call(service.url, "devalue", { ...onCard(company, cards.rich), amount: 77 });
   usedToken = devalued.body.cancel_token;
   await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: usedToken });
-  await call(service.url, "cancelDevalue", credentials(company), { headers: { "Idempotency-Key": "contract-never-done" } });
+  await call(service.url, "cancelDevalue", credentials(company), {
+    headers: { "Idempotency-Key": "contract-never-done" },
+  });
   const elsewise: Record<string, Record<string, unknown>> = {
     devalue: { ...onCard(company, cards.rich), amount: 151 },
     createEvents: { apikey: company.apiKey, events: [eventInput(provider.id, { event_name: "Another" })] },
@@ -172,7 +204,8 @@ beforeAll(async () => {
 
 for (const name of Object.keys(endpoints) as EndpointName[]) {
   const row: Endpoint = endpoints[name];
-  const encodings: Encoding[] = row.encoding === null ? ["json"] : row.formAllowed ? ["json", "form"] : ["json"];
+  const encodings: Encoding[] =
+    row.encoding === null ? ["json"] : row.formAllowed ? ["json", "form"] : ["json"];
 
   describe(row.path, () => {
     for (const encoding of encodings) {
@@ -220,7 +253,12 @@ for (const name of Object.keys(endpoints) as EndpointName[]) {
     }
 
     test("refuses another method, and says which it takes", async () => {
-      const answer = await call(service.url, name, {}, { method: row.method === "GET" ? "POST" : "PUT", raw: "" });
+      const answer = await call(
+        service.url,
+        name,
+        {},
+        { method: row.method === "GET" ? "POST" : "PUT", raw: "" },
+      );
       expect(answer.status).toBe(405);
       expect(answer.headers.get("allow")).toBe(row.method === "GET" ? "GET, HEAD" : "POST");
       const flag = row.refusal === "flagged" ? { success: false } : {};
@@ -240,6 +278,9 @@ test("a path that is no operation is 404, in JSON", async () => {
 });
 
 test("a key of one company with the id of another is refused", async () => {
-  const answer = await call(service.url, "balance", { ...onCard(company, cards.rich), company_id: other.companyId });
+  const answer = await call(service.url, "balance", {
+    ...onCard(company, cards.rich),
+    company_id: other.companyId,
+  });
   expect(answer.status).toBe(401);
 });

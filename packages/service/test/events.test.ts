@@ -16,7 +16,8 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-const create = (events: unknown, as = company) => call(service.url, "createEvents", { apikey: as.apiKey, events });
+const create = (events: unknown, as = company) =>
+  call(service.url, "createEvents", { apikey: as.apiKey, events });
 const list = async (as = company) => (await call(service.url, "listEvents", { apikey: as.apiKey })).body;
 
 describe("newevent", () => {
@@ -109,16 +110,22 @@ describe("newevent", () => {
   ])("refuses %j, and names the field", async (fault) => {
     const answer = await create([eventInput(provider.id, fault)]);
     expect(answer.status).toBe(422);
-    expect(answer.body.errors.map((error: { path: string }) => error.path)).toEqual([`events.0.${Object.keys(fault)[0]}`]);
+    expect(answer.body.errors.map((error: { path: string }) => error.path)).toEqual([
+      `events.0.${Object.keys(fault)[0]}`,
+    ]);
   });
 
   test("takes 1 to 500 events", async () => {
     expect((await create([])).status).toBe(422);
     expect((await create("many")).status).toBe(422);
     const shop = await service.createCompany();
-    const many = Array.from({ length: 500 }, (_, index) => eventInput(provider.id, { event_name: `Event ${index}` }));
+    const many = Array.from({ length: 500 }, (_, index) =>
+      eventInput(provider.id, { event_name: `Event ${index}` }),
+    );
     const made = await create(many, shop);
-    expect(made.body.map((event: { title: string }) => event.title)).toEqual(many.map((event) => event.event_name));
+    expect(made.body.map((event: { title: string }) => event.title)).toEqual(
+      many.map((event) => event.event_name),
+    );
     const ids = made.body.map((event: { id: number }) => event.id);
     expect(ids).toEqual([...ids].sort((a, b) => a - b));
     expect((await create([...many, eventInput(provider.id)], shop)).status).toBe(422);
@@ -153,7 +160,12 @@ describe("newevent", () => {
 describe("neweventconcept", () => {
   test("answers under its own names, and is listed under the listing's", async () => {
     const shop = await service.createCompany();
-    const wire = { apikey: shop.apiKey, representative: "J. de Vries", register: "Zomer", eventprovider_id: provider.id };
+    const wire = {
+      apikey: shop.apiKey,
+      representative: "J. de Vries",
+      register: "Zomer",
+      eventprovider_id: provider.id,
+    };
     const made = await call(service.url, "createEventConcept", wire);
     expect(made.body).toEqual({
       eventconcept_id: expect.any(Number),
@@ -162,17 +174,27 @@ describe("neweventconcept", () => {
       eventprovider_id: String(provider.id),
     });
     const { body } = await call(service.url, "listEventConcepts", { apikey: shop.apiKey });
-    expect(body).toMatchObject([{ id: made.body.eventconcept_id, ticketprovider_id: String(provider.id), register: "Zomer" }]);
+    expect(body).toMatchObject([
+      { id: made.body.eventconcept_id, ticketprovider_id: String(provider.id), register: "Zomer" },
+    ]);
   });
 
-  test.each([{ representative: "x".repeat(151) }, { register: "x".repeat(151) }, { eventprovider_id: 99_999 }, { apikey: "x".repeat(61) }])(
-    "refuses %o",
-    async (fault) => {
-      const wire = { apikey: company.apiKey, representative: "J", register: "Z", eventprovider_id: provider.id, ...fault };
-      const answer = await call(service.url, "createEventConcept", wire);
-      expect([answer.status, answer.body.errors[0].path]).toEqual([422, Object.keys(fault)[0]]);
-    },
-  );
+  test.each([
+    { representative: "x".repeat(151) },
+    { register: "x".repeat(151) },
+    { eventprovider_id: 99_999 },
+    { apikey: "x".repeat(61) },
+  ])("refuses %o", async (fault) => {
+    const wire = {
+      apikey: company.apiKey,
+      representative: "J",
+      register: "Z",
+      eventprovider_id: provider.id,
+      ...fault,
+    };
+    const answer = await call(service.url, "createEventConcept", wire);
+    expect([answer.status, answer.body.errors[0].path]).toEqual([422, Object.keys(fault)[0]]);
+  });
 });
 
 test("get_providers lists them, without a key", async () => {

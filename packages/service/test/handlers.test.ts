@@ -5,7 +5,11 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 test("a missing handler, or one that refuses with a code that its row does not list, does not compile", async () => {
-  const compiler = path.join(path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
+  const compiler = path.join(
+    path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")),
+    "bin",
+    "tsc",
+  );
   const project = path.join(import.meta.dirname, "tsconfig.json");
   const compiled = promisify(execFile)(process.execPath, [compiler, "-p", project]);
   await expect(compiled).resolves.toEqual({ stdout: "", stderr: "" });

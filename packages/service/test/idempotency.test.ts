@@ -1,6 +1,11 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startGiftcardService, type TestCard, type TestCompany, type TestService } from "../../../test/support/service.js";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, credentials, eventInput, onCard } from "./wire.js";
 
@@ -23,10 +28,12 @@ afterAll(async () => {
 
 const withKey = (key: string) => ({ headers: { "Idempotency-Key": key } });
 const newKey = () => `key-${++keys}`;
-const balanceOf = async (card: TestCard) => (await call(service.url, "balance", onCard(company, card))).body.balance;
+const balanceOf = async (card: TestCard) =>
+  (await call(service.url, "balance", onCard(company, card))).body.balance;
 const devalue = (card: TestCard, amount: number, key: string, as = company) =>
   call(service.url, "devalue", { ...onCard(as, card), amount }, withKey(key));
-const endByKey = (key: string, as = company) => call(service.url, "cancelDevalue", credentials(as), withKey(key));
+const endByKey = (key: string, as = company) =>
+  call(service.url, "cancelDevalue", credentials(as), withKey(key));
 /** Lets the kept answers of all keys run out. */
 const aDayLater = () => db.query("update idempotency_keys set created_at = created_at - interval '24 hours'");
 
@@ -56,7 +63,10 @@ describe("a devalue with a key", () => {
   });
 
   test("with other parameters is 422, and takes nothing", async () => {
-    const [card, another] = [await service.issueCard({ balanceCents: 900 }), await service.issueCard({ balanceCents: 900 })];
+    const [card, another] = [
+      await service.issueCard({ balanceCents: 900 }),
+      await service.issueCard({ balanceCents: 900 }),
+    ];
     const key = newKey();
     await devalue(card, 100, key);
     for (const answer of [await devalue(card, 101, key), await devalue(another, 100, key)]) {
@@ -93,7 +103,11 @@ describe("a devalue with a key", () => {
     await aDayLater();
     expect((await devalue(card, 100, key)).status).toBe(422);
     expect(await balanceOf(card)).toBe(800);
-    expect((await endByKey(key)).body).toEqual({ success: true, amount_refunded: 100, card_new_balance: 900 });
+    expect((await endByKey(key)).body).toEqual({
+      success: true,
+      amount_refunded: 100,
+      card_new_balance: 900,
+    });
   });
 
   test.each(["", " ", "a b", "é", "x".repeat(256)])("a key of %j is 422 and is not echoed", async (key) => {
@@ -121,7 +135,10 @@ describe("ending a devalue by its key", () => {
     expect([ended.status, ended.headers.get("idempotency-key")]).toEqual([200, key]);
     expect(ended.body).toEqual({ success: true, amount_refunded: 5000, card_new_balance: 7500 });
     expect((await endByKey(key)).status).toBe(409);
-    const byToken = await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
+    const byToken = await call(service.url, "cancelDevalue", {
+      ...credentials(company),
+      cancel_token: body.cancel_token,
+    });
     expect(byToken.status).toBe(409);
     expect(await balanceOf(card)).toBe(7500);
   });
@@ -140,7 +157,11 @@ describe("ending a devalue by its key", () => {
     const card = await service.issueCard({ balanceCents: 100 });
     const key = newKey();
     const ended = await endByKey(key);
-    expect([ended.status, ended.headers.get("idempotency-key"), ended.body.success]).toEqual([404, key, false]);
+    expect([ended.status, ended.headers.get("idempotency-key"), ended.body.success]).toEqual([
+      404,
+      key,
+      false,
+    ]);
     expect((await devalue(card, 100, key)).status).toBe(409);
     await aDayLater();
     expect((await devalue(card, 100, key)).status).toBe(409);
@@ -165,7 +186,11 @@ describe("newevent with a key", () => {
     const key = newKey();
     const first = await call(service.url, "createEvents", wire, withKey(key));
     const second = await call(service.url, "createEvents", wire, withKey(key));
-    expect([second.status, second.text, second.headers.get("idempotency-replayed")]).toEqual([200, first.text, "true"]);
+    expect([second.status, second.text, second.headers.get("idempotency-replayed")]).toEqual([
+      200,
+      first.text,
+      "true",
+    ]);
     const changed = { ...wire, events: [eventInput(provider.id)] };
     expect((await call(service.url, "createEvents", changed, withKey(key))).status).toBe(422);
     await aDayLater();

@@ -22,7 +22,12 @@ afterAll(async () => {
   await service.stop();
 });
 
-const money = async () => (await db.query("select (select sum(balance_cents) from cards) as cards, (select sum(amount_cents) from ledger) as ledger")).rows[0];
+const money = async () =>
+  (
+    await db.query(
+      "select (select sum(balance_cents) from cards) as cards, (select sum(amount_cents) from ledger) as ledger",
+    )
+  ).rows[0];
 
 test.each([
   "update ledger set amount_cents = amount_cents + 1 where kind = 'issue'",

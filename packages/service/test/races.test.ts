@@ -3,7 +3,12 @@ import os from "node:os";
 import path from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startGiftcardService, type TestCard, type TestCompany, type TestService } from "../../../test/support/service.js";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, credentials, eventInput, onCard, type WireAnswer } from "./wire.js";
 
@@ -34,14 +39,19 @@ afterAll(async () => {
 const atOnce = (count: number, one: (url: string, index: number) => Promise<WireAnswer>) =>
   Promise.all(Array.from({ length: count }, (_, index) => one(index % 2 ? service.url : second.url, index)));
 const statuses = (answers: WireAnswer[]) =>
-  Object.fromEntries([...Map.groupBy(answers, (answer) => answer.status)].map(([status, those]) => [status, those.length]));
-const balanceOf = async (card: TestCard) => (await call(service.url, "balance", onCard(company, card))).body.balance;
+  Object.fromEntries(
+    [...Map.groupBy(answers, (answer) => answer.status)].map(([status, those]) => [status, those.length]),
+  );
+const balanceOf = async (card: TestCard) =>
+  (await call(service.url, "balance", onCard(company, card))).body.balance;
 
 test("150 callers at one card take what is on it, and not a cent more", async () => {
   const card = await service.issueCard({ balanceCents: 100_000 });
   const wire = { ...onCard(company, card), amount: 1999 };
   const answers = await atOnce(150, (url) => call(url, "devalue", wire));
-  const taken = answers.filter((answer) => answer.status === 200).map((answer) => answer.body.amount_deducted);
+  const taken = answers
+    .filter((answer) => answer.status === 200)
+    .map((answer) => answer.body.amount_deducted);
   // 50 whole amounts, the last 50 cents, and the rest find it empty.
   expect(taken.filter((cents) => cents === 1999)).toHaveLength(50);
   expect(taken.filter((cents) => cents !== 1999)).toEqual([50]);
@@ -62,7 +72,9 @@ test("50 callers with one token put the money back once", async () => {
 test("12 devalues at once with one key take once, and all get the same answer", async () => {
   const card = await service.issueCard({ balanceCents: 8000 });
   const wire = { ...onCard(company, card), amount: 700 };
-  const answers = await atOnce(12, (url) => call(url, "devalue", wire, { headers: { "Idempotency-Key": "twelve" } }));
+  const answers = await atOnce(12, (url) =>
+    call(url, "devalue", wire, { headers: { "Idempotency-Key": "twelve" } }),
+  );
   expect(statuses(answers)).toEqual({ 200: 12 });
   expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
   expect(answers.filter((answer) => answer.headers.get("idempotency-replayed") === null)).toHaveLength(1);
@@ -72,7 +84,9 @@ test("12 devalues at once with one key take once, and all get the same answer", 
 test("12 calls of newevent at once with one key create once; with one event_key, one creates", async () => {
   const provider = await service.createProvider();
   const wire = { apikey: company.apiKey, events: [eventInput(provider.id)] };
-  const same = await atOnce(12, (url) => call(url, "createEvents", wire, { headers: { "Idempotency-Key": "twelve" } }));
+  const same = await atOnce(12, (url) =>
+    call(url, "createEvents", wire, { headers: { "Idempotency-Key": "twelve" } }),
+  );
   expect(new Set(same.map((answer) => `${answer.status} ${answer.text}`)).size).toBe(1);
   const keyed = { apikey: company.apiKey, events: [eventInput(provider.id, { event_key: "raced" })] };
   const raced = await atOnce(12, (url) => call(url, "createEvents", keyed));
@@ -107,7 +121,9 @@ test("devalues and cancels mixed on one card leave what the ledger says", async 
     if (index % 3) return done;
     return call(url, "cancelDevalue", { ...credentials(company), cancel_token: done.body.cancel_token });
   });
-  const kept = Array.from({ length: 60 }, (_, index) => (index % 3 ? 100 + index : 0)).reduce((sum, cents) => sum + cents);
+  const kept = Array.from({ length: 60 }, (_, index) => (index % 3 ? 100 + index : 0)).reduce(
+    (sum, cents) => sum + cents,
+  );
   expect(await balanceOf(card)).toBe(50_000 - kept);
   const { rows } = await db.query(`select count(*)::int as off from cards c
     where balance_cents <> (select coalesce(sum(amount_cents), 0) from ledger l where l.card_id = c.id)`);

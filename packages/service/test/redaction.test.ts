@@ -12,18 +12,26 @@ const password = "sentinel-wachtwoord-8d1f";
 const idempotencyKey = "sentinel-key-77ac";
 const answers: WireAnswer[] = [];
 /** Each secret by name; the values are looked for everywhere. */
-const secrets: Record<string, string> = { password, wrongPassword: "sentinel-mis-51b0", wrongPin: "sentinel-pin-90aa" };
+const secrets: Record<string, string> = {
+  password,
+  wrongPassword: "sentinel-mis-51b0",
+  wrongPin: "sentinel-pin-90aa",
+};
 let server: ServeProcess;
 let outputs = "";
 
 async function command(...args: string[]) {
-  const { stdout, stderr } = await runCommand([...args, "--data-dir", dataDir, "--json"], { GIFTCARD_PASSWORD: password });
+  const { stdout, stderr } = await runCommand([...args, "--data-dir", dataDir, "--json"], {
+    GIFTCARD_PASSWORD: password,
+  });
   outputs += stderr;
   return JSON.parse(stdout);
 }
 
 function openDatabase(): pg.Client {
-  const port = Number(fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[3]);
+  const port = Number(
+    fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[3],
+  );
   const own = fs.readFileSync(path.join(dataDir, "postgres.password"), "utf8");
   secrets.databasePassword = own;
   return new pg.Client({ host: "127.0.0.1", port, user: "postgres", password: own });
@@ -73,7 +81,10 @@ beforeAll(async () => {
   const db = openDatabase();
   await db.connect();
   await db.query("alter table cards rename to cards_elsewhere");
-  answers.push(await ask("balance", { ...who, cardnumber, pin }), await ask("devalue", { ...who, cardnumber, pin, amount: 1 }));
+  answers.push(
+    await ask("balance", { ...who, cardnumber, pin }),
+    await ask("devalue", { ...who, cardnumber, pin, amount: 1 }),
+  );
   expect(answers.slice(-2).map((answer) => answer.status)).toEqual([500, 500]);
   await db.query("alter table cards_elsewhere rename to cards");
   await db.end();
@@ -86,7 +97,11 @@ afterAll(async () => {
 });
 
 /** A secret as it is, and as hexadecimal and base64 would show it. */
-const spellings = (secret: string) => [secret, Buffer.from(secret).toString("hex"), Buffer.from(secret).toString("base64").replace(/=+$/, "")];
+const spellings = (secret: string) => [
+  secret,
+  Buffer.from(secret).toString("hex"),
+  Buffer.from(secret).toString("base64").replace(/=+$/, ""),
+];
 
 function found(text: string | Buffer): string[] {
   return Object.entries(secrets).flatMap(([name, secret]) =>
@@ -108,7 +123,9 @@ test("no log and no command's output shows a secret, and a failure is found by i
 test("no table shows a secret", async () => {
   const db = openDatabase();
   await db.connect();
-  const { rows: tables } = await db.query("select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace");
+  const { rows: tables } = await db.query(
+    "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+  );
   expect(tables.length).toBeGreaterThan(8);
   for (const { relname } of tables) {
     const { rows } = await db.query(`select t::text as line from ${db.escapeIdentifier(relname)} t`);

@@ -33,19 +33,27 @@ export async function call(
   const row = endpoints[name];
   const way = encoding ?? row.encoding ?? "json";
   const body = raw ?? (row.encoding === null ? undefined : encode(parameters, way));
-  const contentType: Record<string, string> = body === undefined ? {} : { "Content-Type": CONTENT_TYPES[way] };
+  const contentType: Record<string, string> =
+    body === undefined ? {} : { "Content-Type": CONTENT_TYPES[way] };
   const response = await fetch(url + BASE_PATH + (path ?? row.path), {
     method: method ?? row.method,
     headers: { ...contentType, ...headers },
     ...(body === undefined ? {} : { body }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === "" ? undefined : JSON.parse(text),
+  };
 }
 
 function encode(parameters: Record<string, unknown>, way: Encoding): string {
   if (way === "json") return JSON.stringify(parameters);
-  return new URLSearchParams(Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)])).toString();
+  return new URLSearchParams(
+    Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
 }
 
 /** The Authorization header of `authenticate`. */
@@ -54,7 +62,10 @@ export const basic = (email: string, password: string) => ({
 });
 
 /** The parameters that say who calls. */
-export const credentials = ({ apiKey, companyId }: TestCompany) => ({ apikey: apiKey, company_id: companyId });
+export const credentials = ({ apiKey, companyId }: TestCompany) => ({
+  apikey: apiKey,
+  company_id: companyId,
+});
 
 /** The parameters of balance, and of a devalue together with an amount. */
 export const onCard = (company: TestCompany, { cardNumber, pin }: TestCard) => ({

@@ -46,8 +46,17 @@ const issue = () =>
   command("issue", "Issue cards; their numbers and PINs are shown only now")
     .requiredOption("--balance <cents>", "what each card holds, in cents", wholeNumber(0, MAX_BALANCE_CENTS))
     .option("--expires <yyyy-mm-dd>", `the last day that they work (default: in ${DEFAULT_YEARS} years)`, day)
-    .option("--count <number>", "issue so many; with --json the answer is then an array", wholeNumber(1, MAX_COUNT))
-    .option("--prefix <digits>", `what the numbers begin with, at most ${MAX_PREFIX_LENGTH} digits`, prefix, DEFAULT_PREFIX)
+    .option(
+      "--count <number>",
+      "issue so many; with --json the answer is then an array",
+      wholeNumber(1, MAX_COUNT),
+    )
+    .option(
+      "--prefix <digits>",
+      `what the numbers begin with, at most ${MAX_PREFIX_LENGTH} digits`,
+      prefix,
+      DEFAULT_PREFIX,
+    )
     .action((options: IssueOptions) =>
       withWorkplace(options, async ({ pool, out, keyring }) => {
         const { balance, count = 1, expires: expiryDate = inYears(DEFAULT_YEARS) } = options;
@@ -63,7 +72,9 @@ const issue = () =>
         }));
         out.result(
           options.count === undefined ? shown[0] : shown,
-          shown.map((card) => `cardnumber ${card.cardnumber}  pin ${card.pin}  expires ${card.expiry_date}`).join("\n"),
+          shown
+            .map((card) => `cardnumber ${card.cardnumber}  pin ${card.pin}  expires ${card.expiry_date}`)
+            .join("\n"),
         );
       }),
     );
@@ -72,16 +83,26 @@ type Change = (pool: pg.Pool, keys: Keyring, cardNumber: Secret) => Promise<Card
 
 const onOneCard = (name: string, description: string, change: Change) =>
   command(name, description)
-    .argument("[cardnumber]", "the card; `-` reads it from standard input, left out it is GIFTCARD_CARDNUMBER")
+    .argument(
+      "[cardnumber]",
+      "the card; `-` reads it from standard input, left out it is GIFTCARD_CARDNUMBER",
+    )
     .action(async (argument: string | undefined, options: CommonOptions) => {
-      const given = argument === "-" ? await readLine("the card number") : (argument ?? process.env.GIFTCARD_CARDNUMBER);
+      const given =
+        argument === "-" ? await readLine("the card number") : (argument ?? process.env.GIFTCARD_CARDNUMBER);
       if (!given) throw new OperatorError("Give a card number, `-` or GIFTCARD_CARDNUMBER.", exitCodes.usage);
       await withWorkplace(options, async ({ pool, out, keyring }) => {
         const card = await change(pool, await keyring(), new Secret(given.replace(/[\s-]/g, "")));
         if (!card) throw new OperatorError("There is no card of this number.", exitCodes.notFound);
         const { cardStatus, balanceCents, expiryDate, lastFour } = card;
         out.result(
-          { card_status: cardStatus, balance: balanceCents, currency: "EUR", expiry_date: expiryDate, last_four: lastFour },
+          {
+            card_status: cardStatus,
+            balance: balanceCents,
+            currency: "EUR",
+            expiry_date: expiryDate,
+            last_four: lastFour,
+          },
           `card ending in ${lastFour}: ${cardStatus}, ${formatCents(balanceCents as Cents)} EUR, expires ${expiryDate}`,
         );
       });
@@ -92,5 +113,9 @@ export const cardCommand = (group: Command): Command =>
   group
     .addCommand(issue())
     .addCommand(onOneCard("show", "Show a card's status, balance and expiry date", showCard))
-    .addCommand(onOneCard("block", "Block a card", (pool, keys, number) => setBlocked(pool, keys, number, true)))
-    .addCommand(onOneCard("unblock", "Unblock a card", (pool, keys, number) => setBlocked(pool, keys, number, false)));
+    .addCommand(
+      onOneCard("block", "Block a card", (pool, keys, number) => setBlocked(pool, keys, number, true)),
+    )
+    .addCommand(
+      onOneCard("unblock", "Unblock a card", (pool, keys, number) => setBlocked(pool, keys, number, false)),
+    );

@@ -15,7 +15,8 @@ interface CreateOptions extends CommonOptions {
 
 /** The Basic scheme ends the email at the first colon. */
 function email(text: string): string {
-  if (!/^[^\s@:]+@[^\s@:]+$/.test(text) || text.length > 254) throw new InvalidArgumentError("Give an email address.");
+  if (!/^[^\s@:]+@[^\s@:]+$/.test(text) || text.length > 254)
+    throw new InvalidArgumentError("Give an email address.");
   return text;
 }
 
@@ -28,7 +29,11 @@ const create = () =>
     .action(async (options: CreateOptions) => {
       const password = await readPassword(options);
       await withWorkplace(options, async ({ pool, out }) => {
-        const { companyId, apiKey } = await createCompany(pool, { name: options.name, email: options.email, password });
+        const { companyId, apiKey } = await createCompany(pool, {
+          name: options.name,
+          email: options.email,
+          password,
+        });
         const shown = { company_id: companyId, apikey: apiKey.reveal() };
         out.result(shown, `company_id  ${shown.company_id}\napikey      ${shown.apikey}`);
       });
@@ -37,7 +42,10 @@ const create = () =>
 async function readPassword({ password, passwordStdin }: CreateOptions): Promise<Secret> {
   const given = passwordStdin ? await readLine("the password") : (password ?? process.env.GIFTCARD_PASSWORD);
   if (given) return new Secret(given);
-  throw new OperatorError("Give a password: --password-stdin, GIFTCARD_PASSWORD or --password.", exitCodes.usage);
+  throw new OperatorError(
+    "Give a password: --password-stdin, GIFTCARD_PASSWORD or --password.",
+    exitCodes.usage,
+  );
 }
 
 const list = () =>
@@ -46,7 +54,8 @@ const list = () =>
       const companies = await listCompanies(pool);
       out.result(
         companies.map(({ id, name, emails }) => ({ company_id: id, name, emails })),
-        companies.map(({ id, name, emails }) => `${id}\t${name}\t${emails.join(", ")}`).join("\n") || "no companies",
+        companies.map(({ id, name, emails }) => `${id}\t${name}\t${emails.join(", ")}`).join("\n") ||
+          "no companies",
       );
     }),
   );

@@ -8,7 +8,9 @@ import { migrateCommand } from "./migrate.js";
 import { providerCommand } from "./provider.js";
 import { serveCommand } from "./serve.js";
 
-const { version } = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, "..", "..", "package.json"), "utf8"));
+const { version } = JSON.parse(
+  fs.readFileSync(path.join(import.meta.dirname, "..", "..", "package.json"), "utf8"),
+);
 
 const EXIT_CODES = `
 Exit codes:
@@ -52,14 +54,16 @@ async function main(argv: string[]): Promise<number> {
     const { message, exitCode, said } = explain(error);
     if (exitCode === exitCodes.done) return exitCode;
     if (!said) process.stderr.write(`error: ${message}\n`);
-    if (argv.includes("--json")) process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode })}\n`);
+    if (argv.includes("--json"))
+      process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode })}\n`);
     return exitCode;
   }
 }
 
 /** `said`: the message stands on standard error already. */
 function explain(error: unknown): { message: string; exitCode: number; said: boolean } {
-  if (error instanceof OperatorError) return { message: error.message, exitCode: error.exitCode, said: false };
+  if (error instanceof OperatorError)
+    return { message: error.message, exitCode: error.exitCode, said: false };
   if (error instanceof CommanderError) {
     const message = error.message.replace(/^error: /, "");
     return { message, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage, said: true };

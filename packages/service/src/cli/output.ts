@@ -18,13 +18,15 @@ export function outputOf(json: boolean): Output {
 /** Parses an option that is a whole number. */
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+  if (!(value >= min && value <= max))
+    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
   return value;
 };
 
 /** Parses an option that is text of some length. */
 export const textOption = (maxLength: number) => (text: string) => {
   const value = text.trim();
-  if (value === "" || value.length > maxLength) throw new InvalidArgumentError(`Give 1 to ${maxLength} characters.`);
+  if (value === "" || value.length > maxLength)
+    throw new InvalidArgumentError(`Give 1 to ${maxLength} characters.`);
   return value;
 };

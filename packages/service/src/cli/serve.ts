@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { type Command, Option } from "commander";
 import { lineLog } from "../log.js";
 import { type Environment, startService } from "../service.js";
 import { wholeNumber } from "./output.js";
@@ -19,7 +19,9 @@ export const serveCommand = (): Command =>
         .default(8080)
         .argParser(wholeNumber(0, 65_535)),
     )
-    .addOption(new Option("--host <address>", "listen on this address").env("GIFTCARD_HOST").default("127.0.0.1"))
+    .addOption(
+      new Option("--host <address>", "listen on this address").env("GIFTCARD_HOST").default("127.0.0.1"),
+    )
     .addOption(
       new Option("--environment <name>", "what this instance is")
         .env("GIFTCARD_ENVIRONMENT")

@@ -1,4 +1,4 @@
-import { cents, type Cents } from "@giftcard-pay/client/contract";
+import { type Cents, cents } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database.js";
 import { type Handlers, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
@@ -7,7 +7,10 @@ import { cancelByKey, cancelByToken, devalue, findCard } from "../store/cards.js
 const CURRENCY = "EUR";
 
 /** The three operations on a card. */
-export function cardHandlers(db: Queryable, keys: Keyring): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
+export function cardHandlers(
+  db: Queryable,
+  keys: Keyring,
+): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
   return {
     async balance({ cardNumber, pin }) {
       const card = await findCard(db, keys, cardNumber, pin);

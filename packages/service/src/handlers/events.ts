@@ -3,7 +3,13 @@ import type pg from "pg";
 import { type Queryable, transaction } from "../database.js";
 import { type Fault, type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
-import { createEventConcept, createEvents, knownProviders, listEventConcepts, listEvents } from "../store/events.js";
+import {
+  createEventConcept,
+  createEvents,
+  knownProviders,
+  listEventConcepts,
+  listEvents,
+} from "../store/events.js";
 import { claimKey, keepAnswer } from "../store/idempotency.js";
 import { listProviders } from "../store/providers.js";
 
@@ -25,7 +31,9 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
     async createEventConcept({ representative, register, providerId }, { companyId }) {
       const id = await createEventConcept(pool, { companyId, providerId, representative, register });
       if (id === undefined) {
-        return refuse("invalid_request", { faults: [{ path: "eventprovider_id", message: UNKNOWN_PROVIDER }] });
+        return refuse("invalid_request", {
+          faults: [{ path: "eventprovider_id", message: UNKNOWN_PROVIDER }],
+        });
       }
       return { id, register, representative, providerId };
     },
@@ -54,13 +62,24 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
   };
 }
 
-async function create(db: Queryable, companyId: number, events: RequestOf<"createEvents">["events"]): Promise<Created> {
-  const known = await knownProviders(db, events.map((event) => event.providerId));
+async function create(
+  db: Queryable,
+  companyId: number,
+  events: RequestOf<"createEvents">["events"],
+): Promise<Created> {
+  const known = await knownProviders(
+    db,
+    events.map((event) => event.providerId),
+  );
   const now = amsterdamTime(new Date());
   const faults = events.flatMap((event, index) => faultsOf(event, index, known, now));
   if (faults.length > 0) throw refuse("invalid_request", { faults });
   const ids = await createEvents(db, companyId, events);
-  const created = events.map((event, index) => ({ message: "Event created", id: ids[index], title: event.name }));
+  const created = events.map((event, index) => ({
+    message: "Event created",
+    id: ids[index],
+    title: event.name,
+  }));
   const taken = created.flatMap(({ id }, index) =>
     id === undefined ? [fault(index, "event_key", "is the key of another event of this company")] : [],
   );
@@ -68,14 +87,18 @@ async function create(db: Queryable, companyId: number, events: RequestOf<"creat
   return created as Created;
 }
 
-const fault = (index: number, field: string, message: string): Fault => ({ path: `events.${index}.${field}`, message });
+const fault = (index: number, field: string, message: string): Fault => ({
+  path: `events.${index}.${field}`,
+  message,
+});
 
 /** What only the clock and the database know to be wrong with an event. */
 function faultsOf(event: EventInput, index: number, known: Set<number>, now: string): Fault[] {
   const { providerId, startDate, startTime, endDate, endTime } = event;
   const faults: Fault[] = [];
   if (!known.has(providerId)) faults.push(fault(index, "eventprovider_id", UNKNOWN_PROVIDER));
-  if (`${startDate} ${startTime}` <= now) faults.push(fault(index, "event_start_date", "must be in the future"));
+  if (`${startDate} ${startTime}` <= now)
+    faults.push(fault(index, "event_start_date", "must be in the future"));
   // An end time without a date may be after midnight, so only a whole end is compared.
   if (endDate && `${endDate} ${endTime || "23:59:59"}` < `${startDate} ${startTime}`) {
     faults.push(fault(index, "event_end_date", "must not be before the start"));

@@ -80,14 +80,16 @@ async function serve(
   requestId: string,
   header: (name: string) => string | undefined,
 ): Promise<Response> {
-  const no = (code: Parameters<typeof answerRefusal>[1], details?: RefusalDetails) => answerRefusal(row, code, details);
+  const no = (code: Parameters<typeof answerRefusal>[1], details?: RefusalDetails) =>
+    answerRefusal(row, code, details);
   const parameters = await readParameters(incoming, row);
   if (parameters instanceof BodyRefusal) return no(parameters.code);
   const request = z.safeDecode(row.request, parameters as never);
   if (!request.success) return no("invalid_request", { faults: request.error.issues.map(faultOf) });
 
   const idempotencyKey = honoursKey(row) ? header(IDEMPOTENCY_KEY_HEADER) : undefined;
-  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey)) return no("idempotency_key_invalid");
+  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
+    return no("idempotency_key_invalid");
   const call = { requestId, authorization: header("Authorization"), idempotencyKey };
 
   let companyId: number | undefined;

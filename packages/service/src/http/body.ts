@@ -16,7 +16,8 @@ export async function readParameters(incoming: IncomingMessage, row: Endpoint): 
   if (row.method === "GET") return {};
   // Too large comes before the wrong type.
   const body = await readBytes(incoming, row.bodyLimitBytes);
-  if (!body) return new BodyRefusal("body_too_large");
+  if (body === "too large") return new BodyRefusal("body_too_large");
+  if (body === "cut off") return new BodyRefusal("unreadable_body");
   if (row.encoding === null) return {};
   const { "content-type": contentType, "content-encoding": contentEncoding } = incoming.headers;
   const mediaType = contentType?.split(";", 1)[0]?.trim().toLowerCase();
@@ -30,24 +31,28 @@ export async function readParameters(incoming: IncomingMessage, row: Endpoint): 
 /** How much of a body that is too large is read and thrown away, so that its sender hears the answer. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 
-/** Reads a body; undefined when it is larger than allowed, of which no more is kept than the limit. */
-async function readBytes(incoming: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
-  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes + DISCARD_BYTES) return undefined;
+/** Reads a body. Of one that is larger than allowed nothing is kept. */
+async function readBytes(
+  incoming: IncomingMessage,
+  limitBytes: number,
+): Promise<Buffer | "too large" | "cut off"> {
+  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes + DISCARD_BYTES) return "too large";
   let chunks: Buffer[] = [];
   let length = 0;
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length <= limitBytes) chunks.push(chunk);
       else chunks = [];
       if (length > limitBytes + DISCARD_BYTES) {
         incoming.removeAllListeners("data").pause();
-        resolve(undefined);
+        resolve("too large");
       }
     });
-    incoming.once("end", () => resolve(length > limitBytes ? undefined : Buffer.concat(chunks)));
-    incoming.once("error", reject);
-    incoming.once("close", () => reject(new Error("The caller went away.")));
+    incoming.once("end", () => resolve(length > limitBytes ? "too large" : Buffer.concat(chunks)));
+    // The caller went away in the middle; nobody reads what we answer.
+    incoming.once("error", () => resolve("cut off"));
+    incoming.once("close", () => resolve("cut off"));
   });
 }
 

@@ -1,4 +1,11 @@
-import type { EndpointName, endpoints, ErrorCode, ErrorOf, RequestOf, ResponseOf } from "@giftcard-pay/client/contract";
+import type {
+  EndpointName,
+  ErrorCode,
+  ErrorOf,
+  endpoints,
+  RequestOf,
+  ResponseOf,
+} from "@giftcard-pay/client/contract";
 
 /** A fault of one field, by its path on the wire. */
 export interface Fault {
@@ -21,7 +28,8 @@ export class Refusal<Code extends ErrorCode = ErrorCode> {
 }
 
 /** Refuses with a code; one that the operation's row does not list does not compile. */
-export const refuse = <Code extends ErrorCode>(code: Code, details: RefusalDetails = {}) => new Refusal(code, details);
+export const refuse = <Code extends ErrorCode>(code: Code, details: RefusalDetails = {}) =>
+  new Refusal(code, details);
 
 /** A kept answer, given again. */
 export class Replay<Response> {
@@ -41,7 +49,9 @@ interface CompanyCall extends Call {
   readonly companyId: number;
 }
 
-type CallOf<N extends EndpointName> = (typeof endpoints)[N]["auth"] extends "key" | "company" ? CompanyCall : Call;
+type CallOf<N extends EndpointName> = (typeof endpoints)[N]["auth"] extends "key" | "company"
+  ? CompanyCall
+  : Call;
 
 export type Answer<N extends EndpointName> = ResponseOf<N> | Replay<ResponseOf<N>> | Refusal<ErrorOf<N>>;
 

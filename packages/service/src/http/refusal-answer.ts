@@ -6,7 +6,11 @@ import type { RefusalDetails } from "./handler.js";
  *
  * @param row the operation; undefined when the path is none
  */
-export function answerRefusal(row: Endpoint | undefined, code: ErrorCode, details: RefusalDetails = {}): Response {
+export function answerRefusal(
+  row: Endpoint | undefined,
+  code: ErrorCode,
+  details: RefusalDetails = {},
+): Response {
   const { status, message, cardStatus, resultCode } = errorDefinition(code);
   const flagged = row?.refusal === "flagged";
   const body: Record<string, unknown> = flagged ? { success: false, error: message } : { error: message };
@@ -22,8 +26,10 @@ export function answerRefusal(row: Endpoint | undefined, code: ErrorCode, detail
   }
   const headers = new Headers({ "Content-Type": "application/json" });
   if (code === "invalid_credentials") headers.set("WWW-Authenticate", 'Basic charset="UTF-8"');
-  if (code === "method_not_allowed" && row) headers.set("Allow", row.method === "GET" ? "GET, HEAD" : row.method);
-  if (details.retryAfterSeconds !== undefined) headers.set("Retry-After", String(Math.ceil(details.retryAfterSeconds)));
+  if (code === "method_not_allowed" && row)
+    headers.set("Allow", row.method === "GET" ? "GET, HEAD" : row.method);
+  if (details.retryAfterSeconds !== undefined)
+    headers.set("Retry-After", String(Math.ceil(details.retryAfterSeconds)));
   // The rest of such a body is not read, so the connection cannot be used again.
   if (code === "body_too_large") headers.set("Connection", "close");
   return new Response(JSON.stringify(body), { status, headers });

@@ -42,10 +42,13 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
     const owner = readOwner(dataDir);
     if (owner?.role !== "serve") continue; // a command, soon done
     if (options.role === "serve") {
-      throw new OperatorError(`Process ${owner.pid} already serves from ${dataDir}. Stop it or use another --data-dir.`);
+      throw new OperatorError(
+        `Process ${owner.pid} already serves from ${dataDir}. Stop it or use another --data-dir.`,
+      );
     }
     const status = readStatus(dataDir);
-    if (status?.ready) return { url: urlOf(status.port, readPassword(dataDir)), owned: false, close: async () => {} };
+    if (status?.ready)
+      return { url: urlOf(status.port, readPassword(dataDir)), owned: false, close: async () => {} };
   }
   throw new OperatorError(`Another command holds ${dataDir}. Try again when it has ended.`);
 }
@@ -105,7 +108,7 @@ const passwordFile = (dataDir: string) => path.join(dataDir, "postgres.password"
 
 function makePassword(dataDir: string): string {
   const password = randomBytes(24).toString("base64url");
-  fs.writeFileSync(passwordFile(dataDir), password, { mode: 0o600 });
+  fs.writeFileSync(passwordFile(dataDir), password, { mode: 0o600, flush: true });
   return password;
 }
 
@@ -117,4 +120,5 @@ function readPassword(dataDir: string): string {
   }
 }
 
-const urlOf = (port: number, password: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE}`;
+const urlOf = (port: number, password: string) =>
+  `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE}`;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
@@ -55,7 +55,12 @@ export async function initCluster(options: ServerOptions, password: string): Pro
 
 function run(program: string, args: string[], cwd: string, runAs: RunAs): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { ...runAs, cwd, env: postgresEnv, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, args, {
+      ...runAs,
+      cwd,
+      env: postgresEnv,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));
     child.stderr.on("data", (chunk) => (output += chunk));
@@ -91,9 +96,10 @@ export function readStatus(dataDir: string): ServerStatus | undefined {
 /** True when the process is alive and works in this cluster, so that a number used again is not taken for it. */
 function isServerOf(pid: number, cluster: string): boolean {
   if (!isRunning(pid)) return false;
-  if (process.platform !== "linux") return true;
   try {
-    return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
+    if (process.platform === "linux") return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
+    if (process.platform === "win32") return true;
+    return execFileSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" }).includes(cluster);
   } catch {
     return false;
   }
@@ -125,9 +131,20 @@ const logTail = (dataDir: string) => fs.readFileSync(logFile(dataDir), "utf8").s
 
 function spawnServer({ dataDir, binDir, runAs, durable }: ServerOptions, port: number): ChildProcess {
   const cluster = clusterDir(dataDir);
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "log_error_verbosity=terse", "jit=off"];
+  const settings = [
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "log_error_verbosity=terse",
+    "jit=off",
+  ];
   if (!durable) settings.push(...NOT_DURABLE);
-  const args = ["-D", pathFromInside(cluster, runAs), "-p", String(port), ...settings.flatMap((s) => ["-c", s])];
+  const args = [
+    "-D",
+    pathFromInside(cluster, runAs),
+    "-p",
+    String(port),
+    ...settings.flatMap((s) => ["-c", s]),
+  ];
   // A file, never a pipe: a full pipe stops the server while we are busy.
   const log = fs.openSync(logFile(dataDir), "a", 0o600);
   try {
@@ -146,7 +163,10 @@ function spawnServer({ dataDir, binDir, runAs, durable }: ServerOptions, port: n
 
 /** Ends a server: it rolls open transactions back and writes everything down. Waits until it is gone. */
 export async function stopServer(dataDir: string, pid: number): Promise<void> {
-  for (const [signal, patienceMs] of [["SIGINT", 30_000], ["SIGQUIT", 10_000]] as const) {
+  for (const [signal, patienceMs] of [
+    ["SIGINT", 30_000],
+    ["SIGQUIT", 10_000],
+  ] as const) {
     if (!isServerOf(pid, clusterDir(dataDir))) return;
     process.kill(pid, signal);
     for (const giveUpAt = Date.now() + patienceMs; Date.now() < giveUpAt; await sleep(20)) {

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { Secret } from "@giftcard-pay/client/contract";
-import { type Queryable, transaction } from "../database.js";
 import type pg from "pg";
+import { type Queryable, transaction } from "../database.js";
 import { hashOf } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { checkPassword, hashPassword } from "../passwords.js";
@@ -42,7 +42,9 @@ export async function createCompany(
 }
 
 /** Lists the companies, oldest first. */
-export async function listCompanies(db: Queryable): Promise<{ id: number; name: string; emails: string[] }[]> {
+export async function listCompanies(
+  db: Queryable,
+): Promise<{ id: number; name: string; emails: string[] }[]> {
   const { rows } = await db.query(
     `select c.id, c.name, array_agg(a.email order by a.id) filter (where a.id is not null) as emails
        from companies c left join accounts a on a.company_id = c.id group by c.id order by c.id`,
@@ -59,7 +61,11 @@ async function createApiKey(db: Queryable, companyId: number): Promise<Secret> {
 }
 
 /** Exchanges email and password for a new key; undefined when they are wrong, after the same work as when right. */
-export async function authenticate(db: Queryable, email: string, password: Secret): Promise<Secret | undefined> {
+export async function authenticate(
+  db: Queryable,
+  email: string,
+  password: Secret,
+): Promise<Secret | undefined> {
   const { rows } = await db.query<{ company_id: number; password_hash: string }>(
     "select company_id, password_hash from accounts where lower(email) = lower($1)",
     [email],

@@ -17,7 +17,12 @@ const CARD_COLUMNS = `balance_cents as "balanceCents", card_status(cards) as "ca
   expiry_date as "expiryDate", last_four as "lastFour"`;
 
 /** Finds the card of a number and PIN; a wrong PIN and an unknown number look the same, also in time. */
-export async function findCard(db: Queryable, keys: Keyring, cardNumber: Secret, pin: Secret): Promise<Card | undefined> {
+export async function findCard(
+  db: Queryable,
+  keys: Keyring,
+  cardNumber: Secret,
+  pin: Secret,
+): Promise<Card | undefined> {
   const { rows } = await db.query<Card>({
     name: "find-card",
     text: `select ${CARD_COLUMNS} from cards where number_hash = $1 and pin_hash = $2`,
@@ -113,7 +118,11 @@ async function cancel(db: Queryable, text: string, values: unknown[]): Promise<C
   const { rows } = await db.query<CancelRow>({ name: text, text, values });
   const row = rows[0] as CancelRow;
   return row.outcome === "done"
-    ? { outcome: "done", refundedCents: row.refunded_cents as Cents, balanceCents: row.balance_cents as Cents }
+    ? {
+        outcome: "done",
+        refundedCents: row.refunded_cents as Cents,
+        balanceCents: row.balance_cents as Cents,
+      }
     : { outcome: row.outcome };
 }
 
@@ -131,7 +140,11 @@ export function issueCards(
   order: { count: number; balanceCents: Cents; expiryDate: string; prefix?: string | undefined },
 ): Promise<IssuedCard[]> {
   const { count, balanceCents, expiryDate, prefix } = order;
-  const made = Array.from({ length: count }, () => ({ cardNumber: makeCardNumber(prefix), pin: makePin(), expiryDate }));
+  const made = Array.from({ length: count }, () => ({
+    cardNumber: makeCardNumber(prefix),
+    pin: makePin(),
+    expiryDate,
+  }));
   return transaction(pool, async (db) => {
     const { rows } = await db.query<{ id: number }>(
       `insert into cards (number_hash, pin_hash, last_four, expiry_date)
@@ -145,10 +158,10 @@ export function issueCards(
       ],
     );
     if (balanceCents > 0) {
-      await db.query("insert into ledger (card_id, kind, amount_cents) select id, 'issue', $2 from unnest($1::bigint[]) id", [
-        rows.map((row) => row.id),
-        balanceCents,
-      ]);
+      await db.query(
+        "insert into ledger (card_id, kind, amount_cents) select id, 'issue', $2 from unnest($1::bigint[]) id",
+        [rows.map((row) => row.id), balanceCents],
+      );
     }
     return made;
   });
@@ -163,10 +176,15 @@ export async function showCard(db: Queryable, keys: Keyring, cardNumber: Secret)
 }
 
 /** Blocks or unblocks a card; undefined when there is none. Doing it twice is no fault. */
-export async function setBlocked(db: Queryable, keys: Keyring, cardNumber: Secret, blocked: boolean): Promise<Card | undefined> {
-  const { rows } = await db.query<Card>(`update cards set blocked = $2 where number_hash = $1 returning ${CARD_COLUMNS}`, [
-    keys.cardNumber(cardNumber),
-    blocked,
-  ]);
+export async function setBlocked(
+  db: Queryable,
+  keys: Keyring,
+  cardNumber: Secret,
+  blocked: boolean,
+): Promise<Card | undefined> {
+  const { rows } = await db.query<Card>(
+    `update cards set blocked = $2 where number_hash = $1 returning ${CARD_COLUMNS}`,
+    [keys.cardNumber(cardNumber), blocked],
+  );
   return rows[0];
 }

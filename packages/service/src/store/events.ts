@@ -1,7 +1,8 @@
 import type { Event, EventConcept, EventInput } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database.js";
 
-const timestamp = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const timestamp = (column: string) =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Lists a company's events, oldest first. */
 export async function listEvents(db: Queryable, companyId: number): Promise<Event[]> {
@@ -44,7 +45,9 @@ export async function createEventConcept(
 
 /** Tells which of these providers exist. */
 export async function knownProviders(db: Queryable, ids: number[]): Promise<Set<number>> {
-  const { rows } = await db.query<{ id: number }>("select id from providers where id = any($1::int[])", [ids]);
+  const { rows } = await db.query<{ id: number }>("select id from providers where id = any($1::int[])", [
+    ids,
+  ]);
   return new Set(rows.map((row) => row.id));
 }
 
@@ -100,7 +103,11 @@ const COLUMNS = [
  *
  * @returns the identifiers, in the same order; undefined for an event whose key the company has used already
  */
-export async function createEvents(db: Queryable, companyId: number, inputs: EventInput[]): Promise<(number | undefined)[]> {
+export async function createEvents(
+  db: Queryable,
+  companyId: number,
+  inputs: EventInput[],
+): Promise<(number | undefined)[]> {
   const { rows } = await db.query<{ id: number | null }>(
     `with input as (
        select *, nextval(pg_get_serial_sequence('events', 'id'))::int as new_id

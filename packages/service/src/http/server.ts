@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { createAdaptorServer } from "@hono/node-server";
+import { OperatorError } from "../operator-error.js";
+
+/** How long a caller may take for its headers, and for the whole of its request. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const TIMEOUT_CHECK_MS = 2000;
+/** Longer than callers keep their connections, so that we don't close one while a devalue is on its way. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const DRAIN_TIMEOUT_MS = 20_000;
+
+/** A server that answers. */
+export interface RunningServer {
+  readonly url: string;
+  /** Takes no new calls, and waits until those in flight are answered. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for HTTP.
+ *
+ * @param port 0 takes a free one
+ * @throws {OperatorError} when the address cannot be listened on
+ */
+export async function listen(
+  fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
+  { host, port }: { host: string; port: number },
+): Promise<RunningServer> {
+  const server = createAdaptorServer({
+    fetch,
+    serverOptions: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    },
+  }) as Server;
+  server.on("clientError", answerBrokenRequest);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(
+        new OperatorError(
+          `Cannot listen on ${host}:${port} (${error.code}). Choose another --port or --host.`,
+        ),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+  const { address, family, port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${taken}`,
+    close: () => drain(server),
+  };
+}
+
+const BROKEN: Record<string, readonly [statusLine: string, error: string]> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The request headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time."],
+};
+
+/** Answers what never became a request: broken HTTP, endless headers, or a caller that is too slow. */
+function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): void {
+  // Where an answer has begun, a second one would be read as its end.
+  const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
+  if (!socket.writable || begun || failure.code === "ECONNRESET") return void socket.destroy();
+  const [statusLine, error] = BROKEN[failure.code ?? ""] ?? [
+    "400 Bad Request",
+    "The request is not valid HTTP.",
+  ];
+  const body = JSON.stringify({ error });
+  socket.end(
+    `HTTP/1.1 ${statusLine}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\n` +
+      `Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+async function drain(server: Server): Promise<void> {
+  // A connection that has just been answered becomes idle only now, so look again until none is left.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const giveUp = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearInterval(sweep);
+  clearTimeout(giveUp);
+}
