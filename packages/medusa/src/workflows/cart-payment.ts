@@ -28,7 +28,7 @@ export interface CartPayment {
   readonly giftSessions: readonly SessionView[];
   /** Sessions of other methods that can still be authorized, or are. */
   readonly otherSessions: readonly SessionView[];
-  /** Sessions whose payment was undone: Medusa would take them for paid. */
+  /** Sessions that can't be paid by any more; Medusa would take one whose payment was undone for paid. */
   readonly deadSessions: readonly SessionView[];
 }
 
@@ -63,7 +63,7 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
   if (!row) throw new CheckoutError("cart_not_found");
   const sessions: SessionView[] = (row.payment_collection?.payment_sessions ?? []).filter(Boolean).map(toSession);
   const rawTotal = row.raw_total ?? row.total;
-  const isDead = (session: SessionView) => Boolean(session.payment?.canceled_at);
+  const isDead = ({ status, payment }: SessionView) => Boolean(payment?.canceled_at) || !processable.includes(status);
   return {
     cart: { id: row.id, totalCents: toCents(rawTotal), currency: row.currency_code },
     rawTotal,
@@ -72,7 +72,7 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
     providerIds: (row.region?.payment_providers ?? []).map((provider: Row) => provider?.id),
     collectionId: row.payment_collection?.id ?? null,
     giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),
-    otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s) && processable.includes(s.status)),
+    otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s)),
     deadSessions: sessions.filter(isDead),
   };
 }

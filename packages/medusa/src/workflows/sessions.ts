@@ -53,24 +53,29 @@ export async function createGiftSession(
  * Makes the cart ready to be completed: no dead session, no gift card session but the one that Medusa needs to complete
  * a cart which the cards cover wholly. The cards are charged later, in the completion.
  */
-export function prepareCompletion(container: MedusaContainer, cartId: string): Promise<void> {
-  return withCartLock(container, cartId, async () => {
+export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<void> {
+  await ensureCollection(container, cartId);
+  await withCartLock(container, cartId, async () => {
     const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
     const payment = await readCartPayment(container, cartId);
     if (payment.isCompleted || !payment.isEuro) return;
     await engine.settle(cartId);
     const plan = await engine.plan(payment.cart);
-    const { giftSessions, otherSessions, deadSessions } = payment;
-    const isCovered = plan.parts.length > 0 && plan.remainderCents === 0;
-    if (!isCovered) {
-      await deleteSessions(container, [...deadSessions, ...giftSessions]);
-      return;
-    }
+    const { collectionId, giftSessions, otherSessions, deadSessions } = payment;
+    await deleteSessions(container, [...deadSessions, ...giftSessions]);
+    if (plan.parts.length === 0 || plan.remainderCents > 0) return;
     refusePaid(otherSessions);
-    await deleteSessions(container, [...deadSessions, ...giftSessions, ...otherSessions]);
-    const collectionId = payment.collectionId ?? (await createCollection(container, cartId));
-    await createGiftSession(container, collectionId, plan, 0, payment.rawTotal);
+    await deleteSessions(container, otherSessions);
+    if (collectionId) await createGiftSession(container, collectionId, plan, 0, payment.rawTotal);
   });
+}
+
+/** A cart that cards pay for needs a collection; a page that has nothing else to pay made none. Medusa's own lock guards it. */
+async function ensureCollection(container: MedusaContainer, cartId: string): Promise<void> {
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { cart, collectionId, isCompleted, isEuro } = await readCartPayment(container, cartId);
+  if (collectionId || isCompleted || !isEuro || (await engine.plan(cart)).parts.length === 0) return;
+  await createPaymentCollectionForCartWorkflow(container).run({ input: { cart_id: cartId } });
 }
 
 /** After a change of the applied cards: deletes sessions that were made for another remainder; the page makes a new one. */
@@ -88,13 +93,6 @@ export function dropStaleSessions(container: MedusaContainer, cartId: string): P
 /** A payment that another method has made already fits one amount only. @throws {CheckoutError} payment_in_progress */
 export function refusePaid(sessions: readonly SessionView[]): void {
   if (sessions.some((session) => session.payment)) throw new CheckoutError("payment_in_progress");
-}
-
-async function createCollection(container: MedusaContainer, cartId: string): Promise<string> {
-  const { result } = await createPaymentCollectionForCartWorkflow(container).run({ input: { cart_id: cartId } });
-  const id = result?.id ?? (await readCartPayment(container, cartId)).collectionId;
-  if (!id) throw new TypeError("Medusa made no payment collection.");
-  return id;
 }
 
 export const newOwner = (): string => `completion_${randomUUID()}`;

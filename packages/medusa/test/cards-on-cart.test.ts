@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+let shop: TestShop;
+beforeAll(async () => {
+  shop = await startShop();
+});
+afterAll(() => shop?.stop());
+
+const issue = (balanceCents: number) => shop.service.issueCard({ balanceCents });
+const sessionsOf = async (cartId: string) => {
+  const { cart } = await shop.storefront.ok("GET", `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`);
+  return cart.payment_collection?.payment_sessions ?? [];
+};
+
+describe("a cart that the cards cover wholly", () => {
+  test("is completed without another method", async () => {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart("open-air-cinema");
+    expect((await storefront.apply(cartId, card)).body).toMatchObject({ totalCents: 2000, coveredCents: 2000, remainingCents: 0 });
+    const completed = await storefront.complete(cartId);
+    expect(completed).toMatchObject({ status: 200, body: { type: "order" } });
+    expect(await shop.balanceCents(card)).toBe(5500);
+    const order = await storefront.order(completed.body.order.id);
+    expect(figuresOf(order)).toMatchObject({ total: 20, paid: 0, outstanding: 20, payment_status: "authorized" });
+    expect(paymentsOf(order)).toMatchObject({ amounts: [20], gifts: [{ amount: 20 }], others: [] });
+    await storefront.ok("POST", `/admin/payments/${paymentsOf(order).gifts[0].id}/capture`, {});
+    expect(figuresOf(await storefront.order(order.id))).toMatchObject({ paid: 20, outstanding: 0, payment_status: "captured" });
+    expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order", order: { id: order.id } });
+  });
+
+  test("by two cards, is charged on both; canceled, both are whole again", async () => {
+    const { storefront } = shop;
+    const [first, second] = [await issue(7500), await issue(3000)];
+    const cartId = await storefront.createCart();
+    await storefront.apply(cartId, first);
+    const applied = await storefront.apply(cartId, second);
+    expect(applied.body).toMatchObject({ coveredCents: 7498, remainingCents: 0 });
+    expect(applied.body.cards.map((c: { amountCents: number }) => c.amountCents)).toEqual([5000, 2498]);
+    const completed = await storefront.complete(cartId);
+    expect(completed.body.type).toBe("order");
+    expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([2500, 502]);
+    const order = await storefront.order(completed.body.order.id);
+    expect(paymentsOf(order)).toMatchObject({ amounts: [50, 24.98], others: [] });
+    await storefront.ok("POST", `/admin/orders/${order.id}/cancel`, {});
+    expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 3000]);
+  });
+
+  test("drops a session that was made before, takes no other one, and takes no further card", async () => {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart("open-air-cinema");
+    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 20 }]);
+    await storefront.apply(cartId, card);
+    expect(await sessionsOf(cartId)).toEqual([]);
+    expect(await storefront.initiate(cartId)).toMatchObject({ status: 400, body: { code: "nothing_to_pay" } });
+    expect(await storefront.apply(cartId, await issue(1000))).toMatchObject({ status: 409, body: { code: "nothing_to_pay" } });
+    expect((await storefront.complete(cartId)).body.type).toBe("order");
+    expect(await shop.balanceCents(card)).toBe(5500);
+  });
+});
+
+describe("two cards and another method", () => {
+  test("pay 120.00 as 50.00, 30.00 and 40.00", async () => {
+    const { storefront } = shop;
+    const [first, second] = [await issue(7500), await issue(3000)];
+    const cartId = await storefront.createCart("weekend-at-the-dunes");
+    await storefront.apply(cartId, first);
+    await storefront.apply(cartId, second);
+    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 40 }]);
+    const completed = await storefront.complete(cartId);
+    expect(completed.body.type).toBe("order");
+    const order = await storefront.order(completed.body.order.id);
+    expect(paymentsOf(order).amounts).toEqual([50, 40, 30]);
+    expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([2500, 0]);
+  });
+});
+
+describe("a card that is removed", () => {
+  test("pays nothing, and the session that counted on it goes", async () => {
+    const { storefront } = shop;
+    const [first, second] = [await issue(7500), await issue(1000)];
+    const cartId = await storefront.createCart();
+    await storefront.apply(cartId, first);
+    const { body } = await storefront.apply(cartId, second);
+    await storefront.initiate(cartId);
+    const path = `/store/giftcard-pay/carts/${cartId}/cards/${body.cards[0].id}`;
+    const removed = await storefront.send("DELETE", path);
+    expect(removed).toMatchObject({ status: 200, body: { coveredCents: 1000, remainingCents: 6498 } });
+    expect(await sessionsOf(cartId)).toEqual([]);
+    expect(await storefront.send("DELETE", path)).toMatchObject({ status: 404, body: { code: "applied_card_not_found" } });
+    await storefront.initiate(cartId);
+    const completed = await storefront.complete(cartId);
+    expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([64.98, 10]);
+    expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 0]);
+  });
+
+  test("leaves a cart that Medusa pays for as ever", async () => {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart();
+    const { body } = await storefront.apply(cartId, card);
+    await storefront.send("DELETE", `/store/giftcard-pay/carts/${cartId}/cards/${body.cards[0].id}`);
+    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 74.98 }]);
+    const completed = await storefront.complete(cartId);
+    expect(paymentsOf(await storefront.order(completed.body.order.id))).toMatchObject({ amounts: [74.98], gifts: [] });
+    expect(await shop.balanceCents(card)).toBe(7500);
+  });
+});
+
+describe("a cart that changes after a card was applied", () => {
+  test("to a higher total leaves more to pay", async () => {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart();
+    await storefront.apply(cartId, card);
+    await storefront.initiate(cartId);
+    await storefront.addItem(cartId, "open-air-cinema");
+    expect(await sessionsOf(cartId)).toEqual([]);
+    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).body).toMatchObject({
+      totalCents: 9498,
+      coveredCents: 5000,
+      remainingCents: 4498,
+    });
+    expect((await storefront.complete(cartId)).status).toBe(400);
+    await storefront.initiate(cartId);
+    const completed = await storefront.complete(cartId);
+    expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([50, 44.98]);
+  });
+
+  test("to a lower total uses less of the card", async () => {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart();
+    await storefront.addItem(cartId, "open-air-cinema");
+    await storefront.apply(cartId, card);
+    await storefront.initiate(cartId);
+    const { cart } = await storefront.ok("GET", `/store/carts/${cartId}`);
+    const big = cart.items.find((item: { unit_price: number }) => item.unit_price === 74.98);
+    await storefront.ok("DELETE", `/store/carts/${cartId}/line-items/${big.id}`);
+    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).body).toMatchObject({
+      totalCents: 2000,
+      coveredCents: 2000,
+      remainingCents: 0,
+    });
+    const completed = await storefront.complete(cartId);
+    expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([20]);
+    expect(await shop.balanceCents(card)).toBe(5500);
+  });
+
+  test("by a card that came after the session was made asks for a new session", async () => {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart();
+    await storefront.initiate(cartId);
+    await storefront.apply(cartId, card);
+    expect(await sessionsOf(cartId)).toEqual([]);
+    expect((await storefront.complete(cartId)).status).toBe(400);
+    expect(await shop.balanceCents(card)).toBe(7500);
+  });
+});
+
+describe("a quote", () => {
+  test("shows the balance, is applied once, and takes nothing", async () => {
+    const { storefront } = shop;
+    const { cardNumber, pin } = await issue(7500);
+    const cartId = await storefront.createCart();
+    const path = `/store/giftcard-pay/carts/${cartId}`;
+    const quoted = await storefront.send("POST", `${path}/quote`, { cardNumber, pin });
+    expect(quoted).toMatchObject({
+      status: 200,
+      body: { balanceCents: 7500, usableCents: 5000, remainingCents: 2498, limitedBy: "limit", lastFour: cardNumber.slice(-4) },
+    });
+    expect((await storefront.send("GET", path)).body).toMatchObject({ coveredCents: 0, cards: [] });
+    const { quoteId } = quoted.body;
+    expect(await storefront.send("POST", `${path}/cards`, { quoteId })).toMatchObject({ status: 200, body: { coveredCents: 5000 } });
+    expect(await storefront.send("POST", `${path}/quote`, { cardNumber, pin })).toMatchObject({
+      status: 409,
+      body: { code: "card_already_applied" },
+    });
+    expect(await shop.balanceCents({ cardNumber, pin })).toBe(7500);
+  });
+
+  test("of another cart is refused", async () => {
+    const { storefront } = shop;
+    const { cardNumber, pin } = await issue(7500);
+    const [mine, theirs] = [await storefront.createCart(), await storefront.createCart()];
+    const quoted = await storefront.send("POST", `/store/giftcard-pay/carts/${theirs}/quote`, { cardNumber, pin });
+    const { quoteId } = quoted.body;
+    const path = `/store/giftcard-pay/carts/${mine}/cards`;
+    expect(await storefront.send("POST", path, { quoteId })).toMatchObject({ status: 409, body: { code: "quote_expired" } });
+    await storefront.send("POST", `/store/giftcard-pay/carts/${theirs}/cards`, { quoteId });
+    expect(await storefront.send("DELETE", `${path}/${quoteId}`)).toMatchObject({ status: 404, body: { code: "applied_card_not_found" } });
+    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${theirs}`)).body.coveredCents).toBe(5000);
+  });
+});
+
+describe("a request that can't be served", () => {
+  test("with a wrong PIN is refused without saying more", async () => {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart();
+    const pin = card.pin === "000000" ? "000001" : "000000";
+    expect(await storefront.apply(cartId, { ...card, pin })).toMatchObject({ status: 400, body: { code: "invalid_card" } });
+    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).body.cards).toEqual([]);
+  });
+
+  test.each([
+    ["a card number as a number", '{"cardNumber": 6036123412341234567, "pin": "123456"}'],
+    ["unreadable JSON", '{"cardNumber": "6036123412341234567", "pin": 12'],
+    ["bare text", "6036123412341234567"],
+    ["no object", '["6036123412341234567"]'],
+    ["no PIN", '{"cardNumber": "6036123412341234567"}'],
+    ["nothing", ""],
+    ["a quote that is no text", '{"quoteId": {"6036123412341234567": 1}}'],
+    ["far too much", `{"cardNumber": "6036123412341234567", "pin": "${"1".repeat(10_000)}"}`],
+  ])("with %s gets invalid_request, and nothing of it comes back", async (_, body) => {
+    const { storefront } = shop;
+    const cartId = await storefront.createCart("open-air-cinema");
+    const answer = await storefront.send("POST", `/store/giftcard-pay/carts/${cartId}/cards`, body);
+    expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+    expect(JSON.stringify(answer.body)).not.toContain("6036123412341234567");
+    expect(shop.medusa.logs()).not.toContain("6036123412341234567");
+  });
+
+  test("for an unknown cart", async () => {
+    const answer = await shop.storefront.send("GET", "/store/giftcard-pay/carts/cart_nobody");
+    expect(answer).toMatchObject({ status: 404, body: { code: "cart_not_found" } });
+  });
+
+  test("in another currency leaves the cart to Medusa", async () => {
+    const { storefront } = shop;
+    const region = { name: "America", currency_code: "usd", countries: ["us"], payment_providers: ["pp_bank_bank", "pp_giftcard_giftcard"] };
+    const { region: usa } = await storefront.ok("POST", "/admin/regions", region);
+    const { cart } = await storefront.ok("POST", "/store/carts", { region_id: usa.id });
+    const path = `/store/giftcard-pay/carts/${cart.id}`;
+    const refused = { status: 400, body: { code: "currency_not_supported" } };
+    expect(await storefront.send("GET", path)).toMatchObject(refused);
+    expect(await storefront.apply(cart.id, await issue(7500))).toMatchObject(refused);
+    expect((await storefront.initiate(cart.id)).status).toBe(200);
+  });
+});

@@ -1,0 +1,203 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+let shop: TestShop;
+beforeAll(async () => {
+  shop = await startShop();
+});
+afterEach(() => shop.proxy.clear());
+afterAll(() => shop?.stop());
+
+/** A cart for 74.98 with a card of 75.00 and a session for the remainder. */
+async function readyCart(data?: Record<string, unknown>) {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  expect((await storefront.initiate(cartId, "pp_bank_bank", data)).status).toBe(200);
+  return { card, cartId };
+}
+
+/** No order, no money gone, and a page that starts the payment again succeeds. */
+async function expectWhole({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
+  const { storefront } = shop;
+  expect(await shop.balanceCents(card)).toBe(7500);
+  const { orders } = await storefront.ok("GET", `/admin/orders?fields=id,cart.id&limit=100`);
+  expect(orders.filter((order: { cart?: { id: string } }) => order.cart?.id === cartId)).toEqual([]);
+  expect((await storefront.ok("GET", `/store/carts/${cartId}`)).cart.completed_at).toBeFalsy();
+}
+
+async function expectRetrySucceeds({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
+  const { storefront } = shop;
+  expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 24.98 }]);
+  const completed = await storefront.complete(cartId);
+  expect(completed.body.type).toBe("order");
+  const order = await storefront.order(completed.body.order.id);
+  const alive = order.payment_collections[0].payments.filter((p: { canceled_at: string | null }) => !p.canceled_at);
+  expect(alive.map((p: { amount: number }) => p.amount).sort()).toEqual([24.98, 50]);
+  expect(order.payment_status).toBe("authorized");
+  expect(await shop.balanceCents(card)).toBe(2500);
+}
+
+describe("the card", () => {
+  test("was blocked after it was applied: refused by name, nothing happens", async () => {
+    const ready = await readyCart();
+    await shop.service.command("card", "block", ready.card.cardNumber);
+    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "card_blocked" } });
+    await expectWhole(ready);
+    await shop.service.command("card", "unblock", ready.card.cardNumber);
+    await expectRetrySucceeds(ready);
+  });
+
+  test("holds less by now: what was taken goes back, and the page is told", async () => {
+    const ready = await readyCart();
+    const elsewhere = await readyCart();
+    // The same card pays in another cart first.
+    const other = await shop.storefront.createCart();
+    await shop.storefront.apply(other, ready.card);
+    await shop.storefront.initiate(other);
+    expect((await shop.storefront.complete(other)).body.type).toBe("order");
+    expect(await shop.balanceCents(ready.card)).toBe(2500);
+    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "balance_changed" } });
+    expect(await shop.balanceCents(ready.card)).toBe(2500);
+    expect(await shop.balanceCents(elsewhere.card)).toBe(7500);
+  });
+
+  test("second of two fails: the first is whole again", async () => {
+    const { storefront, service } = shop;
+    const [first, second] = [await service.issueCard({ balanceCents: 7500 }), await service.issueCard({ balanceCents: 3000 })];
+    const cartId = await storefront.createCart();
+    await storefront.apply(cartId, first);
+    await storefront.apply(cartId, second);
+    await service.command("card", "block", second.cardNumber);
+    expect(await storefront.complete(cartId)).toMatchObject({ status: 400, body: { code: "card_blocked" } });
+    expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 3000]);
+    await service.command("card", "unblock", second.cardNumber);
+    expect((await storefront.complete(cartId)).body.type).toBe("order");
+    expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([2500, 502]);
+  });
+});
+
+describe("the service", () => {
+  test("can't be reached: nothing happens", async () => {
+    const ready = await readyCart();
+    shop.proxy.set("devalue", "cut-before", 1);
+    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "service_unavailable" } });
+    await expectWhole(ready);
+    await expectRetrySucceeds(ready);
+  });
+
+  test.each(["cut-after", "garbage", "error"] as const)("takes the money and its answer is lost (%s): ended by its key", async (fault) => {
+    const ready = await readyCart();
+    shop.proxy.set("devalue", fault, 1);
+    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "service_unavailable" } });
+    await expectWhole(ready);
+    await expectRetrySucceeds(ready);
+  });
+
+  test("is lost in the middle for longer: told so, another method pays, and the card comes back by itself", async () => {
+    const { storefront, proxy } = shop;
+    const ready = await readyCart();
+    proxy.set("devalue", "cut-after", 1);
+    proxy.set("canceldevalue", "cut-before");
+    expect(await storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "outcome_unknown" } });
+    expect(await shop.balanceCents(ready.card)).toBe(2500);
+    const summary = await storefront.send("GET", `/store/giftcard-pay/carts/${ready.cartId}`);
+    expect(summary.body).toMatchObject({ coveredCents: 0, remainingCents: 7498, cards: [{ state: "settling" }] });
+    expect((await storefront.initiate(ready.cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 74.98 }]);
+    const completed = await storefront.complete(ready.cartId);
+    expect(completed.body.type).toBe("order");
+    expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([74.98]);
+    proxy.clear();
+    await expect.poll(() => shop.balanceCents(ready.card), { timeout: 130_000, interval: 1000 }).toBe(7500);
+  }, 150_000);
+
+  test("is down when an order is canceled: the reversal is owed, and made later", async () => {
+    const { storefront, proxy } = shop;
+    const ready = await readyCart();
+    const { order } = (await storefront.complete(ready.cartId)).body;
+    proxy.set("canceldevalue", "cut-before");
+    await storefront.ok("POST", `/admin/orders/${order.id}/cancel`, {});
+    expect(await shop.balanceCents(ready.card)).toBe(2500);
+    expect(paymentsOf(await storefront.order(order.id)).gifts[0].data.state).toBe("reversing");
+    proxy.clear();
+    await expect.poll(() => shop.balanceCents(ready.card), { timeout: 130_000, interval: 1000 }).toBe(7500);
+  }, 150_000);
+});
+
+describe("the remainder", () => {
+  test("is declined: the card is whole again", async () => {
+    const ready = await readyCart({ behaviour: "error" });
+    const answer = await shop.storefront.complete(ready.cartId);
+    expect(answer.body).toMatchObject({ type: "cart", error: { type: "payment_authorization_error" } });
+    await expectWhole(ready);
+    await expectRetrySucceeds(ready);
+  });
+
+  test("asks for more: the card is whole again, and the next completion charges anew", async () => {
+    const ready = await readyCart({ behaviour: "requires_more" });
+    const answer = await shop.storefront.complete(ready.cartId);
+    expect(answer.body).toMatchObject({ type: "cart", error: { type: "payment_requires_more_error" } });
+    await expectWhole(ready);
+    await expectRetrySucceeds(ready);
+  });
+
+  test("settles later: refused, the second time before the card is touched", async () => {
+    const ready = await readyCart({ behaviour: "pending_authorization" });
+    const refused = { type: "cart", error: { type: "payment_authorization_error", message: expect.stringContaining("settles later") } };
+    expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject(refused);
+    await expectWhole(ready);
+    const devalues = shop.proxy.seen.filter((call) => call.operation === "devalue").length;
+    expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject(refused);
+    expect(shop.proxy.seen.filter((call) => call.operation === "devalue")).toHaveLength(devalues);
+    await expectRetrySucceeds(ready);
+  });
+});
+
+describe("a page that sends what it should not", () => {
+  test("can't start a gift card payment with a state, token or amount of its own", async () => {
+    const { storefront } = shop;
+    const victim = await readyCart();
+    const { order } = (await storefront.complete(victim.cartId)).body;
+    const [gift] = paymentsOf(await storefront.order(order.id)).gifts;
+    const cartId = await storefront.createCart();
+    for (const data of [gift.data, { ...gift.data, amount_cents: 7498 }, { state: "captured", amount: 74.98 }, { session_id: gift.data.session_id }]) {
+      const forged = await storefront.initiate(cartId, "pp_giftcard_giftcard", data);
+      expect(forged).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+      expect((await storefront.complete(cartId)).status).toBe(400);
+    }
+    expect(await shop.balanceCents(victim.card)).toBe(2500);
+    const { cart } = await storefront.ok("GET", `/store/carts/${cartId}`);
+    expect(cart.completed_at).toBeFalsy();
+  });
+
+  test("can't complete with a session for less than the cards leave", async () => {
+    const { storefront } = shop;
+    const ready = await readyCart();
+    // Another page of the same shopper removes the card while this one has a session for 24.98.
+    const { body } = await storefront.send("GET", `/store/giftcard-pay/carts/${ready.cartId}`);
+    await storefront.send("DELETE", `/store/giftcard-pay/carts/${ready.cartId}/cards/${body.cards[0].id}`);
+    expect((await storefront.complete(ready.cartId)).status).toBe(400);
+    await expectWhole(ready);
+  });
+});
+
+describe("what comes after the cards", () => {
+  test("out of stock is found before anything is taken", async () => {
+    const { storefront } = shop;
+    const ready = await readyCart();
+    const { inventory_items } = await storefront.ok("GET", "/admin/inventory-items?sku=SUMMER-NIGHT-2&fields=id,location_levels.*");
+    const [item] = inventory_items;
+    const level = `/admin/inventory-items/${item.id}/location-levels/${item.location_levels[0].location_id}`;
+    const { stocked_quantity, reserved_quantity } = item.location_levels[0];
+    await storefront.ok("POST", level, { stocked_quantity: reserved_quantity });
+    const devalues = shop.proxy.seen.filter((call) => call.operation === "devalue").length;
+    expect((await storefront.complete(ready.cartId)).status).toBe(400);
+    expect(shop.proxy.seen.filter((call) => call.operation === "devalue")).toHaveLength(devalues);
+    await expectWhole(ready);
+    await storefront.ok("POST", level, { stocked_quantity });
+    expect((await storefront.complete(ready.cartId)).body.type).toBe("order");
+    expect(await shop.balanceCents(ready.card)).toBe(2500);
+  });
+});
