@@ -1,12 +1,15 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { startNode } from "../../scripts/process.mjs";
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 const READY_TIMEOUT_MS = 30_000;
+
+type StartedProcess = Omit<Awaited<ReturnType<typeof startNode>>, "match">;
 
 /** A company with its account, as the command line made it. */
 export interface TestCompany {
@@ -73,45 +76,23 @@ export async function runCommand(
   }
 }
 
-/** A server process that has said that it is ready. */
-export interface ServeProcess {
-  readonly url: string;
-  readonly child: ChildProcess;
-  logs(): string;
-  ended: Promise<number | null>;
-}
+/** A `serve` that has said that it is ready. */
+export type ServeProcess = StartedProcess & { readonly url: string };
 
 /** Starts `serve` with these arguments, on a free port, and waits until it is ready. */
 export async function spawnServe(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<ServeProcess> {
-  const child = spawn(process.execPath, [PROGRAM, "serve", "--port", "0", "--json", ...args], {
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+  const { match, ...server } = await startNode({
+    name: "The gift card service",
+    args: [PROGRAM, "serve", "--port", "0", "--json", ...args],
+    cwd: os.tmpdir(),
+    env,
+    ready: /"url":"([^"]+)"/,
+    timeoutMs: READY_TIMEOUT_MS,
   });
-  let stdout = "";
-  let stderr = "";
-  child.stderr.on("data", (chunk) => (stderr += chunk));
-  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  // An abandoned child must not outlive a test run that ends early.
-  const onExit = () => child.kill("SIGTERM");
-  process.once("exit", onExit);
-  void ended.then(() => process.removeListener("exit", onExit));
-  const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`The service was not ready in time: ${stderr}`)),
-      READY_TIMEOUT_MS,
-    );
-    child.stdout.on("data", (chunk) => {
-      stdout += chunk;
-      if (stdout.includes("\n")) resolve(JSON.parse(stdout.split("\n", 1)[0] as string).url);
-    });
-    void ended.then((code) => reject(new Error(`The service ended with ${code}: ${stderr}`)));
-    void ended.then(() => clearTimeout(timer));
-    child.stdout.once("data", () => clearTimeout(timer));
-  });
-  return { url, child, logs: () => stdout + stderr, ended };
+  return { ...server, url: match[1] as string };
 }
 
 /** Migrates the database, and starts the service on it. */
@@ -131,19 +112,17 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
   };
   await command("migrate");
   const server = await spawnServe(["--environment", environment, ...args], env);
-  const end = async (signal: NodeJS.Signals) => {
-    server.child.kill(signal);
-    const exitCode = await server.ended;
+  const cleanUp = <T>(exitCode: T): T => {
     if (folder) fs.rmSync(folder, { recursive: true, force: true });
     return exitCode;
   };
   return {
     url: server.url,
-    pid: server.child.pid as number,
+    pid: server.pid,
     databaseUrl,
     logs: server.logs,
-    stop: () => end("SIGTERM"),
-    kill: async () => void (await end("SIGKILL")),
+    stop: () => server.stop().then(cleanUp),
+    kill: async () => void (await server.kill().then(cleanUp)),
     command,
     createProvider: (name = `provider ${randomBytes(4).toString("hex")}`) =>
       command("provider", "create", "--name", name),

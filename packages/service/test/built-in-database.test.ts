@@ -18,10 +18,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const server of running) {
-    server.child.kill("SIGTERM");
-    await server.ended;
-  }
+  for (const server of running) await server.stop();
   running = [];
   fs.rmSync(folder, { recursive: true });
 });
@@ -73,7 +70,7 @@ test("SIGTERM answers what is in flight, stops the database, and ends with 0", a
   await expect
     .poll(async () => (await db.query("select count(*)::int as n from pg_locks where not granted")).rows[0].n)
     .toBe(1);
-  server.child.kill("SIGTERM");
+  const ended = server.stop();
   await expect
     .poll(() =>
       call(server.url, "balance", wire).then(
@@ -85,7 +82,7 @@ test("SIGTERM answers what is in flight, stops the database, and ends with 0", a
   await db.query("commit");
   await db.end();
   expect((await inFlight).body.amount_deducted).toBe(100);
-  expect(await server.ended).toBe(0);
+  expect(await ended).toBe(0);
   expect(isRunning(Number(pid))).toBe(false);
   expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
   running = [];
@@ -95,8 +92,7 @@ test("after kill -9 the next start recovers by itself, with every cent, and ends
   const first = await serve();
   const { company, wire } = await makeShop();
   const { body } = await call(first.url, "devalue", { ...wire, amount: 1000 });
-  first.child.kill("SIGKILL");
-  await first.ended;
+  await first.kill();
   running = [];
   const orphan = Number(postmaster()[0]);
   expect(isRunning(orphan)).toBe(true);
@@ -116,8 +112,7 @@ test("after kill -9 of the database and the service together, the next start rec
   const { wire } = await makeShop();
   await call(first.url, "devalue", { ...wire, amount: 1000 });
   process.kill(Number(postmaster()[0]), "SIGKILL");
-  first.child.kill("SIGKILL");
-  await first.ended;
+  await first.kill();
   running = [];
   const next = await serve();
   expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);

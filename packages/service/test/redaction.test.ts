@@ -91,8 +91,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  if (server.child.exitCode === null) server.child.kill("SIGTERM");
-  await server.ended;
+  await server.stop();
   fs.rmSync(folder, { recursive: true });
 });
 
@@ -136,8 +135,7 @@ test("no table shows a secret", async () => {
 });
 
 test("no file of the data directory shows a secret, except its own keepers", async () => {
-  server.child.kill("SIGTERM");
-  await server.ended;
+  await server.stop();
   const keepers = ["secrets.json", "postgres.password"].map((name) => path.join(dataDir, name));
   const files = fs
     .readdirSync(dataDir, { recursive: true, withFileTypes: true })
