@@ -11,47 +11,27 @@ import net from "node:net";
  * @property {Promise<number | null>} exited resolves with the exit code; null when a signal ended it
  */
 
+/**
+ * @typedef {object} Program
+ * @property {string} name for error messages
+ * @property {string[]} args the script and its arguments
+ * @property {string} cwd
+ * @property {Record<string, string | undefined>} [env] added to this process's own
+ * @property {AbortSignal} [signal] ends it before it is done or, where we wait for that, ready
+ */
+
 const INSIST_AFTER_MS = 10_000;
 
 /**
  * Starts Node with a script and waits for a line on its output that says it is ready.
- * It leads a process group of its own, so that Ctrl-C reaches it only through us, in our order.
  *
- * @param {object} options
- * @param {string} options.name for error messages
- * @param {string[]} options.args the script and its arguments
- * @param {string} options.cwd
- * @param {Record<string, string | undefined>} options.env added to this process's own
- * @param {RegExp} options.ready
- * @param {number} [options.timeoutMs]
- * @param {AbortSignal} [options.signal] ends the start early
+ * @param {Program & { ready: RegExp, timeoutMs?: number }} program
  * @returns {Promise<StartedProcess & { match: RegExpMatchArray }>}
  * @throws when it ends or the time is up before it is ready; nothing is left running
  */
-export async function startNode({ name, args, cwd, env, ready, timeoutMs = 60_000, signal }) {
-  const child = spawn(process.execPath, args, {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: process.platform !== "win32",
-  });
+export async function startNode({ ready, timeoutMs = 60_000, ...program }) {
+  const { child, exited, end, ignoreSignal } = spawnNode(program);
   let output = "";
-  const exited = new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => resolve(code));
-  });
-  exited.catch(() => {});
-  const end = (/** @type {NodeJS.Signals} */ how) => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(how);
-    return exited;
-  };
-  const onParentExit = () => void end("SIGKILL");
-  process.once("exit", onParentExit);
-  exited.finally(() => process.removeListener("exit", onParentExit)).catch(() => {});
-  const stop = () => {
-    const insist = setTimeout(() => void end("SIGKILL"), INSIST_AFTER_MS);
-    return end("SIGTERM").finally(() => clearTimeout(insist));
-  };
   const match = new Promise((resolve, reject) => {
     const look = (/** @type {Buffer} */ chunk) => {
       output += chunk;
@@ -60,20 +40,26 @@ export async function startNode({ name, args, cwd, env, ready, timeoutMs = 60_00
     };
     child.stdout.on("data", look);
     child.stderr.on("data", look);
-    const fail = (/** @type {string} */ why) => reject(new Error(`${name} ${why}\n${output.slice(-4000)}`));
+    const fail = (/** @type {string} */ why) =>
+      reject(new Error(`${program.name} ${why}\n${output.slice(-4000)}`));
     exited.then((code) => fail(`ended (${code}) before it was ready:`), reject);
     setTimeout(() => fail(`was not ready after ${timeoutMs / 1000} s:`), timeoutMs).unref();
-    signal?.addEventListener("abort", () => fail("was stopped while it started."), { once: true });
-    if (signal?.aborted) fail("was stopped while it started.");
   });
+  const stop = () => {
+    const insist = setTimeout(() => void end("SIGKILL"), INSIST_AFTER_MS);
+    return end("SIGTERM").finally(() => clearTimeout(insist));
+  };
   try {
+    const found = await match;
+    program.signal?.throwIfAborted();
+    ignoreSignal();
     return {
       pid: child.pid ?? 0,
       logs: () => output,
       stop,
       kill: () => end("SIGKILL"),
       exited,
-      match: await match,
+      match: found,
     };
   } catch (error) {
     await end("SIGKILL").catch(() => {});
@@ -83,29 +69,69 @@ export async function startNode({ name, args, cwd, env, ready, timeoutMs = 60_00
 
 /**
  * Runs Node with a script to its end.
- * @param {{ name: string, args: string[], cwd: string, env?: Record<string, string | undefined>, signal?: AbortSignal }} options
+ * @param {Program} program
  * @returns {Promise<string>} what it wrote on stdout
  * @throws with its last output when it fails
  */
-export function runNode({ name, args, cwd, env, signal }) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
-      cwd,
-      env: { ...process.env, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-      detached: process.platform !== "win32",
-      ...(signal && { signal }),
-    });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.on("data", (chunk) => (stdout += chunk));
-    child.stderr.on("data", (chunk) => (stderr += chunk));
-    child.once("error", reject);
-    child.once("close", (code) => {
-      if (code === 0) resolve(stdout);
-      else reject(new Error(`${name} failed (${code}):\n${(stdout + stderr).slice(-4000)}`));
-    });
+export async function runNode(program) {
+  const { child, exited } = spawnNode(program);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => (stdout += chunk));
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  const code = await exited;
+  program.signal?.throwIfAborted();
+  if (code === 0) return stdout;
+  throw new Error(`${program.name} failed (${code}):\n${(stdout + stderr).slice(-4000)}`);
+}
+
+/**
+ * The process leads a group of its own: Ctrl-C reaches it only through us, in our order, and what it has started
+ * ends with it.
+ * @param {Program} program
+ */
+function spawnNode({ args, cwd, env, signal }) {
+  const isGroup = process.platform !== "win32";
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: isGroup,
   });
+  /** @type {Promise<number | null>} */
+  const exited = new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  let isOver = false;
+  const end = (/** @type {NodeJS.Signals} */ how) => {
+    if (isOver) return exited;
+    // By its group, also when it has ended: a process that it left behind holds its output open.
+    if (child.pid && isGroup) sendToGroup(child.pid, how);
+    else child.kill(how);
+    return exited;
+  };
+  const endNow = () => void end("SIGKILL").catch(() => {});
+  process.once("exit", endNow);
+  if (signal?.aborted) endNow();
+  signal?.addEventListener("abort", endNow, { once: true });
+  const ignoreSignal = () => signal?.removeEventListener("abort", endNow);
+  const settle = () => {
+    isOver = true;
+    process.removeListener("exit", endNow);
+    ignoreSignal();
+  };
+  exited.then(settle, settle);
+  return { child, exited, end, ignoreSignal };
+}
+
+/** @param {number} pid @param {NodeJS.Signals} how */
+function sendToGroup(pid, how) {
+  try {
+    process.kill(-pid, how);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== "ESRCH") throw error;
+  }
 }
 
 /** A port that is free on 127.0.0.1 right now. @returns {Promise<number>} */
