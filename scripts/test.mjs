@@ -39,7 +39,7 @@ const suiteNames = suites.map(([name]) => name);
 
 /** The process that runs now, to end with this one. @type {import("node:child_process").ChildProcess | undefined} */
 let running;
-let interrupted = false;
+const interrupt = new AbortController();
 
 /**
  * Runs Node to its end with its output shown as it comes.
@@ -104,7 +104,7 @@ async function runInBrowser(folder) {
 async function runSuite(suite) {
   const folder = path.join(root, suite.folder);
   const counts = await runVitest(folder);
-  if (!suite.widget || interrupted) return counts;
+  if (!suite.widget || interrupt.signal.aborted) return counts;
   const more = await runInBrowser(folder);
   return {
     passed: counts.passed + more.passed,
@@ -126,11 +126,15 @@ const written = ({ passed, failed, skipped }) =>
 /** @param {typeof suites} chosen @returns {Promise<boolean>} whether all passed */
 async function runAll(chosen) {
   const startedAt = performance.now();
+  requireNode();
   if (chosen.some(([, suite]) => suite.browser)) {
     const browser = await findBrowser();
     say(`browser: ${browser.from} (${browser.path})`);
   }
-  await build([...new Set(chosen.flatMap(([, suite]) => suite.needs))], { progress: say });
+  await build([...new Set(chosen.flatMap(([, suite]) => suite.needs))], {
+    progress: say,
+    signal: interrupt.signal,
+  });
   const summary = [];
   const failures = [];
   const sum = { passed: 0, failed: 0, skipped: 0 };
@@ -138,7 +142,7 @@ async function runAll(chosen) {
     const suiteStartedAt = performance.now();
     say(`\n── ${name} (${index + 1} of ${chosen.length}) ──`);
     const counts = await runSuite(suite);
-    if (interrupted) return false;
+    if (interrupt.signal.aborted) return false;
     if (counts.passed + counts.failed === 0) counts.failed = 1; // no test is no success
     for (const key of /** @type {const} */ (["passed", "failed", "skipped"])) sum[key] += counts[key];
     if (counts.failed > 0) failures.push(name);
@@ -158,6 +162,13 @@ const HELP = `Runs every test. Nothing has to be installed besides what npm has 
 
 Suites: ${suiteNames.join(", ")}
 `;
+
+/** Where npm brings no Node of its own, the machine's has to be new enough for the test runner. */
+function requireNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 12)) return;
+  throw new Error(`The tests need Node 22.12 or newer; this is ${process.versions.node}.`);
+}
 
 /** @returns {typeof suites | undefined} undefined when there is nothing to run */
 function readCommandLine() {
@@ -182,15 +193,16 @@ const chosen = readCommandLine();
 if (chosen) {
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
     process.on(signal, () => {
-      interrupted = true;
+      interrupt.abort();
       running?.kill("SIGTERM");
     });
   }
   try {
     process.exitCode = (await runAll(chosen)) ? 0 : 1;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    if (!interrupt.signal.aborted)
+      process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     process.exitCode = 1;
   }
-  if (interrupted) process.exitCode = 130;
+  if (interrupt.signal.aborted) process.exitCode = 130;
 }
