@@ -2,9 +2,9 @@ import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
 import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
 import { startGiftcardService, type TestCompany, type TestService } from "../../../../test/support/service.js";
-import { type MedusaStore, startTestStore } from "../../../../test/support/store.js";
+import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../../../scripts/medusa-store.mjs";
 import { testDatabase } from "../../../../test/support/test-database.js";
-import { createStorefront, type Storefront } from "./storefront.js";
+import { type Card, createStorefront, type Storefront } from "./storefront.js";
 
 const appDir = fileURLToPath(new URL("../store/", import.meta.url));
 
@@ -13,10 +13,13 @@ export interface TestShop {
   readonly service: TestService;
   readonly company: TestCompany;
   readonly proxy: FaultProxy;
-  readonly medusa: MedusaStore & { databaseUrl: string };
+  readonly medusa: MedusaStore;
   readonly storefront: Storefront;
+  /** Ends Medusa as a power cut would, and starts it again on the same database when `restart` is called. */
+  crash(): Promise<void>;
+  restart(): Promise<void>;
   /** What the card holds now, asked of the service itself. */
-  balanceCents(card: { cardNumber: string; pin: string }): Promise<number>;
+  balanceCents(card: Card): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -25,29 +28,51 @@ export async function startShop(env: Record<string, string> = {}, giftcardOption
   const service = await startGiftcardService({ databaseUrl: await testDatabase(), environment: "sandbox" });
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
-  const medusa = await startTestStore(inject("postgresUrl"), {
-    appDir,
-    giftcard: { baseUrl: proxy.url, apiKey: company.apiKey, companyId: company.companyId },
-    env: { TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 3000, ...giftcardOptions }), ...env },
+  const databaseUrl = await createStoreDatabase(inject("postgresUrl"));
+  const start = () =>
+    startMedusaStore({
+      appDir,
+      databaseUrl,
+      giftcard: { baseUrl: proxy.url, apiKey: company.apiKey, companyId: company.companyId },
+      env: { TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 3000, ...giftcardOptions }), ...env },
+    });
+  const stopRest = async () => {
+    await proxy.stop();
+    await service.stop();
+  };
+  let medusa = await start().catch(async (error) => {
+    await stopRest();
+    throw error;
   });
-  const storefront = createStorefront(medusa);
+  let storefront = createStorefront(medusa);
   await storefront.enableProviders();
   return {
-    ...{ service, company, proxy, medusa, storefront },
-    balanceCents: async ({ cardNumber, pin }) => {
-      const body = { apikey: company.apiKey, company_id: company.companyId, cardnumber: cardNumber, pin };
-      const response = await fetch(`${service.url}/api/endpoint/v1/balance`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
-      if (response.status !== 200) throw new Error(`balance answered ${response.status}`);
-      return ((await response.json()) as { balance: number }).balance;
+    ...{ service, company, proxy },
+    get medusa() {
+      return medusa;
     },
+    get storefront() {
+      return storefront;
+    },
+    crash: async () => void (await medusa.kill()),
+    restart: async () => {
+      medusa = await start();
+      storefront = createStorefront(medusa);
+    },
+    balanceCents: (card) => balanceCents(service.url, company, card),
     stop: async () => {
       await medusa.stop();
-      await proxy.stop();
-      await service.stop();
+      await stopRest();
     },
   };
+}
+
+async function balanceCents(url: string, { apiKey, companyId }: TestCompany, { cardNumber, pin }: Card): Promise<number> {
+  const response = await fetch(`${url}/api/endpoint/v1/balance`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ apikey: apiKey, company_id: companyId, cardnumber: cardNumber, pin }),
+  });
+  if (response.status !== 200) throw new Error(`balance answered ${response.status}`);
+  return ((await response.json()) as { balance: number }).balance;
 }

@@ -2,7 +2,7 @@ const { AbstractPaymentProvider, ModuleProvider, Modules } = require("@medusajs/
 
 /**
  * A bank that does what the page asks for in the session's data: `behaviour` is the status that an authorization ends
- * with. It remembers what it holds of each session in the data, as a real provider would remember it at its own place.
+ * with, or "hangs". It remembers what it holds of each session in the data, as a real provider would remember it at its own place.
  */
 class BankProvider extends AbstractPaymentProvider {
   static identifier = "bank";
@@ -15,6 +15,7 @@ class BankProvider extends AbstractPaymentProvider {
   }
   async authorizePayment({ data }) {
     const status = data.behaviour ?? "authorized";
+    if (status === "hangs") await new Promise((resolve) => setTimeout(resolve, 60_000));
     return { status, data: { ...data, state: status } };
   }
   async capturePayment({ data }) {

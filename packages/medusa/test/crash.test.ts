@@ -1,0 +1,72 @@
+import { afterEach, expect, test } from "vitest";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+const LEASE_MS = 5000;
+/** The lease, the recovery's own minute, and some air. */
+const RECOVERY_MS = LEASE_MS + 75_000;
+
+let shop: TestShop | undefined;
+afterEach(async () => {
+  await shop?.stop();
+  shop = undefined;
+});
+
+/** A cart for 74.98 with a card of 75.00 and a session for the remainder. */
+async function readyCart({ service, storefront }: TestShop, data?: Record<string, unknown>) {
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId, "pp_bank_bank", data);
+  return { card, cartId };
+}
+
+test("killed while devalues are on their way and while the remainder is authorized: every card is whole again", async () => {
+  shop = await startShop({}, { leaseMs: LEASE_MS });
+  const { proxy, storefront } = shop;
+  const inRemainder = await readyCart(shop, { behaviour: "hangs" });
+  const answered = await readyCart(shop);
+  const late = await readyCart(shop);
+  const calls: Promise<unknown>[] = [storefront.complete(inRemainder.cartId).catch(() => {})];
+  await expect.poll(() => shop?.balanceCents(inRemainder.card)).toBe(2500);
+  proxy.set("devalue", "hold", 2);
+  for (const { cartId } of [answered, late]) calls.push(storefront.complete(cartId).catch(() => {}));
+  await expect.poll(() => proxy.seen.filter((call) => call.operation === "devalue").length).toBe(3);
+  await shop.crash();
+  await Promise.all(calls);
+  // The service does its work; nobody is there any more to hear of it.
+  await proxy.release();
+  expect(await shop.balanceCents(answered.card)).toBe(2500);
+
+  await shop.restart();
+  for (const { card } of [inRemainder, answered, late]) {
+    await expect.poll(() => shop?.balanceCents(card), { timeout: RECOVERY_MS, interval: 500 }).toBe(7500);
+  }
+  // Medusa had made the orders before the payment: it says so, and says that nobody paid them.
+  const { order } = (await shop.storefront.complete(answered.cartId)).body;
+  expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({ total: 74.98, paid: 0, payment_status: "not_paid" });
+}, 180_000);
+
+test("killed when the order was placed and fully paid, before the card was given to it: the order keeps it", async () => {
+  shop = await startShop(
+    { TEST_TAKE_HOOKS: "beforePaymentAuthorization,orderCreated", TEST_HANGING_HOOK: "orderCreated", TEST_RECOVER_OFTEN: "yes" },
+    { leaseMs: LEASE_MS },
+  );
+  const { card, cartId } = await readyCart(shop);
+  const call = shop.storefront.complete(cartId).catch(() => {});
+  const authorizedBoth = async () => {
+    const { orders } = await (shop as TestShop).storefront.ok("GET", "/admin/orders?fields=id,payment_status");
+    return orders[0]?.payment_status;
+  };
+  await expect.poll(authorizedBoth, { timeout: 20_000 }).toBe("authorized");
+  await shop.crash();
+  await call;
+  await shop.restart();
+  const { orders } = await shop.storefront.ok("GET", "/admin/orders?fields=id");
+  const { gifts, amounts } = paymentsOf(await shop.storefront.order(orders[0].id));
+  expect(amounts).toEqual([50, 24.98]);
+  // The journal takes the capture once recovery has given the charge to the order.
+  const captured = async () => (await (shop as TestShop).storefront.send("POST", `/admin/payments/${gifts[0].id}/capture`, {})).status;
+  await expect.poll(captured, { timeout: 30_000, interval: 1000 }).toBe(200);
+  expect(await shop.balanceCents(card)).toBe(2500);
+}, 180_000);
