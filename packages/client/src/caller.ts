@@ -10,10 +10,11 @@ import {
 } from "./contract/index.js";
 import { type Deadline, startDeadline } from "./deadline.js";
 import { type Fault, RefusedError } from "./errors.js";
+import type { Answer } from "./exchange.js";
 import { readAnswer } from "./judge.js";
 import { createKeyring } from "./keyring.js";
 import { isTimeout, type Settings } from "./options.js";
-import { type Answer, createTransport } from "./transport.js";
+import { createTransport } from "./transport.js";
 
 /** What every call takes besides its arguments. */
 export interface CallOptions {

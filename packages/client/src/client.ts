@@ -10,9 +10,9 @@ import {
   Secret,
 } from "./contract/index.js";
 import { ProtocolError, RefusedError } from "./errors.js";
+import type { Answer } from "./exchange.js";
 import { readAnswer, refusalOf, unexpected } from "./judge.js";
 import { type ClientOptions, type Environment, readOptions } from "./options.js";
-import type { Answer } from "./transport.js";
 
 export type { CallOptions } from "./caller.js";
 export type { ClientOptions, Environment } from "./options.js";

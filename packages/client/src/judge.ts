@@ -7,7 +7,7 @@ import {
   readErrorCode,
 } from "./contract/index.js";
 import { type Fault, ProtocolError, RefusedError, type RefusedErrorCode } from "./errors.js";
-import type { Answer } from "./transport.js";
+import type { Answer } from "./exchange.js";
 
 /** Codes that only a service with the idempotency extension can mean. */
 const extensionCodes: ReadonlySet<string> = new Set([

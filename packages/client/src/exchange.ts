@@ -1,0 +1,171 @@
+import {
+  BASE_PATH,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  IDEMPOTENCY_KEY_HEADER,
+  IDEMPOTENCY_REPLAYED_HEADER,
+} from "./contract/index.js";
+import type { Deadline } from "./deadline.js";
+import { ProtocolError, UnreachableError } from "./errors.js";
+import type { Settings } from "./options.js";
+
+/** A request as it goes out. */
+export interface Outgoing {
+  readonly endpoint: EndpointName;
+  /** The wire's fields; undefined where the operation reads no body. */
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+  readonly authorization?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** A readable answer of status 2xx or 4xx. */
+export interface Answer {
+  readonly endpoint: EndpointName;
+  readonly status: number;
+  /** The JSON value; undefined where a 4xx carries none. */
+  readonly body: unknown;
+  /** True when the service says that it honours the Idempotency-Key of this very call. */
+  readonly keyHonoured: boolean;
+  readonly replayed: boolean;
+  /** Whether a text of the answer holds the API key that the call carried. */
+  readonly quotesKey: (text: string) => boolean;
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+const MAX_RETRY_AFTER_SECONDS = 24 * 60 * 60;
+const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_LIST_BYTES = 32 * 1024 * 1024;
+
+/** What is known of an answer as soon as its head is there. */
+export interface Seen {
+  status?: number;
+  requestId?: string;
+}
+
+/** One request and its answer, written to `seen` on its way. Throws what fetch throws when the connection fails. */
+export async function exchange(
+  settings: Settings,
+  request: Outgoing,
+  deadline: Deadline,
+  seen: Seen,
+): Promise<Answer> {
+  const { endpoint } = request;
+  const row: Endpoint = endpoints[endpoint];
+  if (deadline.reason) throw new Error(deadline.reason);
+  const response = await deadline.race(
+    settings.fetch(`${settings.baseUrl}${BASE_PATH}${row.path}`, {
+      method: row.method,
+      headers: headersOf(row, request),
+      body: bodyOf(row, request.fields),
+      redirect: "manual",
+      credentials: "omit",
+      signal: deadline.signal,
+    }),
+  );
+  const requestId = readRequestId(response.headers);
+  const retryAfterSeconds = readRetryAfter(response.headers.get("retry-after"));
+  const { status } = response;
+  if (status > 0) seen.status = status; // 0: a browser hides a redirect's status
+  if (requestId !== undefined) seen.requestId = requestId;
+  const details = { ...seen, endpoint };
+
+  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+    discard(response);
+    throw new ProtocolError("redirected", details);
+  }
+  if (status >= 500 || status === 408) {
+    discard(response);
+    const code = status === 408 ? "timeout" : status === 503 ? "overloaded" : "server_error";
+    throw new UnreachableError(code, { ...details, retryAfterSeconds, retryable: isRepeatable(endpoint) });
+  }
+  const body = parse(
+    await readText(
+      response,
+      row.read && row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES,
+      deadline,
+    ),
+  );
+  if (body === undefined && response.ok) throw new ProtocolError("unreadable_answer", details);
+  const echo = response.headers.get(IDEMPOTENCY_KEY_HEADER);
+  const keyHonoured = request.idempotencyKey !== undefined && echo === request.idempotencyKey;
+  const replayed = keyHonoured && response.headers.get(IDEMPOTENCY_REPLAYED_HEADER) === "true";
+  const apiKey = request.fields?.apikey;
+  const quotesKey = (text: string) => typeof apiKey === "string" && text.includes(apiKey);
+  return { endpoint, status, body, keyHonoured, replayed, quotesKey, requestId, retryAfterSeconds };
+}
+
+/** Whether a caller may repeat a call whose outcome is unknown: it changes nothing, or only makes another key. */
+export function isRepeatable(endpoint: EndpointName): boolean {
+  return endpoints[endpoint].read || endpoint === "authenticate";
+}
+
+function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (row.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
+  if (row.encoding === "json") headers["content-type"] = "application/json";
+  if (request.authorization !== undefined) headers.authorization = request.authorization;
+  if (request.idempotencyKey !== undefined)
+    headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] = request.idempotencyKey;
+  return headers;
+}
+
+function bodyOf(row: Endpoint, fields: Outgoing["fields"] = {}): string | null {
+  if (row.encoding === null) return null;
+  if (row.encoding === "json") return JSON.stringify(fields);
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) form.set(name, String(value));
+  return form.toString();
+}
+
+/** Reads a body of limited size; undefined when it is larger, or not UTF-8. */
+async function readText(
+  response: Response,
+  limitBytes: number,
+  deadline: Deadline,
+): Promise<string | undefined> {
+  if (!response.body) return "";
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  for (let bytes = 0; ; ) {
+    const { done, value } = await deadline.race(reader.read());
+    bytes += value?.byteLength ?? 0;
+    if (bytes > limitBytes) {
+      reader.cancel().catch(() => {});
+      return undefined;
+    }
+    try {
+      text += decoder.decode(value, { stream: !done });
+    } catch {
+      reader.cancel().catch(() => {});
+      return undefined;
+    }
+    if (done) return text;
+  }
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function discard(response: Response): void {
+  response.body?.cancel().catch(() => {});
+}
+
+function readRequestId(headers: Headers): string | undefined {
+  const value = headers.get("x-request-id");
+  return value !== null && /^[\w.:-]{1,128}$/.test(value) ? value : undefined;
+}
+
+/** Seconds from a Retry-After header, which holds seconds or a date. */
+function readRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS);
+}
