@@ -60,25 +60,31 @@ test("150 callers at one card take what is on it, and not a cent more", async ()
   expect(new Set(answers.flatMap((answer) => answer.body.cancel_token ?? [])).size).toBe(51);
 });
 
+// Several rounds: in one alone, a quick first caller may be done before the others begin.
+const ROUNDS = 10;
+
 test("50 callers with one token put the money back once", async () => {
   const card = await service.issueCard({ balanceCents: 8000 });
-  const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount: 8000 });
-  const wire = { ...credentials(company), cancel_token: body.cancel_token };
-  const answers = await atOnce(50, (url) => call(url, "cancelDevalue", wire));
-  expect(statuses(answers)).toEqual({ 200: 1, 409: 49 });
-  expect(await balanceOf(card)).toBe(8000);
+  for (let round = 0; round < ROUNDS; round++) {
+    const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount: 8000 });
+    const wire = { ...credentials(company), cancel_token: body.cancel_token };
+    const answers = await atOnce(50, (url) => call(url, "cancelDevalue", wire));
+    expect(statuses(answers)).toEqual({ 200: 1, 409: 49 });
+    expect(await balanceOf(card)).toBe(8000);
+  }
 });
 
 test("12 devalues at once with one key take once, and all get the same answer", async () => {
   const card = await service.issueCard({ balanceCents: 8000 });
   const wire = { ...onCard(company, card), amount: 700 };
-  const answers = await atOnce(12, (url) =>
-    call(url, "devalue", wire, { headers: { "Idempotency-Key": "twelve" } }),
-  );
-  expect(statuses(answers)).toEqual({ 200: 12 });
-  expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
-  expect(answers.filter((answer) => answer.headers.get("idempotency-replayed") === null)).toHaveLength(1);
-  expect(await balanceOf(card)).toBe(7300);
+  for (let round = 1; round <= ROUNDS; round++) {
+    const headers = { "Idempotency-Key": `twelve-${round}` };
+    const answers = await atOnce(12, (url) => call(url, "devalue", wire, { headers }));
+    expect(statuses(answers)).toEqual({ 200: 12 });
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(answers.filter((answer) => answer.headers.get("idempotency-replayed") === null)).toHaveLength(1);
+    expect(await balanceOf(card)).toBe(8000 - 700 * round);
+  }
 });
 
 test("12 calls of newevent at once with one key create once; with one event_key, one creates", async () => {
@@ -97,7 +103,6 @@ test("12 calls of newevent at once with one key create once; with one event_key,
 
 test("ending by key and the devalue itself, at once: done and reversed, or never done; the balance is whole", async () => {
   const card = await service.issueCard({ balanceCents: 8000 });
-  const seen = new Set<string>();
   for (let round = 0; round < 40; round++) {
     const headers = { "Idempotency-Key": `race-${round}` };
     const devalue = () => call(second.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers });
@@ -106,12 +111,9 @@ test("ending by key and the devalue itself, at once: done and reversed, or never
     const started = [first(), other()];
     const [one, two] = (await Promise.all(started)) as [WireAnswer, WireAnswer];
     const [devalued, ended] = round % 2 ? [two, one] : [one, two];
-    const outcome = `${devalued.status}/${ended.status}`;
-    expect(["200/200", "409/404"]).toContain(outcome);
-    seen.add(outcome);
+    expect(["200/200", "409/404"]).toContain(`${devalued.status}/${ended.status}`);
     expect(await balanceOf(card)).toBe(8000);
   }
-  expect(seen.size).toBeGreaterThan(0);
 });
 
 test("devalues and cancels mixed on one card leave what the ledger says", async () => {
