@@ -149,7 +149,8 @@ export interface Journal {
   /** Newest first. */
   attemptsOfCart(cartId: string): Promise<Attempt[]>;
   /**
-   * Compare-and-set. The tender follows: refused and reversed give it back to the cart, committed spends it.
+   * Compare-and-set. The tender follows: refused and reversed give it back to the cart, committed spends it. Reversed
+   * after less was taken than asked, it holds from then on what was taken: that was all there was.
    * @returns the attempt after the change, or null when it wasn't in `from` (or not leased to `owner`)
    */
   move(reference: string, move: Move): Promise<Attempt | null>;

@@ -205,6 +205,10 @@ export function createSqlJournal(run: RunSql): Journal {
   };
 }
 
+/** A devalue that took less than asked took all that was there: that is the balance, once it is back. */
+const lessThanAsked = `, balance_cents = case when attempt.deducted_cents < attempt.amount_cents
+  then attempt.deducted_cents else giftcard_tender.balance_cents end`;
+
 /** One statement: the attempt's change and what follows from it for the tender, so that they can't differ. */
 function moveStatement(reference: string, move: Move): [string, unknown[]] {
   const params: unknown[] = [];
@@ -236,6 +240,7 @@ function moveStatement(reference: string, move: Move): [string, unknown[]] {
     `with attempt as (${change}), tender as (
        update giftcard_tender set state = '${tenderState}', updated_at = now()
          ${tenderState === "spent" ? ", sealed_card = null" : ""}
+         ${move.to === "reversed" ? lessThanAsked : ""}
        from attempt where giftcard_tender.id = attempt.tender_id and giftcard_tender.state = 'charging'
      ) select * from attempt`,
     params,

@@ -97,12 +97,15 @@ describe("a charge", () => {
   it("that would take less than planned is reversed at once", async () => {
     const engine = shop.engine();
     const card = await shop.card(3000);
+    const cart = newCart(2500);
     const first = await beginCharge(engine, newCart(2500), card);
-    const second = await beginCharge(engine, newCart(2500), card);
+    const second = await beginCharge(engine, cart, card);
     await engine.devalue(first.reference);
     await expect(engine.devalue(second.reference)).rejects.toEqual(refusal("balance_changed"));
     expect(await stateOf(second)).toBe("reversed");
     expect(await card.balanceCents()).toBe(500);
+    // The shopper sees the new balance, and may place the order with it.
+    expect(await engine.summary(cart)).toMatchObject({ remainingCents: 2000, cards: [{ balanceCents: 500, amountCents: 500 }] });
     await engine.reverse(first.reference, "test");
     expect(await card.balanceCents()).toBe(3000);
   });
