@@ -58,17 +58,18 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
  */
 export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-throwaway-"));
+  const remove = () => fs.rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
   prepare(dataDir);
   takeOwnership(dataDir, "serve");
   const server = await own(dataDir, { dataDir, role: "serve" }, false);
-  return {
-    url: server.url,
-    owned: true,
-    async close() {
-      await server.close();
-      fs.rmSync(dataDir, { recursive: true, force: true });
-    },
+  // A process that ends without closing takes the folder along too; the server has been told to end by then.
+  process.once("exit", remove);
+  const close = async () => {
+    await server.close();
+    process.removeListener("exit", remove);
+    remove();
   };
+  return { url: server.url, owned: true, close };
 }
 
 function prepare(dataDir: string): void {
