@@ -58,7 +58,7 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
  */
 export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-throwaway-"));
-  const remove = () => fs.rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  const remove = () => removeLiving(dataDir);
   prepare(dataDir);
   takeOwnership(dataDir, "serve");
   const server = await own(dataDir, { dataDir, role: "serve" }, false);
@@ -70,6 +70,19 @@ export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
     remove();
   };
   return { url: server.url, owned: true, close };
+}
+
+/** Removes a folder in which a dying server still works: a file that goes meanwhile ends `rmSync` without a word. */
+function removeLiving(folder: string): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let attempt = 0; attempt < 100 && fs.existsSync(folder); attempt++) {
+    if (attempt > 0) Atomics.wait(pause, 0, 0, 20);
+    try {
+      fs.rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Something new in it; once more.
+    }
+  }
 }
 
 function prepare(dataDir: string): void {
