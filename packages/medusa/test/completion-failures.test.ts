@@ -155,6 +155,53 @@ describe("the remainder", () => {
   });
 });
 
+describe("the bank's webhook completes the cart past every page", () => {
+  const webhook = async (cartId: string) => {
+    const { cart } = await shop.storefront.ok("GET", `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`);
+    const [session] = cart.payment_collection.payment_sessions;
+    const body = { action: "captured", session_id: session.id, amount: session.amount };
+    expect((await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    })).status).toBe(200);
+  };
+  const orderOf = async (cartId: string) => {
+    const { orders } = await shop.storefront.ok("GET", "/admin/orders?fields=id,cart.id&limit=100");
+    return orders.find((order: { cart?: { id: string } }) => order.cart?.id === cartId)?.id;
+  };
+
+  test("and the card is charged with it", async () => {
+    const ready = await readyCart();
+    await webhook(ready.cartId);
+    await expect.poll(() => orderOf(ready.cartId), { timeout: 20_000 }).toBeTruthy();
+    await expect.poll(() => shop.balanceCents(ready.card), { timeout: 20_000 }).toBe(2500);
+    const order = await shop.storefront.order(await orderOf(ready.cartId));
+    expect(paymentsOf(order).amounts).toEqual([50, 24.98]);
+    expect(order.summary).toMatchObject({ paid_total: 24.98, pending_difference: 50 });
+  });
+
+  test("and where the card can't be charged, there is no order and the bank's money goes back", async () => {
+    const { storefront, service } = shop;
+    const ready = await readyCart();
+    await service.command("card", "block", ready.card.cardNumber);
+    await webhook(ready.cartId);
+    const refunds = async () => {
+      const { payments } = await storefront.ok("GET", "/admin/payments?fields=amount,refunds.amount,*payment_session&limit=200&order=-created_at");
+      return payments.filter((p: { refunds: unknown[] }) => p.refunds?.length > 0).map((p: { refunds: { amount: number }[] }) => p.refunds[0]?.amount);
+    };
+    await expect.poll(refunds, { timeout: 20_000 }).toEqual([24.98]);
+    await expectWhole(ready);
+    await service.command("card", "unblock", ready.card.cardNumber);
+    // Medusa made the session anew for the whole total: with the card applied, that would be too much.
+    expect(await storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "amount_changed" } });
+    expect(await shop.balanceCents(ready.card)).toBe(7500);
+    await storefront.initiate(ready.cartId);
+    expect((await storefront.complete(ready.cartId)).body.type).toBe("order");
+    expect(await shop.balanceCents(ready.card)).toBe(2500);
+  });
+});
+
 describe("a page that sends what it should not", () => {
   test("can't start a gift card payment with a state, token or amount of its own", async () => {
     const { storefront } = shop;

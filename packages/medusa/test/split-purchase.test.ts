@@ -48,6 +48,8 @@ test("captured, the order is paid; the card's payment is refunded as a whole or 
   const { storefront } = shop;
   const { card, orderId } = await buy();
   const { gifts, others } = paymentsOf(await storefront.order(orderId));
+  const some = await storefront.send("POST", `/admin/payments/${gifts[0].id}/capture`, { amount: 10 });
+  expect(some).toMatchObject({ status: 400, body: { message: expect.stringContaining("as a whole") } });
   await storefront.ok("POST", `/admin/payments/${gifts[0].id}/capture`, {});
   expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 50, outstanding: 24.98, payment_status: "partially_captured" });
   await storefront.ok("POST", `/admin/payments/${others[0].id}/capture`, {});
@@ -124,6 +126,29 @@ test("completed many times at once, one order is placed and the card is charged 
   expect(orders.size).toBe(1);
   expect(await shop.balanceCents(card)).toBe(2500);
   expect(paymentsOf(await storefront.order([...orders][0])).amounts).toEqual([50, 24.98]);
+});
+
+test("a total with fractions of a cent is paid in whole cents by the cards, and exactly together", async () => {
+  const { storefront, service } = shop;
+  const [first, second] = [await service.issueCard({ balanceCents: 7500 }), await service.issueCard({ balanceCents: 7500 })];
+  await storefront.createProduct("odd-price", 53.5262);
+  const split = await storefront.createCart("odd-price");
+  expect((await storefront.apply(split, first)).body).toMatchObject({ totalCents: 5353, coveredCents: 5000, remainingCents: 353 });
+  expect((await storefront.initiate(split)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 3.5262 }]);
+  const completed = await storefront.complete(split);
+  expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([50, 3.5262]);
+
+  const covered = await storefront.createCart("odd-price");
+  await storefront.apply(covered, second);
+  await storefront.apply(covered, await service.issueCard({ balanceCents: 7500 }));
+  const { order } = (await storefront.complete(covered)).body;
+  const { amounts, gifts } = paymentsOf(await storefront.order(order.id));
+  expect(amounts).toEqual([50, 3.5262]);
+  expect(gifts.map((gift: { data: { amount_cents: number } }) => gift.data.amount_cents).sort()).toEqual([353, 5000]);
+  for (const { id } of gifts) await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  expect(figuresOf(await storefront.order(order.id))).toMatchObject({ total: 53.5262, paid: 53.5262, outstanding: 0, payment_status: "captured" });
+  await storefront.ok("POST", `/admin/orders/${order.id}/cancel`, {});
+  expect(await shop.balanceCents(second)).toBe(7500);
 });
 
 test("a page sees no card number, PIN or token", async () => {

@@ -4,7 +4,8 @@ import {
   type MedusaRequest,
   type MedusaResponse,
 } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
+import { toCents } from "../amount.js";
 import { toMedusaError } from "../errors.js";
 import { PROVIDER_ID } from "../names.js";
 import { prepareCompletion } from "../workflows/sessions.js";
@@ -36,12 +37,29 @@ function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNext
   next();
 }
 
+/** A card is charged as a whole, so its payment is captured as a whole; the provider isn't told how much. */
+async function refusePartialCapture(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction): Promise<void> {
+  const { amount } = (req.body ?? {}) as { amount?: number };
+  if (amount === undefined) return next();
+  const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
+    entity: "payment",
+    fields: ["provider_id", "amount", "raw_amount"],
+    filters: { id: String(req.params.id) },
+  });
+  const [payment] = data;
+  const isPartial = payment?.provider_id === PROVIDER_ID && toCents(amount) !== toCents(payment.raw_amount ?? payment.amount);
+  if (!isPartial) return next();
+  const message = "A gift card payment is captured as a whole. Nothing was captured.";
+  next(new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request"));
+}
+
 export default defineMiddlewares({
   routes: [
     // These bodies hold a card number: Medusa's parser would repeat a piece of an unreadable one in its error.
     { matcher: "/store/giftcard-pay/*", methods: ["POST"], bodyParser: false },
     { matcher: "/store/payment-collections/:id/payment-sessions", methods: ["POST"], middlewares: [createRemainderSession] },
     { matcher: "/store/carts/:id/complete", methods: ["POST"], middlewares: [prepareCart] },
+    { matcher: "/admin/payments/:id/capture", methods: ["POST"], middlewares: [refusePartialCapture] },
     { matcher: "/store/payment-providers", methods: ["GET"], middlewares: [hideProvider] },
   ],
 });

@@ -54,28 +54,27 @@ export async function createGiftSession(
  * a cart which the cards cover wholly. The cards are charged later, in the completion.
  */
 export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<void> {
-  await ensureCollection(container, cartId);
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const before = await readCartPayment(container, cartId);
+  const hasCards = before.isEuro && (await engine.journal.tenders(cartId)).length > 0;
+  if (before.isCompleted || (!hasCards && before.giftSessions.length === 0)) return;
+  // A page that has nothing else to pay made no collection. Medusa takes the cart's lock for this itself.
+  if (hasCards && !before.collectionId) {
+    await createPaymentCollectionForCartWorkflow(container).run({ input: { cart_id: cartId } });
+  }
   await withCartLock(container, cartId, async () => {
-    const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
     const payment = await readCartPayment(container, cartId);
-    if (payment.isCompleted || !payment.isEuro) return;
-    await engine.settle(cartId);
-    const plan = await engine.plan(payment.cart);
+    if (payment.isCompleted) return;
     const { collectionId, giftSessions, otherSessions, deadSessions } = payment;
     await deleteSessions(container, [...deadSessions, ...giftSessions]);
+    if (!payment.isEuro) return;
+    await engine.settle(cartId);
+    const plan = await engine.plan(payment.cart);
     if (plan.parts.length === 0 || plan.remainderCents > 0) return;
     refusePaid(otherSessions);
     await deleteSessions(container, otherSessions);
     if (collectionId) await createGiftSession(container, collectionId, plan, 0, payment.rawTotal);
   });
-}
-
-/** A cart that cards pay for needs a collection; a page that has nothing else to pay made none. Medusa's own lock guards it. */
-async function ensureCollection(container: MedusaContainer, cartId: string): Promise<void> {
-  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
-  const { cart, collectionId, isCompleted, isEuro } = await readCartPayment(container, cartId);
-  if (collectionId || isCompleted || !isEuro || (await engine.plan(cart)).parts.length === 0) return;
-  await createPaymentCollectionForCartWorkflow(container).run({ input: { cart_id: cartId } });
 }
 
 /** After a change of the applied cards: deletes sessions that were made for another remainder; the page makes a new one. */

@@ -2,6 +2,7 @@
 const config = require("../../../../examples/medusa-store/.medusa/server/medusa-config.js").default;
 
 const { payment } = config.modules;
+Object.assign(payment.options, { webhook_delay: 0 });
 payment.options.providers.push({ resolve: "./src/providers/bank", id: "bank", options: {} });
 
 const { TEST_GIFTCARD_OPTIONS } = process.env;

@@ -64,6 +64,19 @@ export function createStorefront(medusa: MedusaStore) {
       for (const { id } of regions) await ok("POST", `/admin/regions/${id}`, { payment_providers: ids });
     },
 
+    /** Puts something new on sale. It isn't shipped and isn't kept in stock. */
+    async createProduct(handle: string, price: number) {
+      const [{ sales_channels }, { shipping_profiles }] = [await ok("GET", "/admin/sales-channels"), await ok("GET", "/admin/shipping-profiles")];
+      const options = [{ title: "Kind", values: ["One"] }];
+      const variant = { title: "One", options: { Kind: "One" }, manage_inventory: false, prices: [{ currency_code: "eur", amount: price }] };
+      await ok("POST", "/admin/products", {
+        ...{ title: handle, handle, status: "published", options, variants: [variant] },
+        sales_channels: [{ id: sales_channels[0].id }],
+        shipping_profile_id: shipping_profiles[0].id,
+      });
+      market = undefined;
+    },
+
     /** A cart with an address and free shipping. @returns its id */
     async createCart(handle = "summer-night-festival", quantity = 1): Promise<string> {
       const { regionId } = await readMarket();

@@ -54,6 +54,8 @@ export function readSetup(options: unknown): Setup {
     const faults = parsed.error.issues.map((issue) => `${issue.path.join(".") || "options"}: ${describe(issue)}`);
     throw new TypeError(`@giftcard-pay/medusa: wrong options. ${faults.join(" ")}`);
   }
+  const { timeoutMs: longestCallMs = 10_000, leaseMs: ownedMs = 120_000 } = parsed.data;
+  if (ownedMs <= longestCallMs) throw new TypeError("@giftcard-pay/medusa: wrong options. leaseMs: must be longer than timeoutMs.");
   const { environment, callsHandlerItself = false, sealingKeys, ...rest } = parsed.data;
   const { maxCards, tenderLifeMs, quoteLifeMs, leaseMs, ...connection } = rest;
   try {

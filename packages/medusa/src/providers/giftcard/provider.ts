@@ -91,7 +91,10 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 
   async capturePayment({ data }: CapturePaymentInput): Promise<CapturePaymentOutput> {
-    const { reference } = await this.#require(data);
+    const { reference, state } = await this.#require(data);
+    if (state === "reversing" || state === "reversed" || state === "refused") {
+      throw refusal("This gift card payment was undone, and its money is on the card again. It can't be captured.");
+    }
     return { data: copyOf(await this.#run(() => this.#giftcard.engine.capture(reference))) };
   }
 

@@ -36,8 +36,8 @@ class BankProvider extends AbstractPaymentProvider {
   async getPaymentStatus({ data }) {
     return { status: "pending", data };
   }
-  async getWebhookActionAndData() {
-    return { action: "not_supported" };
+  async getWebhookActionAndData({ data }) {
+    return { action: data.action, data: { session_id: data.session_id, amount: data.amount } };
   }
 }
 
