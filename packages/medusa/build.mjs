@@ -25,7 +25,8 @@ try {
     env: { ...process.env, NODE_ENV: "production", MEDUSA_DISABLE_TELEMETRY: "true" },
   });
   const said = stdout + stderr;
-  const isBuilt = /Plugin build completed successfully/.test(said) && /extensions build completed successfully/.test(said);
+  const isBuilt =
+    /Plugin build completed successfully/.test(said) && /extensions build completed successfully/.test(said);
   const built = path.join(workshop, ".medusa/server");
   if (status === 0 && isBuilt && existsSync(path.join(built, "src/config.d.ts"))) {
     if (existsSync(server)) renameSync(server, path.join(workshop, "old"));

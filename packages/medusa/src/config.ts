@@ -35,9 +35,15 @@ export function withGiftcard<C extends Config>(config: C, options: GiftcardOptio
     options: {
       ...paymentOptions,
       // The provider reaches the module by its name and needs no options; Medusa writes into an options object.
-      providers: [...(paymentOptions.providers ?? []), { resolve: `${PACKAGE}/providers/giftcard`, id: "giftcard", options: {} }],
+      providers: [
+        ...(paymentOptions.providers ?? []),
+        { resolve: `${PACKAGE}/providers/giftcard`, id: "giftcard", options: {} },
+      ],
     },
   };
-  const plugins = [...(config.plugins ?? []), { resolve: PACKAGE, options: structuredClone(options) as never }];
+  const plugins = [
+    ...(config.plugins ?? []),
+    { resolve: PACKAGE, options: structuredClone(options) as never },
+  ];
   return { ...config, modules, plugins };
 }

@@ -10,7 +10,10 @@ afterAll(() => shop?.stop());
 
 const issue = (balanceCents: number) => shop.service.issueCard({ balanceCents });
 const sessionsOf = async (cartId: string) => {
-  const { cart } = await shop.storefront.ok("GET", `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`);
+  const { cart } = await shop.storefront.ok(
+    "GET",
+    `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`,
+  );
   return cart.payment_collection?.payment_sessions ?? [];
 };
 
@@ -19,16 +22,32 @@ describe("a cart that the cards cover wholly", () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart("open-air-cinema");
-    expect((await storefront.apply(cartId, card)).body).toMatchObject({ totalCents: 2000, coveredCents: 2000, remainingCents: 0 });
+    expect((await storefront.apply(cartId, card)).body).toMatchObject({
+      totalCents: 2000,
+      coveredCents: 2000,
+      remainingCents: 0,
+    });
     const completed = await storefront.complete(cartId);
     expect(completed).toMatchObject({ status: 200, body: { type: "order" } });
     expect(await shop.balanceCents(card)).toBe(5500);
     const order = await storefront.order(completed.body.order.id);
-    expect(figuresOf(order)).toMatchObject({ total: 20, paid: 0, outstanding: 20, payment_status: "authorized" });
+    expect(figuresOf(order)).toMatchObject({
+      total: 20,
+      paid: 0,
+      outstanding: 20,
+      payment_status: "authorized",
+    });
     expect(paymentsOf(order)).toMatchObject({ amounts: [20], gifts: [{ amount: 20 }], others: [] });
     await storefront.ok("POST", `/admin/payments/${paymentsOf(order).gifts[0].id}/capture`, {});
-    expect(figuresOf(await storefront.order(order.id))).toMatchObject({ paid: 20, outstanding: 0, payment_status: "captured" });
-    expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order", order: { id: order.id } });
+    expect(figuresOf(await storefront.order(order.id))).toMatchObject({
+      paid: 20,
+      outstanding: 0,
+      payment_status: "captured",
+    });
+    expect((await storefront.complete(cartId)).body).toMatchObject({
+      type: "order",
+      order: { id: order.id },
+    });
   });
 
   test("by two cards, is charged on both; canceled, both are whole again", async () => {
@@ -52,11 +71,19 @@ describe("a cart that the cards cover wholly", () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart("open-air-cinema");
-    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 20 }]);
+    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([
+      { amount: 20 },
+    ]);
     await storefront.apply(cartId, card);
     expect(await sessionsOf(cartId)).toEqual([]);
-    expect(await storefront.initiate(cartId)).toMatchObject({ status: 400, body: { code: "nothing_to_pay" } });
-    expect(await storefront.apply(cartId, await issue(1000))).toMatchObject({ status: 409, body: { code: "nothing_to_pay" } });
+    expect(await storefront.initiate(cartId)).toMatchObject({
+      status: 400,
+      body: { code: "nothing_to_pay" },
+    });
+    expect(await storefront.apply(cartId, await issue(1000))).toMatchObject({
+      status: 409,
+      body: { code: "nothing_to_pay" },
+    });
     expect((await storefront.complete(cartId)).body.type).toBe("order");
     expect(await shop.balanceCents(card)).toBe(5500);
   });
@@ -69,7 +96,9 @@ describe("two cards and another method", () => {
     const cartId = await storefront.createCart("weekend-at-the-dunes");
     await storefront.apply(cartId, first);
     await storefront.apply(cartId, second);
-    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 40 }]);
+    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([
+      { amount: 40 },
+    ]);
     const completed = await storefront.complete(cartId);
     expect(completed.body.type).toBe("order");
     const order = await storefront.order(completed.body.order.id);
@@ -90,7 +119,10 @@ describe("a card that is removed", () => {
     const removed = await storefront.send("DELETE", path);
     expect(removed).toMatchObject({ status: 200, body: { coveredCents: 1000, remainingCents: 6498 } });
     expect(await sessionsOf(cartId)).toEqual([]);
-    expect(await storefront.send("DELETE", path)).toMatchObject({ status: 404, body: { code: "applied_card_not_found" } });
+    expect(await storefront.send("DELETE", path)).toMatchObject({
+      status: 404,
+      body: { code: "applied_card_not_found" },
+    });
     await storefront.initiate(cartId);
     const completed = await storefront.complete(cartId);
     expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([64.98, 10]);
@@ -103,9 +135,14 @@ describe("a card that is removed", () => {
     const cartId = await storefront.createCart();
     const { body } = await storefront.apply(cartId, card);
     await storefront.send("DELETE", `/store/giftcard-pay/carts/${cartId}/cards/${body.cards[0].id}`);
-    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 74.98 }]);
+    expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([
+      { amount: 74.98 },
+    ]);
     const completed = await storefront.complete(cartId);
-    expect(paymentsOf(await storefront.order(completed.body.order.id))).toMatchObject({ amounts: [74.98], gifts: [] });
+    expect(paymentsOf(await storefront.order(completed.body.order.id))).toMatchObject({
+      amounts: [74.98],
+      gifts: [],
+    });
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 });
@@ -171,11 +208,20 @@ describe("a quote", () => {
     const quoted = await storefront.send("POST", `${path}/quote`, { cardNumber, pin });
     expect(quoted).toMatchObject({
       status: 200,
-      body: { balanceCents: 7500, usableCents: 5000, remainingCents: 2498, limitedBy: "limit", lastFour: cardNumber.slice(-4) },
+      body: {
+        balanceCents: 7500,
+        usableCents: 5000,
+        remainingCents: 2498,
+        limitedBy: "limit",
+        lastFour: cardNumber.slice(-4),
+      },
     });
     expect((await storefront.send("GET", path)).body).toMatchObject({ coveredCents: 0, cards: [] });
     const { quoteId } = quoted.body;
-    expect(await storefront.send("POST", `${path}/cards`, { quoteId })).toMatchObject({ status: 200, body: { coveredCents: 5000 } });
+    expect(await storefront.send("POST", `${path}/cards`, { quoteId })).toMatchObject({
+      status: 200,
+      body: { coveredCents: 5000 },
+    });
     expect(await storefront.send("POST", `${path}/quote`, { cardNumber, pin })).toMatchObject({
       status: 409,
       body: { code: "card_already_applied" },
@@ -187,13 +233,24 @@ describe("a quote", () => {
     const { storefront } = shop;
     const { cardNumber, pin } = await issue(7500);
     const [mine, theirs] = [await storefront.createCart(), await storefront.createCart()];
-    const quoted = await storefront.send("POST", `/store/giftcard-pay/carts/${theirs}/quote`, { cardNumber, pin });
+    const quoted = await storefront.send("POST", `/store/giftcard-pay/carts/${theirs}/quote`, {
+      cardNumber,
+      pin,
+    });
     const { quoteId } = quoted.body;
     const path = `/store/giftcard-pay/carts/${mine}/cards`;
-    expect(await storefront.send("POST", path, { quoteId })).toMatchObject({ status: 409, body: { code: "quote_expired" } });
+    expect(await storefront.send("POST", path, { quoteId })).toMatchObject({
+      status: 409,
+      body: { code: "quote_expired" },
+    });
     await storefront.send("POST", `/store/giftcard-pay/carts/${theirs}/cards`, { quoteId });
-    expect(await storefront.send("DELETE", `${path}/${quoteId}`)).toMatchObject({ status: 404, body: { code: "applied_card_not_found" } });
-    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${theirs}`)).body.coveredCents).toBe(5000);
+    expect(await storefront.send("DELETE", `${path}/${quoteId}`)).toMatchObject({
+      status: 404,
+      body: { code: "applied_card_not_found" },
+    });
+    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${theirs}`)).body.coveredCents).toBe(
+      5000,
+    );
   });
 });
 
@@ -203,7 +260,10 @@ describe("a request that can't be served", () => {
     const card = await issue(7500);
     const cartId = await storefront.createCart();
     const pin = card.pin === "000000" ? "000001" : "000000";
-    expect(await storefront.apply(cartId, { ...card, pin })).toMatchObject({ status: 400, body: { code: "invalid_card" } });
+    expect(await storefront.apply(cartId, { ...card, pin })).toMatchObject({
+      status: 400,
+      body: { code: "invalid_card" },
+    });
     expect((await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).body.cards).toEqual([]);
   });
 
@@ -232,7 +292,12 @@ describe("a request that can't be served", () => {
 
   test("in another currency leaves the cart to Medusa", async () => {
     const { storefront } = shop;
-    const region = { name: "America", currency_code: "usd", countries: ["us"], payment_providers: ["pp_bank_bank", "pp_giftcard_giftcard"] };
+    const region = {
+      name: "America",
+      currency_code: "usd",
+      countries: ["us"],
+      payment_providers: ["pp_bank_bank", "pp_giftcard_giftcard"],
+    };
     const { region: usa } = await storefront.ok("POST", "/admin/regions", region);
     const { cart } = await storefront.ok("POST", "/store/carts", { region_id: usa.id });
     const path = `/store/giftcard-pay/carts/${cart.id}`;

@@ -30,11 +30,15 @@ async function expectWhole({ card, cartId }: Awaited<ReturnType<typeof readyCart
 
 async function expectRetrySucceeds({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
   const { storefront } = shop;
-  expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 24.98 }]);
+  expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([
+    { amount: 24.98 },
+  ]);
   const completed = await storefront.complete(cartId);
   expect(completed.body.type).toBe("order");
   const order = await storefront.order(completed.body.order.id);
-  const alive = order.payment_collections[0].payments.filter((p: { canceled_at: string | null }) => !p.canceled_at);
+  const alive = order.payment_collections[0].payments.filter(
+    (p: { canceled_at: string | null }) => !p.canceled_at,
+  );
   expect(alive.map((p: { amount: number }) => p.amount).sort()).toEqual([24.98, 50]);
   expect(order.payment_status).toBe("authorized");
   expect(await shop.balanceCents(card)).toBe(2500);
@@ -44,7 +48,10 @@ describe("the card", () => {
   test("was blocked after it was applied: refused by name, nothing happens", async () => {
     const ready = await readyCart();
     await shop.service.command("card", "block", ready.card.cardNumber);
-    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "card_blocked" } });
+    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "card_blocked" },
+    });
     await expectWhole(ready);
     await shop.service.command("card", "unblock", ready.card.cardNumber);
     await expectRetrySucceeds(ready);
@@ -59,14 +66,20 @@ describe("the card", () => {
     await shop.storefront.initiate(other);
     expect((await shop.storefront.complete(other)).body.type).toBe("order");
     expect(await shop.balanceCents(ready.card)).toBe(2500);
-    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "balance_changed" } });
+    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "balance_changed" },
+    });
     expect(await shop.balanceCents(ready.card)).toBe(2500);
     expect(await shop.balanceCents(elsewhere.card)).toBe(7500);
   });
 
   test("second of two fails: the first is whole again", async () => {
     const { storefront, service } = shop;
-    const [first, second] = [await service.issueCard({ balanceCents: 7500 }), await service.issueCard({ balanceCents: 3000 })];
+    const [first, second] = [
+      await service.issueCard({ balanceCents: 7500 }),
+      await service.issueCard({ balanceCents: 3000 }),
+    ];
     const cartId = await storefront.createCart();
     await storefront.apply(cartId, first);
     await storefront.apply(cartId, second);
@@ -83,29 +96,47 @@ describe("the service", () => {
   test("can't be reached: nothing happens", async () => {
     const ready = await readyCart();
     shop.proxy.set("devalue", "cut-before", 1);
-    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "service_unavailable" } });
+    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "service_unavailable" },
+    });
     await expectWhole(ready);
     await expectRetrySucceeds(ready);
   });
 
-  test.each(["cut-after", "garbage", "error"] as const)("takes the money and its answer is lost (%s): ended by its key", async (fault) => {
-    const ready = await readyCart();
-    shop.proxy.set("devalue", fault, 1);
-    expect(await shop.storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "service_unavailable" } });
-    await expectWhole(ready);
-    await expectRetrySucceeds(ready);
-  });
+  test.each(["cut-after", "garbage", "error"] as const)(
+    "takes the money and its answer is lost (%s): ended by its key",
+    async (fault) => {
+      const ready = await readyCart();
+      shop.proxy.set("devalue", fault, 1);
+      expect(await shop.storefront.complete(ready.cartId)).toMatchObject({
+        status: 400,
+        body: { code: "service_unavailable" },
+      });
+      await expectWhole(ready);
+      await expectRetrySucceeds(ready);
+    },
+  );
 
   test("is lost in the middle for longer: told so, another method pays, and the card comes back by itself", async () => {
     const { storefront, proxy } = shop;
     const ready = await readyCart();
     proxy.set("devalue", "cut-after", 1);
     proxy.set("canceldevalue", "cut-before");
-    expect(await storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "outcome_unknown" } });
+    expect(await storefront.complete(ready.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "outcome_unknown" },
+    });
     expect(await shop.balanceCents(ready.card)).toBe(2500);
     const summary = await storefront.send("GET", `/store/giftcard-pay/carts/${ready.cartId}`);
-    expect(summary.body).toMatchObject({ coveredCents: 0, remainingCents: 7498, cards: [{ state: "settling" }] });
-    expect((await storefront.initiate(ready.cartId)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 74.98 }]);
+    expect(summary.body).toMatchObject({
+      coveredCents: 0,
+      remainingCents: 7498,
+      cards: [{ state: "settling" }],
+    });
+    expect((await storefront.initiate(ready.cartId)).body.payment_collection.payment_sessions).toMatchObject([
+      { amount: 74.98 },
+    ]);
     const completed = await storefront.complete(ready.cartId);
     expect(completed.body.type).toBe("order");
     expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([74.98]);
@@ -145,7 +176,10 @@ describe("the remainder", () => {
 
   test("settles later: refused, the second time before the card is touched", async () => {
     const ready = await readyCart({ behaviour: "pending_authorization" });
-    const refused = { type: "cart", error: { type: "payment_authorization_error", message: expect.stringContaining("settles later") } };
+    const refused = {
+      type: "cart",
+      error: { type: "payment_authorization_error", message: expect.stringContaining("settles later") },
+    };
     expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject(refused);
     await expectWhole(ready);
     const devalues = shop.proxy.seen.filter((call) => call.operation === "devalue").length;
@@ -157,14 +191,21 @@ describe("the remainder", () => {
 
 describe("the bank's webhook completes the cart past every page", () => {
   const webhook = async (cartId: string) => {
-    const { cart } = await shop.storefront.ok("GET", `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`);
+    const { cart } = await shop.storefront.ok(
+      "GET",
+      `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`,
+    );
     const [session] = cart.payment_collection.payment_sessions;
     const body = { action: "captured", session_id: session.id, amount: session.amount };
-    expect((await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    })).status).toBe(200);
+    expect(
+      (
+        await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+        })
+      ).status,
+    ).toBe(200);
   };
   const orderOf = async (cartId: string) => {
     const { orders } = await shop.storefront.ok("GET", "/admin/orders?fields=id,cart.id&limit=100");
@@ -187,14 +228,22 @@ describe("the bank's webhook completes the cart past every page", () => {
     await service.command("card", "block", ready.card.cardNumber);
     await webhook(ready.cartId);
     const refunds = async () => {
-      const { payments } = await storefront.ok("GET", "/admin/payments?fields=amount,refunds.amount,*payment_session&limit=200&order=-created_at");
-      return payments.filter((p: { refunds: unknown[] }) => p.refunds?.length > 0).map((p: { refunds: { amount: number }[] }) => p.refunds[0]?.amount);
+      const { payments } = await storefront.ok(
+        "GET",
+        "/admin/payments?fields=amount,refunds.amount,*payment_session&limit=200&order=-created_at",
+      );
+      return payments
+        .filter((p: { refunds: unknown[] }) => p.refunds?.length > 0)
+        .map((p: { refunds: { amount: number }[] }) => p.refunds[0]?.amount);
     };
     await expect.poll(refunds, { timeout: 20_000 }).toEqual([24.98]);
     await expectWhole(ready);
     await service.command("card", "unblock", ready.card.cardNumber);
     // Medusa made the session anew for the whole total: with the card applied, that would be too much.
-    expect(await storefront.complete(ready.cartId)).toMatchObject({ status: 400, body: { code: "amount_changed" } });
+    expect(await storefront.complete(ready.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "amount_changed" },
+    });
     expect(await shop.balanceCents(ready.card)).toBe(7500);
     await storefront.initiate(ready.cartId);
     expect((await storefront.complete(ready.cartId)).body.type).toBe("order");
@@ -209,7 +258,12 @@ describe("a page that sends what it should not", () => {
     const { order } = (await storefront.complete(victim.cartId)).body;
     const [gift] = paymentsOf(await storefront.order(order.id)).gifts;
     const cartId = await storefront.createCart();
-    for (const data of [gift.data, { ...gift.data, amount_cents: 7498 }, { state: "captured", amount: 74.98 }, { session_id: gift.data.session_id }]) {
+    for (const data of [
+      gift.data,
+      { ...gift.data, amount_cents: 7498 },
+      { state: "captured", amount: 74.98 },
+      { session_id: gift.data.session_id },
+    ]) {
       const forged = await storefront.initiate(cartId, "pp_giftcard_giftcard", data);
       expect(forged).toMatchObject({ status: 400, body: { code: "invalid_request" } });
       expect((await storefront.complete(cartId)).status).toBe(400);
@@ -234,7 +288,10 @@ describe("what comes after the cards", () => {
   test("out of stock is found before anything is taken", async () => {
     const { storefront } = shop;
     const ready = await readyCart();
-    const { inventory_items } = await storefront.ok("GET", "/admin/inventory-items?sku=SUMMER-NIGHT-2&fields=id,location_levels.*");
+    const { inventory_items } = await storefront.ok(
+      "GET",
+      "/admin/inventory-items?sku=SUMMER-NIGHT-2&fields=id,location_levels.*",
+    );
     const [item] = inventory_items;
     const level = `/admin/inventory-items/${item.id}/location-levels/${item.location_levels[0].location_id}`;
     const { stocked_quantity, reserved_quantity } = item.location_levels[0];

@@ -44,18 +44,29 @@ test("killed while devalues are on their way and while the remainder is authoriz
   }
   // Medusa had made the orders before the payment: it says so, and says that nobody paid them.
   const { order } = (await shop.storefront.complete(answered.cartId)).body;
-  expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({ total: 74.98, paid: 0, payment_status: "not_paid" });
+  expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({
+    total: 74.98,
+    paid: 0,
+    payment_status: "not_paid",
+  });
 }, 180_000);
 
 test("killed when the order was placed and fully paid, before the card was given to it: the order keeps it", async () => {
   shop = await startShop(
-    { TEST_TAKE_HOOKS: "beforePaymentAuthorization,orderCreated", TEST_HANGING_HOOK: "orderCreated", TEST_RECOVER_OFTEN: "yes" },
+    {
+      TEST_TAKE_HOOKS: "beforePaymentAuthorization,orderCreated",
+      TEST_HANGING_HOOK: "orderCreated",
+      TEST_RECOVER_OFTEN: "yes",
+    },
     { leaseMs: LEASE_MS },
   );
   const { card, cartId } = await readyCart(shop);
   const call = shop.storefront.complete(cartId).catch(() => {});
   const authorizedBoth = async () => {
-    const { orders } = await (shop as TestShop).storefront.ok("GET", "/admin/orders?fields=id,payment_status");
+    const { orders } = await (shop as TestShop).storefront.ok(
+      "GET",
+      "/admin/orders?fields=id,payment_status",
+    );
     return orders[0]?.payment_status;
   };
   await expect.poll(authorizedBoth, { timeout: 20_000 }).toBe("authorized");
@@ -66,7 +77,8 @@ test("killed when the order was placed and fully paid, before the card was given
   const { gifts, amounts } = paymentsOf(await shop.storefront.order(orders[0].id));
   expect(amounts).toEqual([50, 24.98]);
   // The journal takes the capture once recovery has given the charge to the order.
-  const captured = async () => (await (shop as TestShop).storefront.send("POST", `/admin/payments/${gifts[0].id}/capture`, {})).status;
+  const captured = async () =>
+    (await (shop as TestShop).storefront.send("POST", `/admin/payments/${gifts[0].id}/capture`, {})).status;
   await expect.poll(captured, { timeout: 30_000, interval: 1000 }).toBe(200);
   expect(await shop.balanceCents(card)).toBe(2500);
 }, 180_000);

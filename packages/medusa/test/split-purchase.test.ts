@@ -14,10 +14,15 @@ async function buy(data?: Record<string, unknown>) {
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();
   const applied = await storefront.apply(cartId, card);
-  expect(applied).toMatchObject({ status: 200, body: { totalCents: 7498, coveredCents: 5000, remainingCents: 2498 } });
+  expect(applied).toMatchObject({
+    status: 200,
+    body: { totalCents: 7498, coveredCents: 5000, remainingCents: 2498 },
+  });
   const initiated = await storefront.initiate(cartId, "pp_bank_bank", data);
   expect(initiated.status).toBe(200);
-  expect(initiated.body.payment_collection.payment_sessions).toMatchObject([{ provider_id: "pp_bank_bank", amount: 24.98 }]);
+  expect(initiated.body.payment_collection.payment_sessions).toMatchObject([
+    { provider_id: "pp_bank_bank", amount: 24.98 },
+  ]);
   expect(await shop.balanceCents(card)).toBe(7500);
   const completed = await storefront.complete(cartId);
   expect(completed).toMatchObject({ status: 200, body: { type: "order" } });
@@ -39,7 +44,11 @@ test("an order of 74.98 is paid by 50.00 from a card and 24.98 by another method
   });
   expect(paymentsOf(order).amounts).toEqual([50, 24.98]);
   const [gift] = paymentsOf(order).gifts;
-  expect(gift.data).toMatchObject({ state: "devalued", amount_cents: 5000, last_four: expect.stringMatching(/^\d{4}$/) });
+  expect(gift.data).toMatchObject({
+    state: "devalued",
+    amount_cents: 5000,
+    last_four: expect.stringMatching(/^\d{4}$/),
+  });
   // Sealed: a JWE has five parts.
   expect(gift.data.sealed_token.split(".")).toHaveLength(5);
 });
@@ -51,21 +60,38 @@ test("captured, the order is paid; the card's payment is refunded as a whole or 
   const some = await storefront.send("POST", `/admin/payments/${gifts[0].id}/capture`, { amount: 10 });
   expect(some).toMatchObject({ status: 400, body: { message: expect.stringContaining("as a whole") } });
   await storefront.ok("POST", `/admin/payments/${gifts[0].id}/capture`, {});
-  expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 50, outstanding: 24.98, payment_status: "partially_captured" });
+  expect(figuresOf(await storefront.order(orderId))).toMatchObject({
+    paid: 50,
+    outstanding: 24.98,
+    payment_status: "partially_captured",
+  });
   await storefront.ok("POST", `/admin/payments/${others[0].id}/capture`, {});
   const paid = await storefront.order(orderId);
-  expect(figuresOf(paid)).toMatchObject({ total: 74.98, paid: 74.98, outstanding: 0, payment_status: "captured" });
+  expect(figuresOf(paid)).toMatchObject({
+    total: 74.98,
+    paid: 74.98,
+    outstanding: 0,
+    payment_status: "captured",
+  });
   expect(paymentsOf(paid).gifts[0].data.state).toBe("captured");
 
   const partial = await storefront.send("POST", `/admin/payments/${gifts[0].id}/refund`, { amount: 10 });
   expect(partial).toMatchObject({ status: 400, body: { message: expect.stringContaining("50.00 euro") } });
   expect(await shop.balanceCents(card)).toBe(2500);
-  expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 74.98, refunded: 0, payment_status: "captured" });
+  expect(figuresOf(await storefront.order(orderId))).toMatchObject({
+    paid: 74.98,
+    refunded: 0,
+    payment_status: "captured",
+  });
 
   await storefront.ok("POST", `/admin/payments/${gifts[0].id}/refund`, { amount: 50 });
   expect(await shop.balanceCents(card)).toBe(7500);
   const refunded = await storefront.order(orderId);
-  expect(figuresOf(refunded)).toMatchObject({ paid: 74.98, refunded: 50, payment_status: "partially_refunded" });
+  expect(figuresOf(refunded)).toMatchObject({
+    paid: 74.98,
+    refunded: 50,
+    payment_status: "partially_refunded",
+  });
   expect(paymentsOf(refunded).gifts[0].data.state).toBe("reversed");
 
   const again = await storefront.send("POST", `/admin/payments/${gifts[0].id}/refund`, { amount: 50 });
@@ -80,7 +106,10 @@ test("canceled before capture, the card is whole again", async () => {
   expect(await shop.balanceCents(card)).toBe(7500);
   const order = await storefront.order(orderId);
   expect(figuresOf(order)).toMatchObject({ status: "canceled", paid: 0, payment_status: "canceled" });
-  expect(paymentsOf(order).gifts[0]).toMatchObject({ canceled_at: expect.any(String), data: { state: "reversed" } });
+  expect(paymentsOf(order).gifts[0]).toMatchObject({
+    canceled_at: expect.any(String),
+    data: { state: "reversed" },
+  });
 });
 
 test("canceled after capture, both payments are refunded and the card is whole again", async () => {
@@ -101,7 +130,11 @@ test("a remainder that is captured at once is shown as paid; the card follows wh
   expect(figuresOf(order)).toMatchObject({ total: 74.98, paid: 24.98, outstanding: 50 });
   expect(order.transactions.map((t: { amount: number }) => t.amount)).toEqual([24.98]);
   await storefront.ok("POST", `/admin/payments/${paymentsOf(order).gifts[0].id}/capture`, {});
-  expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 74.98, outstanding: 0, payment_status: "captured" });
+  expect(figuresOf(await storefront.order(orderId))).toMatchObject({
+    paid: 74.98,
+    outstanding: 0,
+    payment_status: "captured",
+  });
 });
 
 test("completed again, the cart answers with the same order and nothing more is taken", async () => {
@@ -130,11 +163,20 @@ test("completed many times at once, one order is placed and the card is charged 
 
 test("a total with fractions of a cent is paid in whole cents by the cards, and exactly together", async () => {
   const { storefront, service } = shop;
-  const [first, second] = [await service.issueCard({ balanceCents: 7500 }), await service.issueCard({ balanceCents: 7500 })];
+  const [first, second] = [
+    await service.issueCard({ balanceCents: 7500 }),
+    await service.issueCard({ balanceCents: 7500 }),
+  ];
   await storefront.createProduct("odd-price", 53.5262);
   const split = await storefront.createCart("odd-price");
-  expect((await storefront.apply(split, first)).body).toMatchObject({ totalCents: 5353, coveredCents: 5000, remainingCents: 353 });
-  expect((await storefront.initiate(split)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 3.5262 }]);
+  expect((await storefront.apply(split, first)).body).toMatchObject({
+    totalCents: 5353,
+    coveredCents: 5000,
+    remainingCents: 353,
+  });
+  expect((await storefront.initiate(split)).body.payment_collection.payment_sessions).toMatchObject([
+    { amount: 3.5262 },
+  ]);
   const completed = await storefront.complete(split);
   expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([50, 3.5262]);
 
@@ -144,9 +186,16 @@ test("a total with fractions of a cent is paid in whole cents by the cards, and 
   const { order } = (await storefront.complete(covered)).body;
   const { amounts, gifts } = paymentsOf(await storefront.order(order.id));
   expect(amounts).toEqual([50, 3.5262]);
-  expect(gifts.map((gift: { data: { amount_cents: number } }) => gift.data.amount_cents).sort()).toEqual([353, 5000]);
+  expect(gifts.map((gift: { data: { amount_cents: number } }) => gift.data.amount_cents).sort()).toEqual([
+    353, 5000,
+  ]);
   for (const { id } of gifts) await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
-  expect(figuresOf(await storefront.order(order.id))).toMatchObject({ total: 53.5262, paid: 53.5262, outstanding: 0, payment_status: "captured" });
+  expect(figuresOf(await storefront.order(order.id))).toMatchObject({
+    total: 53.5262,
+    paid: 53.5262,
+    outstanding: 0,
+    payment_status: "captured",
+  });
   await storefront.ok("POST", `/admin/orders/${order.id}/cancel`, {});
   expect(await shop.balanceCents(second)).toBe(7500);
 });
@@ -166,7 +215,10 @@ test("a page sees no card number, PIN or token", async () => {
 
 test("the gift card is not listed as a payment method of its own", async () => {
   const { regions } = await shop.storefront.ok("GET", "/store/regions");
-  const { payment_providers } = await shop.storefront.ok("GET", `/store/payment-providers?region_id=${regions[0].id}`);
+  const { payment_providers } = await shop.storefront.ok(
+    "GET",
+    `/store/payment-providers?region_id=${regions[0].id}`,
+  );
   const ids = payment_providers.map((provider: { id: string }) => provider.id);
   expect(ids).toContain("pp_bank_bank");
   expect(ids).not.toContain("pp_giftcard_giftcard");

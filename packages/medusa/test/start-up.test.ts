@@ -27,10 +27,20 @@ describe("where another plugin has taken the hook beforePaymentAuthorization", (
     expect(await shop.balanceCents(card)).toBe(2500);
     const orderId = completed.body.order.id;
     const order = await storefront.order(orderId);
-    expect(figuresOf(order)).toMatchObject({ total: 74.98, paid: 0, outstanding: 74.98, payment_status: "authorized" });
+    expect(figuresOf(order)).toMatchObject({
+      total: 74.98,
+      paid: 0,
+      outstanding: 74.98,
+      payment_status: "authorized",
+    });
     expect(paymentsOf(order).amounts).toEqual([50, 24.98]);
-    for (const { id } of order.payment_collections[0].payments) await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
-    expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 74.98, outstanding: 0, payment_status: "captured" });
+    for (const { id } of order.payment_collections[0].payments)
+      await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+    expect(figuresOf(await storefront.order(orderId))).toMatchObject({
+      paid: 74.98,
+      outstanding: 0,
+      payment_status: "captured",
+    });
     expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order", order: { id: orderId } });
     await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
     expect(await shop.balanceCents(card)).toBe(7500);
@@ -49,9 +59,15 @@ describe("where another plugin has taken the hook beforePaymentAuthorization", (
   });
 
   test("and it fails there, the card is whole again", async () => {
-    shop = await startShop({ TEST_TAKE_HOOKS: "beforePaymentAuthorization", TEST_FAILING_HOOK: "beforePaymentAuthorization" });
+    shop = await startShop({
+      TEST_TAKE_HOOKS: "beforePaymentAuthorization",
+      TEST_FAILING_HOOK: "beforePaymentAuthorization",
+    });
     const { card, cartId } = await readyCart(shop);
-    expect(await shop.storefront.complete(cartId)).toMatchObject({ status: 400, body: { message: "Another plugin said no." } });
+    expect(await shop.storefront.complete(cartId)).toMatchObject({
+      status: 400,
+      body: { message: "Another plugin said no." },
+    });
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 });
@@ -63,9 +79,15 @@ test("another plugin that fails after everything is authorized: all is undone, a
     const { card, cartId } = await readyCart(shop, { behaviour });
     for (const _ of [1, 2]) {
       await storefront.initiate(cartId, "pp_bank_bank", { behaviour });
-      expect(await storefront.complete(cartId)).toMatchObject({ status: 400, body: { message: "Another plugin said no." } });
+      expect(await storefront.complete(cartId)).toMatchObject({
+        status: 400,
+        body: { message: "Another plugin said no." },
+      });
       expect(await shop.balanceCents(card)).toBe(7500);
-      const { cart } = await storefront.ok("GET", `/store/carts/${cartId}?fields=+completed_at,*payment_collection.payment_sessions`);
+      const { cart } = await storefront.ok(
+        "GET",
+        `/store/carts/${cartId}?fields=+completed_at,*payment_collection.payment_sessions`,
+      );
       expect(cart.completed_at).toBeFalsy();
     }
   }
@@ -75,11 +97,16 @@ describe("where both hooks are taken", () => {
   const both = { TEST_TAKE_HOOKS: "beforePaymentAuthorization,validate" };
 
   test("Medusa ends at start-up and says why", async () => {
-    await expect(startShop(both)).rejects.toThrow(/ended \(1\) before it was ready[\s\S]*both hooks of completeCartWorkflow/);
+    await expect(startShop(both)).rejects.toThrow(
+      /ended \(1\) before it was ready[\s\S]*both hooks of completeCartWorkflow/,
+    );
   });
 
   test("the shop calls the handler itself", async () => {
-    shop = await startShop({ ...both, TEST_CALLING_HOOK: "beforePaymentAuthorization" }, { callsHandlerItself: true });
+    shop = await startShop(
+      { ...both, TEST_CALLING_HOOK: "beforePaymentAuthorization" },
+      { callsHandlerItself: true },
+    );
     const { card, cartId } = await readyCart(shop);
     expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
     expect(await shop.balanceCents(card)).toBe(2500);
@@ -93,17 +120,27 @@ test("wrong options end Medusa at start-up, each by its name and none with its v
   const secret = "not-32-bytes-of-base64";
   const start = startShop(
     {},
-    { environment: "test", companyId: "many", sealingKeys: [{ id: "a", key: secret }], maxCards: 0, apikey: secret, baseUrl: "ftp://x" },
+    {
+      environment: "test",
+      companyId: "many",
+      sealingKeys: [{ id: "a", key: secret }],
+      maxCards: 0,
+      apikey: secret,
+      baseUrl: "ftp://x",
+    },
   );
   const error = await start.then(
     () => "started",
     (reason: Error) => reason.message,
   );
   expect(error).toContain("ended (1) before it was ready");
-  for (const name of ["environment", "companyId", "maxCards", "apikey", "baseUrl"]) expect(error).toContain(name);
+  for (const name of ["environment", "companyId", "maxCards", "apikey", "baseUrl"])
+    expect(error).toContain(name);
   expect(error).not.toContain(secret);
 });
 
 test("a sealing key that is too short ends Medusa at start-up", async () => {
-  await expect(startShop({}, { sealingKeys: [{ id: "a", key: "c2hvcnQ=" }] })).rejects.toThrow(/Sealing key \\?"a\\?" is not 32 bytes/);
+  await expect(startShop({}, { sealingKeys: [{ id: "a", key: "c2hvcnQ=" }] })).rejects.toThrow(
+    /Sealing key \\?"a\\?" is not 32 bytes/,
+  );
 });

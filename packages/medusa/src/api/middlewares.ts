@@ -12,7 +12,11 @@ import { prepareCompletion } from "../workflows/sessions.js";
 import { createRemainderSession } from "./store/remainder-session.js";
 
 /** Before Medusa completes a cart: only sessions that fit the applied cards may stand there. */
-async function prepareCart(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction): Promise<void> {
+async function prepareCart(
+  req: MedusaRequest,
+  _res: MedusaResponse,
+  next: MedusaNextFunction,
+): Promise<void> {
   try {
     await prepareCompletion(req.scope, String(req.params.id));
   } catch (error) {
@@ -38,7 +42,11 @@ function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNext
 }
 
 /** A card is charged as a whole, so its payment is captured as a whole; the provider isn't told how much. */
-async function refusePartialCapture(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction): Promise<void> {
+async function refusePartialCapture(
+  req: MedusaRequest,
+  _res: MedusaResponse,
+  next: MedusaNextFunction,
+): Promise<void> {
   const { amount } = (req.body ?? {}) as { amount?: number };
   if (amount === undefined) return next();
   const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
@@ -47,7 +55,8 @@ async function refusePartialCapture(req: MedusaRequest, _res: MedusaResponse, ne
     filters: { id: String(req.params.id) },
   });
   const [payment] = data;
-  const isPartial = payment?.provider_id === PROVIDER_ID && toCents(amount) !== toCents(payment.raw_amount ?? payment.amount);
+  const isPartial =
+    payment?.provider_id === PROVIDER_ID && toCents(amount) !== toCents(payment.raw_amount ?? payment.amount);
   if (!isPartial) return next();
   const message = "A gift card payment is captured as a whole. Nothing was captured.";
   next(new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request"));
@@ -57,7 +66,11 @@ export default defineMiddlewares({
   routes: [
     // These bodies hold a card number: Medusa's parser would repeat a piece of an unreadable one in its error.
     { matcher: "/store/giftcard-pay/*", methods: ["POST"], bodyParser: false },
-    { matcher: "/store/payment-collections/:id/payment-sessions", methods: ["POST"], middlewares: [createRemainderSession] },
+    {
+      matcher: "/store/payment-collections/:id/payment-sessions",
+      methods: ["POST"],
+      middlewares: [createRemainderSession],
+    },
     { matcher: "/store/carts/:id/complete", methods: ["POST"], middlewares: [prepareCart] },
     { matcher: "/admin/payments/:id/capture", methods: ["POST"], middlewares: [refusePartialCapture] },
     { matcher: "/store/payment-providers", methods: ["GET"], middlewares: [hideProvider] },

@@ -8,10 +8,14 @@ import { paidOrderOfCart } from "../workflows/cart-payment.js";
 export default async function recoverGiftcards(container: MedusaContainer): Promise<void> {
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   try {
-    await engine.recover({ orderOf: ({ cartId, externalId }) => paidOrderOfCart(container, cartId, externalId) });
+    await engine.recover({
+      orderOf: ({ cartId, externalId }) => paidOrderOfCart(container, cartId, externalId),
+    });
   } catch (error) {
     const name = error instanceof Error ? `${error.name}: ${error.message}` : "unknown error";
-    container.resolve(ContainerRegistrationKeys.LOGGER).error(`giftcard recovery failed, it runs again in a minute: ${name}`);
+    container
+      .resolve(ContainerRegistrationKeys.LOGGER)
+      .error(`giftcard recovery failed, it runs again in a minute: ${name}`);
   }
 }
 

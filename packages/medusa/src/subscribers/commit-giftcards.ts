@@ -4,11 +4,18 @@ import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
 
 /** Gives charged cards to the order where the cards were charged before the order existed (hook `validate`). */
-export default async function commitGiftcards({ event, container }: SubscriberArgs<{ id: string }>): Promise<void> {
+export default async function commitGiftcards({
+  event,
+  container,
+}: SubscriberArgs<{ id: string }>): Promise<void> {
   const orderId = event.data.id;
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const query = container.resolve(ContainerRegistrationKeys.QUERY);
-  const { data } = await query.graph({ entity: "order_cart", fields: ["cart_id"], filters: { order_id: orderId } });
+  const { data } = await query.graph({
+    entity: "order_cart",
+    fields: ["cart_id"],
+    filters: { order_id: orderId },
+  });
   const cartId = (data[0] as { cart_id?: string } | undefined)?.cart_id;
   if (!cartId) return;
   for (const { reference, state, leaseOwner } of await engine.journal.attemptsOfCart(cartId)) {

@@ -53,23 +53,44 @@ const fields = [
   "payment_collection.payment_sessions.payment.canceled_at",
 ];
 
-type Row = Record<string, any>;
+interface SessionRow {
+  id: string;
+  provider_id: string;
+  status: string;
+  amount: BigNumberInput;
+  raw_amount?: BigNumberInput;
+  metadata?: Record<string, unknown> | null;
+  payment?: { id: string; captured_at: string | null; canceled_at: string | null } | null;
+}
+
+interface CartRow {
+  id: string;
+  currency_code: string;
+  total: BigNumberInput;
+  raw_total?: BigNumberInput;
+  completed_at?: string | Date | null;
+  region?: { payment_providers?: ({ id: string } | null)[] } | null;
+  payment_collection?: { id: string; payment_sessions?: (SessionRow | null)[] } | null;
+}
 
 /** @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
   const query = container.resolve(ContainerRegistrationKeys.QUERY);
   const { data } = await query.graph({ entity: "cart", fields, filters: { id: cartId } });
-  const row = data[0] as Row | undefined;
+  const row = data[0] as CartRow | undefined;
   if (!row) throw new CheckoutError("cart_not_found");
-  const sessions: SessionView[] = (row.payment_collection?.payment_sessions ?? []).filter(Boolean).map(toSession);
+  const sessions = (row.payment_collection?.payment_sessions ?? []).flatMap((session) =>
+    session ? [toSession(session)] : [],
+  );
   const rawTotal = row.raw_total ?? row.total;
-  const isDead = ({ status, payment }: SessionView) => Boolean(payment?.canceled_at) || !processable.includes(status);
+  const isDead = ({ status, payment }: SessionView) =>
+    Boolean(payment?.canceled_at) || !processable.includes(status);
   return {
     cart: { id: row.id, totalCents: toCents(rawTotal), currency: row.currency_code },
     rawTotal,
     isEuro: String(row.currency_code).toLowerCase() === "eur",
     isCompleted: Boolean(row.completed_at),
-    providerIds: (row.region?.payment_providers ?? []).map((provider: Row) => provider?.id),
+    providerIds: (row.region?.payment_providers ?? []).flatMap((provider) => provider?.id ?? []),
     collectionId: row.payment_collection?.id ?? null,
     giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),
     otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s)),
@@ -80,11 +101,15 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
 /** The order that the cart became, or null. */
 export async function orderOfCart(container: MedusaContainer, cartId: string): Promise<string | null> {
   const query = container.resolve(ContainerRegistrationKeys.QUERY);
-  const { data } = await query.graph({ entity: "order_cart", fields: ["order_id"], filters: { cart_id: cartId } });
-  return (data[0] as Row | undefined)?.order_id ?? null;
+  const { data } = await query.graph({
+    entity: "order_cart",
+    fields: ["order_id"],
+    filters: { cart_id: cartId },
+  });
+  return (data[0] as { order_id?: string } | undefined)?.order_id ?? null;
 }
 
-function toSession(row: Row): SessionView {
+function toSession(row: SessionRow): SessionView {
   const { id, provider_id, status, metadata, payment } = row;
   return {
     id,
@@ -100,7 +125,11 @@ function toSession(row: Row): SessionView {
  * The order that the cart became, if its payments, this session's among them, were all authorized; or null. A
  * completion that died before that left an order that nobody paid.
  */
-export async function paidOrderOfCart(container: MedusaContainer, cartId: string, sessionId: string): Promise<string | null> {
+export async function paidOrderOfCart(
+  container: MedusaContainer,
+  cartId: string,
+  sessionId: string,
+): Promise<string | null> {
   const orderId = await orderOfCart(container, cartId);
   if (!orderId) return null;
   const { cart, giftSessions, otherSessions } = await readCartPayment(container, cartId);

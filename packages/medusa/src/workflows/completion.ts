@@ -39,7 +39,12 @@ export async function completeWithGiftcards(
   { input, cart }: HookInput,
   { container }: HookContext,
 ): Promise<StepResponse<undefined, CompletionRecord | null>> {
-  const record: CompletionRecord = { cartId: input.id, references: [], giftSessionIds: [], remainderSessionId: null };
+  const record: CompletionRecord = {
+    cartId: input.id,
+    references: [],
+    giftSessionIds: [],
+    remainderSessionId: null,
+  };
   try {
     const orderId = await orderOfCart(container, input.id);
     // A completed cart completed again: Medusa runs `validate` and answers with the order.
@@ -53,12 +58,17 @@ export async function completeWithGiftcards(
 }
 
 /** Undoes `completeWithGiftcards` after a later step of the completion failed. Never throws. */
-export async function undoCompletion(record: CompletionRecord | null | undefined, { container }: HookContext): Promise<void> {
+export async function undoCompletion(
+  record: CompletionRecord | null | undefined,
+  { container }: HookContext,
+): Promise<void> {
   if (!record) return;
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
   const attempt = async (what: string, action: () => Promise<unknown>) => {
-    await action().catch((error: Error) => logger.error(`giftcard: ${what} of cart ${record.cartId} failed: ${error.message}`));
+    await action().catch((error: Error) =>
+      logger.error(`giftcard: ${what} of cart ${record.cartId} failed: ${error.message}`),
+    );
   };
   for (const reference of record.references) {
     await attempt("the reversal", () => engine.reverse(reference, "completion_failed"));
@@ -79,7 +89,11 @@ export async function undoCompletion(record: CompletionRecord | null | undefined
 }
 
 /** @returns false when the cart has nothing to do with gift cards */
-async function charge(container: MedusaContainer, record: CompletionRecord, orderId: string | null): Promise<boolean> {
+async function charge(
+  container: MedusaContainer,
+  record: CompletionRecord,
+  orderId: string | null,
+): Promise<boolean> {
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const payments = container.resolve(Modules.PAYMENT);
   const payment = await readCartPayment(container, record.cartId);
@@ -158,7 +172,10 @@ async function authorizeRemainder(payments: IPaymentModuleService, sessionId: st
   const { status } = await payments.retrievePaymentSession(sessionId);
   if (status === "pending_authorization") throw settlesLater();
   if (status === "requires_more") {
-    throw new MedusaError(MedusaError.Types.PAYMENT_REQUIRES_MORE_ERROR, "More information is required for payment");
+    throw new MedusaError(
+      MedusaError.Types.PAYMENT_REQUIRES_MORE_ERROR,
+      "More information is required for payment",
+    );
   }
   if (status === "authorized" && failure === null) return;
   if (failure !== null && !MedusaError.isMedusaError(failure)) throw failure;

@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import { CheckoutError, type PaymentPlan } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import { createPaymentCollectionForCartWorkflow, deletePaymentSessionsWorkflow } from "@medusajs/medusa/core-flows";
+import {
+  createPaymentCollectionForCartWorkflow,
+  deletePaymentSessionsWorkflow,
+} from "@medusajs/medusa/core-flows";
 import { fromCents, lessCents } from "../amount.js";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE, PROVIDER_ID } from "../names.js";
@@ -11,15 +14,24 @@ import { type CartPayment, readCartPayment, type SessionView } from "./cart-paym
 const LOCK_SECONDS = 30;
 
 /** Runs a change of the cart's sessions alone: it waits while a completion of the same cart runs, and the other way round. */
-export function withCartLock<T>(container: MedusaContainer, cartId: string, job: () => Promise<T>): Promise<T> {
+export function withCartLock<T>(
+  container: MedusaContainer,
+  cartId: string,
+  job: () => Promise<T>,
+): Promise<T> {
   const locking = container.resolve(Modules.LOCKING);
   return locking.execute([cartId], job, { timeout: LOCK_SECONDS });
 }
 
 /** Deletes sessions at their providers and here. */
-export async function deleteSessions(container: MedusaContainer, sessions: readonly SessionView[]): Promise<void> {
+export async function deleteSessions(
+  container: MedusaContainer,
+  sessions: readonly SessionView[],
+): Promise<void> {
   if (sessions.length === 0) return;
-  await deletePaymentSessionsWorkflow(container).run({ input: { ids: sessions.map((session) => session.id) } });
+  await deletePaymentSessionsWorkflow(container).run({
+    input: { ids: sessions.map((session) => session.id) },
+  });
 }
 
 /**
@@ -36,7 +48,9 @@ export async function createGiftSession(
   const part = plan.parts[index];
   if (!part) throw new TypeError(`The plan has no part ${index}.`);
   const closesTotal = plan.remainderCents === 0 && index === plan.parts.length - 1;
-  const amount = closesTotal ? lessCents(rawTotal, plan.coveredCents - part.amountCents) : fromCents(part.amountCents);
+  const amount = closesTotal
+    ? lessCents(rawTotal, plan.coveredCents - part.amountCents)
+    : fromCents(part.amountCents);
   const giftcard = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const session = await giftcard.expectSession(part, () =>
     container.resolve(Modules.PAYMENT).createPaymentSession(collectionId, {

@@ -15,9 +15,14 @@ export function figuresOf(order: Order) {
 
 /** The payments in the order's one collection, by provider. */
 export function paymentsOf(order: Order) {
-  if (order.payment_collections.length !== 1) throw new Error(`${order.payment_collections.length} payment collections`);
+  if (order.payment_collections.length !== 1)
+    throw new Error(`${order.payment_collections.length} payment collections`);
   const payments: Order[] = order.payment_collections[0].payments;
   const gifts = payments.filter((payment) => payment.provider_id === "pp_giftcard_giftcard");
   const others = payments.filter((payment) => payment.provider_id !== "pp_giftcard_giftcard");
-  return { gifts, others, amounts: payments.map((payment) => payment.amount as number).sort((a, b) => b - a) };
+  return {
+    gifts,
+    others,
+    amounts: payments.map((payment) => payment.amount as number).sort((a, b) => b - a),
+  };
 }

@@ -1,8 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
+import {
+  createStoreDatabase,
+  type MedusaStore,
+  startMedusaStore,
+} from "../../../../scripts/medusa-store.mjs";
 import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
-import { startGiftcardService, type TestCompany, type TestService } from "../../../../test/support/service.js";
-import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../../../scripts/medusa-store.mjs";
+import {
+  startGiftcardService,
+  type TestCompany,
+  type TestService,
+} from "../../../../test/support/service.js";
 import { testDatabase } from "../../../../test/support/test-database.js";
 import { type Card, createStorefront, type Storefront } from "./storefront.js";
 
@@ -14,6 +22,8 @@ export interface TestShop {
   readonly company: TestCompany;
   readonly proxy: FaultProxy;
   readonly medusa: MedusaStore;
+  /** Medusa's database. */
+  readonly databaseUrl: string;
   readonly storefront: Storefront;
   /** Ends Medusa as a power cut would, and starts it again on the same database when `restart` is called. */
   crash(): Promise<void>;
@@ -24,7 +34,10 @@ export interface TestShop {
 }
 
 /** @param env further settings of Medusa, such as `TEST_TAKE_HOOKS` */
-export async function startShop(env: Record<string, string> = {}, giftcardOptions: object = {}): Promise<TestShop> {
+export async function startShop(
+  env: Record<string, string> = {},
+  giftcardOptions: object = {},
+): Promise<TestShop> {
   const service = await startGiftcardService({ databaseUrl: await testDatabase(), environment: "sandbox" });
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
@@ -47,7 +60,7 @@ export async function startShop(env: Record<string, string> = {}, giftcardOption
   let storefront = createStorefront(medusa);
   await storefront.enableProviders();
   return {
-    ...{ service, company, proxy },
+    ...{ service, company, proxy, databaseUrl },
     get medusa() {
       return medusa;
     },
@@ -67,7 +80,11 @@ export async function startShop(env: Record<string, string> = {}, giftcardOption
   };
 }
 
-async function balanceCents(url: string, { apiKey, companyId }: TestCompany, { cardNumber, pin }: Card): Promise<number> {
+async function balanceCents(
+  url: string,
+  { apiKey, companyId }: TestCompany,
+  { cardNumber, pin }: Card,
+): Promise<number> {
   const response = await fetch(`${url}/api/endpoint/v1/balance`, {
     method: "POST",
     headers: { "content-type": "application/json" },

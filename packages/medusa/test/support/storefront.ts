@@ -15,7 +15,12 @@ export interface Card {
 
 /** What a shop's page and its admin do over HTTP. */
 export function createStorefront(medusa: MedusaStore) {
-  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  async function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const isAdmin = path.startsWith("/admin");
     const auth: Record<string, string> = isAdmin
       ? { authorization: `Bearer ${medusa.admin.token}` }
@@ -31,7 +36,8 @@ export function createStorefront(medusa: MedusaStore) {
 
   async function ok(method: string, path: string, body?: unknown) {
     const answer = await send(method, path, body);
-    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status !== 200)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
 
@@ -41,14 +47,17 @@ export function createStorefront(medusa: MedusaStore) {
     if (market) return market;
     const { regions } = await ok("GET", "/store/regions");
     const { products } = await ok("GET", "/store/products?fields=handle,variants.id");
-    const variants = Object.fromEntries(products.map((p: { handle: string; variants: { id: string }[] }) => [p.handle, p.variants[0]?.id]));
+    const variants = Object.fromEntries(
+      products.map((p: { handle: string; variants: { id: string }[] }) => [p.handle, p.variants[0]?.id]),
+    );
     market = { regionId: regions[0].id, variants };
     return market;
   }
 
   const addItem = async (cartId: string, handle: string, quantity = 1) => {
     const { variants } = await readMarket();
-    return (await ok("POST", `/store/carts/${cartId}/line-items`, { variant_id: variants[handle], quantity })).cart;
+    return (await ok("POST", `/store/carts/${cartId}/line-items`, { variant_id: variants[handle], quantity }))
+      .cart;
   };
 
   return {
@@ -64,15 +73,24 @@ export function createStorefront(medusa: MedusaStore) {
       for (const { id } of regions) await ok("POST", `/admin/regions/${id}`, { payment_providers: ids });
     },
 
-    /** Puts something new on sale. It isn't shipped and isn't kept in stock. */
+    /** Puts something new on sale. It isn't kept in stock. */
     async createProduct(handle: string, price: number) {
-      const [{ sales_channels }, { shipping_profiles }] = [await ok("GET", "/admin/sales-channels"), await ok("GET", "/admin/shipping-profiles")];
+      const { products } = await ok(
+        "GET",
+        "/admin/products?fields=sales_channels.id,shipping_profile.id&limit=1",
+      );
+      const [{ sales_channels, shipping_profile }] = products;
       const options = [{ title: "Kind", values: ["One"] }];
-      const variant = { title: "One", options: { Kind: "One" }, manage_inventory: false, prices: [{ currency_code: "eur", amount: price }] };
+      const variant = {
+        title: "One",
+        options: { Kind: "One" },
+        manage_inventory: false,
+        prices: [{ currency_code: "eur", amount: price }],
+      };
       await ok("POST", "/admin/products", {
         ...{ title: handle, handle, status: "published", options, variants: [variant] },
         sales_channels: [{ id: sales_channels[0].id }],
-        shipping_profile_id: shipping_profiles[0].id,
+        shipping_profile_id: shipping_profile.id,
       });
       market = undefined;
     },
@@ -80,7 +98,14 @@ export function createStorefront(medusa: MedusaStore) {
     /** A cart with an address and free shipping. @returns its id */
     async createCart(handle = "summer-night-festival", quantity = 1): Promise<string> {
       const { regionId } = await readMarket();
-      const address = { first_name: "Ada", last_name: "Jansen", address_1: "Gracht 1", city: "Amsterdam", postal_code: "1011 AB", country_code: "nl" };
+      const address = {
+        first_name: "Ada",
+        last_name: "Jansen",
+        address_1: "Gracht 1",
+        city: "Amsterdam",
+        postal_code: "1011 AB",
+        country_code: "nl",
+      };
       const { cart } = await ok("POST", "/store/carts", {
         region_id: regionId,
         email: "ada@example.com",
@@ -95,10 +120,17 @@ export function createStorefront(medusa: MedusaStore) {
     },
 
     apply: (cartId: string, card: Card) =>
-      send("POST", `/store/giftcard-pay/carts/${cartId}/cards`, { cardNumber: card.cardNumber, pin: card.pin }),
+      send("POST", `/store/giftcard-pay/carts/${cartId}/cards`, {
+        cardNumber: card.cardNumber,
+        pin: card.pin,
+      }),
 
     /** The page's own way to pay the remainder: what Medusa's SDK does. @returns the answer with the collection */
-    async initiate(cartId: string, providerId = "pp_bank_bank", data?: Record<string, unknown>): Promise<Answer> {
+    async initiate(
+      cartId: string,
+      providerId = "pp_bank_bank",
+      data?: Record<string, unknown>,
+    ): Promise<Answer> {
       const { payment_collection } = await ok("POST", "/store/payment-collections", { cart_id: cartId });
       return send("POST", `/store/payment-collections/${payment_collection.id}/payment-sessions`, {
         provider_id: providerId,
@@ -109,7 +141,8 @@ export function createStorefront(medusa: MedusaStore) {
     complete: (cartId: string) => send("POST", `/store/carts/${cartId}/complete`, {}),
 
     async order(id: string) {
-      const fields = "*payment_collections,*payment_collections.payments,*payment_collections.payments.captures,*payment_collections.payments.refunds,+summary,*transactions";
+      const fields =
+        "*payment_collections,*payment_collections.payments,*payment_collections.payments.captures,*payment_collections.payments.refunds,+summary,*transactions";
       return (await ok("GET", `/admin/orders/${id}?fields=${fields}`)).order;
     },
   };

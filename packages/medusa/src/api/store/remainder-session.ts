@@ -25,7 +25,8 @@ export async function createRemainderSession(
 ): Promise<void> {
   try {
     if (bodyOf(req).provider_id === PROVIDER_ID) {
-      const message = "Apply a gift card to the cart; it is charged when the order is placed, and takes no session.";
+      const message =
+        "Apply a gift card to the cart; it is charged when the order is placed, and takes no session.";
       throw new MedusaError(MedusaError.Types.INVALID_DATA, message, "invalid_request");
     }
     const cartId = await cartOfCollection(req);
@@ -58,7 +59,9 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
       data: bodyOf(req).data,
       amount: lessCents(payment.rawTotal, plan.coveredCents),
       covered_cents: plan.coveredCents,
-      stale_session_ids: [...payment.giftSessions, ...payment.otherSessions, ...payment.deadSessions].map((s) => s.id),
+      stale_session_ids: [...payment.giftSessions, ...payment.otherSessions, ...payment.deadSessions].map(
+        (s) => s.id,
+      ),
     },
   });
   return true;

@@ -1,5 +1,5 @@
-import { type ClientOptions, createClient, type GiftcardClient } from "@giftcard-pay/client";
 import { createSealer, type Sealer } from "@giftcard-pay/checkout";
+import { type ClientOptions, createClient, type GiftcardClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
 
 const text = z.string().min(1);
@@ -48,14 +48,18 @@ export interface Setup {
  */
 export function readSetup(options: unknown): Setup {
   // Medusa writes `database` into every module's options.
-  const { database: _, ...given } = typeof options === "object" && options !== null ? (options as { database?: unknown }) : {};
+  const { database: _, ...given } =
+    typeof options === "object" && options !== null ? (options as { database?: unknown }) : {};
   const parsed = optionsSchema.safeParse(given);
   if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `${issue.path.join(".") || "options"}: ${describe(issue)}`);
+    const faults = parsed.error.issues.map(
+      (issue) => `${issue.path.join(".") || "options"}: ${describe(issue)}`,
+    );
     throw new TypeError(`@giftcard-pay/medusa: wrong options. ${faults.join(" ")}`);
   }
   const { timeoutMs: longestCallMs = 10_000, leaseMs: ownedMs = 120_000 } = parsed.data;
-  if (ownedMs <= longestCallMs) throw new TypeError("@giftcard-pay/medusa: wrong options. leaseMs: must be longer than timeoutMs.");
+  if (ownedMs <= longestCallMs)
+    throw new TypeError("@giftcard-pay/medusa: wrong options. leaseMs: must be longer than timeoutMs.");
   const { environment, callsHandlerItself = false, sealingKeys, ...rest } = parsed.data;
   const { maxCards, tenderLifeMs, quoteLifeMs, leaseMs, ...connection } = rest;
   try {
@@ -67,7 +71,9 @@ export function readSetup(options: unknown): Setup {
       limits: withoutUndefined({ maxCards, tenderLifeMs, quoteLifeMs, leaseMs }),
     };
   } catch (error) {
-    throw new TypeError(`@giftcard-pay/medusa: wrong options. ${error instanceof Error ? error.message : ""}`);
+    throw new TypeError(
+      `@giftcard-pay/medusa: wrong options. ${error instanceof Error ? error.message : ""}`,
+    );
   }
 }
 
@@ -77,7 +83,8 @@ function describe(issue: z.core.$ZodIssue): string {
   if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}.`;
   if (issue.code === "invalid_type") return `must be a ${issue.expected}.`;
   if (issue.code === "invalid_value") return `must be one of: ${issue.values.join(", ")}.`;
-  if (issue.code === "too_small") return `must be at least ${issue.minimum}${issue.origin === "string" ? " character" : ""}.`;
+  if (issue.code === "too_small")
+    return `must be at least ${issue.minimum}${issue.origin === "string" ? " character" : ""}.`;
   if (issue.code === "too_big") return `must be at most ${issue.maximum}.`;
   return issue.code === "invalid_format" ? "must be an http or https address." : "is not valid.";
 }

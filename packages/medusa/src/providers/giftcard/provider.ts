@@ -53,7 +53,8 @@ const statuses: Record<Attempt["state"], PaymentSessionStatus> = {
   refused: "error",
 };
 
-const refusal = (message: string, code?: string) => new MedusaError(MedusaError.Types.NOT_ALLOWED, message, code);
+const refusal = (message: string, code?: string) =>
+  new MedusaError(MedusaError.Types.NOT_ALLOWED, message, code);
 
 /** Gift cards as a Medusa payment provider: authorize devalues, capture confirms, cancel and refund reload the card. */
 export class GiftcardProvider extends AbstractPaymentProvider {
@@ -65,13 +66,26 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     this.#giftcard = container.giftcard;
   }
 
-  async initiatePayment({ amount, currency_code, data }: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
+  async initiatePayment({
+    amount,
+    currency_code,
+    data,
+  }: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
     const expected = this.#giftcard.expectedSession();
-    const fits = expected && currency_code.toLowerCase() === "eur" && toCents(amount) === expected.amountCents;
-    if (!fits) throw refusal("A gift card is applied to the cart, and charged when the order is placed.", "invalid_request");
+    const fits =
+      expected && currency_code.toLowerCase() === "eur" && toCents(amount) === expected.amountCents;
+    if (!fits)
+      throw refusal(
+        "A gift card is applied to the cart, and charged when the order is placed.",
+        "invalid_request",
+      );
     const id = String(data?.session_id);
     const { amountCents, lastFour } = expected;
-    return { id, status: "pending", data: { session_id: id, state: "intent", amount_cents: amountCents, last_four: lastFour } };
+    return {
+      id,
+      status: "pending",
+      data: { session_id: id, state: "intent", amount_cents: amountCents, last_four: lastFour },
+    };
   }
 
   async updatePayment({ amount, currency_code, data }: UpdatePaymentInput): Promise<UpdatePaymentOutput> {
@@ -93,7 +107,9 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   async capturePayment({ data }: CapturePaymentInput): Promise<CapturePaymentOutput> {
     const { reference, state } = await this.#require(data);
     if (state === "reversing" || state === "reversed" || state === "refused") {
-      throw refusal("This gift card payment was undone, and its money is on the card again. It can't be captured.");
+      throw refusal(
+        "This gift card payment was undone, and its money is on the card again. It can't be captured.",
+      );
     }
     return { data: copyOf(await this.#run(() => this.#giftcard.engine.capture(reference))) };
   }
@@ -107,7 +123,10 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     const { reference, amountCents } = await this.#require(data);
     if (toCents(amount) !== amountCents) {
       const whole = (amountCents / 100).toFixed(2);
-      throw refusal(`A gift card payment is refunded as a whole: ${whole} euro. Nothing was refunded.`, "invalid_request");
+      throw refusal(
+        `A gift card payment is refunded as a whole: ${whole} euro. Nothing was refunded.`,
+        "invalid_request",
+      );
     }
     return { data: copyOf(await this.#run(() => this.#giftcard.engine.reverse(reference, "refunded"))) };
   }
@@ -120,7 +139,11 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     }
     // The completion that charged it fails when it finds this out; an attempt still on its way is ended by recovery.
     if (attempt.state !== "devalued") return { data: copyOf(attempt) };
-    return { data: copyOf(await this.#run(() => this.#giftcard.engine.reverse(attempt.reference, "session_deleted"))) };
+    return {
+      data: copyOf(
+        await this.#run(() => this.#giftcard.engine.reverse(attempt.reference, "session_deleted")),
+      ),
+    };
   }
 
   async retrievePayment({ data }: RetrievePaymentInput): Promise<RetrievePaymentOutput> {
@@ -155,4 +178,8 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 }
 
-const unknownSession = () => refusal("This gift card payment was not started by placing an order. Nothing was taken.", "invalid_request");
+const unknownSession = () =>
+  refusal(
+    "This gift card payment was not started by placing an order. Nothing was taken.",
+    "invalid_request",
+  );

@@ -35,7 +35,10 @@ export function shopRoute<T>(call: (context: ShopCall) => Promise<T>) {
 }
 
 /** Changes the applied cards, then drops payment sessions that were made for another remainder. */
-export async function changeCards({ cart, req }: ShopCall, change: () => Promise<CartSummary>): Promise<CartSummary> {
+export async function changeCards(
+  { cart, req }: ShopCall,
+  change: () => Promise<CartSummary>,
+): Promise<CartSummary> {
   const { otherSessions, providerIds } = await readCartPayment(req.scope, cart.id);
   refusePaid(otherSessions);
   if (!providerIds.includes(PROVIDER_ID)) {
@@ -63,7 +66,8 @@ export async function readBody(req: MedusaRequest): Promise<Record<string, unkno
   } catch {
     throw new CheckoutError("invalid_request");
   }
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new CheckoutError("invalid_request");
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw new CheckoutError("invalid_request");
   return body as Record<string, unknown>;
 }
 
@@ -73,6 +77,7 @@ function answerRefusal(error: unknown, req: MedusaRequest, res: MedusaResponse):
     logger.error(`giftcard: ${error instanceof Error ? (error.stack ?? error.message) : "unknown failure"}`);
   }
   const refusal = error instanceof CheckoutError ? error : new CheckoutError("internal");
-  if (refusal.retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(refusal.retryAfterSeconds));
+  if (refusal.retryAfterSeconds !== undefined)
+    res.setHeader("Retry-After", String(refusal.retryAfterSeconds));
   res.status(refusal.status).json(refusal.toJSON());
 }

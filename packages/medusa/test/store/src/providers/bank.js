@@ -8,7 +8,11 @@ class BankProvider extends AbstractPaymentProvider {
   static identifier = "bank";
 
   async initiatePayment({ data, amount }) {
-    return { id: data.session_id, status: "pending", data: { ...data, asked: Number(amount), state: "open" } };
+    return {
+      id: data.session_id,
+      status: "pending",
+      data: { ...data, asked: Number(amount), state: "open" },
+    };
   }
   async updatePayment({ data, amount }) {
     return { status: "pending", data: { ...data, asked: Number(amount) } };

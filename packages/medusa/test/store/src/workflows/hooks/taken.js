@@ -7,7 +7,8 @@ const { TEST_TAKE_HOOKS = "", TEST_FAILING_HOOK, TEST_HANGING_HOOK, TEST_CALLING
 /** Takes the hooks that the test names, as another plugin of the shop would. */
 for (const name of TEST_TAKE_HOOKS.split(",").filter(Boolean)) {
   const invoke = async (input, context) => {
-    if (name === TEST_FAILING_HOOK) throw new MedusaError(MedusaError.Types.NOT_ALLOWED, "Another plugin said no.");
+    if (name === TEST_FAILING_HOOK)
+      throw new MedusaError(MedusaError.Types.NOT_ALLOWED, "Another plugin said no.");
     if (name === TEST_HANGING_HOOK) await new Promise((resolve) => setTimeout(resolve, 60_000));
     if (name === TEST_CALLING_HOOK) return completeWithGiftcards(input, context);
   };
