@@ -40,7 +40,12 @@ async function walkEverything(): Promise<void> {
   const { storefront, proxy, service, company } = shop;
   const card = await newCard(7500);
   const orderId = await buy(card);
-  keep(await storefront.send("GET", `/store/orders/${orderId}?fields=*payment_collections.payments,*payment_collections.payment_sessions`));
+  keep(
+    await storefront.send(
+      "GET",
+      `/store/orders/${orderId}?fields=*payment_collections.payments,*payment_collections.payment_sessions`,
+    ),
+  );
   keep(await storefront.order(orderId));
   keep(await storefront.send("POST", `/admin/orders/${orderId}/cancel`, {}));
 
@@ -67,20 +72,27 @@ async function walkEverything(): Promise<void> {
     `cardNumber=${cardNumber}&pin=${pin}`,
   ];
   for (const body of bodies) keep(await storefront.send("POST", quote, body));
-  keep(await storefront.initiate(cartId, "pp_giftcard_giftcard", { cardNumber, pin }).catch((error: Error) => error));
+  keep(
+    await storefront
+      .initiate(cartId, "pp_giftcard_giftcard", { cardNumber, pin })
+      .catch((error: Error) => error),
+  );
 
   // The client and the service, by the wire itself.
   const client = createClient({ baseUrl: service.url, apiKey: company.apiKey, companyId: company.companyId });
   keep(client);
-  keep(await client.devalue({ cardNumber, pin, amountCents: 100 as never }).then(
-    ({ cancelToken, ...rest }) => {
+  keep(
+    await client.devalue({ cardNumber, pin, amountCents: 100 as never }).then(({ cancelToken, ...rest }) => {
       secrets.set("cancel token of a direct devalue", cancelToken.reveal());
       return { cancelToken, ...rest };
-    },
-  ));
+    }),
+  );
   keep(await client.devalue({ cardNumber, pin, amountCents: 100 as never }).catch((error) => error));
   keep(await client.balance({ cardNumber, pin: "nonsense" }).catch((error) => error));
-  const login = createClient({ baseUrl: service.url, credentials: { email: company.email, password: `${company.password}x` } });
+  const login = createClient({
+    baseUrl: service.url,
+    credentials: { email: company.email, password: `${company.password}x` },
+  });
   keep(login);
   keep(await login.listEvents().catch((error) => error));
   const wire = `${service.url}/api/endpoint/v1`;
@@ -88,7 +100,13 @@ async function walkEverything(): Promise<void> {
   for (const body of [
     `{"cardnumber":${cardNumber},"pin":${Number(pin)},"amount":"x","apikey":"${company.apiKey}","company_id":-1}`,
     `{"cardnumber":"${cardNumber}","pin":"${pin}"`,
-    JSON.stringify({ cardnumber: cardNumber, pin, amount: 1, apikey: company.apiKey, company_id: company.companyId + 1 }),
+    JSON.stringify({
+      cardnumber: cardNumber,
+      pin,
+      amount: 1,
+      apikey: company.apiKey,
+      company_id: company.companyId + 1,
+    }),
   ]) {
     for (const operation of ["balance", "devalue", "canceldevalue", "newevent", "neweventconcept"]) {
       const response = await fetch(`${wire}/${operation}`, { method: "POST", headers: json, body });
@@ -109,7 +127,10 @@ async function buy(card: { cardNumber: string; pin: string }): Promise<string> {
 }
 
 /** A purchase that fails at completion. */
-async function attempt(card: { cardNumber: string; pin: string }, breakIt: () => Promise<unknown>): Promise<void> {
+async function attempt(
+  card: { cardNumber: string; pin: string },
+  breakIt: () => Promise<unknown>,
+): Promise<void> {
   const { storefront } = shop;
   const cartId = await storefront.createCart();
   keep(await storefront.apply(cartId, card));
@@ -141,13 +162,18 @@ async function dump(databaseUrl: string): Promise<string> {
 
 /** Tokens that the journal holds sealed are secrets too: they are opened here to be looked for. */
 async function openTokens(): Promise<number> {
-  const client = new pg.Client({ connectionString: shop.medusa.databaseUrl });
+  const client = new pg.Client({ connectionString: shop.databaseUrl });
   await client.connect();
   const sealer = createSealer({ keys: [{ id: "sentinel", key: sealingKey }] });
-  const { rows } = await client.query("select reference, sealed_token from giftcard_attempt where sealed_token is not null");
+  const { rows } = await client.query(
+    "select reference, sealed_token from giftcard_attempt where sealed_token is not null",
+  );
   await client.end();
   for (const row of rows) {
-    secrets.set(`cancel token of ${row.reference}`, (await sealer.openToken(row.sealed_token, row.reference)).reveal());
+    secrets.set(
+      `cancel token of ${row.reference}`,
+      (await sealer.openToken(row.sealed_token, row.reference)).reveal(),
+    );
   }
   return rows.length;
 }
@@ -184,7 +210,7 @@ describe("no secret stands in the clear", () => {
   });
 
   it("in any table of the shop", async () => {
-    const text = await dump(shop.medusa.databaseUrl);
+    const text = await dump(shop.databaseUrl);
     expect(text).toContain("giftcard_attempt");
     expect(findIn(text)).toEqual([]);
   });

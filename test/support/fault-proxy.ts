@@ -51,46 +51,63 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
     return set.fault;
   }
 
-  async function handle(request: http.IncomingMessage, response: http.ServerResponse, body: Buffer): Promise<void> {
+  async function handle(
+    request: http.IncomingMessage,
+    response: http.ServerResponse,
+    body: Buffer,
+  ): Promise<void> {
     const operation = (request.url ?? "").split("/").filter(Boolean).pop() ?? "";
     const key = request.headers["idempotency-key"];
     seen.push({ operation, idempotencyKey: Array.isArray(key) ? key[0] : key });
     const fault = nextFault(operation);
     if (fault === "cut-before") return void request.socket.destroy();
-    if (fault === "error") return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Oops</h1>");
+    if (fault === "error")
+      return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Oops</h1>");
     if (fault === "hold") await new Promise<void>((resolve) => held.push(resolve));
     const delivered = forward(request, body).catch(() => undefined);
     deliveries.add(delivered);
     const answer = await delivered;
     deliveries.delete(delivered);
     if (!answer || fault === "cut-after") return void request.socket.destroy();
-    if (fault === "garbage") return void response.writeHead(200, { "content-type": "application/json" }).end('{"succ');
+    if (fault === "garbage")
+      return void response.writeHead(200, { "content-type": "application/json" }).end('{"succ');
     response.writeHead(answer.status, answer.headers).end(answer.body);
   }
 
   async function forward(request: http.IncomingMessage, body: Buffer) {
     const target = new URL(request.url ?? "/", targetUrl);
-    return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
-      const headers: http.OutgoingHttpHeaders = { ...request.headers, host: target.host, connection: "close" };
-      if (plain) delete headers["idempotency-key"];
-      const outgoing = http.request(target, { method: request.method, headers }, (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on("data", (chunk) => chunks.push(chunk));
-        incoming.on("error", reject);
-        incoming.on("end", () =>
-          resolve({ status: incoming.statusCode ?? 502, headers: incoming.headers, body: Buffer.concat(chunks) }),
-        );
-      });
-      outgoing.on("error", reject);
-      outgoing.end(body);
-    });
+    return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>(
+      (resolve, reject) => {
+        const headers: http.OutgoingHttpHeaders = {
+          ...request.headers,
+          host: target.host,
+          connection: "close",
+        };
+        if (plain) delete headers["idempotency-key"];
+        const outgoing = http.request(target, { method: request.method, headers }, (incoming) => {
+          const chunks: Buffer[] = [];
+          incoming.on("data", (chunk) => chunks.push(chunk));
+          incoming.on("error", reject);
+          incoming.on("end", () =>
+            resolve({
+              status: incoming.statusCode ?? 502,
+              headers: incoming.headers,
+              body: Buffer.concat(chunks),
+            }),
+          );
+        });
+        outgoing.on("error", reject);
+        outgoing.end(body);
+      },
+    );
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
-    set: (operation, fault, times = Number.POSITIVE_INFINITY) => void faults.set(operation, { fault, left: times }),
+    set: (operation, fault, times = Number.POSITIVE_INFINITY) =>
+      void faults.set(operation, { fault, left: times }),
     clear() {
       faults.clear();
       plain = false;

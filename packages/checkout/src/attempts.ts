@@ -15,9 +15,14 @@ export function createAttempts(desk: MoneyDesk) {
   /** Owners by the references that this engine began: nobody else may send them. */
   const begun = new Map<string, string>();
 
-  async function begin(cart: CartView, part: PlannedPart, externalId: string, owner: string): Promise<Attempt> {
+  async function begin(
+    cart: CartView,
+    part: PlannedPart,
+    externalId: string,
+    owner: string,
+  ): Promise<Attempt> {
     const tender = (await journal.tenders(cart.id)).find((t) => t.id === part.tenderId);
-    if (!tender || tender.state !== "applied") throw new CheckoutError("payment_in_progress");
+    if (tender?.state !== "applied") throw new CheckoutError("payment_in_progress");
     if (tender.expired || tender.sealedCard === null) throw new CheckoutError("applied_card_expired");
     const card = await sealer.openTenderCard(tender.sealedCard, cart.id).catch((error: unknown) => {
       throw error instanceof SealError ? new CheckoutError("applied_card_expired") : error;
@@ -54,11 +59,21 @@ export function createAttempts(desk: MoneyDesk) {
     const intent = await journal.attempt(reference);
     if (!intent?.sealedCard) throw new CheckoutError("payment_in_progress");
     const card = await sealer.openAttemptCard(intent.sealedCard, reference);
-    const sent = await move(reference, { from: ["intent"], to: "sent", owner, lease: { owner, forMs: leaseMs } });
+    const sent = await move(reference, {
+      from: ["intent"],
+      to: "sent",
+      owner,
+      lease: { owner, forMs: leaseMs },
+    });
     if (!sent) throw new CheckoutError("payment_in_progress");
     try {
       const answer = await client.devalue({ ...card, amountCents: sent.amountCents, reference });
-      return await keep(sent, owner, answer.deductedCents, await sealer.sealToken(answer.cancelToken, reference));
+      return await keep(
+        sent,
+        owner,
+        answer.deductedCents,
+        await sealer.sealToken(answer.cancelToken, reference),
+      );
     } catch (error) {
       if (!(error instanceof GiftcardError)) throw error;
       // A key that couldn't be got first means that no devalue went out.
@@ -68,7 +83,12 @@ export function createAttempts(desk: MoneyDesk) {
   }
 
   /** Writes the token down, wherever the attempt has got to meanwhile: a token in hand is never lost. */
-  async function keep(sent: Attempt, owner: string, deductedCents: Cents, sealedToken: string): Promise<Attempt> {
+  async function keep(
+    sent: Attempt,
+    owner: string,
+    deductedCents: Cents,
+    sealedToken: string,
+  ): Promise<Attempt> {
     const { reference } = sent;
     const kept = { deductedCents, sealedToken, sealedCard: null } as const;
     if (deductedCents === sent.amountCents) {
@@ -103,7 +123,13 @@ export function createAttempts(desk: MoneyDesk) {
   }
 
   async function commit(reference: string, owner: string, orderId: string): Promise<Attempt> {
-    const committed = await move(reference, { from: ["devalued"], to: "committed", owner, orderId, lease: null });
+    const committed = await move(reference, {
+      from: ["devalued"],
+      to: "committed",
+      owner,
+      orderId,
+      lease: null,
+    });
     if (committed) return committed;
     const attempt = await journal.attempt(reference);
     const already = attempt?.state === "committed" || attempt?.state === "captured";

@@ -42,7 +42,8 @@ export function createEnding(desk: MoneyDesk) {
 
   /** Ends an attempt of unknown outcome by its key. It stays unknown while the service can't be asked. */
   async function endByKey(attempt: Attempt): Promise<Attempt> {
-    if (!isOurs(attempt)) return (await toPerson(attempt, "service_not_configured")) ?? current(attempt.reference);
+    if (!isOurs(attempt))
+      return (await toPerson(attempt, "service_not_configured")) ?? current(attempt.reference);
     const settled = { from: ["unknown"], sealedCard: null, lease: null } as const;
     try {
       const end = await client.endDevalue(attempt.reference);
@@ -53,7 +54,8 @@ export function createEnding(desk: MoneyDesk) {
       return ended ?? current(attempt.reference);
     } catch (error) {
       if (!(error instanceof GiftcardError)) throw error;
-      if (error instanceof ProtocolError && error.code === "extension_not_supported") return askPerson(attempt);
+      if (error instanceof ProtocolError && error.code === "extension_not_supported")
+        return askPerson(attempt);
       return later(attempt);
     }
   }
@@ -81,7 +83,8 @@ export function createEnding(desk: MoneyDesk) {
 
   /** Tries a reversal that is written down as owed. Only 200 and 409 (done before) settle it. */
   async function reverseOwed(attempt: Attempt): Promise<Attempt> {
-    if (!isOurs(attempt)) return (await toPerson(attempt, "service_not_configured")) ?? current(attempt.reference);
+    if (!isOurs(attempt))
+      return (await toPerson(attempt, "service_not_configured")) ?? current(attempt.reference);
     const reversed = { from: ["reversing"], to: "reversed", sealedCard: null, lease: null } as const;
     try {
       const cancelToken = await sealer.openToken(attempt.sealedToken ?? "", attempt.reference);
@@ -91,7 +94,8 @@ export function createEnding(desk: MoneyDesk) {
       }
       return (await move(attempt.reference, reversed)) ?? current(attempt.reference);
     } catch (error) {
-      if (error instanceof SealError) return (await toPerson(attempt, `seal_${error.fault}`)) ?? current(attempt.reference);
+      if (error instanceof SealError)
+        return (await toPerson(attempt, `seal_${error.fault}`)) ?? current(attempt.reference);
       if (!(error instanceof GiftcardError)) throw error;
       if (error instanceof RefusedError && error.code === "token_used") {
         return (await move(attempt.reference, reversed)) ?? current(attempt.reference);
@@ -106,9 +110,20 @@ export function createEnding(desk: MoneyDesk) {
   async function reverse(reference: string, reason: string): Promise<Attempt> {
     const owner = randomUUID();
     const lease = { owner, forMs: leaseMs };
-    const never = await move(reference, { from: ["intent"], to: "refused", reason, sealedCard: null, lease: null });
+    const never = await move(reference, {
+      from: ["intent"],
+      to: "refused",
+      reason,
+      sealedCard: null,
+      lease: null,
+    });
     if (never) return never;
-    const owed = await move(reference, { from: ["devalued", "committed", "captured"], to: "reversing", reason, lease });
+    const owed = await move(reference, {
+      from: ["devalued", "committed", "captured"],
+      to: "reversing",
+      reason,
+      lease,
+    });
     if (owed) return reverseOwed(owed);
     const attempt = await current(reference);
     return attempt.state === "reversing" ? reverseOwed(attempt) : attempt;
@@ -120,20 +135,42 @@ export function createEnding(desk: MoneyDesk) {
     const owner = attempt.leaseOwner ?? "";
     switch (attempt.state) {
       case "intent": {
-        const never = { from: ["intent"], to: "refused", reason: "not_sent", sealedCard: null, lease: null } as const;
+        const never = {
+          from: ["intent"],
+          to: "refused",
+          reason: "not_sent",
+          sealedCard: null,
+          lease: null,
+        } as const;
         return (await move(reference, { ...never, owner })) ?? current(reference);
       }
       case "sent": {
-        const unknown = await move(reference, { from: ["sent"], to: "unknown", reason: "interrupted", owner });
+        const unknown = await move(reference, {
+          from: ["sent"],
+          to: "unknown",
+          reason: "interrupted",
+          owner,
+        });
         return unknown ? endByKey(unknown) : current(reference);
       }
       case "devalued": {
         const orderId = (await orderOf?.(attempt)) ?? null;
         if (orderId !== null) {
-          const paid = await move(reference, { from: ["devalued"], to: "committed", orderId, owner, lease: null });
+          const paid = await move(reference, {
+            from: ["devalued"],
+            to: "committed",
+            orderId,
+            owner,
+            lease: null,
+          });
           return paid ?? current(reference);
         }
-        const owed = await move(reference, { from: ["devalued"], to: "reversing", reason: "never_ordered", owner });
+        const owed = await move(reference, {
+          from: ["devalued"],
+          to: "reversing",
+          reason: "never_ordered",
+          owner,
+        });
         return owed ? reverseOwed(owed) : current(reference);
       }
       case "unknown":
@@ -146,7 +183,8 @@ export function createEnding(desk: MoneyDesk) {
   }
 
   async function settle(cartId: string): Promise<void> {
-    for (const attempt of await journal.claim({ owner: randomUUID(), forMs: leaseMs }, 100, cartId)) await end(attempt);
+    for (const attempt of await journal.claim({ owner: randomUUID(), forMs: leaseMs }, 100, cartId))
+      await end(attempt);
   }
 
   async function recover({ limit = 100, orderOf }: RecoverOptions = {}): Promise<Attempt[]> {

@@ -111,4 +111,3 @@ export interface Engine {
   /** Ends what crashes and lost answers left: attempts whose lease ran out, unknown outcomes, reversals owed. */
   recover(options?: RecoverOptions): Promise<Attempt[]>;
 }
-

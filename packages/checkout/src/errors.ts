@@ -3,25 +3,39 @@ import type { ShopError, ShopErrorCode } from "./storefront.js";
 
 /** The HTTP status and the developer's text of every refusal. A page shows its own text for the code. */
 const definitions: Record<ShopErrorCode, { status: number; message: string }> = {
-  invalid_request: { status: 400, message: "Send cardNumber and pin, or quoteId, as non-empty strings in a JSON object." },
+  invalid_request: {
+    status: 400,
+    message: "Send cardNumber and pin, or quoteId, as non-empty strings in a JSON object.",
+  },
   invalid_card: { status: 400, message: "The card number or PIN is not valid." },
   card_blocked: { status: 400, message: "The card is blocked. Use another card, or ask the card's issuer." },
   card_expired: { status: 400, message: "The card has expired. Use another card." },
   card_no_balance: { status: 400, message: "The card has no balance. Use another card." },
-  card_not_active: { status: 400, message: "The card is not active. Use another card, or ask the card's issuer." },
+  card_not_active: {
+    status: 400,
+    message: "The card is not active. Use another card, or ask the card's issuer.",
+  },
   card_already_applied: { status: 409, message: "The card is already applied to this cart." },
-  too_many_cards: { status: 409, message: "This cart has as many gift cards as one order takes. Remove one first." },
+  too_many_cards: {
+    status: 409,
+    message: "This cart has as many gift cards as one order takes. Remove one first.",
+  },
   too_many_attempts: { status: 429, message: "Too many attempts. Try again later." },
-  nothing_to_pay: { status: 409, message: "The cart is already covered: there is nothing left to pay with a card." },
+  nothing_to_pay: {
+    status: 409,
+    message: "The cart is already covered: there is nothing left to pay with a card.",
+  },
   quote_expired: { status: 409, message: "The quote is no longer valid. Enter the card again." },
   applied_card_not_found: { status: 404, message: "The cart has no such gift card." },
   applied_card_expired: {
     status: 409,
-    message: "An applied card was entered too long ago. Enter it again, then place the order. Nothing was taken.",
+    message:
+      "An applied card was entered too long ago. Enter it again, then place the order. Nothing was taken.",
   },
   balance_changed: {
     status: 409,
-    message: "The card holds less than before. Nothing was taken; check the new amounts and place the order again.",
+    message:
+      "The card holds less than before. Nothing was taken; check the new amounts and place the order again.",
   },
   amount_changed: {
     status: 409,
@@ -39,7 +53,10 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
     message:
       "The gift card service did not answer. If the card was charged, it is reloaded by itself. Pay by another method, or try again later.",
   },
-  service_unavailable: { status: 503, message: "The gift card service cannot be used now. Nothing was taken. Try again later." },
+  service_unavailable: {
+    status: 503,
+    message: "The gift card service cannot be used now. Nothing was taken. Try again later.",
+  },
   internal: { status: 500, message: "The shop failed. Nothing was taken." },
 };
 

@@ -136,7 +136,11 @@ export interface Journal {
    * Turns a quote of this cart, at most `quoteLifeMs` old, into an applied card that lives for `lifeMs` from its quote.
    * An applied card with the same number whose time has run out gives way to it.
    */
-  applyQuote(cartId: string, tenderId: string, quoteLifeMs: number): Promise<"applied" | "duplicate" | "gone">;
+  applyQuote(
+    cartId: string,
+    tenderId: string,
+    quoteLifeMs: number,
+  ): Promise<"applied" | "duplicate" | "gone">;
   removeTender(cartId: string, tenderId: string): Promise<"removed" | "charging" | "gone">;
   /** Applied and charging tenders, oldest first. */
   tenders(cartId: string): Promise<Tender[]>;

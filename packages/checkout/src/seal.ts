@@ -24,7 +24,8 @@ export class SealError extends Error {
     super(
       {
         expired: "The sealed card is too old to be used.",
-        unknown_key: "Sealed under a key that is not configured. Add the old key behind the new one in sealingKeys.",
+        unknown_key:
+          "Sealed under a key that is not configured. Add the old key behind the new one in sealingKeys.",
         broken: "The seal is broken, or it was made for something else.",
       }[fault],
     );
@@ -61,7 +62,9 @@ function readKey({ id, key }: SealingKey): { id: string; bytes: Uint8Array; fing
   }
   const bytes = /^[\w+/=-]+$/.test(key) ? Buffer.from(key, "base64") : Buffer.alloc(0);
   if (bytes.length !== 32) {
-    throw new TypeError(`Sealing key "${id}" is not 32 bytes in base64. Make one with: openssl rand -base64 32`);
+    throw new TypeError(
+      `Sealing key "${id}" is not 32 bytes in base64. Make one with: openssl rand -base64 32`,
+    );
   }
   const fingerprintKey = new Uint8Array(hkdfSync("sha256", bytes, "", "giftcard-pay card fingerprint", 32));
   return { id, bytes: new Uint8Array(bytes), fingerprintKey };
@@ -74,8 +77,10 @@ function readKey({ id, key }: SealingKey): { id: string; bytes: Uint8Array; fing
 export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
   const keys = options.keys.map(readKey);
   const newest = keys[0];
-  if (!newest) throw new TypeError("At least one sealing key is needed. Make one with: openssl rand -base64 32");
-  if (new Set(keys.map((k) => k.id)).size < keys.length) throw new TypeError("Two sealing keys have the same id.");
+  if (!newest)
+    throw new TypeError("At least one sealing key is needed. Make one with: openssl rand -base64 32");
+  if (new Set(keys.map((k) => k.id)).size < keys.length)
+    throw new TypeError("Two sealing keys have the same id.");
 
   async function seal(purpose: Purpose, audience: string, claims: object, lifeMs?: number): Promise<string> {
     const jwt = new EncryptJWT({ ...claims })

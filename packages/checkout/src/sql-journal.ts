@@ -1,5 +1,12 @@
 import type { Cents } from "@giftcard-pay/client";
-import { type Attempt, type AttemptState, type Journal, livingStates, type Move, type Tender } from "./journal.js";
+import {
+  type Attempt,
+  type AttemptState,
+  type Journal,
+  livingStates,
+  type Move,
+  type Tender,
+} from "./journal.js";
 
 /** Runs one SQL statement with `$1` placeholders on PostgreSQL, commits it, and returns its rows. */
 export type RunSql = (text: string, params: unknown[]) => Promise<Record<string, unknown>[]>;
@@ -69,7 +76,8 @@ export const journalSchema: { readonly up: readonly string[]; readonly down: rea
 };
 
 const ms = (param: string) => `(${param}::float8 * interval '1 millisecond')`;
-const tenderColumns = "id, cart_id, state, last_four, balance_cents, sealed_card, expires_at <= now() as expired, created_at";
+const tenderColumns =
+  "id, cart_id, state, last_four, balance_cents, sealed_card, expires_at <= now() as expired, created_at";
 
 /**
  * The journal on PostgreSQL. Each change is one statement, so it is atomic whatever runs beside it, and leases and
@@ -87,7 +95,15 @@ export function createSqlJournal(run: RunSql): Journal {
       await run(
         `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, sealed_card, expires_at)
          values ($1, $2, 'quoted', $3, $4, $5, $6, now() + ${ms("$7")})`,
-        [tender.id, tender.cartId, tender.lastFour, tender.fingerprint, tender.balanceCents, tender.sealedCard, lifeMs],
+        [
+          tender.id,
+          tender.cartId,
+          tender.lastFour,
+          tender.fingerprint,
+          tender.balanceCents,
+          tender.sealedCard,
+          lifeMs,
+        ],
       );
     },
     async applyQuote(cartId, tenderId, quoteLifeMs) {
@@ -107,7 +123,10 @@ export function createSqlJournal(run: RunSql): Journal {
         );
         if (row) return "applied";
         // Another call may have applied it a moment ago: done twice it is done once.
-        const now = await one("select state from giftcard_tender where cart_id = $1 and id = $2", [cartId, tenderId]);
+        const now = await one("select state from giftcard_tender where cart_id = $1 and id = $2", [
+          cartId,
+          tenderId,
+        ]);
         return now?.state === "applied" ? "applied" : "gone";
       } catch (error) {
         if (isUniqueViolation(error)) return "duplicate";
@@ -121,7 +140,10 @@ export function createSqlJournal(run: RunSql): Journal {
         [cartId, tenderId],
       );
       if (removed) return "removed";
-      const row = await one("select state from giftcard_tender where cart_id = $1 and id = $2", [cartId, tenderId]);
+      const row = await one("select state from giftcard_tender where cart_id = $1 and id = $2", [
+        cartId,
+        tenderId,
+      ]);
       return row?.state === "charging" ? "charging" : "gone";
     },
     async tenders(cartId) {
@@ -164,7 +186,10 @@ export function createSqlJournal(run: RunSql): Journal {
     attempt: (reference) => oneAttempt("select * from giftcard_attempt where reference = $1", [reference]),
     attemptByExternalId: (id) => oneAttempt("select * from giftcard_attempt where external_id = $1", [id]),
     async attemptsOfCart(cartId) {
-      const rows = await run("select * from giftcard_attempt where cart_id = $1 order by created_at desc, reference", [cartId]);
+      const rows = await run(
+        "select * from giftcard_attempt where cart_id = $1 order by created_at desc, reference",
+        [cartId],
+      );
       return rows.map(toAttempt);
     },
     move: (reference, move) => oneAttempt(...moveStatement(reference, move)),
@@ -227,7 +252,8 @@ function moveStatement(reference: string, move: Move): [string, unknown[]] {
   else if (move.lease) {
     sets.push(`lease_owner = ${p(move.lease.owner)}`, `lease_until = now() + ${ms(p(move.lease.forMs))}`);
   }
-  if (move.retryInMs !== undefined) sets.push("tries = tries + 1", `next_try_at = now() + ${ms(p(move.retryInMs))}`);
+  if (move.retryInMs !== undefined)
+    sets.push("tries = tries + 1", `next_try_at = now() + ${ms(p(move.retryInMs))}`);
   if (move.to === "sent") sets.push("sent_at = now()");
   if (move.to === "devalued") sets.push("devalued_at = now()");
   if (move.to === "reversed") sets.push("reversed_at = now()");

@@ -7,7 +7,10 @@ import type { Card, Sealer } from "./seal.js";
 import type { AppliedCard, ApplyRequest, CardEntry, CartSummary, LimitedBy, Quote } from "./storefront.js";
 
 /** What one card pays of what is left of an order: the smallest of that, its balance, and the limit of a devalue. */
-export function useCard(leftCents: number, balanceCents: number): { amountCents: number; limitedBy: LimitedBy } {
+export function useCard(
+  leftCents: number,
+  balanceCents: number,
+): { amountCents: number; limitedBy: LimitedBy } {
   const amountCents = Math.min(leftCents, balanceCents, MAX_DEDUCTION_CENTS);
   const limitedBy = amountCents === leftCents ? "order" : amountCents === balanceCents ? "balance" : "limit";
   return { amountCents, limitedBy };
@@ -127,8 +130,11 @@ function checkedCart(cart: CartView): CartView {
 
 /** Only white space around the entry goes: what a card number looks like is the issuer's affair. */
 function readCard(entry: CardEntry): Card {
-  const [cardNumber, pin] = [entry?.cardNumber, entry?.pin].map((v) => (typeof v === "string" ? v.trim() : ""));
-  if (!cardNumber || !pin || cardNumber.length > 64 || pin.length > 64) throw new CheckoutError("invalid_request");
+  const [cardNumber, pin] = [entry?.cardNumber, entry?.pin].map((v) =>
+    typeof v === "string" ? v.trim() : "",
+  );
+  if (!cardNumber || !pin || cardNumber.length > 64 || pin.length > 64)
+    throw new CheckoutError("invalid_request");
   return { cardNumber: new Secret(cardNumber), pin: new Secret(pin) };
 }
 
@@ -138,7 +144,8 @@ function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard
     const { id, lastFour, balanceCents } = tender;
     const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";
     const use = useCard(leftCents, balanceCents);
-    if (state !== "applied") return { id, lastFour, balanceCents, state, amountCents: 0, limitedBy: use.limitedBy };
+    if (state !== "applied")
+      return { id, lastFour, balanceCents, state, amountCents: 0, limitedBy: use.limitedBy };
     leftCents -= use.amountCents;
     return { id, lastFour, balanceCents, state, ...use };
   });

@@ -40,7 +40,9 @@ describe("a charge", () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const attempt = await beginCharge(engine, newCart(2000), card);
-    const results = await Promise.allSettled(Array.from({ length: 10 }, () => engine.devalue(attempt.reference)));
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, () => engine.devalue(attempt.reference)),
+    );
     expect(results.some((r) => r.status === "fulfilled")).toBe(true);
     for (const result of results) {
       if (result.status === "fulfilled") expect(result.value.state).toBe("devalued");
@@ -105,7 +107,10 @@ describe("a charge", () => {
     expect(await stateOf(second)).toBe("reversed");
     expect(await card.balanceCents()).toBe(500);
     // The shopper sees the new balance, and may place the order with it.
-    expect(await engine.summary(cart)).toMatchObject({ remainingCents: 2000, cards: [{ balanceCents: 500, amountCents: 500 }] });
+    expect(await engine.summary(cart)).toMatchObject({
+      remainingCents: 2000,
+      cards: [{ balanceCents: 500, amountCents: 500 }],
+    });
     await engine.reverse(first.reference, "test");
     expect(await card.balanceCents()).toBe(3000);
   });
@@ -191,7 +196,10 @@ describe("a service that can't end a devalue by its key", () => {
     expect(await stateOf(attempt)).toBe("needs_attention");
     await shop.proxy.release();
     expect(await slow).toEqual(refusal("payment_in_progress"));
-    expect(await shop.journal.attempt(attempt.reference)).toMatchObject({ state: "reversed", deductedCents: 2000 });
+    expect(await shop.journal.attempt(attempt.reference)).toMatchObject({
+      state: "reversed",
+      deductedCents: 2000,
+    });
     expect(await card.balanceCents()).toBe(7500);
   });
 });
@@ -282,7 +290,9 @@ describe("after a crash", () => {
     await letLeasesRunOut(shop.pool);
     await shop.engine().recover();
     expect(await stateOf(attempt)).toBe("reversed");
-    await expect(engine.commit(attempt.reference, "completion", "order_3")).rejects.toEqual(refusal("payment_in_progress"));
+    await expect(engine.commit(attempt.reference, "completion", "order_3")).rejects.toEqual(
+      refusal("payment_in_progress"),
+    );
     expect(await card.balanceCents()).toBe(7500);
   });
 
@@ -297,7 +307,9 @@ describe("after a crash", () => {
       asked.push(reference);
       return "order_7";
     };
-    expect(await engine.recover({ orderOf })).toMatchObject([{ reference: attempt.reference, state: "committed", orderId: "order_7" }]);
+    expect(await engine.recover({ orderOf })).toMatchObject([
+      { reference: attempt.reference, state: "committed", orderId: "order_7" },
+    ]);
     expect(asked).toEqual([attempt.reference]);
     expect(await card.balanceCents()).toBe(5500);
   });
@@ -312,7 +324,9 @@ describe("after a crash", () => {
     expect(await shop.engine().recover()).toEqual([]);
     expect(await card.balanceCents()).toBe(5500);
     expect((await engine.commit(attempt.reference, "completion", "order_4")).state).toBe("committed");
-    await expect(engine.commit(attempt.reference, "completion", "order_5")).rejects.toEqual(refusal("payment_in_progress"));
+    await expect(engine.commit(attempt.reference, "completion", "order_5")).rejects.toEqual(
+      refusal("payment_in_progress"),
+    );
   });
 
   it("two recoveries at once end each attempt once", async () => {
@@ -323,7 +337,11 @@ describe("after a crash", () => {
       await engine.devalue(attempt.reference);
     }
     await letLeasesRunOut(shop.pool);
-    const ended = await Promise.all([shop.engine().recover(), shop.engine().recover(), shop.engine().recover()]);
+    const ended = await Promise.all([
+      shop.engine().recover(),
+      shop.engine().recover(),
+      shop.engine().recover(),
+    ]);
     expect(ended.flat().map((a) => a.state)).toEqual(["reversed", "reversed", "reversed", "reversed"]);
     for (const card of cards) expect(await card.balanceCents()).toBe(7500);
   });
@@ -357,7 +375,9 @@ describe("the journal", () => {
     expect(rows[0].all).not.toContain(card.cardNumber);
     expect(rows[0].all).not.toContain(`"${card.pin}"`);
     expect((await shop.journal.attempt(attempt.reference))?.sealedCard).toBeNull();
-    const tender = await shop.pool.query("select sealed_card, state from giftcard_tender where id = $1", [attempt.tenderId]);
+    const tender = await shop.pool.query("select sealed_card, state from giftcard_tender where id = $1", [
+      attempt.tenderId,
+    ]);
     expect(tender.rows).toEqual([{ sealed_card: null, state: "spent" }]);
   });
 

@@ -22,7 +22,12 @@ describe("what a card pays", () => {
           leftCents -= amountCents;
         }
         const paidCents = totalCents - leftCents;
-        expect(paidCents).toBe(Math.min(totalCents, balances.reduce((sum, b) => sum + Math.min(b, 5000), 0)));
+        expect(paidCents).toBe(
+          Math.min(
+            totalCents,
+            balances.reduce((sum, b) => sum + Math.min(b, 5000), 0),
+          ),
+        );
       }),
     );
   });

@@ -50,7 +50,9 @@ describe("the seals", () => {
     const before = await createSealer({ keys: [oldKey] }).sealToken(new Secret("abc123"), "gc_1");
     expect((await sealer.openToken(before, "gc_1")).reveal()).toBe("abc123");
     const after = await sealer.sealToken(new Secret("abc123"), "gc_1");
-    await expect(createSealer({ keys: [oldKey] }).openToken(after, "gc_1")).rejects.toMatchObject({ fault: "unknown_key" });
+    await expect(createSealer({ keys: [oldKey] }).openToken(after, "gc_1")).rejects.toMatchObject({
+      fault: "unknown_key",
+    });
   });
 
   it("find the same card again under every configured key", () => {

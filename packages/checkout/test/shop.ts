@@ -5,6 +5,7 @@ import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-pr
 import { startGiftcardService, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import {
+  type Attempt,
   type CartView,
   createEngine,
   createSealer,
@@ -13,7 +14,6 @@ import {
   type EngineOptions,
   type Journal,
   journalSchema,
-  type Attempt,
 } from "../src/index.js";
 
 export const sealingKeys = [{ id: "test", key: Buffer.alloc(32, 7).toString("base64") }];
@@ -72,10 +72,19 @@ export async function startShop(): Promise<Shop> {
   };
 }
 
-export const newCart = (totalCents: number): CartView => ({ id: `cart_${randomUUID()}`, totalCents, currency: "eur" });
+export const newCart = (totalCents: number): CartView => ({
+  id: `cart_${randomUUID()}`,
+  totalCents,
+  currency: "eur",
+});
 
 /** Applies a card and begins to charge it, as a completion does. */
-export async function beginCharge(engine: Engine, cart: CartView, card: TestCard, owner = "completion"): Promise<Attempt> {
+export async function beginCharge(
+  engine: Engine,
+  cart: CartView,
+  card: TestCard,
+  owner = "completion",
+): Promise<Attempt> {
   await engine.apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
   const [part] = (await engine.plan(cart)).parts;
   if (!part) throw new Error("nothing is planned");

@@ -26,7 +26,12 @@ describe("quoting and applying a card", () => {
     });
     expect((await engine.summary(cart)).cards).toEqual([]);
     const summary = await engine.apply(cart, { quoteId: quote.quoteId });
-    expect(summary).toMatchObject({ totalCents: 7498, coveredCents: 5000, remainingCents: 2498, environment: "sandbox" });
+    expect(summary).toMatchObject({
+      totalCents: 7498,
+      coveredCents: 5000,
+      remainingCents: 2498,
+      environment: "sandbox",
+    });
     expect(shop.proxy.seen.slice(before).map((call) => call.operation)).toEqual(["balance"]);
     expect(await card.balanceCents()).toBe(7500);
   });
@@ -47,7 +52,9 @@ describe("quoting and applying a card", () => {
     const quotes = await Promise.all([engine.quote(cart, card), engine.quote(cart, card)]);
     const results = await Promise.allSettled(quotes.map(({ quoteId }) => engine.apply(cart, { quoteId })));
     expect(results.filter((r) => r.status === "fulfilled")).toHaveLength(1);
-    expect(results.find((r) => r.status === "rejected")).toMatchObject({ reason: refusal("card_already_applied") });
+    expect(results.find((r) => r.status === "rejected")).toMatchObject({
+      reason: refusal("card_already_applied"),
+    });
     await expect(engine.quote(cart, card)).rejects.toEqual(refusal("card_already_applied"));
   });
 
@@ -67,7 +74,9 @@ describe("quoting and applying a card", () => {
     expect(smaller.remainingCents).toBe(0);
     const one = await engine.remove(cart, both.cards[0]?.id ?? "");
     expect(one).toMatchObject({ coveredCents: 3000, remainingCents: 9000 });
-    await expect(engine.remove(cart, both.cards[0]?.id ?? "")).rejects.toEqual(refusal("applied_card_not_found"));
+    await expect(engine.remove(cart, both.cards[0]?.id ?? "")).rejects.toEqual(
+      refusal("applied_card_not_found"),
+    );
   });
 
   it("refuses with the cause once number and PIN match, and with one answer before", async () => {
@@ -90,12 +99,16 @@ describe("quoting and applying a card", () => {
     for (const entry of bad) {
       await expect(engine.quote(cart, entry as never)).rejects.toEqual(refusal("invalid_request"));
     }
-    await expect(engine.summary({ ...cart, currency: "usd" })).rejects.toEqual(refusal("currency_not_supported"));
+    await expect(engine.summary({ ...cart, currency: "usd" })).rejects.toEqual(
+      refusal("currency_not_supported"),
+    );
     await expect(engine.apply(cart, { quoteId: "gct_unknown" })).rejects.toEqual(refusal("quote_expired"));
     await engine.apply(cart, await shop.card(1000));
     await engine.apply(cart, await shop.card(1000));
     await expect(engine.quote(cart, await shop.card(1000))).rejects.toEqual(refusal("too_many_cards"));
-    await expect(engine.quote({ ...cart, totalCents: 1500 }, await shop.card(1))).rejects.toEqual(refusal("nothing_to_pay"));
+    await expect(engine.quote({ ...cart, totalCents: 1500 }, await shop.card(1))).rejects.toEqual(
+      refusal("nothing_to_pay"),
+    );
   });
 
   it("binds a card to its cart", async () => {
@@ -118,7 +131,9 @@ describe("quoting and applying a card", () => {
     const plan = await engine.plan(cart);
     expect(() => engine.checkCovers(plan, 6498)).toThrow(refusal("applied_card_expired"));
     await engine.recover();
-    const { rows } = await shop.pool.query("select sealed_card from giftcard_tender where cart_id = $1", [cart.id]);
+    const { rows } = await shop.pool.query("select sealed_card from giftcard_tender where cart_id = $1", [
+      cart.id,
+    ]);
     expect(rows).toEqual([{ sealed_card: null }]);
     const again = await engine.apply(cart, card);
     expect(again.cards).toMatchObject([{ state: "applied", amountCents: 1000 }]);
@@ -127,6 +142,8 @@ describe("quoting and applying a card", () => {
   it("tells a service that fails from a card that does", async () => {
     const engine = shop.engine();
     shop.proxy.set("balance", "cut-before");
-    await expect(engine.quote(newCart(100), await shop.card(100))).rejects.toEqual(refusal("service_unavailable"));
+    await expect(engine.quote(newCart(100), await shop.card(100))).rejects.toEqual(
+      refusal("service_unavailable"),
+    );
   });
 });
