@@ -43,7 +43,7 @@ async function run({ buy, withAdmin }, signal) {
   await build(buy ? ["service", "store"] : ["service", "store", "storefront"], { progress: news, signal });
   // Not before the build: they import what it makes.
   const { buildAdmin } = await import("./medusa-store.mjs");
-  if (withAdmin) await buildAdmin(signal);
+  if (withAdmin) await buildAdmin({ progress, signal });
   const { startWholeShop } = await import("./whole-shop.mjs");
   const shop = await startWholeShop({ withStorefront: !buy, withAdmin, progress, signal });
   try {

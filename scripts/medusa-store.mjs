@@ -50,10 +50,11 @@ const baseEnv = {
 
 /**
  * Adds the admin pages to the built shop, where they aren't there yet; takes half a minute then.
- * @param {AbortSignal} [signal] ends it early
+ * @param {{ progress?: (text: string) => void, signal?: AbortSignal }} [options]
  */
-export async function buildAdmin(signal) {
+export async function buildAdmin({ progress = () => {}, signal } = {}) {
   if (existsSync(path.join(serverDir, "public", "admin", "index.html"))) return;
+  progress("building Medusa's admin pages, for half a minute");
   await runNode({
     name: "The build of the admin pages",
     args: ["medusa.cjs", "build"],

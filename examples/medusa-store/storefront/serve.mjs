@@ -40,5 +40,11 @@ export async function serveStorefront({ config, port = 0 }) {
   });
   const address = server.httpServer.address();
   if (!address || typeof address === "string") throw new Error("The storefront has no port.");
-  return { url: `http://127.0.0.1:${address.port}`, close: () => server.close() };
+  const close = () => {
+    const closed = server.close();
+    // A browser keeps its connections open, and would be waited for.
+    if ("closeAllConnections" in server.httpServer) server.httpServer.closeAllConnections();
+    return closed;
+  };
+  return { url: `http://127.0.0.1:${address.port}`, close };
 }

@@ -92,7 +92,7 @@ class Checkout {
     const remaining = this.#total?.remainingCents;
     if (remaining === 0) return html`<p class="notice good">The gift cards pay all of it.</p>`;
     const covered = this.#total && this.#total.coveredCents > 0;
-    return html`<h3>${covered ? "The rest" : "Or without a gift card"}</h3>
+    return html`<h3>${covered ? "The rest" : "By bank"}</h3>
       <label class="choice">
         <input type="radio" checked readonly />
         <span class="grow">

@@ -3,16 +3,27 @@ import type { Address, Cart } from "../shop.js";
 
 const COUNTRIES = { nl: "Netherlands", be: "Belgium", de: "Germany", fr: "France" };
 
-/** Who buys, and where to send it. */
+const KEPT = "night-owl-details";
+
+/** Who buys, and where to send it. What was typed is kept for this tab, and goes to the shop with the order. */
 export function detailsForm(cart: Cart): TemplateResult {
-  const address = cart.shipping_address;
+  const kept: Record<string, string> = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
+  const known: Record<string, unknown> = {
+    email: cart.email,
+    ...cart.shipping_address,
+    ...kept,
+  };
+  const keep = (event: Event) => {
+    const form = event.currentTarget as HTMLFormElement;
+    sessionStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(new FormData(form))));
+  };
   const field = (name: keyof Address, label: string, autocomplete: string, wide = false) =>
     html`<label class=${wide ? "wide" : ""}
-      >${label}<input name=${name} autocomplete=${autocomplete} required .value=${address?.[name] ?? ""}
+      >${label}<input name=${name} autocomplete=${autocomplete} required .value=${known[name] ?? ""}
     /></label>`;
-  return html`<form id="details" class="fields">
+  return html`<form id="details" class="fields" @change=${keep}>
     <label class="wide"
-      >E-mail<input name="email" type="email" autocomplete="email" required .value=${cart.email ?? ""}
+      >E-mail<input name="email" type="email" autocomplete="email" required .value=${known.email ?? ""}
     /></label>
     ${field("first_name", "First name", "given-name")} ${field("last_name", "Last name", "family-name")}
     ${field("address_1", "Street and number", "street-address", true)} ${field("postal_code", "Postcode", "postal-code")}
@@ -21,7 +32,7 @@ export function detailsForm(cart: Cart): TemplateResult {
       >Country<select name="country_code" autocomplete="country">
         ${Object.entries(COUNTRIES).map(
           ([code, name]) =>
-            html`<option value=${code} ?selected=${code === (address?.country_code ?? "nl")}>${name}</option>`,
+            html`<option value=${code} ?selected=${code === (known.country_code ?? "nl")}>${name}</option>`,
         )}
       </select></label
     >
