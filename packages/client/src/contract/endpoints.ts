@@ -33,6 +33,7 @@ export const IDEMPOTENCY_REPLAYED_HEADER = "Idempotency-Replayed";
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
 const DEFAULT_BODY_LIMIT_BYTES = 256 * 1024;
+const MANY_EVENTS = "must be an array of 1 to 500 events";
 const MAX_INT = 2_147_483_647;
 
 const apiKey = () => field("apikey", secret(255));
@@ -224,7 +225,10 @@ export const endpoints = {
     bodyLimitBytes: 1024 * 1024,
     read: false,
     idempotent: true,
-    request: object({ apiKey: apiKey(), events: field("events", z.array(eventInput).min(1).max(500)) }),
+    request: object({
+      apiKey: apiKey(),
+      events: field("events", z.array(eventInput, MANY_EVENTS).min(1, MANY_EVENTS).max(500, MANY_EVENTS)),
+    }),
     response: z.array(
       object({
         message: field("message", answeredText()),

@@ -32,7 +32,7 @@ export const errorDefinitions = {
   body_too_large: { status: 413, message: "The request body is too large." },
   unsupported_media_type: {
     status: 415,
-    message: "Send application/json or application/x-www-form-urlencoded.",
+    message: "Send application/json, or application/x-www-form-urlencoded where the operation takes a form.",
   },
   not_found: { status: 404, message: "There is no such operation." },
   method_not_allowed: { status: 405, message: "This operation does not take this method." },

@@ -46,15 +46,24 @@ export function object<F extends Fields>(fields: F) {
   );
 }
 
+/** A string, or a fault in words that a caller can use. */
+const string = () =>
+  z.string({
+    error: ({ code, input }) =>
+      code === "invalid_type" ? (input === undefined ? "is required" : "must be a string") : undefined,
+  });
+
 const digits = z.string().regex(/^\d{1,15}$/, "must be a whole number");
 const noNul = (value: string) => !value.includes("\u0000");
 
 /** An integer, which a form (and some services) write as a decimal string. */
 export const integer = (min: number, max: number) =>
-  z.codec(z.union([z.int(), digits], "must be a whole number"), z.int().min(min).max(max), {
-    decode: Number,
-    encode: (n) => n,
-  });
+  z
+    .codec(z.union([z.int(), digits], "must be a whole number"), z.int().min(min).max(max), {
+      decode: Number,
+      encode: (n) => n,
+    })
+    .meta({ minimum: min, maximum: max });
 
 /** An integer that our side writes as a decimal string. */
 export const integerAsString = (min: number, max: number) =>
@@ -68,32 +77,35 @@ export const id = () => integer(1, 2_147_483_647);
 
 /** Money in cents. */
 export const money = (min: number, max: number = MAX_AMOUNT_CENTS) =>
-  z.codec(
-    z.union([z.int(), digits], "must be a whole number of cents"),
-    z.custom<Cents>(
-      (v) => Number.isInteger(v) && (v as number) >= min && (v as number) <= max,
-      `must be from ${min} to ${max} cents`,
-    ),
-    {
-      decode: (v) => Number(v) as Cents,
-      encode: (n) => n as number,
-    },
-  );
+  z
+    .codec(
+      z.union([z.int(), digits], "must be a whole number of cents"),
+      z.custom<Cents>(
+        (v) => Number.isInteger(v) && (v as number) >= min && (v as number) <= max,
+        `must be from ${min} to ${max} cents`,
+      ),
+      {
+        decode: (v) => Number(v) as Cents,
+        encode: (n) => n as number,
+      },
+    )
+    // What the wire's schema shows besides the digits; a decimal string has no minimum there.
+    .meta({ minimum: min, maximum: max });
 
 /** A string that must not be seen. */
 export const secret = (maxLength: number) =>
-  z.codec(z.string().min(1, "must not be empty").max(maxLength), z.instanceof(Secret), {
+  z.codec(string().min(1, "must not be empty").max(maxLength), z.instanceof(Secret), {
     decode: (v) => new Secret(v),
     encode: (s) => s.reveal(),
   });
 
 /** Text that must be there. */
 export const text = (maxLength: number) =>
-  z.string().trim().min(1, "must not be empty").max(maxLength).refine(noNul, "must not hold a NUL character");
+  string().trim().min(1, "must not be empty").max(maxLength).refine(noNul, "must not hold a NUL character");
 
 /** Text that may be left out or empty. */
 export const optionalText = (maxLength: number) =>
-  z.string().max(maxLength).refine(noNul, "must not hold a NUL character").optional();
+  string().max(maxLength).refine(noNul, "must not hold a NUL character").optional();
 
 const isHttpUrl = (value: string) => {
   try {
@@ -105,8 +117,7 @@ const isHttpUrl = (value: string) => {
 
 /** An http or https address. */
 export const url = () =>
-  z
-    .string()
+  string()
     .max(2048)
     .refine(noNul, "must not hold a NUL character")
     .refine(isHttpUrl, "must be an http or https address");
@@ -119,7 +130,7 @@ export const optionalUrl = () =>
 export const date = () => z.iso.date("must be a date, yyyy-mm-dd");
 
 /** hh:ii:ss */
-export const time = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, "must be a time, hh:ii:ss");
+export const time = () => string().regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, "must be a time, hh:ii:ss");
 
 /** A date or time that may be left out or empty. */
 export const optionally = <S extends z.ZodType<string, string>>(schema: S) =>

@@ -1,0 +1,174 @@
+import { z } from "zod";
+import {
+  BASE_PATH,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  IDEMPOTENCY_KEY_HEADER,
+} from "./endpoints.js";
+import { type ErrorCode, errorDefinition } from "./error-codes.js";
+import { requestExamples, responseExamples } from "./openapi-examples.js";
+import { refusalBody } from "./refusal-body.js";
+
+type Json = Record<string, unknown>;
+
+const FORM = "application/x-www-form-urlencoded";
+const JSON_TYPE = "application/json";
+
+/** Refusals with these say when to come back. */
+const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
+
+/**
+ * Assembles the OpenAPI 3.1 document from the table: one entry per operation, under the interface's full paths.
+ *
+ * @param service what answers: its version, and its address where that is not the one the document came from
+ */
+export function openApiDocument({ version, serverUrl = "/" }: { version: string; serverUrl?: string }) {
+  const paths = Object.entries(endpoints).map(([name, row]) => [
+    BASE_PATH + row.path,
+    { [row.method.toLowerCase()]: operation(name as EndpointName, row) },
+  ]);
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Gift card payment and event listing service",
+      version,
+      license: { name: "MIT", identifier: "MIT" },
+      description:
+        "Amounts are whole cents (euro). Every operation but `authenticate` and `get_providers` carries `apikey` in " +
+        "its body. In JSON, integers are accepted as decimal strings too, as a form writes them.",
+    },
+    servers: [{ url: serverUrl }],
+    tags: [{ name: "Session" }, { name: "Events" }, { name: "Gift cards" }],
+    paths: Object.fromEntries(paths),
+    components: {
+      securitySchemes: {
+        account: {
+          type: "http",
+          scheme: "basic",
+          description: "Email and password of the account, in UTF-8.",
+        },
+      },
+      headers: {
+        RequestId: { description: "Finds this call in the service's log.", schema: { type: "string" } },
+        RetryAfter: { description: "Seconds to wait before the next call.", schema: { type: "integer" } },
+        IdempotencyKey: {
+          description: "The key of the call: this service honours it.",
+          schema: { type: "string" },
+        },
+        IdempotencyReplayed: {
+          description: "`true` where this is the answer of an earlier call with the key.",
+          schema: { type: "string", enum: ["true"] },
+        },
+      },
+    },
+  };
+}
+
+function operation(name: EndpointName, row: Endpoint): Json {
+  const parameters = honoursKey(row) ? { parameters: [keyParameter(row)] } : {};
+  return {
+    operationId: name,
+    summary: row.summary,
+    tags: [tagOf(row)],
+    security: row.auth === "basic" ? [{ account: [] }] : [],
+    ...parameters,
+    ...(row.encoding === null ? {} : { requestBody: requestBody(name, row) }),
+    responses: { 200: answer(name, row), ...refusals(row) },
+  };
+}
+
+const tagOf = (row: Endpoint) =>
+  row.auth === "basic" ? "Session" : row.auth === "company" ? "Gift cards" : "Events";
+
+const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");
+
+const keyParameter = (row: Endpoint): Json => ({
+  name: IDEMPOTENCY_KEY_HEADER,
+  in: "header",
+  required: false,
+  description: row.idempotent
+    ? "Makes the call safe to repeat: for 24 hours the same key with the same parameters gets the same answer."
+    : "Without `cancel_token`: ends the devalue that carried this key. It is reversed, or will never be done.",
+  schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
+  example: "order-1042-card-1",
+});
+
+function requestBody(name: EndpointName, row: Endpoint): Json {
+  const media = {
+    schema: wireSchema(row.request),
+    example: z.encode(row.request, requestExamples[name] as never),
+  };
+  const types = row.formAllowed ? [FORM, JSON_TYPE] : [JSON_TYPE];
+  return { required: true, content: Object.fromEntries(types.map((type) => [type, media])) };
+}
+
+function answer(name: EndpointName, row: Endpoint): Json {
+  const example = z.encode(row.response, responseExamples[name] as never);
+  return {
+    description: "Done.",
+    headers: { ...requestId, ...(honoursKey(row) && keyEcho), ...(row.idempotent && replayed) },
+    content: { [JSON_TYPE]: { schema: wireSchema(row.response), example } },
+  };
+}
+
+const component = (name: string) => ({ $ref: `#/components/headers/${name}` });
+const requestId = { "X-Request-Id": component("RequestId") };
+const keyEcho = { "Idempotency-Key": component("IdempotencyKey") };
+const replayed = { "Idempotency-Replayed": component("IdempotencyReplayed") };
+const retryAfter = { "Retry-After": component("RetryAfter") };
+
+/** Every error of the row, those of one status together. */
+function refusals(row: Endpoint): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of row.errors) {
+    const { status } = errorDefinition(code);
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, refusal(row, status, codes)]));
+}
+
+function refusal(row: Endpoint, status: number, codes: readonly ErrorCode[]): Json {
+  const bodies = codes.map((code) =>
+    refusalBody(row, code, [{ path: "apikey", message: "must not be empty" }]),
+  );
+  const names = [...new Set(bodies.flatMap((body) => Object.keys(body)))];
+  const always = names.filter((name) => bodies.every((body) => name in body));
+  const examples = codes.map((code, index) => [
+    code,
+    { summary: errorDefinition(code).message, value: bodies[index] },
+  ]);
+  const schema = {
+    type: "object",
+    required: always,
+    properties: Object.fromEntries(names.map((name) => [name, refusalFields[name]])),
+  };
+  return {
+    description: codes.map((code) => errorDefinition(code).message).join(" Or: "),
+    headers: { ...requestId, ...(RETRY_AFTER_STATUSES.includes(status) && retryAfter) },
+    content: { [JSON_TYPE]: { schema, examples: Object.fromEntries(examples) } },
+  };
+}
+
+const refusalFields: Record<string, Json> = {
+  success: { type: "boolean", const: false },
+  error: { type: "string" },
+  message: { type: "string" },
+  card_status: { type: "string" },
+  result_code: { type: "integer" },
+  required: { type: "array", items: { type: "string" } },
+  errors: {
+    type: "array",
+    items: {
+      type: "object",
+      required: ["path", "message"],
+      properties: { path: { type: "string" }, message: { type: "string" } },
+    },
+  },
+};
+
+/** What stands on the wire: the input of the codecs, also of those that read an answer. */
+function wireSchema(schema: z.ZodType): Json {
+  const { $schema: _, ...wire } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return wire;
+}
