@@ -169,6 +169,14 @@ const refusalFields: Record<string, Json> = {
 
 /** What stands on the wire: the input of the codecs, also of those that read an answer. */
 function wireSchema(schema: z.ZodType): Json {
-  const { $schema: _, ...wire } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const { $schema: _, ...wire } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      // The bounds of JavaScript's integers say nothing of the interface.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
   return wire;
 }

@@ -1,7 +1,7 @@
-import type { EventInput, RequestOf, ResponseOf } from "@giftcard-pay/client/contract";
+import type { EventInput, Fault, RequestOf, ResponseOf } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database.js";
-import { type Fault, type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
+import { type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
 import {
   createEventConcept,

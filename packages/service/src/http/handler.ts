@@ -3,15 +3,10 @@ import type {
   ErrorCode,
   ErrorOf,
   endpoints,
+  Fault,
   RequestOf,
   ResponseOf,
 } from "@giftcard-pay/client/contract";
-
-/** A fault of one field, by its path on the wire. */
-export interface Fault {
-  readonly path: string;
-  readonly message: string;
-}
 
 /** What may go with a refusal. */
 export interface RefusalDetails {

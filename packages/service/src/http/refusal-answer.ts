@@ -1,4 +1,4 @@
-import { type Endpoint, type ErrorCode, errorDefinition } from "@giftcard-pay/client/contract";
+import { type Endpoint, type ErrorCode, errorDefinition, refusalBody } from "@giftcard-pay/client/contract";
 import type { RefusalDetails } from "./handler.js";
 
 /**
@@ -11,19 +11,7 @@ export function answerRefusal(
   code: ErrorCode,
   details: RefusalDetails = {},
 ): Response {
-  const { status, message, cardStatus, resultCode } = errorDefinition(code);
-  const flagged = row?.refusal === "flagged";
-  const body: Record<string, unknown> = flagged ? { success: false, error: message } : { error: message };
-  if (code === "invalid_request") {
-    if (row?.required) body.required = row.required;
-    else body.errors = details.faults ?? [];
-  }
-  if (cardStatus !== undefined) body.card_status = cardStatus;
-  // Of the operations that judge a card, balance tells a figure and devalue the flag.
-  if (resultCode !== undefined && !flagged) {
-    body.result_code = resultCode;
-    body.message = message;
-  }
+  const body = refusalBody(row, code, details.faults);
   const headers = new Headers({ "Content-Type": "application/json" });
   if (code === "invalid_credentials") headers.set("WWW-Authenticate", 'Basic charset="UTF-8"');
   if (code === "method_not_allowed" && row)
@@ -32,5 +20,5 @@ export function answerRefusal(
     headers.set("Retry-After", String(Math.ceil(details.retryAfterSeconds)));
   // The rest of such a body is not read, so the connection cannot be used again.
   if (code === "body_too_large") headers.set("Connection", "close");
-  return new Response(JSON.stringify(body), { status, headers });
+  return new Response(JSON.stringify(body), { status: errorDefinition(code).status, headers });
 }
