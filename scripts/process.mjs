@@ -42,7 +42,7 @@ export async function startNode({ ready, timeoutMs = 60_000, ...program }) {
     child.stderr.on("data", look);
     const fail = (/** @type {string} */ why) =>
       reject(new Error(`${program.name} ${why}\n${output.slice(-4000)}`));
-    exited.then((code) => fail(`ended (${code}) before it was ready:`), reject);
+    exited.then((code) => fail(`ended (${code ?? "by a signal"}) before it was ready:`), reject);
     setTimeout(() => fail(`was not ready after ${timeoutMs / 1000} s:`), timeoutMs).unref();
   });
   const stop = () => {
