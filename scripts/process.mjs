@@ -32,11 +32,15 @@ const INSIST_AFTER_MS = 10_000;
 export async function startNode({ ready, timeoutMs = 60_000, ...program }) {
   const { child, exited, end, ignoreSignal } = spawnNode(program);
   let output = "";
+  let isReady = false;
   const match = new Promise((resolve, reject) => {
     const look = (/** @type {Buffer} */ chunk) => {
       output += chunk;
+      if (isReady) return;
       const found = output.match(ready);
-      if (found) resolve(found);
+      if (!found) return;
+      isReady = true;
+      resolve(found);
     };
     child.stdout.on("data", look);
     child.stderr.on("data", look);

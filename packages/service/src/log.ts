@@ -1,3 +1,6 @@
+import pino from "pino";
+import type { EndedCall } from "./observation.js";
+
 /** What went wrong in a call. Of the error only its kind and place are written: a message may hold anything. */
 export interface Failure {
   readonly requestId: string | undefined;
@@ -7,33 +10,54 @@ export interface Failure {
 
 /** Where the service writes down what happens to it. */
 export interface Log {
+  /** A call was answered. */
+  call(call: EndedCall): void;
+  /** Something failed that nobody foresaw. */
   failure(failure: Failure): void;
 }
 
-/** Writes each failure as one line of JSON. */
-export function lineLog(write: (line: string) => void): Log {
+export const logLevels = ["info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LogOptions {
+  /** `info` has a line for every call, `warn` and `error` one for every failure alone. */
+  readonly level: LogLevel;
+  /** Stands in every line. */
+  readonly environment: string;
+  /** Where the lines go; standard error when left out. */
+  readonly destination?: pino.DestinationStream;
+}
+
+/** Writes each event as one line of JSON: the fields named here, and nothing else of what came in. */
+export function openLog({ level, environment, destination }: LogOptions): Log {
+  const logger = pino(
+    {
+      level,
+      base: { environment, pid: process.pid },
+      messageKey: "message",
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination ?? pino.destination({ dest: 2, sync: false }),
+  );
   return {
+    call({ requestId, operation, status, outcome, companyId, durationMs }) {
+      const duration = Math.round(durationMs * 1000) / 1000;
+      logger.info({ requestId, operation, status, outcome, companyId, durationMs: duration }, "call");
+    },
     failure({ requestId, endpoint, error }) {
-      const { name, code, stack } =
-        error instanceof Error
-          ? (error as Error & { code?: unknown })
-          : ({} as Partial<Error & { code: unknown }>);
-      const frames = stack
-        ?.split("\n")
-        .filter((line) => /^\s+at /.test(line))
-        .map((line) => line.trim());
-      const time = new Date().toISOString();
-      write(
-        JSON.stringify({
-          level: "error",
-          time,
-          requestId,
-          endpoint,
-          name,
-          code: typeof code === "string" ? code : undefined,
-          frames,
-        }),
-      );
+      logger.error({ requestId, operation: endpoint, ...placeOf(error) }, "failure");
     },
   };
+}
+
+/** Kind and place of an error. Never its message, its parameters or its detail. */
+function placeOf(error: unknown) {
+  if (!(error instanceof Error)) return {};
+  const { name, code, stack } = error as Error & { code?: unknown };
+  const frames = stack
+    ?.split("\n")
+    .filter((line) => /^\s+at /.test(line))
+    .map((line) => line.trim());
+  return { name, code: typeof code === "string" ? code : undefined, frames };
 }

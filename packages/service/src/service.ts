@@ -1,12 +1,17 @@
 import type pg from "pg";
+import type { Registry } from "prom-client";
 import { cardHandlers } from "./handlers/cards.js";
 import { eventHandlers } from "./handlers/events.js";
 import { sessionHandlers } from "./handlers/session.js";
 import { createApp } from "./http/app.js";
+import { listenForMetrics } from "./http/operator-routes.js";
 import { listen, type RunningServer } from "./http/server.js";
 import type { Keyring } from "./keyring.js";
 import type { Log } from "./log.js";
+import { createMetrics } from "./metrics.js";
+import { findObstacle, openProbe } from "./readiness.js";
 import { findCompany } from "./store/accounts.js";
+import { version } from "./version.js";
 
 export type Environment = "live" | "sandbox";
 
@@ -19,6 +24,15 @@ export interface ServiceOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly log: Log;
+  /** A port for /metrics alone, which is then no more on the other; 0 takes a free one. */
+  readonly metricsPort?: number | undefined;
+  /** Where several processes share a port: takes this one's registry, and gives all of theirs together. */
+  readonly shareMetrics?: ((registry: Registry) => () => Promise<string>) | undefined;
+}
+
+/** A service that answers. */
+export interface RunningService extends RunningServer {
+  readonly metricsUrl: string | undefined;
 }
 
 /**
@@ -26,16 +40,44 @@ export interface ServiceOptions {
  *
  * @throws {OperatorError} when the address cannot be listened on
  */
-export function startService(options: ServiceOptions): Promise<RunningServer> {
-  const { pool, keys, environment, log } = options;
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const { pool, keys, environment, log, shareMetrics } = options;
+  const probe = openProbe(pool);
+  const { registry, observer } = createMetrics(pool, probe, environment);
+  const metrics = shareMetrics ? shareMetrics(registry) : () => registry.metrics();
+  const operatorView = { environment, version, notReady: () => findObstacle(probe) };
   const app = createApp({
     handlers: { ...sessionHandlers(pool), ...cardHandlers(pool, keys), ...eventHandlers(pool, keys) },
     findCompany: (apiKey) => findCompany(pool, apiKey),
-    health: async () => {
-      await pool.query("select 1");
-      return { status: "ok", environment };
+    operatorView: options.metricsPort === undefined ? { ...operatorView, metrics } : operatorView,
+    observer: {
+      begin: observer.begin,
+      end(call) {
+        observer.end(call);
+        log.call(call);
+      },
     },
     log,
   });
-  return listen(app.fetch, options);
+  const closing: (() => Promise<void>)[] = [() => probe.end()];
+  try {
+    const server = await listen(app.fetch, options);
+    closing.unshift(() => server.close());
+    let metricsUrl: string | undefined;
+    if (options.metricsPort !== undefined) {
+      const metricsServer = await listenForMetrics(metrics, options.host, options.metricsPort);
+      closing.push(() => metricsServer.close());
+      metricsUrl = metricsServer.url;
+    }
+    return {
+      url: server.url,
+      metricsUrl,
+      close: async () => {
+        for (const close of closing) await close();
+      },
+    };
+  } catch (error) {
+    for (const close of closing) await close();
+    throw error;
+  }
 }

@@ -1,16 +1,11 @@
-import fs from "node:fs";
-import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import { version } from "../version.js";
 import { cardCommand } from "./card.js";
 import { companyCommand } from "./company.js";
 import { migrateCommand } from "./migrate.js";
 import { providerCommand } from "./provider.js";
 import { serveCommand } from "./serve.js";
-
-const { version } = JSON.parse(
-  fs.readFileSync(path.join(import.meta.dirname, "..", "..", "package.json"), "utf8"),
-);
 
 const EXIT_CODES = `
 Exit codes:

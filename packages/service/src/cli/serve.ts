@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { lineLog } from "../log.js";
+import { type LogLevel, logLevels, openLog } from "../log.js";
 import { type Environment, startService } from "../service.js";
 import { wholeNumber } from "./output.js";
 import { type CommonOptions, command, withWorkplace } from "./workplace.js";
@@ -8,6 +8,8 @@ interface ServeOptions extends CommonOptions {
   readonly port: number;
   readonly host: string;
   readonly environment: Environment;
+  readonly metricsPort?: number;
+  readonly logLevel: LogLevel;
 }
 
 /** `serve`: the HTTP service. */
@@ -28,6 +30,17 @@ export const serveCommand = (): Command =>
         .choices(["live", "sandbox"])
         .default("live"),
     )
+    .addOption(
+      new Option("--metrics-port <port>", "serve /metrics on this port, and on no other; 0 takes a free one")
+        .env("GIFTCARD_METRICS_PORT")
+        .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option("--log-level <level>", "info writes a line for every call, warn and error for failures only")
+        .env("GIFTCARD_LOG_LEVEL")
+        .choices(logLevels)
+        .default("info"),
+    )
     .addHelpText(
       "after",
       "\nPrints one line with its address when it is ready. SIGTERM or SIGINT: answers what is in flight, stops the\n" +
@@ -41,15 +54,24 @@ export const serveCommand = (): Command =>
     });
 
 async function serve(
-  { host, port, environment }: ServeOptions,
+  { host, port, environment, metricsPort, logLevel: level }: ServeOptions,
   { pool, out, keyring }: Parameters<Parameters<typeof withWorkplace>[1]>[0],
   stopped: Promise<void>,
 ): Promise<void> {
-  const log = lineLog((line) => process.stderr.write(`${line}\n`));
-  const service = await startService({ pool, keys: await keyring(), environment, host, port, log });
+  const log = openLog({ level, environment });
+  const service = await startService({
+    pool,
+    keys: await keyring(),
+    environment,
+    host,
+    port,
+    log,
+    metricsPort,
+  });
+  const { url, metricsUrl } = service;
   out.result(
-    { url: service.url, environment, pid: process.pid },
-    `giftcard-service (${environment}) is ready at ${service.url}`,
+    { url, metrics_url: metricsUrl, environment, pid: process.pid },
+    `giftcard-service (${environment}) is ready at ${url}${metricsUrl ? `, metrics at ${metricsUrl}` : ""}`,
   );
   await stopped;
   await service.close();

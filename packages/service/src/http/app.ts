@@ -13,20 +13,29 @@ import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { z } from "zod";
 import type { Log } from "../log.js";
+import type { CallObserver, CallOutcome } from "../observation.js";
 import { BodyRefusal, readParameters } from "./body.js";
 import { type Call, type Handlers, Refusal, type RefusalDetails, Replay } from "./handler.js";
+import { type OperatorView, operatorRoutes } from "./operator-routes.js";
 import { answerRefusal } from "./refusal-answer.js";
 
 export interface AppOptions {
   readonly handlers: Handlers;
   /** Finds the company of an API key. */
   readonly findCompany: (apiKey: Secret) => Promise<number | undefined>;
-  readonly health: () => Promise<Record<string, unknown>>;
+  readonly operatorView: OperatorView;
+  readonly observer: CallObserver;
   readonly log: Log;
 }
 
 const REQUEST_ID_HEADER = "X-Request-Id";
 type Environment = { Bindings: HttpBindings; Variables: { requestId: string } };
+/** What a call's way through the checks leaves for those who count and log. */
+interface CallNote {
+  outcome: CallOutcome;
+  companyId: number | undefined;
+  movedCents: number;
+}
 type AnyHandler = (request: unknown, call: Call & { companyId?: number }) => Promise<unknown>;
 
 /** The service's HTTP side: every row of the contract's table, joined with its handler. */
@@ -44,25 +53,25 @@ export function createApp(options: AppOptions): Hono<Environment> {
     app.on(row.method, [path, `${path}/`], async (c) => {
       const header = (header: string) => c.env.incoming.headers[header.toLowerCase()] as string | undefined;
       const requestId = c.get("requestId");
+      const note: CallNote = { outcome: "internal", companyId: undefined, movedCents: 0 };
+      const startedAt = performance.now();
+      options.observer.begin(name);
       let answer: Response;
       try {
-        answer = await serve(row, handler, options, c.env.incoming, requestId, header);
+        answer = await serve(row, handler, options, c.env.incoming, requestId, header, note);
       } catch (error) {
         options.log.failure({ requestId, endpoint: name, error });
         answer = answerRefusal(row, "internal");
+        note.outcome = "internal";
       }
+      const durationMs = performance.now() - startedAt;
+      options.observer.end({ requestId, operation: name, status: answer.status, durationMs, ...note });
       return echoKey(answer, row, header(IDEMPOTENCY_KEY_HEADER));
     });
     app.all(path, () => answerRefusal(row, "method_not_allowed"));
     app.all(`${path}/`, () => answerRefusal(row, "method_not_allowed"));
   }
-  app.get("/healthz", async (c) => {
-    try {
-      return c.json(await options.health());
-    } catch {
-      return c.json({ status: "database unreachable" }, 503);
-    }
-  });
+  operatorRoutes(app, options.operatorView);
   app.notFound(() => answerRefusal(undefined, "not_found"));
   app.onError((error, c) => {
     options.log.failure({ requestId: c.get("requestId"), endpoint: undefined, error });
@@ -79,9 +88,12 @@ async function serve(
   incoming: HttpBindings["incoming"],
   requestId: string,
   header: (name: string) => string | undefined,
+  note: CallNote,
 ): Promise<Response> {
-  const no = (code: Parameters<typeof answerRefusal>[1], details?: RefusalDetails) =>
-    answerRefusal(row, code, details);
+  const no = (code: Parameters<typeof answerRefusal>[1], details?: RefusalDetails) => {
+    note.outcome = code;
+    return answerRefusal(row, code, details);
+  };
   const parameters = await readParameters(incoming, row);
   if (parameters instanceof BodyRefusal) return no(parameters.code);
   const request = z.safeDecode(row.request, parameters as never);
@@ -98,14 +110,23 @@ async function serve(
     companyId = await options.findCompany(shown.apiKey);
     if (companyId === undefined) return no("unauthorized");
     if (row.auth === "company" && shown.companyId !== companyId) return no("unauthorized");
+    note.companyId = companyId;
   }
   const answer = await handler(request.data, companyId === undefined ? call : { ...call, companyId });
   if (answer instanceof Refusal) return no(answer.code, answer.details);
   const replayed = answer instanceof Replay;
+  note.outcome = replayed ? "replayed" : "done";
+  if (!replayed) note.movedCents = movedBy(answer);
   const body = z.encode(row.response, (replayed ? answer.response : answer) as never);
   const headers: Record<string, string> = { "Content-Type": "application/json" };
   if (replayed) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
   return new Response(JSON.stringify(body), { headers });
+}
+
+/** What devalue took or canceldevalue put back; 0 for every other answer. */
+function movedBy(answer: unknown): number {
+  const { deductedCents, refundedCents } = answer as { deductedCents?: number; refundedCents?: number };
+  return deductedCents ?? refundedCents ?? 0;
 }
 
 const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");

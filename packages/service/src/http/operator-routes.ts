@@ -1,0 +1,51 @@
+import { openApiDocument } from "@giftcard-pay/client/contract";
+import { type Env, Hono } from "hono";
+import { docsRoutes } from "./docs-page.js";
+import { listen, type RunningServer } from "./server.js";
+
+/** What an operator and his tools ask of a process. */
+export interface OperatorView {
+  readonly environment: string;
+  readonly version: string;
+  /** @returns what is missing; undefined when it can take calls */
+  readonly notReady: () => Promise<string | undefined>;
+  /** In Prometheus' text format. Left out where metrics have a port of their own. */
+  readonly metrics?: () => Promise<string>;
+}
+
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Health, readiness, metrics and the interface's description. */
+export function operatorRoutes<E extends Env>(app: Hono<E>, view: OperatorView): void {
+  const { environment, version, notReady, metrics } = view;
+  app.get("/healthz", (c) => c.json({ status: "ok", environment, version }));
+  app.get("/readyz", async (c) => {
+    const missing = await notReady();
+    return missing
+      ? c.json({ status: missing, environment, version }, 503)
+      : c.json({ status: "ready", environment, version });
+  });
+  if (metrics) metricsRoute(app, metrics);
+  const document = JSON.stringify(openApiDocument({ version }));
+  app.get("/openapi.json", (c) => c.body(document, 200, { "Content-Type": "application/json" }));
+  docsRoutes(app);
+}
+
+function metricsRoute<E extends Env>(app: Hono<E>, metrics: () => Promise<string>): void {
+  app.get("/metrics", async (c) => c.body(await metrics(), 200, { "Content-Type": METRICS_TYPE }));
+}
+
+/**
+ * Serves /metrics, and nothing else, on a port of its own.
+ *
+ * @throws {OperatorError} when the address cannot be listened on
+ */
+export function listenForMetrics(
+  metrics: () => Promise<string>,
+  host: string,
+  port: number,
+): Promise<RunningServer> {
+  const app = new Hono();
+  metricsRoute(app, metrics);
+  return listen(app.fetch, { host, port });
+}

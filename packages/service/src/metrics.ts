@@ -1,0 +1,117 @@
+import { endpoints } from "@giftcard-pay/client/contract";
+import type pg from "pg";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Queryable } from "./database.js";
+import type { CallObserver } from "./observation.js";
+
+/** In seconds: what a card terminal feels, around the time that one commit takes. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What a process counts about itself. No label comes from a caller. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly observer: CallObserver;
+}
+
+/**
+ * Counts calls, money, connections and locks.
+ *
+ * @param pool whose connections are counted
+ * @param probe asked for the locks that sessions wait for; must answer also while the pool is busy
+ */
+export function createMetrics(pool: pg.Pool, probe: Queryable, environment: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const calls = new Counter({
+    name: "giftcard_calls_total",
+    help: "Calls answered, by operation and outcome",
+    labelNames: ["operation", "outcome"] as const,
+    registers,
+  });
+  const durations = new Histogram({
+    name: "giftcard_call_duration_seconds",
+    help: "Time from a call's headers to its answer",
+    labelNames: ["operation"] as const,
+    buckets: BUCKETS,
+    registers,
+  });
+  const money = new Counter({
+    name: "giftcard_money_cents_total",
+    help: "Cents deducted by devalue and put back by canceldevalue",
+    labelNames: ["operation"] as const,
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: "giftcard_calls_in_flight",
+    help: "Calls that are not answered yet",
+    registers,
+  });
+  registerPool(pool, registers);
+  registerLocks(probe, registers);
+  new Gauge({
+    name: "giftcard_processes",
+    help: "Processes that serve",
+    labelNames: ["environment"] as const,
+    registers,
+  }).set({ environment }, 1);
+
+  const observer: CallObserver = {
+    begin: () => inFlight.inc(),
+    end({ operation, outcome, movedCents, durationMs }) {
+      const label = operation ? pathOf(operation) : "none";
+      calls.inc({ operation: label, outcome });
+      if (!operation) return;
+      inFlight.dec();
+      durations.observe({ operation: label }, durationMs / 1000);
+      if (movedCents > 0) money.inc({ operation: label }, movedCents);
+    },
+  };
+  return { registry, observer };
+}
+
+/** An operation's name as the interface has it. */
+const pathOf = (operation: keyof typeof endpoints) => endpoints[operation].path.replace(/\/$/, "");
+
+function registerPool(pool: pg.Pool, registers: Registry[]): void {
+  const connections = new Gauge({
+    name: "giftcard_database_connections",
+    help: "Connections of the pool, by state",
+    labelNames: ["state"] as const,
+    registers,
+    collect() {
+      connections.set({ state: "idle" }, pool.idleCount);
+      connections.set({ state: "busy" }, pool.totalCount - pool.idleCount);
+    },
+  });
+  const waiting = new Gauge({
+    name: "giftcard_database_waiting",
+    help: "Statements that wait for a connection",
+    registers,
+    collect() {
+      waiting.set(pool.waitingCount);
+    },
+  });
+}
+
+function registerLocks(probe: Queryable, registers: Registry[]): void {
+  const waits = new Gauge({
+    name: "giftcard_database_lock_waits",
+    help: "Sessions of this database that wait for a lock; absent while the database does not answer",
+    // Every process sees the same ones.
+    aggregator: "max",
+    registers,
+    async collect() {
+      waits.reset();
+      waits.remove();
+      try {
+        const { rows } = await probe.query<{ waits: number }>(
+          "select count(*)::int as waits from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+        );
+        waits.set(rows[0]?.waits ?? 0);
+      } catch {
+        // Then it is not shown, rather than shown as none.
+      }
+    },
+  });
+}

@@ -1,0 +1,23 @@
+import type { EndpointName, ErrorCode } from "@giftcard-pay/client/contract";
+
+/** How a call ended: a code of the contract, or one of the two ways in which it is well. */
+export type CallOutcome = ErrorCode | "done" | "replayed";
+
+/** What is known of a call when it has been answered: nothing in it is a secret. */
+export interface EndedCall {
+  readonly requestId: string;
+  /** Undefined where the path is none of the interface. */
+  readonly operation: EndpointName | undefined;
+  readonly status: number;
+  readonly outcome: CallOutcome;
+  readonly companyId: number | undefined;
+  /** What it moved: deducted by devalue, put back by canceldevalue. A repeated answer moves nothing. */
+  readonly movedCents: number;
+  readonly durationMs: number;
+}
+
+/** Who hears of calls. */
+export interface CallObserver {
+  begin(operation: EndpointName): void;
+  end(call: EndedCall): void;
+}
