@@ -27,10 +27,20 @@ afterAll(async () => {
 beforeEach(async () => {
   context = await browser.newContext({ viewport: { width: 1200, height: 1000 }, locale: "en-IE" });
   page = await context.newPage();
+  seen = [];
+  page.on("request", (request) => seen.push(Promise.resolve(request.url())));
+  page.on("console", (message) => seen.push(Promise.resolve(message.text())));
+  page.on("response", (response) => {
+    const isJson = response.headers()["content-type"]?.includes("json");
+    if (isJson) seen.push(response.text().catch(() => ""));
+  });
   page.setDefaultTimeout(20_000);
 });
 
 afterEach(() => context.close());
+
+/** What the pages were told and said: addresses, answers in JSON, and the console. */
+let seen: Promise<string>[];
 
 describe("a purchase in the browser", () => {
   it("takes 50.00 of 74.98 from a gift card and 24.98 from the bank, and cancelling gives the card its money back", async () => {
@@ -100,6 +110,26 @@ describe("a purchase in the browser", () => {
     const orderId = await placeOrder();
     expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [5], bank: [69.98] });
     expect(await balanceCents(card)).toBe(0);
+  });
+
+  it("leaves no card number and no PIN in the browser, in an address, in an answer or on the console", async () => {
+    const card = await shop.service.issueCard(7500);
+    const wrong = { ...card, pin: card.pin === "123456" ? "654321" : "123456" };
+    await toCheckout(festival);
+    await fillDetails();
+    await checkBalance(wrong);
+    await page.getByRole("alert").getByText("don't belong together").waitFor();
+    await apply(card);
+    await expectText("#remaining", "€24.98");
+    await placeOrder();
+    const kept = JSON.stringify(await context.storageState({ indexedDB: true }));
+    const session = await page.evaluate(() => JSON.stringify({ ...sessionStorage }));
+    const everything = [kept, session, await page.content(), ...(await Promise.all(seen))].join("\n");
+    // It looks in the right places: what may be there is found.
+    for (const known of ["noor@example.com", card.cardnumber.slice(-4), "night-owl"])
+      expect(everything).toContain(known);
+    expect(everything).not.toContain(card.cardnumber);
+    for (const pin of [card.pin, wrong.pin]) expect(everything).not.toMatch(new RegExp(`\\b${pin}\\b`));
   });
 
   it("follows the cart: what dearer delivery adds, the applied card pays", async () => {
