@@ -1,9 +1,13 @@
 /** A fault that the operator can mend: its message says how, and holds no secret. It is shown as it is. */
 export class OperatorError extends Error {
-  /** @param exitCode what the command ends with; the meanings stand in {@link exitCodes} */
+  /**
+   * @param exitCode what the command ends with; the meanings stand in {@link exitCodes}
+   * @param details what `--json` shows besides the message
+   */
   constructor(
     message: string,
     readonly exitCode: number = exitCodes.failed,
+    readonly details: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
     this.name = "OperatorError";

@@ -20,7 +20,8 @@ const MAX_BALANCE_CENTS = 100_000_000;
 const MAX_COUNT = 10_000;
 const DEFAULT_YEARS = 3;
 
-function day(text: string): string {
+/** Parses an option that is a day. */
+export function day(text: string): string {
   const date = new Date(`${text}T00:00:00Z`);
   const real = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime());
   if (!real || date.toISOString().slice(0, 10) !== text || text < "1900-01-01") {

@@ -2,9 +2,11 @@ import { Command, CommanderError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { version } from "../version.js";
 import { cardCommand } from "./card.js";
+import { checkCommand } from "./check.js";
 import { companyCommand } from "./company.js";
 import { migrateCommand } from "./migrate.js";
 import { providerCommand } from "./provider.js";
+import { reportCommand } from "./report.js";
 import { serveCommand } from "./serve.js";
 
 const EXIT_CODES = `
@@ -31,7 +33,9 @@ function program(): Command {
     .addCommand(companyCommand(new Command("company").description("Companies, their accounts and keys")))
     .addCommand(cardCommand(new Command("card").description("Gift cards")))
     .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
-    .addCommand(migrateCommand());
+    .addCommand(migrateCommand())
+    .addCommand(checkCommand())
+    .addCommand(reportCommand());
   const everywhere = (command: Command): void => {
     command.exitOverride();
     for (const child of command.commands) everywhere(child);
@@ -47,10 +51,11 @@ async function main(argv: string[]): Promise<number> {
     return exitCodes.done;
   } catch (error) {
     const { message, exitCode, said } = explain(error);
+    const details = error instanceof OperatorError ? error.details : {};
     if (exitCode === exitCodes.done) return exitCode;
     if (!said) process.stderr.write(`error: ${message}\n`);
     if (argv.includes("--json"))
-      process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode })}\n`);
+      process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode, ...details })}\n`);
     return exitCode;
   }
 }
