@@ -14,6 +14,14 @@ export interface Log {
   call(call: EndedCall): void;
   /** Something failed that nobody foresaw. */
   failure(failure: Failure): void;
+  /** A worker died, and another takes its place. */
+  workerLost(worker: LostWorker): void;
+}
+
+export interface LostWorker {
+  readonly workerPid: number | undefined;
+  readonly code: number | null;
+  readonly signal: string | null;
 }
 
 export const logLevels = ["info", "warn", "error", "silent"] as const;
@@ -47,6 +55,9 @@ export function openLog({ level, environment, destination }: LogOptions): Log {
     },
     failure({ requestId, endpoint, error }) {
       logger.error({ requestId, operation: endpoint, ...placeOf(error) }, "failure");
+    },
+    workerLost({ workerPid, code, signal }) {
+      logger.warn({ workerPid, code, signal }, "worker replaced");
     },
   };
 }

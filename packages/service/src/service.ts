@@ -28,6 +28,8 @@ export interface ServiceOptions {
   readonly metricsPort?: number | undefined;
   /** Where several processes share a port: takes this one's registry, and gives all of theirs together. */
   readonly shareMetrics?: ((registry: Registry) => () => Promise<string>) | undefined;
+  /** True where another process serves the metrics, so that this one's port does not show them. */
+  readonly metricsElsewhere?: boolean | undefined;
 }
 
 /** A service that answers. */
@@ -49,7 +51,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const app = createApp({
     handlers: { ...sessionHandlers(pool), ...cardHandlers(pool, keys), ...eventHandlers(pool, keys) },
     findCompany: (apiKey) => findCompany(pool, apiKey),
-    operatorView: options.metricsPort === undefined ? { ...operatorView, metrics } : operatorView,
+    operatorView:
+      options.metricsPort === undefined && !options.metricsElsewhere
+        ? { ...operatorView, metrics }
+        : operatorView,
     observer: {
       begin: observer.begin,
       end(call) {

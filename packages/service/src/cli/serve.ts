@@ -1,15 +1,12 @@
 import { type Command, Option } from "commander";
-import { type LogLevel, logLevels, openLog } from "../log.js";
-import { type Environment, startService } from "../service.js";
+import { logLevels } from "../log.js";
 import { wholeNumber } from "./output.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
+import { askedToStop, logOf, type ServingOptions, startServing } from "./serving.js";
+import { startWorkers } from "./workers.js";
+import { type CommonOptions, command, type Workplace, withWorkplace } from "./workplace.js";
 
-interface ServeOptions extends CommonOptions {
-  readonly port: number;
-  readonly host: string;
-  readonly environment: Environment;
-  readonly metricsPort?: number;
-  readonly logLevel: LogLevel;
+interface ServeOptions extends CommonOptions, ServingOptions {
+  readonly workers: number;
 }
 
 /** `serve`: the HTTP service. */
@@ -41,38 +38,38 @@ export const serveCommand = (): Command =>
         .choices(logLevels)
         .default("info"),
     )
+    .addOption(
+      new Option("--workers <number>", "so many processes answer on the one port")
+        .env("GIFTCARD_WORKERS")
+        .default(1)
+        .argParser(wholeNumber(1, 64)),
+    )
     .addHelpText(
       "after",
       "\nPrints one line with its address when it is ready. SIGTERM or SIGINT: answers what is in flight, stops the\n" +
         "built-in database, and ends with 0. With --database-url, run `migrate` first and set GIFTCARD_SECRETS_FILE.",
     )
     .action(async (options: ServeOptions) => {
-      const stopped = new Promise<void>((resolve) => {
-        for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
-      });
+      const stopped = askedToStop();
       await withWorkplace(options, (workplace) => serve(options, workplace, stopped), { role: "serve" });
     });
 
 async function serve(
-  { host, port, environment, metricsPort, logLevel: level }: ServeOptions,
-  { pool, out, keyring }: Parameters<Parameters<typeof withWorkplace>[1]>[0],
+  options: ServeOptions,
+  { pool, out, databaseUrl, secretsFile, keyring }: Workplace,
   stopped: Promise<void>,
 ): Promise<void> {
-  const log = openLog({ level, environment });
-  const service = await startService({
-    pool,
-    keys: await keyring(),
-    environment,
-    host,
-    port,
-    log,
-    metricsPort,
-  });
-  const { url, metricsUrl } = service;
+  const { environment, workers } = options;
+  const log = logOf(options);
+  const parts = { pool, databaseUrl, secretsFile: secretsFile(), log };
+  // Makes the file where there is none yet, before several processes look for it.
+  await keyring();
+  const { url, metricsUrl, close } =
+    workers > 1 ? await startWorkers(workers, options, parts) : await startServing(options, parts);
   out.result(
     { url, metrics_url: metricsUrl, environment, pid: process.pid },
     `giftcard-service (${environment}) is ready at ${url}${metricsUrl ? `, metrics at ${metricsUrl}` : ""}`,
   );
   await stopped;
-  await service.close();
+  await close();
 }

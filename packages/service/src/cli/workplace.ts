@@ -22,6 +22,10 @@ export interface CommonOptions {
 export interface Workplace {
   readonly pool: pg.Pool;
   readonly out: Output;
+  /** Holds the password: never print it. */
+  readonly databaseUrl: string;
+  /** @throws {OperatorError} when nobody named it and it has no default */
+  secretsFile(): string;
   /** Opens the secrets; only commands that touch cards need them. */
   keyring(): Promise<Keyring>;
 }
@@ -65,7 +69,13 @@ export async function withWorkplace(
       await checkConnection(pool);
       if (tables === "require" && ownsTables) await migrate(pool);
       else if (tables === "require") await checkMigrated(pool);
-      await work({ pool, out, keyring: () => openKeyring(secretsFile(options), pool) });
+      await work({
+        pool,
+        out,
+        databaseUrl: url,
+        secretsFile: () => secretsFile(options),
+        keyring: () => openKeyring(secretsFile(options), pool),
+      });
     } finally {
       ending = true;
       await pool.end();

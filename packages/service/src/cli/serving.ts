@@ -1,0 +1,33 @@
+import type pg from "pg";
+import { type Log, type LogLevel, openLog } from "../log.js";
+import { openKeyring } from "../secrets.js";
+import { type Environment, type RunningService, type ServiceOptions, startService } from "../service.js";
+
+/** What `serve` was asked for; it also goes, as JSON, to each worker. */
+export interface ServingOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly environment: Environment;
+  readonly metricsPort?: number;
+  readonly logLevel: LogLevel;
+}
+
+/** Starts the service in this process. */
+export async function startServing(
+  options: ServingOptions,
+  { pool, secretsFile, log }: { pool: pg.Pool; secretsFile: string; log: Log },
+  more: Pick<ServiceOptions, "shareMetrics" | "metricsElsewhere"> = {},
+): Promise<RunningService> {
+  const { environment, host, port, metricsPort } = options;
+  const keys = await openKeyring(secretsFile, pool);
+  return startService({ pool, keys, environment, host, port, log, metricsPort, ...more });
+}
+
+export const logOf = ({ logLevel: level, environment }: ServingOptions): Log =>
+  openLog({ level, environment });
+
+/** Resolves when the process is asked to end. */
+export const askedToStop = () =>
+  new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
+  });

@@ -1,0 +1,21 @@
+import type { ServingOptions } from "./serving.js";
+
+/** What a worker is to do. It comes over the channel between the processes: the address holds a password. */
+export interface WorkerTask {
+  readonly serving: ServingOptions;
+  readonly databaseUrl: string;
+  readonly secretsFile: string;
+  readonly maxConnections: number;
+  /** The first process serves the metrics on a port of their own. */
+  readonly metricsElsewhere: boolean;
+}
+
+export type ToWorker =
+  | { readonly type: "giftcard:start"; readonly task: WorkerTask }
+  /** Everybody's metrics; without a text they could not be read. */
+  | { readonly type: "giftcard:metrics"; readonly id: number; readonly text: string | undefined };
+
+export type FromWorker =
+  | { readonly type: "giftcard:ready"; readonly url: string }
+  | { readonly type: "giftcard:failed"; readonly error: string; readonly exitCode: number }
+  | { readonly type: "giftcard:metrics-please"; readonly id: number };

@@ -1,0 +1,67 @@
+// One of the processes of `serve --workers`: it waits for its task, serves, and ends in good order.
+import { AggregatorRegistry, type Registry } from "prom-client";
+import { openPool } from "../database.js";
+import { exitCodes, OperatorError } from "../operator-error.js";
+import { askedToStop, logOf, startServing } from "./serving.js";
+import type { FromWorker, ToWorker, WorkerTask } from "./worker-messages.js";
+
+const tell = (message: FromWorker) =>
+  new Promise<void>((resolve) => {
+    if (process.send) process.send(message, () => resolve());
+    else resolve();
+  });
+
+const stopped = askedToStop();
+const task = await new Promise<WorkerTask>((resolve) => {
+  process.on("message", (message: ToWorker) => {
+    if (message.type === "giftcard:start") resolve(message.task);
+  });
+});
+const log = logOf(task.serving);
+const pool = openPool(
+  task.databaseUrl,
+  (error) => log.failure({ requestId: undefined, endpoint: undefined, error }),
+  task.maxConnections,
+);
+try {
+  const service = await startServing(
+    task.serving,
+    { pool, secretsFile: task.secretsFile, log },
+    { shareMetrics: metricsOfAll, metricsElsewhere: task.metricsElsewhere },
+  );
+  await tell({ type: "giftcard:ready", url: service.url });
+  await stopped;
+  await service.close();
+} catch (error) {
+  const known = error instanceof OperatorError;
+  if (!known) log.failure({ requestId: undefined, endpoint: undefined, error });
+  const message = known ? error.message : "A worker failed; its log line says where.";
+  await tell({
+    type: "giftcard:failed",
+    error: message,
+    exitCode: known ? error.exitCode : exitCodes.failed,
+  });
+  process.exitCode = exitCodes.failed;
+} finally {
+  await pool.end();
+  if (process.connected) process.disconnect();
+}
+
+/** Lends this process's counts to the first one, and asks it for those of all. */
+function metricsOfAll(registry: Registry): () => Promise<string> {
+  new AggregatorRegistry();
+  AggregatorRegistry.setRegistries([registry]);
+  let lastId = 0;
+  const asked = new Map<number, (text: string | undefined) => void>();
+  process.on("message", (message: ToWorker) => {
+    if (message.type !== "giftcard:metrics") return;
+    asked.get(message.id)?.(message.text);
+    asked.delete(message.id);
+  });
+  return () =>
+    new Promise((resolve, reject) => {
+      const id = ++lastId;
+      asked.set(id, (text) => (text === undefined ? reject(new Error("No metrics.")) : resolve(text)));
+      void tell({ type: "giftcard:metrics-please", id });
+    });
+}
