@@ -126,7 +126,7 @@ class Checkout {
     const order = await this.#work(() => this.#complete(details));
     if (order) return this.#place.go(`/order/${order.id}`);
     // The reason may be that something changed: show what holds now.
-    this.#cart = (await this.#place.shop.cart()) ?? this.#cart;
+    this.#cart = (await this.#place.shop.cart().catch(() => undefined)) ?? this.#cart;
     this.draw();
     await this.#tag?.refresh();
   };
@@ -145,7 +145,8 @@ class Checkout {
     try {
       return await task();
     } catch (error) {
-      this.#problem = error instanceof Error ? error.message : "That didn't work.";
+      const isAnswer = error instanceof Error && !(error instanceof TypeError);
+      this.#problem = isAnswer ? error.message : "The shop didn't answer. Try again.";
       return undefined;
     } finally {
       this.#busy = false;
