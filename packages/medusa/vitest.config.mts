@@ -5,8 +5,8 @@ export default defineConfig({
     name: "medusa",
     include: ["test/**/*.test.ts"],
     globalSetup: ["../../test/support/postgres-setup.ts"],
-    // Each file boots a Medusa; one at a time leaves the machine some air.
-    fileParallelism: false,
+    // Each file boots Medusas, and waits for them much of the time: two at once keep two cores busy.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 180_000,
   },

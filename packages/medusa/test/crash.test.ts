@@ -2,9 +2,10 @@ import { afterEach, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
-const LEASE_MS = 5000;
+/** Long enough that all devalues are on their way together when Medusa is killed. */
+const timeouts = { timeoutMs: 10_000, leaseMs: 12_000 };
 /** The lease, the recovery's own minute, and some air. */
-const RECOVERY_MS = LEASE_MS + 75_000;
+const RECOVERY_MS = timeouts.leaseMs + 75_000;
 
 let shop: TestShop | undefined;
 afterEach(async () => {
@@ -22,16 +23,17 @@ async function readyCart({ service, storefront }: TestShop, data?: Record<string
 }
 
 test("killed while devalues are on their way and while the remainder is authorized: every card is whole again", async () => {
-  shop = await startShop({}, { leaseMs: LEASE_MS });
+  shop = await startShop({}, timeouts);
   const { proxy, storefront } = shop;
   const inRemainder = await readyCart(shop, { behaviour: "hangs" });
   const answered = await readyCart(shop);
   const late = await readyCart(shop);
   const calls: Promise<unknown>[] = [storefront.complete(inRemainder.cartId).catch(() => {})];
-  await expect.poll(() => shop?.balanceCents(inRemainder.card)).toBe(2500);
+  await expect.poll(() => shop?.balanceCents(inRemainder.card), { timeout: 20_000 }).toBe(2500);
   proxy.set("devalue", "hold", 2);
   for (const { cartId } of [answered, late]) calls.push(storefront.complete(cartId).catch(() => {}));
-  await expect.poll(() => proxy.seen.filter((call) => call.operation === "devalue").length).toBe(3);
+  const devalues = () => proxy.seen.filter((call) => call.operation === "devalue").length;
+  await expect.poll(devalues, { timeout: 9000 }).toBe(3);
   await shop.crash();
   await Promise.all(calls);
   // The service does its work; nobody is there any more to hear of it.
@@ -58,7 +60,7 @@ test("killed when the order was placed and fully paid, before the card was given
       TEST_HANGING_HOOK: "orderCreated",
       TEST_RECOVER_OFTEN: "yes",
     },
-    { leaseMs: LEASE_MS },
+    timeouts,
   );
   const { card, cartId } = await readyCart(shop);
   const call = shop.storefront.complete(cartId).catch(() => {});

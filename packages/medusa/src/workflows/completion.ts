@@ -78,14 +78,21 @@ export async function undoCompletion(
     const all = [...giftSessions, ...otherSessions, ...deadSessions];
     const remainder = all.find((session) => session.id === record.remainderSessionId);
     const gifts = all.filter((session) => record.giftSessionIds.includes(session.id));
-    // Medusa itself refunds a remainder that is captured already, and needs its session for that.
-    const undone = remainder?.payment && !remainder.payment.captured_at ? [...gifts, remainder] : gifts;
+    const undone = remainder && mustGo(remainder) ? [...gifts, remainder] : gifts;
     for (const { payment } of undone) {
       if (payment && !payment.canceled_at) await container.resolve(Modules.PAYMENT).cancelPayment(payment.id);
     }
     // A session whose payment was undone would be taken for paid by the next completion.
     await deleteSessions(container, undone);
   });
+}
+
+/**
+ * Whether the remainder's session goes with the cards. One that asks the shopper for more stays, for the next try. One
+ * that is captured stays too: Medusa itself refunds it, and needs its session for that.
+ */
+function mustGo({ payment, status }: SessionView): boolean {
+  return payment ? !payment.captured_at : status === "pending_authorization";
 }
 
 /** @returns false when the cart has nothing to do with gift cards */
@@ -97,7 +104,6 @@ async function charge(
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const payments = container.resolve(Modules.PAYMENT);
   const payment = await readCartPayment(container, record.cartId);
-  record.giftSessionIds.push(...payment.giftSessions.map((session) => session.id));
   if (!payment.isEuro) {
     if (payment.giftSessions.length > 0) throw new CheckoutError("currency_not_supported");
     return false;
@@ -111,12 +117,14 @@ async function charge(
   const owner = newOwner();
   const charges: { sessionId: string; reference: string }[] = [];
   for (const [index, part] of plan.parts.entries()) {
+    const made = payment.giftSessions[index]?.id;
     const sessionId =
-      payment.giftSessions[index]?.id ??
-      (await createGiftSession(container, payment.collectionId ?? "", plan, index, payment.rawTotal));
-    if (!record.giftSessionIds.includes(sessionId)) record.giftSessionIds.push(sessionId);
+      made ?? (await createGiftSession(container, payment.collectionId ?? "", plan, index, payment.rawTotal));
+    if (!made) record.giftSessionIds.push(sessionId);
     const { reference } = await engine.begin(payment.cart, part, sessionId, owner);
     record.references.push(reference);
+    // A session that stood there before is this completion's from now on; had another one begun it, it would be theirs.
+    if (made) record.giftSessionIds.push(sessionId);
     charges.push({ sessionId, reference });
   }
   for (const { sessionId } of charges) {

@@ -2,17 +2,14 @@ const { AbstractPaymentProvider, ModuleProvider, Modules } = require("@medusajs/
 
 /**
  * A bank that does what the page asks for in the session's data: `behaviour` is the status that an authorization ends
- * with, or "hangs". It remembers what it holds of each session in the data, as a real provider would remember it at its own place.
+ * with, or "hangs"; `initially` is the status that it begins with. It remembers what it holds of each session in the data, as a real provider would remember it at its own place.
  */
 class BankProvider extends AbstractPaymentProvider {
   static identifier = "bank";
 
   async initiatePayment({ data, amount }) {
-    return {
-      id: data.session_id,
-      status: "pending",
-      data: { ...data, asked: Number(amount), state: "open" },
-    };
+    const status = data.initially ?? "pending";
+    return { id: data.session_id, status, data: { ...data, asked: Number(amount), state: "open" } };
   }
   async updatePayment({ data, amount }) {
     return { status: "pending", data: { ...data, asked: Number(amount) } };
