@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { version } from "../version.js";
+import { backupCommand, restoreCommand } from "./backup.js";
 import { cardCommand } from "./card.js";
 import { checkCommand } from "./check.js";
 import { companyCommand } from "./company.js";
@@ -34,6 +35,8 @@ function program(): Command {
     .addCommand(cardCommand(new Command("card").description("Gift cards")))
     .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
     .addCommand(migrateCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
     .addCommand(checkCommand())
     .addCommand(reportCommand());
   const everywhere = (command: Command): void => {

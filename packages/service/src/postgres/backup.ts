@@ -1,0 +1,203 @@
+import { randomBytes } from "node:crypto";
+import fs from "node:fs/promises";
+import path from "node:path";
+import pg from "pg";
+import { OperatorError } from "../operator-error.js";
+import { pickAccount, type RunAs } from "./binaries.js";
+import { clusterDir } from "./server.js";
+
+/** What PostgreSQL makes anew when it starts, or must not find: folders stay, empty. */
+const EMPTIED = [
+  "pg_wal",
+  "pg_replslot",
+  "pg_dynshmem",
+  "pg_notify",
+  "pg_serial",
+  "pg_snapshots",
+  "pg_stat_tmp",
+  "pg_subtrans",
+];
+const LEFT_OUT = ["postmaster.pid", "postmaster.opts", "backup_label", "tablespace_map"];
+const PASSWORD_FILE = "postgres.password";
+const CLUSTER = "postgres";
+const NOTE = "backup.json";
+
+/** What a backup says about itself. */
+export interface BackupNote {
+  readonly made_at: string;
+  readonly service_version: string;
+  readonly bytes: number;
+}
+
+/**
+ * Copies the cluster of a data directory while it serves: its files, and the log of all that changed meanwhile.
+ *
+ * @param url the running server's address, as superuser
+ * @param target a folder that is not there yet; it appears whole or not at all
+ * @throws {OperatorError} when the folder is there already
+ */
+export async function backUp({
+  dataDir,
+  url,
+  target,
+  version,
+}: {
+  dataDir: string;
+  url: string;
+  target: string;
+  version: string;
+}): Promise<BackupNote> {
+  const unfinished = `${target}.unfinished`;
+  await refuseExisting(target);
+  await fs.rm(unfinished, { recursive: true, force: true });
+  await fs.mkdir(path.join(unfinished, CLUSTER), { recursive: true, mode: 0o700 });
+  const db = new pg.Client({ connectionString: url });
+  // It fails with the statement that it is needed for.
+  db.on("error", () => {});
+  try {
+    await db.connect();
+    // Keeps the log from being recycled before it is copied; it goes with the connection.
+    const slot = `giftcard_backup_${randomBytes(6).toString("hex")}`;
+    await db.query("select pg_create_physical_replication_slot($1, true, true)", [slot]);
+    const begun = await db.query("select pg_walfile_name(pg_backup_start($1, true)) as file", [slot]);
+    const source = clusterDir(dataDir);
+    const cluster = path.join(unfinished, CLUSTER);
+    let bytes = await copyFiles(source, cluster);
+    const ended = await db.query(
+      "select labelfile, pg_walfile_name(lsn) as file from pg_backup_stop(wait_for_archive => false)",
+    );
+    await write(path.join(cluster, "backup_label"), ended.rows[0].labelfile);
+    bytes += await copyLog(source, cluster, begun.rows[0].file, ended.rows[0].file);
+    await copy(path.join(dataDir, PASSWORD_FILE), path.join(unfinished, PASSWORD_FILE));
+    const note = { made_at: new Date().toISOString(), service_version: version, bytes };
+    await write(path.join(unfinished, NOTE), `${JSON.stringify(note, null, 2)}\n`);
+    await fs.rename(unfinished, target);
+    return note;
+  } catch (error) {
+    await fs.rm(unfinished, { recursive: true, force: true });
+    throw error;
+  } finally {
+    await db.end();
+  }
+}
+
+/**
+ * Puts a backup's cluster into a data directory that has none.
+ *
+ * @returns takes it away again
+ * @throws {OperatorError} when this is no backup, or the directory holds a database
+ */
+export async function putBack({
+  dataDir,
+  source,
+  dbUser,
+}: {
+  dataDir: string;
+  source: string;
+  dbUser?: string | undefined;
+}): Promise<{ note: BackupNote; undo: () => Promise<void> }> {
+  let note: BackupNote;
+  try {
+    note = JSON.parse(await fs.readFile(path.join(source, NOTE), "utf8"));
+  } catch {
+    throw new OperatorError(`${source} is not a whole backup: it has no ${NOTE}.`);
+  }
+  const cluster = clusterDir(dataDir);
+  const password = path.join(dataDir, PASSWORD_FILE);
+  for (const there of [cluster, password]) await refuseExisting(there);
+  await fs.mkdir(dataDir, { recursive: true });
+  const undo = async () => {
+    for (const put of [cluster, password]) await fs.rm(put, { recursive: true, force: true });
+  };
+  try {
+    await copyTree(
+      path.join(source, CLUSTER),
+      cluster,
+      pickAccount(dbUser, () => {}),
+    );
+    await copy(path.join(source, PASSWORD_FILE), password);
+  } catch (error) {
+    await undo();
+    throw error;
+  }
+  return { note, undo };
+}
+
+async function refuseExisting(file: string): Promise<void> {
+  const there = await fs.lstat(file).catch(() => undefined);
+  if (there) throw new OperatorError(`${file} is there already. Name another place.`);
+}
+
+/** Copies what the cluster consists of at the moment; the log then makes one state of it. */
+async function copyFiles(source: string, target: string): Promise<number> {
+  let bytes = 0;
+  const walk = async (folder: string): Promise<void> => {
+    for (const entry of await fs.readdir(path.join(source, folder), { withFileTypes: true })) {
+      const name = path.join(folder, entry.name);
+      if (LEFT_OUT.includes(name) || entry.name.startsWith("pgsql_tmp")) continue;
+      if (entry.isDirectory()) {
+        await fs.mkdir(path.join(target, name), { mode: 0o700 });
+        if (!EMPTIED.includes(name)) await walk(name);
+      } else if (name !== CONTROL_FILE) {
+        bytes += await copyIfThere(path.join(source, name), path.join(target, name));
+      }
+    }
+  };
+  await walk("");
+  for (const folder of ["archive_status", "summaries"])
+    await fs.mkdir(path.join(target, "pg_wal", folder), { mode: 0o700 });
+  // It comes last, as it tells how far the log must be read.
+  return bytes + (await copyIfThere(path.join(source, CONTROL_FILE), path.join(target, CONTROL_FILE)));
+}
+
+const CONTROL_FILE = path.join("global", "pg_control");
+
+async function copyLog(source: string, target: string, first: string, last: string): Promise<number> {
+  const names = await fs.readdir(path.join(source, "pg_wal"));
+  const needed = names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last);
+  let bytes = 0;
+  for (const name of needed)
+    bytes += await copy(path.join(source, "pg_wal", name), path.join(target, "pg_wal", name));
+  return bytes;
+}
+
+/** A table's file may go while we look; the log knows. */
+async function copyIfThere(from: string, to: string): Promise<number> {
+  try {
+    return await copy(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+/** Copies a file and writes it down to the disk; how many bytes it has. */
+async function copy(from: string, to: string): Promise<number> {
+  await fs.copyFile(from, to);
+  const file = await fs.open(to, "r+");
+  try {
+    await file.chmod(0o600);
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
+
+const write = (file: string, text: string) => fs.writeFile(file, text, { mode: 0o600, flush: true });
+
+async function copyTree(from: string, to: string, runAs: RunAs): Promise<void> {
+  const own = async (file: string) => {
+    if (runAs.uid !== undefined && runAs.gid !== undefined) await fs.chown(file, runAs.uid, runAs.gid);
+  };
+  await fs.mkdir(to, { mode: 0o700 });
+  await own(to);
+  for (const entry of await fs.readdir(from, { withFileTypes: true })) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (entry.isDirectory()) await copyTree(source, target, runAs);
+    else {
+      await copy(source, target);
+      await own(target);
+    }
+  }
+}
