@@ -1,8 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import { Secret } from "@giftcard-pay/client/contract";
 
-/** One key per purpose, 32 bytes each. */
-interface Keys {
+/** One generation of the service's secrets: a key per purpose, 32 bytes each. */
+export interface SecretGeneration {
   readonly cardNumber: Buffer;
   readonly pin: Buffer;
   readonly cancelToken: Buffer;
@@ -21,42 +21,79 @@ const hmac = (key: Buffer, ...parts: (string | Buffer)[]) => {
  */
 export const hashOf = (secret: Secret) => createHash("sha256").update(secret.reveal()).digest();
 
-/** Everything that is hashed under the service's keys. It never shows them. */
-export class Keyring {
-  readonly #keys: Keys;
+/** Tells whether two generations are the same, without telling what is in them. */
+export function checkOf({ cardNumber, pin, cancelToken, idempotency }: SecretGeneration): Buffer {
+  const parts = [cardNumber, pin, cancelToken, idempotency].map((key) =>
+    hmac(key, "giftcard-service key check"),
+  );
+  return createHash("sha256").update(Buffer.concat(parts)).digest();
+}
 
-  constructor(keys: Keys) {
-    this.#keys = keys;
+/**
+ * Everything that is hashed under the service's keys. It never shows them. Generations are numbered from 1, the oldest;
+ * the newest hashes what is new. What comes as a list has one hash for each, oldest first.
+ */
+export class Keyring {
+  #generations: readonly SecretGeneration[];
+  readonly #reload: (() => Promise<readonly SecretGeneration[]>) | undefined;
+
+  /** @param reload reads them again, after another process has added one */
+  constructor(generations: readonly SecretGeneration[], reload?: () => Promise<readonly SecretGeneration[]>) {
+    this.#generations = generations;
+    this.#reload = reload;
   }
 
-  /** Tells whether two keyrings are the same, without telling what is in them. */
-  check(): Buffer {
-    const parts = Object.values(this.#keys).map((key: Buffer) => hmac(key, "giftcard-service key check"));
-    return createHash("sha256").update(Buffer.concat(parts)).digest();
+  /** The number of the newest generation. */
+  get newest(): number {
+    return this.#generations.length;
+  }
+
+  /** Reads the secrets again, and tells whether there are newer ones. */
+  async refresh(): Promise<boolean> {
+    const before = this.newest;
+    if (this.#reload) this.#generations = await this.#reload();
+    return this.newest > before;
   }
 
   /** What a card is found by. */
-  cardNumber(cardNumber: Secret): Buffer {
-    return hmac(this.#keys.cardNumber, cardNumber.reveal());
+  cardNumbers(cardNumber: Secret): Buffer[] {
+    return this.#generations.map((keys) => hmac(keys.cardNumber, cardNumber.reveal()));
   }
 
   /** A PIN counts only together with its card number. */
-  pin(cardNumber: Secret, pin: Secret): Buffer {
-    return hmac(this.#keys.pin, cardNumber.reveal(), "\0", pin.reveal());
+  pins(cardNumber: Secret, pin: Secret): Buffer[] {
+    return this.#generations.map((keys) => hmac(keys.pin, cardNumber.reveal(), "\0", pin.reveal()));
   }
 
-  /** The cancel token of a deduction: made again for a repeated answer, never stored. */
-  cancelToken(deductionId: string, nonce: Buffer): Secret {
-    return new Secret(hmac(this.#keys.cancelToken, deductionId, "\0", nonce).toString("hex"));
+  /**
+   * The cancel token of a deduction: made again for a repeated answer, never stored.
+   *
+   * @param tokenHash the hash of the token as it was first given, for one of an older generation
+   */
+  cancelToken(deductionId: string, nonce: Buffer, tokenHash?: Buffer): Secret {
+    for (const { cancelToken } of this.#generations.toReversed()) {
+      const token = new Secret(hmac(cancelToken, deductionId, "\0", nonce).toString("hex"));
+      if (!tokenHash || hashOf(token).equals(tokenHash)) return token;
+    }
+    throw new Error("No generation of the secrets makes this token.");
   }
 
-  /** What an Idempotency-Key is found by. */
+  /** What an Idempotency-Key is found by. It stays known for good, so it is hashed under the oldest generation. */
   idempotencyKey(key: string): Buffer {
-    return hmac(this.#keys.idempotency, "key\0", key);
+    return hmac(this.#oldest.idempotency, "key\0", key);
   }
 
   /** Tells whether two calls carry the same parameters, without keeping them. */
-  parameters(...values: (string | number)[]): Buffer {
-    return hmac(this.#keys.idempotency, "parameters\0", JSON.stringify(values));
+  parameters(...values: (string | number)[]): Buffer[] {
+    return this.#generations.map((keys) => hmac(keys.idempotency, "parameters\0", JSON.stringify(values)));
+  }
+
+  /** What failed logins of an account or an address are counted by: the same in every process, whatever the generation. */
+  loginSubject(kind: "account" | "email" | "address", value: string): Buffer {
+    return hmac(this.#oldest.idempotency, "login\0", kind, "\0", value);
+  }
+
+  get #oldest(): SecretGeneration {
+    return this.#generations[0] as SecretGeneration;
   }
 }

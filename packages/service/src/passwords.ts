@@ -13,6 +13,9 @@ export async function hashPassword(password: Secret): Promise<string> {
   return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
 }
 
+/** Whether a hash was made at another cost than hashes are made now. */
+export const isOutdated = (kept: string) => !kept.startsWith(`scrypt$${COST.N}$${COST.r}$${COST.p}$`);
+
 /** An account that nobody can log in to: checking against it takes as long as against a real one. */
 const NO_ACCOUNT = ["scrypt", COST.N, COST.r, COST.p, randomBytes(SALT_BYTES).toString("base64url"), ""].join(
   "$",

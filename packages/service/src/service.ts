@@ -5,12 +5,15 @@ import { eventHandlers } from "./handlers/events.js";
 import { sessionHandlers } from "./handlers/session.js";
 import { createApp } from "./http/app.js";
 import { listenForMetrics } from "./http/operator-routes.js";
-import { listen, type RunningServer } from "./http/server.js";
+import { listen, type RunningServer, type Timeouts } from "./http/server.js";
 import type { Keyring } from "./keyring.js";
+import { KeyLimit } from "./limits/key-limit.js";
+import { defaultLimits, type Limits } from "./limits/limits.js";
 import type { Log } from "./log.js";
 import { createMetrics } from "./metrics.js";
 import { findObstacle, openProbe } from "./readiness.js";
 import { findCompany } from "./store/accounts.js";
+import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
 
 export type Environment = "live" | "sandbox";
@@ -24,6 +27,8 @@ export interface ServiceOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly log: Log;
+  readonly limits?: Limits | undefined;
+  readonly timeouts?: Timeouts | undefined;
   /** A port for /metrics alone, which is then no more on the other; 0 takes a free one. */
   readonly metricsPort?: number | undefined;
   /** Where several processes share a port: takes this one's registry, and gives all of theirs together. */
@@ -43,14 +48,21 @@ export interface RunningService extends RunningServer {
  * @throws {OperatorError} when the address cannot be listened on
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { pool, keys, environment, log, shareMetrics } = options;
+  const { pool, keys, environment, log, shareMetrics, limits = defaultLimits } = options;
   const probe = openProbe(pool);
   const { registry, observer } = createMetrics(pool, probe, environment);
   const metrics = shareMetrics ? shareMetrics(registry) : () => registry.metrics();
   const operatorView = { environment, version, notReady: () => findObstacle(probe) };
   const app = createApp({
-    handlers: { ...sessionHandlers(pool), ...cardHandlers(pool, keys), ...eventHandlers(pool, keys) },
+    handlers: {
+      ...sessionHandlers(pool, keys, limits.login),
+      ...cardHandlers(pool, keys, limits.card),
+      ...eventHandlers(pool, keys),
+    },
     findCompany: (apiKey) => findCompany(pool, apiKey),
+    keyLimit: new KeyLimit(pool, limits.callsPerMinute),
+    callsAtOnce: limits.callsAtOnce,
+    proxies: limits.proxies,
     operatorView:
       options.metricsPort === undefined && !options.metricsElsewhere
         ? { ...operatorView, metrics }
@@ -64,7 +76,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     },
     log,
   });
-  const closing: (() => Promise<void>)[] = [() => probe.end()];
+  const stopSweeping = sweepRegularly(pool, (error) =>
+    log.failure({ requestId: undefined, endpoint: undefined, error }),
+  );
+  const closing: (() => Promise<void>)[] = [stopSweeping, () => probe.end()];
   try {
     const server = await listen(app.fetch, options);
     closing.unshift(() => server.close());

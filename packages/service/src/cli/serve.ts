@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { logLevels } from "../log.js";
+import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
 import { askedToStop, logOf, type ServingOptions, startServing } from "./serving.js";
 import { startWorkers } from "./workers.js";
@@ -11,7 +12,7 @@ interface ServeOptions extends CommonOptions, ServingOptions {
 
 /** `serve`: the HTTP service. */
 export const serveCommand = (): Command =>
-  command("serve", "Run the service, on its own built-in PostgreSQL or on one of yours")
+  addLimitOptions(command("serve", "Run the service, on its own built-in PostgreSQL or on one of yours"))
     .addOption(
       new Option("--port <port>", "listen on this port; 0 takes a free one")
         .env("GIFTCARD_PORT")

@@ -2,9 +2,10 @@ import type pg from "pg";
 import { type Log, type LogLevel, openLog } from "../log.js";
 import { openKeyring } from "../secrets.js";
 import { type Environment, type RunningService, type ServiceOptions, startService } from "../service.js";
+import { type LimitOptions, limitsOf, timeoutsOf } from "./limit-options.js";
 
 /** What `serve` was asked for; it also goes, as JSON, to each worker. */
-export interface ServingOptions {
+export interface ServingOptions extends LimitOptions {
   readonly port: number;
   readonly host: string;
   readonly environment: Environment;
@@ -20,7 +21,8 @@ export async function startServing(
 ): Promise<RunningService> {
   const { environment, host, port, metricsPort } = options;
   const keys = await openKeyring(secretsFile, pool);
-  return startService({ pool, keys, environment, host, port, log, metricsPort, ...more });
+  const [limits, timeouts] = [limitsOf(options), timeoutsOf(options)];
+  return startService({ pool, keys, environment, host, port, log, limits, timeouts, metricsPort, ...more });
 }
 
 export const logOf = ({ logLevel: level, environment }: ServingOptions): Log =>

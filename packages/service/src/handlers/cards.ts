@@ -2,7 +2,8 @@ import { type Cents, cents } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database.js";
 import { type Handlers, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
-import { cancelByKey, cancelByToken, devalue, findCard } from "../store/cards.js";
+import type { LockoutRule } from "../limits/limits.js";
+import { type CardRefusal, cancelByKey, cancelByToken, devalue, readCard } from "../store/cards.js";
 
 const CURRENCY = "EUR";
 
@@ -10,17 +11,19 @@ const CURRENCY = "EUR";
 export function cardHandlers(
   db: Queryable,
   keys: Keyring,
+  rule: LockoutRule,
 ): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
   return {
     async balance({ cardNumber, pin }) {
-      const card = await findCard(db, keys, cardNumber, pin);
-      if (!card) return refuse("invalid_card");
+      const card = await readCard(db, keys, rule, { cardNumber, pin });
+      if (card.outcome !== "done") return refuseCard(card);
       const { balanceCents, cardStatus, expiryDate } = card;
       return { success: true, balanceCents, currency: CURRENCY, cardStatus, expiryDate };
     },
 
     async devalue({ cardNumber, pin, amountCents }, { companyId, idempotencyKey }) {
-      const done = await devalue(db, keys, { companyId, cardNumber, pin, amountCents, idempotencyKey });
+      const done = await devalue(db, keys, rule, { companyId, cardNumber, pin, amountCents, idempotencyKey });
+      if (done.outcome === "invalid_card" || done.outcome === "card_locked") return refuseCard(done);
       if (done.outcome !== "done" && done.outcome !== "replayed") return refuse(done.outcome);
       const { deductedCents, cancelToken } = done;
       const remainingCents: Cents = cents(amountCents - deductedCents);
@@ -41,3 +44,8 @@ export function cardHandlers(
     },
   };
 }
+
+const refuseCard = (refusal: CardRefusal) =>
+  refusal.outcome === "card_locked"
+    ? refuse("card_locked", { retryAfterSeconds: refusal.retryAfterSeconds })
+    : refuse("invalid_card");

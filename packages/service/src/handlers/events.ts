@@ -1,7 +1,7 @@
 import type { EventInput, Fault, RequestOf, ResponseOf } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database.js";
-import { type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
+import { type Answer, type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
 import {
   createEventConcept,
@@ -39,27 +39,41 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
     },
 
     async createEvents({ events }, { companyId, idempotencyKey }) {
-      const use = idempotencyKey !== undefined && {
-        companyId,
-        keyHash: keys.idempotencyKey(idempotencyKey),
-        parametersHash: keys.parameters(JSON.stringify(events)),
-      };
-      // A refusal is thrown, so that the transaction leaves nothing behind.
-      return transaction(pool, async (db) => {
-        if (use) {
-          const kept = await claimKey(db, use);
-          if (kept.outcome === "replayed") return new Replay<Created>(JSON.parse(kept.answer));
-          if (kept.outcome !== "new") throw refuse(kept.outcome);
-        }
-        const created = await create(db, companyId, events);
-        if (use) await keepAnswer(db, use, JSON.stringify(created));
-        return created;
-      }).catch((error) => {
-        if (error instanceof Refusal) return error;
-        throw error;
-      });
+      const attempt = () => createOnce(pool, keys, { companyId, events, idempotencyKey });
+      const answer = await attempt();
+      // Where the secrets have been rotated, the same parameters look like others.
+      const other = answer instanceof Refusal && answer.code === "idempotency_key_reused";
+      return other && (await keys.refresh()) ? attempt() : answer;
     },
   };
+}
+
+/** Creates the events, or repeats the answer that the key got. */
+function createOnce(
+  pool: pg.Pool,
+  keys: Keyring,
+  order: { companyId: number; events: EventInput[]; idempotencyKey: string | undefined },
+): Promise<Answer<"createEvents">> {
+  const { companyId, events, idempotencyKey } = order;
+  const use = idempotencyKey !== undefined && {
+    companyId,
+    keyHash: keys.idempotencyKey(idempotencyKey),
+    parametersHashes: keys.parameters(JSON.stringify(events)),
+  };
+  // A refusal is thrown, so that the transaction leaves nothing behind.
+  return transaction<Answer<"createEvents">>(pool, async (db) => {
+    if (use) {
+      const kept = await claimKey(db, use);
+      if (kept.outcome === "replayed") return new Replay<Created>(JSON.parse(kept.answer));
+      if (kept.outcome !== "new") throw refuse(kept.outcome);
+    }
+    const created = await create(db, companyId, events);
+    if (use) await keepAnswer(db, use, JSON.stringify(created));
+    return created;
+  }).catch((error) => {
+    if (error instanceof Refusal) return error;
+    throw error;
+  });
 }
 
 async function create(

@@ -1,15 +1,39 @@
 import { Secret } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database.js";
 import { type Handlers, refuse } from "../http/handler.js";
-import { authenticate } from "../store/accounts.js";
+import type { Keyring } from "../keyring.js";
+import type { LoginRule } from "../limits/limits.js";
+import { beginLogin } from "../limits/login-limit.js";
+import { Turnstile } from "../limits/turnstile.js";
+import { authenticate, findAccount } from "../store/accounts.js";
+
+/** A password takes a quarter of a second of one processor and 32 MiB, so few are checked at once, and few wait. */
+const PASSWORDS_AT_ONCE = 2;
+const PASSWORDS_WAITING = 100;
+const BUSY_RETRY_SECONDS = 5;
 
 /** Logging in. */
-export function sessionHandlers(db: Queryable): Pick<Handlers, "authenticate"> {
+export function sessionHandlers(
+  db: Queryable,
+  keys: Keyring,
+  rule: LoginRule,
+): Pick<Handlers, "authenticate"> {
+  const passwords = new Turnstile(PASSWORDS_AT_ONCE, PASSWORDS_WAITING);
   return {
-    async authenticate(_request, call) {
-      const credentials = readBasic(call.authorization);
-      const apiKey = credentials && (await authenticate(db, credentials.email, credentials.password));
-      return apiKey ? { apiKey } : refuse("invalid_credentials");
+    async authenticate(_request, { authorization, address }) {
+      const credentials = readBasic(authorization);
+      if (!credentials) return refuse("invalid_credentials");
+      const { email, password } = credentials;
+      const judged = passwords.pass(async () => {
+        const account = await findAccount(db, email);
+        const turn = await beginLogin(db, keys, rule, { email, accountId: account?.id, address });
+        if ("retryAfterSeconds" in turn) return refuse("rate_limited", turn);
+        const apiKey = await authenticate(db, account, password);
+        if (!apiKey) return refuse("invalid_credentials");
+        await turn.succeeded();
+        return { apiKey };
+      });
+      return judged ?? refuse("overloaded", { retryAfterSeconds: BUSY_RETRY_SECONDS });
     },
   };
 }

@@ -12,17 +12,27 @@ import {
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { z } from "zod";
+import type { KeyLimit } from "../limits/key-limit.js";
+import { Turnstile } from "../limits/turnstile.js";
 import type { Log } from "../log.js";
 import type { CallObserver, CallOutcome } from "../observation.js";
+import type { KeyHolder } from "../store/accounts.js";
 import { BodyRefusal, readParameters } from "./body.js";
+import { callerAddress } from "./caller-address.js";
 import { type Call, type Handlers, Refusal, type RefusalDetails, Replay } from "./handler.js";
 import { type OperatorView, operatorRoutes } from "./operator-routes.js";
+import { isOverload, OVERLOAD_RETRY_SECONDS } from "./overload.js";
 import { answerRefusal } from "./refusal-answer.js";
 
 export interface AppOptions {
   readonly handlers: Handlers;
   /** Finds the company of an API key. */
-  readonly findCompany: (apiKey: Secret) => Promise<number | undefined>;
+  readonly findCompany: (apiKey: Secret) => Promise<KeyHolder | undefined>;
+  readonly keyLimit: KeyLimit;
+  /** What is answered at once; more is refused at once. */
+  readonly callsAtOnce: number;
+  /** As {@link callerAddress} takes it. */
+  readonly proxies: number;
   readonly operatorView: OperatorView;
   readonly observer: CallObserver;
   readonly log: Log;
@@ -41,6 +51,7 @@ type AnyHandler = (request: unknown, call: Call & { companyId?: number }) => Pro
 /** The service's HTTP side: every row of the contract's table, joined with its handler. */
 export function createApp(options: AppOptions): Hono<Environment> {
   const app = new Hono<Environment>();
+  const entrance = new Turnstile(options.callsAtOnce);
   app.use(async (c, next) => {
     c.set("requestId", randomUUID());
     await next();
@@ -58,11 +69,11 @@ export function createApp(options: AppOptions): Hono<Environment> {
       options.observer.begin(name);
       let answer: Response;
       try {
-        answer = await serve(row, handler, options, c.env.incoming, requestId, header, note);
+        answer = await serve(row, handler, options, entrance, c.env.incoming, requestId, header, note);
       } catch (error) {
         options.log.failure({ requestId, endpoint: name, error });
-        answer = answerRefusal(row, "internal");
-        note.outcome = "internal";
+        note.outcome = isOverload(error) ? "overloaded" : "internal";
+        answer = answerRefusal(row, note.outcome, retryOf(note.outcome));
       }
       const durationMs = performance.now() - startedAt;
       options.observer.end({ requestId, operation: name, status: answer.status, durationMs, ...note });
@@ -85,12 +96,13 @@ async function serve(
   row: Endpoint,
   handler: AnyHandler,
   options: AppOptions,
+  entrance: Turnstile,
   incoming: HttpBindings["incoming"],
   requestId: string,
   header: (name: string) => string | undefined,
   note: CallNote,
 ): Promise<Response> {
-  const no = (code: Parameters<typeof answerRefusal>[1], details?: RefusalDetails) => {
+  const no: Refuse = (code, details) => {
     note.outcome = code;
     return answerRefusal(row, code, details);
   };
@@ -102,17 +114,36 @@ async function serve(
   const idempotencyKey = honoursKey(row) ? header(IDEMPOTENCY_KEY_HEADER) : undefined;
   if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
     return no("idempotency_key_invalid");
-  const call = { requestId, authorization: header("Authorization"), idempotencyKey };
+  const address = callerAddress(incoming, options.proxies);
+  const call = { requestId, authorization: header("Authorization"), idempotencyKey, address };
+  const answer = entrance.pass(() => judge(row, handler, options, request.data, call, note, no));
+  return answer ?? no("overloaded", retryOf("overloaded"));
+}
 
+type Refuse = (code: Parameters<typeof answerRefusal>[1], details?: RefusalDetails) => Response;
+
+/** What needs the database: whose key it is, how often it called, and the operation itself. */
+async function judge(
+  row: Endpoint,
+  handler: AnyHandler,
+  options: AppOptions,
+  request: unknown,
+  call: Call,
+  note: CallNote,
+  no: Refuse,
+): Promise<Response> {
   let companyId: number | undefined;
   if (row.auth === "key" || row.auth === "company") {
-    const shown = request.data as { apiKey: Secret; companyId?: number };
-    companyId = await options.findCompany(shown.apiKey);
-    if (companyId === undefined) return no("unauthorized");
-    if (row.auth === "company" && shown.companyId !== companyId) return no("unauthorized");
+    const shown = request as { apiKey: Secret; companyId?: number };
+    const holder = await options.findCompany(shown.apiKey);
+    if (holder === undefined) return no("unauthorized");
+    if (row.auth === "company" && shown.companyId !== holder.companyId) return no("unauthorized");
+    companyId = holder.companyId;
     note.companyId = companyId;
+    const retryAfterSeconds = await options.keyLimit.take(holder.keyId);
+    if (retryAfterSeconds !== undefined) return no("rate_limited", { retryAfterSeconds });
   }
-  const answer = await handler(request.data, companyId === undefined ? call : { ...call, companyId });
+  const answer = await handler(request, companyId === undefined ? call : { ...call, companyId });
   if (answer instanceof Refusal) return no(answer.code, answer.details);
   const replayed = answer instanceof Replay;
   note.outcome = replayed ? "replayed" : "done";
@@ -122,6 +153,9 @@ async function serve(
   if (replayed) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
   return new Response(JSON.stringify(body), { headers });
 }
+
+const retryOf = (code: CallOutcome): RefusalDetails =>
+  code === "overloaded" ? { retryAfterSeconds: OVERLOAD_RETRY_SECONDS } : {};
 
 /** What devalue took or canceldevalue put back; 0 for every other answer. */
 function movedBy(answer: unknown): number {

@@ -28,32 +28,49 @@ export async function readParameters(incoming: IncomingMessage, row: Endpoint): 
   return new BodyRefusal("unsupported_media_type");
 }
 
-/** How much of a body that is too large is read and thrown away, so that its sender hears the answer. */
-const DISCARD_BYTES = 16 * 1024 * 1024;
+/** How long the sender of a body that is too large has to read the answer before the connection ends. */
+const LINGER_MS = 1000;
 
-/** Reads a body. Of one that is larger than allowed nothing is kept. */
+/** Reads a body, and never past the limit. */
 async function readBytes(
   incoming: IncomingMessage,
   limitBytes: number,
 ): Promise<Buffer | "too large" | "cut off"> {
-  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes + DISCARD_BYTES) return "too large";
-  let chunks: Buffer[] = [];
+  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) {
+    leaveUnread(incoming);
+    return "too large";
+  }
+  const chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve) => {
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= limitBytes) chunks.push(chunk);
-      else chunks = [];
-      if (length > limitBytes + DISCARD_BYTES) {
-        incoming.removeAllListeners("data").pause();
-        resolve("too large");
-      }
+      if (length <= limitBytes) return void chunks.push(chunk);
+      leaveUnread(incoming);
+      resolve("too large");
     });
-    incoming.once("end", () => resolve(length > limitBytes ? "too large" : Buffer.concat(chunks)));
+    incoming.once("end", () => resolve(Buffer.concat(chunks)));
     // The caller went away in the middle; nobody reads what we answer.
     incoming.once("error", () => resolve("cut off"));
     incoming.once("close", () => resolve("cut off"));
   });
+}
+
+/**
+ * Reads no more of a body. The connection is not simply closed: with bytes unread that would reset it, and the answer
+ * could be lost on its way.
+ */
+function leaveUnread(incoming: IncomingMessage): void {
+  const { socket } = incoming;
+  incoming.removeAllListeners("data");
+  incoming.on("error", () => {});
+  incoming.pause();
+  // A body that nobody has begun to read is thrown away after the answer, which would read all of it.
+  incoming.read(0);
+  socket.destroySoon = () => {
+    socket.end();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

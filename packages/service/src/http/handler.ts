@@ -35,6 +35,8 @@ export class Replay<Response> {
 export interface Call {
   readonly requestId: string;
   readonly authorization: string | undefined;
+  /** Where it comes from: an IP address. */
+  readonly address: string;
   /** Only for operations that honour it, and well-formed. */
   readonly idempotencyKey: string | undefined;
 }

@@ -5,12 +5,25 @@ import type { Duplex } from "node:stream";
 import { createAdaptorServer } from "@hono/node-server";
 import { OperatorError } from "../operator-error.js";
 
-/** How long a caller may take for its headers, and for the whole of its request. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-const TIMEOUT_CHECK_MS = 2000;
-/** Longer than callers keep their connections, so that we don't close one while a devalue is on its way. */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** How long a caller may take. */
+export interface Timeouts {
+  readonly headersMs: number;
+  /** For the whole of its request, headers included. */
+  readonly requestMs: number;
+  /** Without a call on its connection. */
+  readonly idleMs: number;
+}
+
+export const defaultTimeouts: Timeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  // Longer than callers keep their connections, so that we don't close one while a devalue is on its way.
+  idleMs: 75_000,
+};
+
+const TIMEOUT_CHECK_MS = 1000;
+/** A connection on which nothing moves although an answer is under way: its caller doesn't read. */
+const STALLED_AFTER_MS = 60_000;
 const DRAIN_TIMEOUT_MS = 20_000;
 
 /** A server that answers. */
@@ -28,17 +41,20 @@ export interface RunningServer {
  */
 export async function listen(
   fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
-  { host, port }: { host: string; port: number },
+  { host, port, timeouts = defaultTimeouts }: { host: string; port: number; timeouts?: Timeouts | undefined },
 ): Promise<RunningServer> {
   const server = createAdaptorServer({
     fetch,
+    // What a caller sends beyond what is asked for stays unread.
+    autoCleanupIncoming: false,
     serverOptions: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: Math.min(timeouts.headersMs, timeouts.requestMs),
+      requestTimeout: timeouts.requestMs,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      keepAliveTimeout: timeouts.idleMs,
     },
   }) as Server;
+  server.setTimeout(timeouts.idleMs + STALLED_AFTER_MS);
   server.on("clientError", answerBrokenRequest);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>

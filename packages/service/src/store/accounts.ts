@@ -4,10 +4,11 @@ import type pg from "pg";
 import { type Queryable, transaction } from "../database.js";
 import { hashOf } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { checkPassword, hashPassword } from "../passwords.js";
+import { checkPassword, hashPassword, isOutdated } from "../passwords.js";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const API_KEY_LENGTH = 60;
+const NEWEST_GENERATION = "coalesce((select max(id) from secret_generations), 1)";
 
 /** A company, with the first key of its account. The key is shown this once. */
 export interface NewCompany {
@@ -31,55 +32,142 @@ export async function createCompany(
     ]);
     const companyId = (rows[0] as { id: number }).id;
     const account = await db.query(
-      "insert into accounts (company_id, email, password_hash) values ($1, $2, $3) on conflict do nothing returning id",
+      `insert into accounts (company_id, email, password_hash, password_generation)
+         values ($1, $2, $3, ${NEWEST_GENERATION}) on conflict do nothing returning id`,
       [companyId, company.email, passwordHash],
     );
     if (account.rowCount === 0) {
       throw new OperatorError("An account with this email exists already. Use another.", exitCodes.conflict);
     }
-    return { companyId, apiKey: await createApiKey(db, companyId) };
+    return { companyId, apiKey: (await createApiKey(db, companyId)) as Secret };
   });
 }
 
 /** Lists the companies, oldest first. */
 export async function listCompanies(
   db: Queryable,
-): Promise<{ id: number; name: string; emails: string[] }[]> {
+): Promise<{ id: number; name: string; emails: string[]; closedAt: Date | null }[]> {
   const { rows } = await db.query(
-    `select c.id, c.name, array_agg(a.email order by a.id) filter (where a.id is not null) as emails
+    `select c.id, c.name, c.closed_at as "closedAt", array_agg(a.email order by a.id) filter (where a.id is not null) as emails
        from companies c left join accounts a on a.company_id = c.id group by c.id order by c.id`,
   );
   return rows.map((row) => ({ ...row, emails: row.emails ?? [] }));
 }
 
-/** Makes a new key for a company: 60 letters and digits, of which only the hash is kept. */
-async function createApiKey(db: Queryable, companyId: number): Promise<Secret> {
+/** Makes a new key for a company: 60 letters and digits, of which only the hash is kept. None for a closed one. */
+async function createApiKey(db: Queryable, companyId: number): Promise<Secret | undefined> {
   const letters = Array.from({ length: API_KEY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]);
   const apiKey = new Secret(letters.join(""));
-  await db.query("insert into api_keys (company_id, key_hash) values ($1, $2)", [companyId, hashOf(apiKey)]);
+  // The lock keeps the company from being closed in between.
+  const { rowCount } = await db.query(
+    `insert into api_keys (company_id, key_hash)
+       select id, $2 from companies where id = $1 and closed_at is null for share`,
+    [companyId, hashOf(apiKey)],
+  );
+  return rowCount === 1 ? apiKey : undefined;
+}
+
+/** An account as a login needs it. */
+export interface Account {
+  readonly id: number;
+  readonly companyId: number;
+  readonly passwordHash: string;
+  /** The hash was made before the newest secrets, or at another cost. */
+  readonly outdated: boolean;
+}
+
+/** Finds the account of an email address. */
+export async function findAccount(db: Queryable, email: string): Promise<Account | undefined> {
+  const { rows } = await db.query<Account>(
+    `select id, company_id as "companyId", password_hash as "passwordHash",
+       password_generation < ${NEWEST_GENERATION} as outdated from accounts where lower(email) = lower($1)`,
+    [email],
+  );
+  const account = rows[0];
+  return account && { ...account, outdated: account.outdated || isOutdated(account.passwordHash) };
+}
+
+/**
+ * Exchanges a password for a new key; undefined when it is wrong, or there is no such account, after the same work as
+ * when it is right. A right one is hashed anew where its hash is outdated.
+ */
+export async function authenticate(
+  db: Queryable,
+  account: Account | undefined,
+  password: Secret,
+): Promise<Secret | undefined> {
+  const correct = await checkPassword(password, account?.passwordHash);
+  if (!correct || !account) return undefined;
+  const apiKey = await createApiKey(db, account.companyId);
+  if (apiKey && account.outdated) {
+    await db.query(
+      `update accounts set password_hash = $3, password_generation = ${NEWEST_GENERATION}
+         where id = $1 and password_hash = $2`,
+      [account.id, account.passwordHash, await hashPassword(password)],
+    );
+  }
   return apiKey;
 }
 
-/** Exchanges email and password for a new key; undefined when they are wrong, after the same work as when right. */
-export async function authenticate(
-  db: Queryable,
-  email: string,
-  password: Secret,
-): Promise<Secret | undefined> {
-  const { rows } = await db.query<{ company_id: number; password_hash: string }>(
-    "select company_id, password_hash from accounts where lower(email) = lower($1)",
-    [email],
-  );
-  const correct = await checkPassword(password, rows[0]?.password_hash);
-  return correct && rows[0] ? createApiKey(db, rows[0].company_id) : undefined;
+/** A living key: whose it is, and what its calls are counted by. */
+export interface KeyHolder {
+  readonly companyId: number;
+  readonly keyId: number;
 }
 
 /** Finds the company that a living key belongs to. */
-export async function findCompany(db: Queryable, apiKey: Secret): Promise<number | undefined> {
-  const { rows } = await db.query<{ company_id: number }>({
+export async function findCompany(db: Queryable, apiKey: Secret): Promise<KeyHolder | undefined> {
+  const { rows } = await db.query<KeyHolder>({
     name: "find-company",
-    text: "select company_id from api_keys where key_hash = $1 and revoked_at is null",
+    text: `select company_id as "companyId", id as "keyId" from api_keys where key_hash = $1 and revoked_at is null`,
     values: [hashOf(apiKey)],
   });
-  return rows[0]?.company_id;
+  return rows[0];
+}
+
+/** A key as the operator sees it: its secret is not kept. */
+export interface ApiKey {
+  readonly id: number;
+  readonly companyId: number;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+const KEY_COLUMNS = `id, company_id as "companyId", created_at as "createdAt", revoked_at as "revokedAt"`;
+
+/** Lists the keys of a company, or of all, oldest first. */
+export async function listApiKeys(db: Queryable, companyId?: number): Promise<ApiKey[]> {
+  const { rows } = await db.query<ApiKey>(
+    `select ${KEY_COLUMNS} from api_keys where $1::int is null or company_id = $1 order by id`,
+    [companyId ?? null],
+  );
+  return rows;
+}
+
+/** Revokes a key, for good; undefined when there is none. Doing it twice is no fault. */
+export async function revokeApiKey(db: Queryable, id: number): Promise<ApiKey | undefined> {
+  const { rows } = await db.query<ApiKey>(
+    `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${KEY_COLUMNS}`,
+    [id],
+  );
+  return rows[0];
+}
+
+/** Closes a company, for good: its keys are revoked, and its account can't log in. Doing it twice is no fault. */
+export function closeCompany(
+  pool: pg.Pool,
+  id: number,
+): Promise<{ name: string; closedAt: Date; revokedKeys: number } | undefined> {
+  return transaction(pool, async (db) => {
+    const { rows } = await db.query<{ name: string; closedAt: Date }>(
+      `update companies set closed_at = coalesce(closed_at, now()) where id = $1 returning name, closed_at as "closedAt"`,
+      [id],
+    );
+    if (!rows[0]) return undefined;
+    const revoked = await db.query(
+      "update api_keys set revoked_at = now() where company_id = $1 and revoked_at is null",
+      [id],
+    );
+    return { ...rows[0], revokedKeys: revoked.rowCount ?? 0 };
+  });
 }

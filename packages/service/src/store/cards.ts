@@ -4,6 +4,7 @@ import type pg from "pg";
 import { makeCardNumber, makePin } from "../card-number.js";
 import { type Queryable, transaction } from "../database.js";
 import { hashOf, type Keyring } from "../keyring.js";
+import { defaultLimits, type LockoutRule, ruleText } from "../limits/limits.js";
 
 /** A card as it is: its status is worked out when it is asked for. */
 export interface Card {
@@ -16,19 +17,52 @@ export interface Card {
 const CARD_COLUMNS = `balance_cents as "balanceCents", card_status(cards) as "cardStatus",
   expiry_date as "expiryDate", last_four as "lastFour"`;
 
-/** Finds the card of a number and PIN; a wrong PIN and an unknown number look the same, also in time. */
-export async function findCard(
+/** A number and PIN that were refused, or can't be judged now. */
+export type CardRefusal = { outcome: "invalid_card" } | { outcome: "card_locked"; retryAfterSeconds: number };
+
+interface ReadRow {
+  outcome: "done" | CardRefusal["outcome"] | "stale";
+  balance_cents: Cents;
+  card_status: string;
+  expiry_date: string;
+  retry_after_seconds: number;
+}
+
+/** Reads the card of a number and PIN; a wrong PIN and an unknown number look the same, also in time. */
+export async function readCard(
   db: Queryable,
   keys: Keyring,
-  cardNumber: Secret,
-  pin: Secret,
-): Promise<Card | undefined> {
-  const { rows } = await db.query<Card>({
-    name: "find-card",
-    text: `select ${CARD_COLUMNS} from cards where number_hash = $1 and pin_hash = $2`,
-    values: [keys.cardNumber(cardNumber), keys.pin(cardNumber, pin)],
+  rule: LockoutRule,
+  { cardNumber, pin }: { cardNumber: Secret; pin: Secret },
+): Promise<({ outcome: "done" } & Omit<Card, "lastFour">) | CardRefusal> {
+  const row = await withFreshSecrets(keys, async () => {
+    const { rows } = await db.query<ReadRow>({
+      name: "read-card",
+      text: "select * from read_card($1, $2, $3)",
+      values: [keys.cardNumbers(cardNumber), keys.pins(cardNumber, pin), ruleText(rule)],
+    });
+    return rows[0] as ReadRow;
   });
-  return rows[0];
+  if (row.outcome !== "done") return refusalOf(row.outcome, row);
+  const { balance_cents: balanceCents, card_status: cardStatus, expiry_date: expiryDate } = row;
+  return { outcome: "done", balanceCents, cardStatus, expiryDate };
+}
+
+const refusalOf = (outcome: CardRefusal["outcome"], row: { retry_after_seconds: number }): CardRefusal =>
+  outcome === "card_locked" ? { outcome, retryAfterSeconds: row.retry_after_seconds } : { outcome };
+
+/** Runs a statement that refuses the hashes of a process whose secrets are not the newest; once more with newer ones. */
+async function withFreshSecrets<Row extends { outcome: string }>(
+  keys: Keyring,
+  run: () => Promise<Row>,
+): Promise<Row & { outcome: Exclude<Row["outcome"], "stale"> }> {
+  let row = await run();
+  if (row.outcome === "stale") {
+    await keys.refresh();
+    row = await run();
+  }
+  if (row.outcome === "stale") throw new Error("The secrets were rotated and could not be read again.");
+  return row as Row & { outcome: Exclude<Row["outcome"], "stale"> };
 }
 
 /** What a devalue is asked to do. */
@@ -42,9 +76,9 @@ export interface DevalueOrder {
 
 export type DevalueOutcome =
   | { outcome: "done" | "replayed"; deductedCents: Cents; cancelToken: Secret }
+  | CardRefusal
   | {
       outcome:
-        | "invalid_card"
         | "card_blocked"
         | "card_expired"
         | "card_no_balance"
@@ -54,25 +88,31 @@ export type DevalueOutcome =
     };
 
 interface DevalueRow {
-  outcome: DevalueOutcome["outcome"];
+  outcome: DevalueOutcome["outcome"] | "stale";
   deducted_cents: number;
   deduction_id: string;
   token_nonce: Buffer;
+  token_hash: Buffer;
+  retry_after_seconds: number;
 }
 
 /** The one statement that takes money off a card; values as {@link devalueValues} gives them. */
-export const DEVALUE_STATEMENT = "select * from devalue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+export const DEVALUE_STATEMENT = "select * from devalue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
 /** What {@link DEVALUE_STATEMENT} needs: hashes only, and a fresh deduction with its token's hash. */
-export function devalueValues(keys: Keyring, order: DevalueOrder): unknown[] {
+export function devalueValues(
+  keys: Keyring,
+  order: DevalueOrder,
+  rule: LockoutRule = defaultLimits.card,
+): unknown[] {
   const { companyId, cardNumber, pin, amountCents, idempotencyKey } = order;
   const deductionId = randomUUID();
   const nonce = randomBytes(16);
   const keyed = idempotencyKey !== undefined;
   return [
     companyId,
-    keys.cardNumber(cardNumber),
-    keys.pin(cardNumber, pin),
+    keys.cardNumbers(cardNumber),
+    keys.pins(cardNumber, pin),
     amountCents,
     MAX_DEDUCTION_CENTS,
     deductionId,
@@ -80,20 +120,30 @@ export function devalueValues(keys: Keyring, order: DevalueOrder): unknown[] {
     hashOf(keys.cancelToken(deductionId, nonce)),
     keyed ? keys.idempotencyKey(idempotencyKey) : null,
     keyed ? keys.parameters(cardNumber.reveal(), pin.reveal(), amountCents) : null,
+    ruleText(rule),
   ];
 }
 
 /** Deducts the smallest of amount, balance and limit, or says why not. Whole or not at all. */
-export async function devalue(db: Queryable, keys: Keyring, order: DevalueOrder): Promise<DevalueOutcome> {
-  const { rows } = await db.query<DevalueRow>({
-    name: "devalue",
-    text: DEVALUE_STATEMENT,
-    values: devalueValues(keys, order),
+export async function devalue(
+  db: Queryable,
+  keys: Keyring,
+  rule: LockoutRule,
+  order: DevalueOrder,
+): Promise<DevalueOutcome> {
+  const row = await withFreshSecrets(keys, async () => {
+    const { rows } = await db.query<DevalueRow>({
+      name: "devalue",
+      text: DEVALUE_STATEMENT,
+      values: devalueValues(keys, order, rule),
+    });
+    return rows[0] as DevalueRow;
   });
-  const row = rows[0] as DevalueRow;
-  if (row.outcome !== "done" && row.outcome !== "replayed") return { outcome: row.outcome };
-  const cancelToken = keys.cancelToken(row.deduction_id, row.token_nonce);
-  return { outcome: row.outcome, deductedCents: row.deducted_cents as Cents, cancelToken };
+  const { outcome } = row;
+  if (outcome === "invalid_card" || outcome === "card_locked") return refusalOf(outcome, row);
+  if (outcome !== "done" && outcome !== "replayed") return { outcome };
+  const cancelToken = keys.cancelToken(row.deduction_id, row.token_nonce, row.token_hash);
+  return { outcome, deductedCents: row.deducted_cents as Cents, cancelToken };
 }
 
 export type CancelOutcome =
@@ -147,14 +197,15 @@ export function issueCards(
   }));
   return transaction(pool, async (db) => {
     const { rows } = await db.query<{ id: number }>(
-      `insert into cards (number_hash, pin_hash, last_four, expiry_date)
-         select number_hash, pin_hash, last_four, $4 from unnest($1::bytea[], $2::bytea[], $3::text[])
+      `insert into cards (number_hash, pin_hash, last_four, expiry_date, generation)
+         select number_hash, pin_hash, last_four, $4, $5 from unnest($1::bytea[], $2::bytea[], $3::text[])
            as made (number_hash, pin_hash, last_four) returning id`,
       [
-        made.map((card) => keys.cardNumber(card.cardNumber)),
-        made.map((card) => keys.pin(card.cardNumber, card.pin)),
+        made.map((card) => keys.cardNumbers(card.cardNumber).at(-1)),
+        made.map((card) => keys.pins(card.cardNumber, card.pin).at(-1)),
         made.map((card) => card.cardNumber.lastFour()),
         expiryDate,
+        keys.newest,
       ],
     );
     if (balanceCents > 0) {
@@ -169,8 +220,8 @@ export function issueCards(
 
 /** Finds a card by its number alone, for the operator. */
 export async function showCard(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Card | undefined> {
-  const { rows } = await db.query<Card>(`select ${CARD_COLUMNS} from cards where number_hash = $1`, [
-    keys.cardNumber(cardNumber),
+  const { rows } = await db.query<Card>(`select ${CARD_COLUMNS} from cards where number_hash = any($1)`, [
+    keys.cardNumbers(cardNumber),
   ]);
   return rows[0];
 }
@@ -183,8 +234,29 @@ export async function setBlocked(
   blocked: boolean,
 ): Promise<Card | undefined> {
   const { rows } = await db.query<Card>(
-    `update cards set blocked = $2 where number_hash = $1 returning ${CARD_COLUMNS}`,
-    [keys.cardNumber(cardNumber), blocked],
+    `update cards set blocked = $2 where number_hash = any($1) returning ${CARD_COLUMNS}`,
+    [keys.cardNumbers(cardNumber), blocked],
   );
   return rows[0];
+}
+
+/** One movement of money on a card. */
+export interface Movement {
+  readonly at: Date;
+  readonly kind: "issue" | "devalue" | "cancel";
+  readonly amountCents: Cents;
+  readonly companyId: number | null;
+  /** What the card held after it. */
+  readonly balanceCents: Cents;
+}
+
+/** Lists what happened to a card's money, oldest first. */
+export async function listMovements(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Movement[]> {
+  const { rows } = await db.query<Movement>(
+    `select l.created_at as at, l.kind, l.amount_cents as "amountCents", l.company_id as "companyId",
+       (sum(l.amount_cents) over (order by l.id))::bigint as "balanceCents"
+     from ledger l join cards c on c.id = l.card_id where c.number_hash = any($1) order by l.id`,
+    [keys.cardNumbers(cardNumber)],
+  );
+  return rows;
 }

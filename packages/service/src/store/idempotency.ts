@@ -11,16 +11,17 @@ export type KeptAnswer =
 export interface KeyUse {
   readonly companyId: number;
   readonly keyHash: Buffer;
-  readonly parametersHash: Buffer;
+  /** Under each generation of the secrets, oldest first. */
+  readonly parametersHashes: Buffer[];
 }
 
 /** Within a transaction: waits for another call with this key, then tells what the key was used for. */
 export async function claimKey(db: Queryable, use: KeyUse): Promise<KeptAnswer> {
   await db.query("select lock_idempotency_key($1, 'newevent', $2)", [use.companyId, use.keyHash]);
   const { rows } = await db.query<{ same: boolean; spent: boolean; answer: string }>(
-    `select parameters_hash = $3 as same, created_at <= now() - ${DAY} as spent, answer from idempotency_keys
+    `select parameters_hash = any($3) as same, created_at <= now() - ${DAY} as spent, answer from idempotency_keys
        where company_id = $1 and operation = 'newevent' and key_hash = $2`,
-    [use.companyId, use.keyHash, use.parametersHash],
+    [use.companyId, use.keyHash, use.parametersHashes],
   );
   const kept = rows[0];
   if (!kept) return { outcome: "new" };
@@ -33,6 +34,6 @@ export async function keepAnswer(db: Queryable, use: KeyUse, answer: string): Pr
   await db.query(
     `insert into idempotency_keys (company_id, operation, key_hash, parameters_hash, answer)
        values ($1, 'newevent', $2, $3, $4)`,
-    [use.companyId, use.keyHash, use.parametersHash, answer],
+    [use.companyId, use.keyHash, use.parametersHashes.at(-1), answer],
   );
 }

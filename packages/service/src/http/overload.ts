@@ -1,0 +1,13 @@
+/** After how many seconds a caller that was turned away may try again. */
+export const OVERLOAD_RETRY_SECONDS = 1;
+
+/** The database takes no more connections, is starting or ending, or gave up a statement that waited too long. */
+const BUSY_CODES = new Set(["53300", "57P03", "57014", "55P03", "ECONNREFUSED"]);
+
+/** Tells whether a failure means that there was no room: nothing was done, and later it may be. */
+export function isOverload(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  // What the pool says when no connection became free in time; it has no code.
+  return BUSY_CODES.has(String(code)) || error.message === "timeout exceeded when trying to connect";
+}

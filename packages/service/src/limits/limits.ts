@@ -1,0 +1,46 @@
+/** When wrong PINs lock a card number. The fields stand in the order of the database's type `lockout_rule`. */
+export interface LockoutRule {
+  /** So many wrong PINs within the window lock the number. */
+  readonly failures: number;
+  readonly windowSeconds: number;
+  /** The first lock; each further one is twice as long as the one before. */
+  readonly lockSeconds: number;
+  readonly longestLockSeconds: number;
+}
+
+/** When failed logins are refused unseen: so many for one account, or from one address, within the window. */
+export interface LoginRule {
+  readonly failures: number;
+  readonly windowSeconds: number;
+}
+
+/** What callers may do; the counters are shared by every process on the database. */
+export interface Limits {
+  readonly card: LockoutRule;
+  readonly login: LoginRule;
+  /** For each API key; 0 sets no limit. */
+  readonly callsPerMinute: number;
+  /** Calls that this process answers at once; it refuses more with 503. */
+  readonly callsAtOnce: number;
+  /** Proxies before the service that each add the caller's address to X-Forwarded-For. */
+  readonly proxies: number;
+}
+
+const QUARTER_HOUR_SECONDS = 15 * 60;
+
+export const defaultLimits: Limits = {
+  card: {
+    failures: 10,
+    windowSeconds: QUARTER_HOUR_SECONDS,
+    lockSeconds: QUARTER_HOUR_SECONDS,
+    longestLockSeconds: 24 * 60 * 60,
+  },
+  login: { failures: 10, windowSeconds: QUARTER_HOUR_SECONDS },
+  callsPerMinute: 600,
+  callsAtOnce: 500,
+  proxies: 0,
+};
+
+/** The rule as the database reads it. */
+export const ruleText = ({ failures, windowSeconds, lockSeconds, longestLockSeconds }: LockoutRule) =>
+  `(${failures},${windowSeconds},${lockSeconds},${longestLockSeconds})`;
