@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: ["../../test/support/postgres-setup.ts"],
     // Each file boots Medusas, and waits for them much of the time: two at once keep two cores busy.
     maxWorkers: 2,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 180_000,
   },
 });

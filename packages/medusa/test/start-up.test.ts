@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import type { TestCompany } from "../../../test/support/service.js";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
@@ -114,6 +115,16 @@ describe("where both hooks are taken", () => {
     expect((await shop.storefront.complete(declined.cartId)).body.type).toBe("cart");
     expect(await shop.balanceCents(declined.card)).toBe(7500);
   });
+});
+
+test("with both addresses, and email and password in place of a key", async () => {
+  shop = await startShop({}, ({ email, password }: TestCompany, sandbox: string) => ({
+    ...{ apiKey: null, credentials: { email, password } },
+    ...{ baseUrl: null, baseUrls: { live: "http://127.0.0.1:1", sandbox } },
+  }));
+  const { card, cartId } = await readyCart(shop);
+  expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
+  expect(await shop.balanceCents(card)).toBe(2500);
 });
 
 test("wrong options end Medusa at start-up, each by its name and none with its value", async () => {

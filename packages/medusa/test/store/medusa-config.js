@@ -5,10 +5,11 @@ const { payment } = config.modules;
 Object.assign(payment.options, { webhook_delay: 0 });
 payment.options.providers.push({ resolve: "./src/providers/bank", id: "bank", options: {} });
 
-const { TEST_GIFTCARD_OPTIONS } = process.env;
-if (TEST_GIFTCARD_OPTIONS) {
-  const plugin = config.plugins.find(({ resolve }) => resolve === "@giftcard-pay/medusa");
-  Object.assign(plugin.options, JSON.parse(TEST_GIFTCARD_OPTIONS));
+// Options that a test gives take the place of the example's; null takes one away.
+const { options } = config.plugins.find(({ resolve }) => resolve === "@giftcard-pay/medusa");
+for (const [name, value] of Object.entries(JSON.parse(process.env.TEST_GIFTCARD_OPTIONS ?? "{}"))) {
+  if (value === null) delete options[name];
+  else options[name] = value;
 }
 
 module.exports = config;

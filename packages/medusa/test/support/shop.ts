@@ -36,18 +36,20 @@ export interface TestShop {
 /** @param env further settings of Medusa, such as `TEST_TAKE_HOOKS` */
 export async function startShop(
   env: Record<string, string> = {},
-  giftcardOptions: object = {},
+  giftcardOptions: object | ((company: TestCompany, serviceUrl: string) => object) = {},
 ): Promise<TestShop> {
   const service = await startGiftcardService({ databaseUrl: await testDatabase(), environment: "sandbox" });
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"));
+  const options =
+    typeof giftcardOptions === "function" ? giftcardOptions(company, proxy.url) : giftcardOptions;
   const start = () =>
     startMedusaStore({
       appDir,
       databaseUrl,
       giftcard: { baseUrl: proxy.url, apiKey: company.apiKey, companyId: company.companyId },
-      env: { TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 3000, ...giftcardOptions }), ...env },
+      env: { TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 3000, ...options }), ...env },
     });
   const stopRest = async () => {
     await proxy.stop();
