@@ -1,15 +1,28 @@
+import { readFile } from "node:fs/promises";
+import http from "node:http";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, preview } from "vite";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
+const dist = path.join(root, "dist");
+
+/** @type {Record<string, string>} */
+const contentTypes = {
+  ".css": "text/css",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".svg": "image/svg+xml",
+};
 
 /** Builds the pages into `dist/`. The widget must be built. */
 export async function buildStorefront() {
+  const { build } = await import("vite");
   await build({ root, logLevel: "warn" });
 }
 
 /**
  * Serves the built pages on 127.0.0.1 with the settings that they read when they load.
+ * Not by Vite's preview: that one ends the whole process when it is told to end.
  *
  * @param {object} options
  * @param {() => { backendUrl: string, publishableKey: string } | undefined} options.config asked at each request
@@ -17,34 +30,41 @@ export async function buildStorefront() {
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
 export async function serveStorefront({ config, port = 0 }) {
-  const settings = {
-    name: "shop-settings",
-    /** @param {import("vite").PreviewServer} server */
-    configurePreviewServer(server) {
-      server.middlewares.use("/config.json", (_request, response) => {
-        const known = config();
-        response.writeHead(known ? 200 : 503, {
-          "content-type": "application/json",
-          "cache-control": "no-store",
-        });
-        response.end(JSON.stringify(known ?? { error: "The shop is starting." }));
+  const server = http.createServer(async (request, response) => {
+    const { url = "/" } = request;
+    const pathname = URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost").pathname : "/";
+    if (pathname === "/config.json") {
+      const known = config();
+      response.writeHead(known ? 200 : 503, {
+        "content-type": "application/json",
+        "cache-control": "no-store",
       });
-    },
-  };
-  const server = await preview({
-    root,
-    configFile: false,
-    logLevel: "warn",
-    plugins: [settings],
-    preview: { host: "127.0.0.1", port, strictPort: port !== 0, cors: false },
+      response.end(JSON.stringify(known ?? { error: "The shop is starting." }));
+      return;
+    }
+    // An address without a file is one of the page's own.
+    const page = (await readInside(pathname)) ?? (await readInside("/index.html"));
+    response.writeHead(page ? 200 : 404, page && { "content-type": page.contentType });
+    response.end(page?.content);
   });
-  const address = server.httpServer.address();
-  if (!address || typeof address === "string") throw new Error("The storefront has no port.");
-  const close = () => {
-    const closed = server.close();
-    // A browser keeps its connections open, and would be waited for.
-    if ("closeAllConnections" in server.httpServer) server.httpServer.closeAllConnections();
-    return closed;
-  };
+  await new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => resolve(undefined));
+  });
+  const close = () =>
+    new Promise((resolve) => {
+      server.close(() => resolve(undefined));
+      // A browser keeps its connections open, and would be waited for.
+      server.closeAllConnections();
+    });
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
   return { url: `http://127.0.0.1:${address.port}`, close };
+}
+
+/** @param {string} pathname from a URL, which holds no `..` any more */
+async function readInside(pathname) {
+  const contentType = contentTypes[path.extname(pathname)];
+  if (!contentType) return undefined;
+  const content = await readFile(path.join(dist, pathname)).catch(() => undefined);
+  return content && { content, contentType };
 }
