@@ -267,6 +267,20 @@ describe("a request that can't be served", () => {
     expect((await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).body.cards).toEqual([]);
   });
 
+  test("guessing PINs ends in a lock that says when to come back", async () => {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart();
+    const pin = card.pin === "000000" ? "000001" : "000000";
+    for (let n = 0; n < 10; n++) await storefront.apply(cartId, { ...card, pin });
+    const locked = await storefront.apply(cartId, card);
+    expect(locked).toMatchObject({
+      status: 429,
+      body: { code: "too_many_attempts", retryAfterSeconds: expect.any(Number) },
+    });
+    expect(Number(locked.headers.get("retry-after"))).toBe(locked.body.retryAfterSeconds);
+  });
+
   test.each([
     ["a card number as a number", '{"cardNumber": 6036123412341234567, "pin": "123456"}'],
     ["unreadable JSON", '{"cardNumber": "6036123412341234567", "pin": 12'],
