@@ -1,10 +1,10 @@
-import { type Cents, cents, formatCents, Secret } from "@giftcard-pay/client/contract";
+import { cents, formatCents, Secret } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import type pg from "pg";
 import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../card-number.js";
 import type { Keyring } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { type Card, issueCards, setBlocked, showCard } from "../store/cards.js";
+import { type Card, issueCards, listMovements, type Movement, setBlocked, showCard } from "../store/cards.js";
 import { wholeNumber } from "./output.js";
 import { readLine } from "./stdin.js";
 import { type CommonOptions, command, withWorkplace } from "./workplace.js";
@@ -88,14 +88,16 @@ const onOneCard = (name: string, description: string, change: Change) =>
       "[cardnumber]",
       "the card; `-` reads it from standard input, left out it is GIFTCARD_CARDNUMBER",
     )
-    .action(async (argument: string | undefined, options: CommonOptions) => {
+    .action(async (argument: string | undefined, options: CommonOptions & { history?: boolean }) => {
       const given =
         argument === "-" ? await readLine("the card number") : (argument ?? process.env.GIFTCARD_CARDNUMBER);
       if (!given) throw new OperatorError("Give a card number, `-` or GIFTCARD_CARDNUMBER.", exitCodes.usage);
       await withWorkplace(options, async ({ pool, out, keyring }) => {
-        const card = await change(pool, await keyring(), new Secret(given.replace(/[\s-]/g, "")));
+        const [keys, cardNumber] = [await keyring(), new Secret(given.replace(/[\s-]/g, ""))];
+        const card = await change(pool, keys, cardNumber);
         if (!card) throw new OperatorError("There is no card of this number.", exitCodes.notFound);
         const { cardStatus, balanceCents, expiryDate, lastFour } = card;
+        const history = options.history ? await listMovements(pool, keys, cardNumber) : undefined;
         out.result(
           {
             card_status: cardStatus,
@@ -103,17 +105,45 @@ const onOneCard = (name: string, description: string, change: Change) =>
             currency: "EUR",
             expiry_date: expiryDate,
             last_four: lastFour,
+            ...(history && { history: history.map(shownMovement) }),
           },
-          `card ending in ${lastFour}: ${cardStatus}, ${formatCents(balanceCents as Cents)} EUR, expires ${expiryDate}`,
+          [
+            `card ending in ${lastFour}: ${cardStatus}, ${formatCents(balanceCents)} EUR, expires ${expiryDate}`,
+            ...(history ?? []).map(movementLine),
+          ].join("\n"),
         );
       });
     });
+
+const shownMovement = ({ at, kind, amountCents, companyId, balanceCents }: Movement) => ({
+  at,
+  kind,
+  amount: amountCents,
+  company_id: companyId,
+  balance: balanceCents,
+});
+
+const movementLine = ({ at, kind, amountCents, companyId, balanceCents }: Movement) =>
+  [
+    at.toISOString(),
+    kind.padEnd(7),
+    `${amountCents < 0 ? "" : "+"}${formatCents(amountCents)}`.padStart(12),
+    formatCents(balanceCents).padStart(12),
+    companyId === null ? "" : `company ${companyId}`,
+  ]
+    .join("  ")
+    .trimEnd();
 
 /** `card issue|show|block|unblock` */
 export const cardCommand = (group: Command): Command =>
   group
     .addCommand(issue())
-    .addCommand(onOneCard("show", "Show a card's status, balance and expiry date", showCard))
+    .addCommand(
+      onOneCard("show", "Show a card's status, balance and expiry date", showCard).option(
+        "--history",
+        "also every movement of its money, oldest first: time, kind, amount, balance after it, company",
+      ),
+    )
     .addCommand(
       onOneCard("block", "Block a card", (pool, keys, number) => setBlocked(pool, keys, number, true)),
     )

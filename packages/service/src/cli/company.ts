@@ -1,8 +1,8 @@
 import { Secret } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { createCompany, listCompanies } from "../store/accounts.js";
-import { textOption } from "./output.js";
+import { closeCompany, createCompany, listCompanies } from "../store/accounts.js";
+import { textOption, wholeNumber } from "./output.js";
 import { readLine } from "./stdin.js";
 import { type CommonOptions, command, withWorkplace } from "./workplace.js";
 
@@ -53,12 +53,42 @@ const list = () =>
     withWorkplace(options, async ({ pool, out }) => {
       const companies = await listCompanies(pool);
       out.result(
-        companies.map(({ id, name, emails }) => ({ company_id: id, name, emails })),
-        companies.map(({ id, name, emails }) => `${id}\t${name}\t${emails.join(", ")}`).join("\n") ||
-          "no companies",
+        companies.map(({ id, name, emails, closedAt }) => ({
+          company_id: id,
+          name,
+          emails,
+          ...(closedAt && { closed_at: closedAt }),
+        })),
+        companies
+          .map(({ id, name, emails, closedAt }) =>
+            [id, name, emails.join(", "), ...(closedAt ? [`closed ${closedAt.toISOString()}`] : [])].join(
+              "\t",
+            ),
+          )
+          .join("\n") || "no companies",
       );
     }),
   );
 
-/** `company create|list` */
-export const companyCommand = (group: Command): Command => group.addCommand(create()).addCommand(list());
+const close = () =>
+  command("close", "Close a company, for good: its keys are revoked, and its account can't log in")
+    .argument("<id>", "the company's id", wholeNumber(1, 2_147_483_647))
+    .addHelpText(
+      "after",
+      "\nIts events, and what it took off cards, stay. It can no longer cancel a devalue.",
+    )
+    .action((id: number, options: CommonOptions) =>
+      withWorkplace(options, async ({ pool, out }) => {
+        const closed = await closeCompany(pool, id);
+        if (!closed) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
+        const { name, closedAt, revokedKeys } = closed;
+        out.result(
+          { company_id: id, name, closed_at: closedAt, revoked_keys: revokedKeys },
+          `${id}\t${name}\tclosed ${closedAt.toISOString()}\t${revokedKeys} keys revoked now`,
+        );
+      }),
+    );
+
+/** `company create|list|close` */
+export const companyCommand = (group: Command): Command =>
+  group.addCommand(create()).addCommand(list()).addCommand(close());

@@ -5,9 +5,11 @@ import { backupCommand, restoreCommand } from "./backup.js";
 import { cardCommand } from "./card.js";
 import { checkCommand } from "./check.js";
 import { companyCommand } from "./company.js";
+import { keyCommand } from "./key.js";
 import { migrateCommand } from "./migrate.js";
 import { providerCommand } from "./provider.js";
 import { reportCommand } from "./report.js";
+import { secretsCommand } from "./secrets.js";
 import { serveCommand } from "./serve.js";
 
 const EXIT_CODES = `
@@ -15,7 +17,7 @@ Exit codes:
   ${exitCodes.done}  done
   ${exitCodes.failed}  failed; the message says why
   ${exitCodes.usage}  the command line is wrong
-  ${exitCodes.notFound}  no such card or company
+  ${exitCodes.notFound}  no such card, key or company
   ${exitCodes.conflict}  there is one already
   ${exitCodes.databaseUnreachable}  the database cannot be reached or started
   ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, or another database's
@@ -32,8 +34,10 @@ function program(): Command {
     .addHelpText("after", EXIT_CODES)
     .addCommand(serveCommand())
     .addCommand(companyCommand(new Command("company").description("Companies, their accounts and keys")))
+    .addCommand(keyCommand(new Command("key").description("API keys")))
     .addCommand(cardCommand(new Command("card").description("Gift cards")))
     .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
+    .addCommand(secretsCommand(new Command("secrets").description("The keys under which cards are hashed")))
     .addCommand(migrateCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())

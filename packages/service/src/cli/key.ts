@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { exitCodes, OperatorError } from "../operator-error.js";
+import { type ApiKey, listApiKeys, revokeApiKey } from "../store/accounts.js";
+import { wholeNumber } from "./output.js";
+import { type CommonOptions, command, withWorkplace } from "./workplace.js";
+
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+
+const shown = ({ id, companyId, createdAt, revokedAt }: ApiKey) => ({
+  key_id: id,
+  company_id: companyId,
+  created_at: createdAt,
+  revoked_at: revokedAt,
+});
+
+const line = ({ id, companyId, createdAt, revokedAt }: ApiKey) =>
+  `${id}\tcompany ${companyId}\tmade ${createdAt.toISOString()}\t${revokedAt ? `revoked ${revokedAt.toISOString()}` : "living"}`;
+
+const list = () =>
+  command("list", "List the API keys; the keys themselves are not kept")
+    .option("--company <id>", "those of this company only", wholeNumber(1, 2_147_483_647))
+    .action((options: CommonOptions & { company?: number }) =>
+      withWorkplace(options, async ({ pool, out }) => {
+        const keys = await listApiKeys(pool, options.company);
+        out.result(keys.map(shown), keys.map(line).join("\n") || "no keys");
+      }),
+    );
+
+const revoke = () =>
+  command("revoke", "Revoke an API key, for good; calls with it are refused at once")
+    .argument("<id>", "the key's id, as `key list` shows it", wholeNumber(1, MAX_ID))
+    .action((id: number, options: CommonOptions) =>
+      withWorkplace(options, async ({ pool, out }) => {
+        const key = await revokeApiKey(pool, id);
+        if (!key) throw new OperatorError("There is no key of this id.", exitCodes.notFound);
+        out.result(shown(key), line(key));
+      }),
+    );
+
+/** `key list|revoke` */
+export const keyCommand = (group: Command): Command => group.addCommand(list()).addCommand(revoke());
