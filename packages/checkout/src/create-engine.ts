@@ -1,6 +1,7 @@
 import { createAttempts } from "./attempts.js";
 import type { Engine, EngineOptions } from "./engine.js";
 import { CheckoutError } from "./errors.js";
+import { createPeople } from "./people.js";
 import { createTenders } from "./tenders.js";
 
 const MINUTE_MS = 60_000;
@@ -24,8 +25,10 @@ export function createEngine(options: EngineOptions): Engine {
     maxCards: options.maxCards ?? 5,
     tenderLifeMs: options.tenderLifeMs ?? 120 * MINUTE_MS,
     quoteLifeMs: options.quoteLifeMs ?? 15 * MINUTE_MS,
+    guessLimits: options.guessLimits ?? {},
+    onTender: options.onTender ?? (() => {}),
   });
-  const attempts = createAttempts({
+  const desk = {
     client,
     journal,
     sealer,
@@ -33,11 +36,13 @@ export function createEngine(options: EngineOptions): Engine {
     companyId,
     leaseMs,
     onChange: options.onChange ?? (() => {}),
-  });
+  };
+  const attempts = createAttempts(desk);
   return {
     environment,
     journal,
     ...tenders,
+    ...createPeople(desk),
     checkCovers(plan, otherCents) {
       if (otherCents === plan.remainderCents) return;
       if (plan.hasSettling) throw new CheckoutError("payment_in_progress");

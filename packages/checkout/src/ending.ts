@@ -55,16 +55,16 @@ export function createEnding(desk: MoneyDesk) {
     } catch (error) {
       if (!(error instanceof GiftcardError)) throw error;
       if (error instanceof ProtocolError && error.code === "extension_not_supported")
-        return askPerson(attempt);
+        return readEvidence(attempt);
       return later(attempt);
     }
   }
 
   /** A service that can't end by key leaves a balance as the only evidence, and a balance is not proof. */
-  async function askPerson(attempt: Attempt): Promise<Attempt> {
+  async function readEvidence(attempt: Attempt): Promise<Attempt> {
     let balanceAfterCents: Attempt["balanceAfterCents"] = null;
     try {
-      if (attempt.sealedCard) {
+      if (attempt.sealedCard && isOurs(attempt)) {
         const card = await sealer.openAttemptCard(attempt.sealedCard, attempt.reference);
         balanceAfterCents = (await client.balance(card)).balanceCents;
       }
@@ -72,7 +72,7 @@ export function createEnding(desk: MoneyDesk) {
       if (!(error instanceof GiftcardError || error instanceof SealError)) throw error;
     }
     const asked = await move(attempt.reference, {
-      from: ["unknown"],
+      from: [attempt.state],
       to: "needs_attention",
       reason: "outcome_unknown",
       lease: null,
@@ -199,5 +199,5 @@ export function createEnding(desk: MoneyDesk) {
     return ended;
   }
 
-  return { endByKey, reverseOwed, reverse, settle, recover };
+  return { endByKey, readEvidence, reverseOwed, reverse, settle, recover };
 }

@@ -10,6 +10,8 @@ export interface CartView {
   readonly totalCents: number;
   /** ISO 4217, any case. */
   readonly currency: string;
+  /** The shopper's address on the network, for the limits; only its keyed hash is kept. */
+  readonly address?: string | undefined;
 }
 
 /** What one applied card pays of the order. */
@@ -31,6 +33,25 @@ export interface PaymentPlan {
   readonly hasSettling: boolean;
 }
 
+/** Wrong guesses of number and PIN that are judged in one window; past them, even a right pair has to wait. */
+export interface GuessLimits {
+  /** Default 15 minutes. */
+  readonly windowMs?: number;
+  /** Default 10. */
+  readonly perCart?: number;
+  /** Per address of a shopper on the network, where the shop knows it. Default 20. */
+  readonly perAddress?: number;
+  /** Default 600. */
+  readonly perShop?: number;
+}
+
+/** A card was applied to a cart, or removed from it. */
+export interface TenderChange {
+  readonly event: "applied" | "removed";
+  readonly cartId: string;
+  readonly tenderId: string;
+}
+
 export interface EngineOptions {
   /** Must have a company id. */
   readonly client: GiftcardClient;
@@ -46,6 +67,10 @@ export interface EngineOptions {
   readonly quoteLifeMs?: number;
   /** How long a completion owns its attempts unless renewed; longer than its time-outs together. Default two minutes. */
   readonly leaseMs?: number;
+  /** How many wrong guesses of card number and PIN are judged. */
+  readonly guessLimits?: GuessLimits;
+  /** Called after a card was applied to a cart or removed from it, for logs and events. */
+  readonly onTender?: (change: TenderChange) => void;
   /** Called after each change of an attempt's state, for logs and events: references, states, codes and cents only. */
   readonly onChange?: (attempt: Attempt) => void;
 }
@@ -108,6 +133,16 @@ export interface Engine {
    * service that is down.
    */
   reverse(reference: string, reason: string): Promise<Attempt>;
+  /**
+   * A person's decision about an attempt that needs attention, written down with who decided. Each returns the attempt
+   * as it is now, or null when it doesn't need attention (any more).
+   *
+   * `retry`: ask the service again, for example after it was configured again; also tries an owed reversal now.
+   * `markTaken`: the money is off the card and stays off. `markNotTaken`: nothing was taken, or it is back on the card.
+   */
+  retry(reference: string, actor: string): Promise<Attempt | null>;
+  markTaken(reference: string, actor: string): Promise<Attempt | null>;
+  markNotTaken(reference: string, actor: string): Promise<Attempt | null>;
   /** Ends what crashes and lost answers left: attempts whose lease ran out, unknown outcomes, reversals owed. */
   recover(options?: RecoverOptions): Promise<Attempt[]>;
 }

@@ -1,14 +1,28 @@
 export { createEngine } from "./create-engine.js";
-export type { CartView, Engine, EngineOptions, PaymentPlan, PlannedPart, RecoverOptions } from "./engine.js";
+export type {
+  CartView,
+  Engine,
+  EngineOptions,
+  GuessLimits,
+  PaymentPlan,
+  PlannedPart,
+  RecoverOptions,
+  TenderChange,
+} from "./engine.js";
 export { CheckoutError, toCheckoutError } from "./errors.js";
 export {
+  type Action,
+  type ActionRecord,
   type Attempt,
+  type AttemptFilter,
   type AttemptState,
   type Journal,
   livingStates,
   type Tender,
   type TenderState,
 } from "./journal.js";
-export { createSealer, type Sealer, type SealingKey } from "./seal.js";
-export { createSqlJournal, journalSchema, type RunSql } from "./sql-journal.js";
+export { createSealer, SealError, type Sealer, type SealingKey } from "./seal.js";
+export { readSeals, resealAll, type SealReport } from "./sealing-upkeep.js";
+export { createSqlJournal, type RunSql } from "./sql-journal.js";
+export { journalSchema } from "./sql-journal-schema.js";
 export type * from "./storefront.js";

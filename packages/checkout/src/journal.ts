@@ -34,7 +34,8 @@ export interface NewTender {
 /**
  * `intent`: written down, not sent. `sent`: on its way. `devalued`: taken, and the token is kept. `committed`: belongs
  * to an order. `captured`: the order is paid. `reversing`: a reversal is owed. `reversed`: the card is whole again.
- * `refused`: nothing was taken. `unknown`: it can't be told yet. `needs_attention`: a person must tell.
+ * `refused`: nothing was taken. `unknown`: it can't be told yet. `needs_attention`: a person must tell. `taken`: a person
+ * told that the money is off the card, and that no reversal by this shop will bring it back.
  */
 export type AttemptState =
   | "intent"
@@ -46,9 +47,10 @@ export type AttemptState =
   | "reversed"
   | "refused"
   | "unknown"
-  | "needs_attention";
+  | "needs_attention"
+  | "taken";
 
-/** States in which money is, or may be, off the card. A tender has at most one attempt in these. */
+/** States in which money is, or may be, off the card, and somebody still deals with it. A tender has at most one of these. */
 export const livingStates: readonly AttemptState[] = [
   "intent",
   "sent",
@@ -125,6 +127,47 @@ export interface Move {
   readonly retryInMs?: number;
 }
 
+/** What a person did about an attempt. */
+export type Action = "retry" | "mark_taken" | "mark_not_taken";
+
+/** A person's action as it was written down, for good. */
+export interface ActionRecord {
+  readonly reference: string;
+  readonly action: Action;
+  /** Who: the shop's own name or id of the person. */
+  readonly actor: string;
+  readonly fromState: AttemptState;
+  readonly toState: AttemptState;
+  readonly createdAt: Date;
+}
+
+/** Which attempts to list. What is left out doesn't matter. */
+export interface AttemptFilter {
+  readonly states?: readonly AttemptState[];
+  readonly orderId?: string;
+  /** Created at or after. */
+  readonly from?: Date;
+  /** Created before. */
+  readonly to?: Date;
+  /** Default 50. */
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** A limit on guesses: at most `max` under `key` until its window ends. */
+export interface GuessLimit {
+  readonly key: string;
+  readonly max: number;
+}
+
+/** A sealed value that may have to be sealed anew under another key. */
+export interface SealedValue {
+  readonly table: "giftcard_tender" | "giftcard_attempt";
+  readonly column: "sealed_card" | "sealed_token";
+  readonly id: string;
+  readonly sealed: string;
+}
+
 /**
  * Where the money flow is written down. Every change is atomic and durable when it returns, and is judged by the
  * store's clock, so that several processes can share it.
@@ -165,6 +208,27 @@ export interface Journal {
    * is due.
    */
   claim(lease: { owner: string; forMs: number }, limit: number, cartId?: string): Promise<Attempt[]>;
+  /** Newest first, with the count of all that match. */
+  list(filter: AttemptFilter): Promise<{ attempts: Attempt[]; count: number }>;
+  /** How many attempts are in each state. */
+  countByState(): Promise<Partial<Record<AttemptState, number>>>;
+  /** Changes the state as `move` does, and writes down who did it, in one. */
+  act(reference: string, move: Move, by: { action: Action; actor: string }): Promise<Attempt | null>;
+  /** What people did about an attempt, oldest first. */
+  actions(reference: string): Promise<ActionRecord[]>;
+  /**
+   * Counts a guess under every key, before it is judged.
+   * @returns 0 when every limit holds, or else the seconds until the last of the exceeded windows ends
+   */
+  takeGuess(limits: readonly GuessLimit[], windowMs: number): Promise<number>;
+  /** Takes a guess back that turned out to be right, or wasn't judged. */
+  returnGuess(limits: readonly GuessLimit[]): Promise<void>;
+  /** How many living values are sealed under each key, by the key's id. */
+  sealCounts(): Promise<Record<string, number>>;
+  /** Up to `limit` living values that aren't sealed under this key. */
+  sealedUnderOther(keyId: string, limit: number): Promise<SealedValue[]>;
+  /** Replaces a sealed value, unless it has changed meanwhile. */
+  replaceSealed(value: SealedValue, sealed: string): Promise<boolean>;
   /** Deletes sealed cards whose time has run out, and quotes that nobody applied. */
   purge(): Promise<void>;
 }

@@ -48,12 +48,24 @@ export interface Sealer {
   sealToken(token: Secret, reference: string): Promise<string>;
   /** @throws {SealError} */
   openToken(sealed: string, reference: string): Promise<Secret>;
+  /** The id of the key that seals. */
+  readonly newestKeyId: string;
+  /** The ids of all keys that open. */
+  readonly keyIds: readonly string[];
+  /**
+   * Seals the same content for the same purpose, audience and remaining time under the newest key.
+   * @throws {SealError}
+   */
+  reseal(sealed: string): Promise<string>;
+  /** A keyed hash of something that need not be known, such as a shopper's address on the network. */
+  pseudonym(text: string): string;
   /** Keyed hashes of a card number, one per key, newest first, by which a cart finds the same card again. */
   fingerprints(cardNumber: Secret): string[];
 }
 
 type Purpose = "tender-card" | "attempt-card" | "cancel-token";
 
+const algorithms = { keyManagementAlgorithms: ["dir"], contentEncryptionAlgorithms: ["A256GCM"] };
 const ATTEMPT_CARD_LIFE_MS = 24 * 60 * 60 * 1000;
 
 function readKey({ id, key }: SealingKey): { id: string; bytes: Uint8Array; fingerprintKey: Uint8Array } {
@@ -82,13 +94,16 @@ export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
   if (new Set(keys.map((k) => k.id)).size < keys.length)
     throw new TypeError("Two sealing keys have the same id.");
 
+  const header = { alg: "dir", enc: "A256GCM", kid: newest.id };
+  const newestBytes = newest.bytes;
+
   async function seal(purpose: Purpose, audience: string, claims: object, lifeMs?: number): Promise<string> {
     const jwt = new EncryptJWT({ ...claims })
-      .setProtectedHeader({ alg: "dir", enc: "A256GCM", kid: newest?.id ?? "" })
+      .setProtectedHeader(header)
       .setIssuer(purpose)
       .setAudience(audience);
     if (lifeMs !== undefined) jwt.setExpirationTime(new Date(Date.now() + lifeMs));
-    return jwt.encrypt(newest?.bytes ?? new Uint8Array());
+    return jwt.encrypt(newestBytes);
   }
 
   async function open(purpose: Purpose, audience: string, sealed: string): Promise<Record<string, unknown>> {
@@ -98,14 +113,22 @@ export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
       const { payload } = await jwtDecrypt(sealed, key.bytes, {
         issuer: purpose,
         audience,
-        keyManagementAlgorithms: ["dir"],
-        contentEncryptionAlgorithms: ["A256GCM"],
+        ...algorithms,
       });
       return payload;
     } catch (error) {
       // The library's error can hold the claims, so it goes no further than this.
       throw new SealError(error instanceof errors.JWTExpired ? "expired" : "broken");
     }
+  }
+
+  async function reseal(sealed: string): Promise<string> {
+    const key = keys.find((k) => k.id === keyIdOf(sealed));
+    if (!key) throw new SealError("unknown_key");
+    const { payload } = await jwtDecrypt(sealed, key.bytes, { ...algorithms }).catch((error: unknown) => {
+      throw new SealError(error instanceof errors.JWTExpired ? "expired" : "broken");
+    });
+    return new EncryptJWT(payload).setProtectedHeader(header).encrypt(newestBytes);
   }
 
   const cardClaims = (card: Card) => ({ n: card.cardNumber.reveal(), p: card.pin.reveal() });
@@ -120,6 +143,11 @@ export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
     openAttemptCard: async (sealed, ref) => toCard(await open("attempt-card", ref, sealed)),
     sealToken: (token, ref) => seal("cancel-token", ref, { t: token.reveal() }),
     openToken: async (sealed, ref) => new Secret(String((await open("cancel-token", ref, sealed)).t)),
+    newestKeyId: newest.id,
+    keyIds: keys.map((k) => k.id),
+    reseal,
+    pseudonym: (text) =>
+      createHmac("sha256", newest.fingerprintKey).update(`pseudonym\0${text}`).digest("base64url"),
     fingerprints: (cardNumber) =>
       keys.map((k) => createHmac("sha256", k.fingerprintKey).update(cardNumber.reveal()).digest("base64url")),
   };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, type GiftcardClient, MAX_DEDUCTION_CENTS, Secret } from "@giftcard-pay/client";
-import type { CartView, PaymentPlan } from "./engine.js";
+import type { CartView, GuessLimits, PaymentPlan, TenderChange } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import type { Journal, Tender } from "./journal.js";
 import type { Card, Sealer } from "./seal.js";
@@ -24,6 +24,8 @@ interface TenderDesk {
   readonly maxCards: number;
   readonly tenderLifeMs: number;
   readonly quoteLifeMs: number;
+  readonly guessLimits: GuessLimits;
+  readonly onTender: (change: TenderChange) => void;
 }
 
 /** The part of the flow that takes nothing: quote, apply, list, remove, plan. */
@@ -53,7 +55,7 @@ export function createTenders(desk: TenderDesk) {
   async function quote(cart: CartView, entry: CardEntry): Promise<Quote> {
     const card = readCard(entry);
     const { remainderCents } = await roomFor(cart);
-    const { balanceCents, expiryDate } = await spendableBalance(card);
+    const { balanceCents, expiryDate } = await guarded(cart, () => spendableBalance(card));
     const fingerprints = sealer.fingerprints(card.cardNumber);
     if (await journal.holdsCard(cart.id, fingerprints)) throw new CheckoutError("card_already_applied");
     const id = `gct_${randomUUID()}`;
@@ -84,6 +86,7 @@ export function createTenders(desk: TenderDesk) {
       const outcome = await journal.applyQuote(cart.id, quoteId, desk.quoteLifeMs);
       if (outcome === "duplicate") throw new CheckoutError("card_already_applied");
       if (outcome === "gone") throw new CheckoutError("quote_expired");
+      desk.onTender({ event: "applied", cartId: cart.id, tenderId: quoteId });
     }
     return summary(cart);
   }
@@ -92,6 +95,7 @@ export function createTenders(desk: TenderDesk) {
     const outcome = await journal.removeTender(cart.id, tenderId);
     if (outcome === "charging") throw new CheckoutError("payment_in_progress");
     if (outcome === "gone") throw new CheckoutError("applied_card_not_found");
+    desk.onTender({ event: "removed", cartId: cart.id, tenderId });
     return summary(cart);
   }
 
@@ -102,6 +106,31 @@ export function createTenders(desk: TenderDesk) {
     if (current.remainderCents === 0) throw new CheckoutError("nothing_to_pay");
     if (tenders.filter((t) => !t.expired).length >= desk.maxCards) throw new CheckoutError("too_many_cards");
     return current;
+  }
+
+  /** Lets a guess be judged only within the limits, and counts it unless number and PIN matched. */
+  async function guarded<T>(cart: CartView, judge: () => Promise<T>): Promise<T> {
+    const { windowMs = 15 * 60_000, perCart = 10, perAddress = 20, perShop = 600 } = desk.guessLimits;
+    const limits = [
+      { key: `cart:${cart.id}`, max: perCart },
+      { key: "shop", max: perShop },
+      ...(cart.address ? [{ key: `address:${sealer.pseudonym(cart.address)}`, max: perAddress }] : []),
+    ];
+    const retryAfterSeconds = await journal.takeGuess(limits, windowMs);
+    if (retryAfterSeconds > 0) {
+      // What isn't judged doesn't count, or one who is shut out could shut out the whole shop.
+      await journal.returnGuess(limits);
+      throw new CheckoutError("too_many_attempts", { retryAfterSeconds });
+    }
+    try {
+      const judged = await judge();
+      await journal.returnGuess(limits);
+      return judged;
+    } catch (error) {
+      const isWrong = error instanceof CheckoutError && error.code === "invalid_card";
+      if (!isWrong) await journal.returnGuess(limits);
+      throw error;
+    }
   }
 
   async function spendableBalance(card: Card): Promise<{ balanceCents: Cents; expiryDate: string }> {

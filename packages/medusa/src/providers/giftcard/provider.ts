@@ -45,6 +45,7 @@ const statuses: Record<Attempt["state"], PaymentSessionStatus> = {
   sent: "pending",
   unknown: "pending",
   needs_attention: "pending",
+  taken: "error",
   devalued: "authorized",
   committed: "authorized",
   captured: "captured",

@@ -1,0 +1,46 @@
+import { createEnding } from "./ending.js";
+import type { Action, Attempt, AttemptState } from "./journal.js";
+import type { MoneyDesk } from "./money-desk.js";
+
+/** The part of the flow that only a person can decide, each action written down with who did it. */
+export function createPeople(desk: MoneyDesk) {
+  const { journal, leaseMs } = desk;
+  const ending = createEnding(desk);
+
+  async function act(
+    reference: string,
+    to: AttemptState,
+    action: Action,
+    actor: string,
+  ): Promise<Attempt | null> {
+    const isRetry = action === "retry";
+    // A retry holds the attempt, so that the recovery job doesn't try at the same time.
+    const lease = isRetry ? { owner: `person:${actor}`, forMs: leaseMs } : null;
+    const move = { from: ["needs_attention"], to, lease, ...(isRetry ? {} : { sealedCard: null }) } as const;
+    const attempt = await journal.act(reference, move, { action, actor });
+    if (attempt) desk.onChange(attempt);
+    return attempt;
+  }
+
+  return {
+    async retry(reference: string, actor: string): Promise<Attempt | null> {
+      const attempt = await journal.attempt(reference);
+      // An owed reversal needs no person's word to be tried; one try more does no harm.
+      if (attempt?.state === "reversing") return ending.reverseOwed(attempt);
+      if (attempt?.reason === "outcome_unknown") {
+        // The service couldn't end it by its key then. Should it have learnt to meanwhile, it never saw this key, and
+        // would say "not done" of a devalue that was: so only the evidence is read anew.
+        const asked = await act(reference, "needs_attention", "retry", actor);
+        return asked && ending.readEvidence(asked);
+      }
+      const again = await act(reference, attempt?.sealedToken ? "reversing" : "unknown", "retry", actor);
+      if (!again) return null;
+      return again.state === "reversing" ? ending.reverseOwed(again) : ending.endByKey(again);
+    },
+    markTaken: (reference: string, actor: string) => act(reference, "taken", "mark_taken", actor),
+    async markNotTaken(reference: string, actor: string): Promise<Attempt | null> {
+      const attempt = await journal.attempt(reference);
+      return act(reference, attempt?.deductedCents ? "reversed" : "refused", "mark_not_taken", actor);
+    },
+  };
+}

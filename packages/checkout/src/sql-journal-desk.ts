@@ -1,0 +1,131 @@
+import type { ActionRecord, Attempt, AttemptState, Journal, SealedValue } from "./journal.js";
+import type { RunSql } from "./sql-journal.js";
+import { moveStatement } from "./sql-move.js";
+import { toAttempt } from "./sql-rows.js";
+
+type Desk = Pick<
+  Journal,
+  | "list"
+  | "countByState"
+  | "act"
+  | "actions"
+  | "takeGuess"
+  | "returnGuess"
+  | "sealCounts"
+  | "sealedUnderOther"
+  | "replaceSealed"
+>;
+
+/** Every sealed value that may still be opened. A settled attempt's token opens nothing any more. */
+const LIVING_SEALS = `
+  select 'giftcard_tender' as "table", 'sealed_card' as "column", id, sealed_card as sealed from giftcard_tender
+    where sealed_card is not null and expires_at > now()
+  union all
+  select 'giftcard_attempt', 'sealed_card', reference, sealed_card from giftcard_attempt
+    where sealed_card is not null and created_at > now() - interval '24 hours'
+  union all
+  select 'giftcard_attempt', 'sealed_token', reference, sealed_token from giftcard_attempt
+    where sealed_token is not null and state not in ('reversed', 'refused', 'taken')`;
+
+/** A JWE begins with its header in base64url, and the header names the key. */
+const HEADER = "translate(split_part(sealed, '.', 1), '-_', '+/')";
+const KEY_ID = `convert_from(decode(rpad(${HEADER}, (length(${HEADER}) + 3) / 4 * 4, '='), 'base64'), 'utf8')::json ->> 'kid'`;
+
+/** The part of the journal that people and upkeep use. */
+export function createSqlDesk(run: RunSql): Desk {
+  return {
+    async list({ states, orderId, from, to, limit = 50, offset = 0 }) {
+      const params: unknown[] = [];
+      const p = (value: unknown) => `$${params.push(value)}`;
+      const where = ["true"];
+      if (states) where.push(`state = any(${p([...states])}::text[])`);
+      if (orderId !== undefined) where.push(`order_id = ${p(orderId)}`);
+      if (from) where.push(`created_at >= ${p(from)}`);
+      if (to) where.push(`created_at < ${p(to)}`);
+      const matching = `from giftcard_attempt where ${where.join(" and ")}`;
+      const [counted] = await run(`select count(*)::integer as count ${matching}`, [...params]);
+      const page = `order by created_at desc, reference limit ${p(limit)} offset ${p(offset)}`;
+      const rows = await run(`select * ${matching} ${page}`, params);
+      return { attempts: rows.map(toAttempt), count: Number(counted?.count) };
+    },
+    async countByState() {
+      const rows = await run(
+        "select state, count(*)::integer as count from giftcard_attempt group by state",
+        [],
+      );
+      return Object.fromEntries(rows.map((row) => [row.state as AttemptState, Number(row.count)]));
+    },
+    async act(reference, move, { action, actor }) {
+      const from = move.from[0];
+      if (from === undefined || move.from.length > 1)
+        throw new TypeError("An action leaves exactly one state.");
+      const [text, params] = moveStatement(reference, move, (p) => [
+        `action as (
+          insert into giftcard_action (reference, action, actor, from_state, to_state)
+          select reference, ${p(action)}, ${p(actor)}, ${p(from)}, state from attempt
+        )`,
+      ]);
+      const [row] = await run(text, params);
+      return row ? toAttempt(row) : null;
+    },
+    async actions(reference) {
+      const rows = await run("select * from giftcard_action where reference = $1 order by id", [reference]);
+      return rows.map(
+        (row): ActionRecord => ({
+          reference: String(row.reference),
+          action: row.action as ActionRecord["action"],
+          actor: String(row.actor),
+          fromState: row.from_state as AttemptState,
+          toState: row.to_state as Attempt["state"],
+          createdAt: new Date(row.created_at as string),
+        }),
+      );
+    },
+    async takeGuess(limits, windowMs) {
+      if (limits.length === 0) return 0;
+      const rows = await run(
+        `insert into giftcard_guess as old (key, count, resets_at)
+         select key, 1, now() + ($2::float8 * interval '1 millisecond') from unnest($1::text[]) key order by key
+         on conflict (key) do update set
+           count = case when old.resets_at <= now() then 1 else old.count + 1 end,
+           resets_at = case when old.resets_at <= now() then excluded.resets_at else old.resets_at end
+         returning key, count, extract(epoch from resets_at - now()) as seconds`,
+        [limits.map((limit) => limit.key), windowMs],
+      );
+      const maxOf = new Map(limits.map((limit) => [limit.key, limit.max]));
+      const exceeded = rows.filter((row) => Number(row.count) > (maxOf.get(String(row.key)) ?? 0));
+      return Math.max(0, ...exceeded.map((row) => Math.max(1, Math.ceil(Number(row.seconds)))));
+    },
+    async returnGuess(limits) {
+      if (limits.length === 0) return;
+      await run(
+        `update giftcard_guess set count = greatest(count - 1, 0) where key in (
+           select key from giftcard_guess where key = any($1::text[]) and resets_at > now() order by key for update
+         )`,
+        [limits.map((limit) => limit.key)],
+      );
+    },
+    async sealCounts() {
+      const rows = await run(
+        `select ${KEY_ID} as key_id, count(*)::integer as count from (${LIVING_SEALS}) living group by 1`,
+        [],
+      );
+      return Object.fromEntries(rows.map((row) => [String(row.key_id), Number(row.count)]));
+    },
+    async sealedUnderOther(keyId, limit) {
+      const rows = await run(`select * from (${LIVING_SEALS}) living where ${KEY_ID} <> $1 limit $2`, [
+        keyId,
+        limit,
+      ]);
+      return rows as unknown as SealedValue[];
+    },
+    async replaceSealed({ table, column, id, sealed: before }, sealed) {
+      const key = table === "giftcard_tender" ? "id" : "reference";
+      const rows = await run(
+        `update ${table} set ${column} = $3, updated_at = now() where ${key} = $1 and ${column} = $2 returning ${key}`,
+        [id, before, sealed],
+      );
+      return rows.length === 1;
+    },
+  };
+}
