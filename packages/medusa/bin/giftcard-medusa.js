@@ -1,0 +1,2 @@
+#!/usr/bin/env node
+require("../.medusa/server/src/cli/main.js");
