@@ -1,3 +1,6 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import {
   type Endpoint,
   type EndpointName,
@@ -17,15 +20,30 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call, credentials, type Encoding, eventInput, onCard, type WireCall } from "./wire.js";
 
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-contract-"));
+const secretsFile = path.join(folder, "secrets.json");
 let service: TestService;
 let broken: TestService;
+/** Grants a key one call a minute. */
+let strict: TestService;
+/** Answers one call at once, and that one hangs. */
+let full: TestService;
+let hanging: { release(): Promise<void> };
+/** What fails from there is not counted for our own address. */
+const elsewhere = { "X-Forwarded-For": "198.51.100.1" };
+/** Has made its one call at the strict service, and failed to log in too often. */
+let busy: TestCompany;
 let company: TestCompany;
 let other: TestCompany;
 let provider: { id: number };
-const cards: Record<"rich" | "blocked" | "expired" | "empty", TestCard> = {} as never;
+const cards: Record<"rich" | "blocked" | "expired" | "empty" | "locked", TestCard> = {} as never;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  service = await startGiftcardService({
+    databaseUrl: await testDatabase(),
+    secretsFile,
+    args: ["--proxies", "1"],
+  });
   company = await service.createCompany();
   other = await service.createCompany();
   provider = await service.createProvider();
@@ -33,18 +51,51 @@ beforeAll(async () => {
   cards.blocked = await service.issueCard({ balanceCents: 5000 });
   cards.expired = await service.issueCard({ balanceCents: 5000, expires: "2020-02-29" });
   cards.empty = await service.issueCard({ balanceCents: 0 });
+  cards.locked = await service.issueCard({ balanceCents: 5000 });
   await service.command("card", "block", cards.blocked.cardNumber);
+  for (let failures = 0; failures < 10; failures++)
+    await call(service.url, "balance", { ...onCard(company, cards.locked), pin: "not it" });
+  busy = await service.createCompany();
+  for (let failures = 0; failures < 10; failures++)
+    await call(service.url, "authenticate", {}, { headers: { ...basic(busy.email, "wrong"), ...elsewhere } });
 
   broken = await startGiftcardService({ databaseUrl: await testDatabase() });
   const client = new pg.Client({ connectionString: broken.databaseUrl });
   await client.connect();
   await client.query("drop schema public cascade");
   await client.end();
+
+  const beside = { databaseUrl: service.databaseUrl, secretsFile };
+  strict = await startGiftcardService({ ...beside, args: ["--calls-per-minute", "1"] });
+  await call(strict.url, "listEvents", { apikey: busy.apiKey });
+  full = await startGiftcardService({ databaseUrl: await testDatabase(), args: ["--calls-at-once", "1"] });
+  hanging = await hang(full);
 });
 
+/** Lets a call wait for a locked table, until it is released. */
+async function hang(at: TestService): Promise<typeof hanging> {
+  const client = new pg.Client({ connectionString: at.databaseUrl });
+  await client.connect();
+  await client.query("begin");
+  await client.query("lock table providers in access exclusive mode");
+  const waiting = call(at.url, "listProviders");
+  for (;;) {
+    const { rows } = await client.query("select count(*)::int as n from pg_locks where not granted");
+    if (rows[0].n > 0) break;
+  }
+  return {
+    async release() {
+      await client.query("commit");
+      expect((await waiting).status).toBe(200);
+      await client.end();
+    },
+  };
+}
+
 afterAll(async () => {
-  await service.stop();
-  await broken.stop();
+  await hanging.release();
+  for (const running of [service, broken, strict, full]) await running.stop();
+  fs.rmSync(folder, { recursive: true });
 });
 
 interface Sample {
@@ -167,11 +218,22 @@ const provocations: Partial<Record<ErrorCode, (row: Endpoint) => Provocation>> =
   idempotency_key_invalid: () => ({ call: { headers: { "Idempotency-Key": "two words" } } }),
   idempotency_key_reused: () => ({ call: { headers: spoilt } }),
   idempotency_key_spent: () => ({ call: { headers: { "Idempotency-Key": "contract-yesterday" } } }),
+  card_locked: () => ({ change: (rest) => ({ ...rest, ...cardOf(cards.locked) }) }),
+  // A login is limited by its account, every other call by its key.
+  rate_limited: (row) =>
+    row.auth === "basic"
+      ? { call: { headers: basic(busy.email, busy.password) } }
+      : { change: (rest) => ({ ...rest, ...credentialsFor(rest, busy) }), at: () => strict },
+  overloaded: () => ({ at: () => full }),
   internal: () => ({ at: () => broken }),
 };
 
-/** Codes that rows list and this service does not answer yet, or never does: no test pretends otherwise. */
-const notProvoked: readonly ErrorCode[] = ["rate_limited", "card_locked", "overloaded", "card_not_active"];
+/** A code that rows list for other services of the interface, and this one never answers. */
+const notProvoked: readonly ErrorCode[] = ["card_not_active"];
+
+/** The other company's credentials, as far as the operation takes any. */
+const credentialsFor = (parameters: Record<string, unknown>, as: TestCompany) =>
+  "company_id" in parameters ? credentials(as) : { apikey: as.apiKey };
 
 const cardOf = ({ cardNumber, pin }: TestCard) => ({ cardnumber: cardNumber, pin });
 const missing = (row: Endpoint) => (row.path === "canceldevalue" ? "cancel_token" : "apikey");
@@ -248,6 +310,9 @@ for (const name of Object.keys(endpoints) as EndpointName[]) {
           expect(answer.body).toEqual(expected);
           expect(answer.status).toBe(status);
           expect(answer.headers.get("x-request-id")).toBeTruthy();
+          const retryAfter = answer.headers.get("retry-after");
+          if ([429, 503].includes(status)) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+          else expect(retryAfter).toBeNull();
         });
       }
     }
