@@ -9,7 +9,7 @@ const here = import.meta.dirname;
 const dist = path.join(here, "dist");
 const require = createRequire(import.meta.url);
 
-execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--build", here], {
+execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--project", here], {
   stdio: "inherit",
 });
 

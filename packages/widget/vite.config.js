@@ -1,25 +1,47 @@
 import path from "node:path";
 import { defineConfig } from "vite";
+import { leanLit } from "./standalone/lean-lit.js";
 
-/** Takes the indentation out of the templates, which a minifier leaves alone since it could be text. */
+const here = import.meta.dirname;
+
+/** Takes the white space out of templates and styles, which a minifier leaves alone since it could be text. */
 const flatTemplates = {
   name: "flat-templates",
   transform(code, id) {
-    if (!id.startsWith(path.join(import.meta.dirname, "dist"))) return undefined;
+    if (!id.startsWith(path.join(here, "dist"))) return undefined;
     if (id.endsWith(".styles.js")) {
       return code
-        .replace(/\s*\n\s*/g, "\n")
-        .replace(/([{};,])\n/g, "$1")
-        .replace(/([a-z-]): /g, "$1:");
+        .replace(/\s*\n\s*/g, "")
+        .replace(/ ?([{;,>]) /g, "$1")
+        .replace(/ ([{>])/g, "$1")
+        .replace(/([a-z-]): /g, "$1:")
+        .replace(/([:, (])0\./g, "$1.")
+        .replaceAll(";}", "}")
+        .replaceAll(" !important", "!important");
     }
-    return /\bhtml ?`/.test(code) ? code.replace(/>\n\s+/g, ">").replace(/\n\s+/g, "\n") : undefined;
+    if (!/\bhtml ?`/.test(code)) return undefined;
+    return code
+      .replace(/(>|\})\s*\n\s*(?=<|\$\{)/g, "$1")
+      .replace(/>\n\s+/g, ">")
+      .replace(/\n\s+(?=[<>])/g, "")
+      .replace(/\n\s+/g, "\n");
+  },
+};
+
+/** Puts a smaller file in the place of Lit's for old browsers. */
+const withoutFallbacks = {
+  name: "without-fallbacks",
+  enforce: "pre",
+  resolveId(source, importer) {
+    const isLits = source.endsWith("/css-tag.js") && importer?.includes("@lit/reactive-element");
+    return isLits ? path.join(here, "standalone", "css-tag.js") : undefined;
   },
 };
 
 /** One file for a script tag: the compiled modules with Lit in them. Other languages lie beside it, by name. */
 export default defineConfig({
   logLevel: "warn",
-  plugins: [flatTemplates],
+  plugins: [leanLit, withoutFallbacks, flatTemplates],
   build: {
     target: "es2022",
     outDir: "dist",

@@ -1,5 +1,4 @@
 import type { LitElement } from "lit";
-import { fill } from "./messages/index.js";
 
 /** Where the focus goes, and what a screen reader hears. */
 export class Attention {
@@ -9,9 +8,8 @@ export class Attention {
   constructor(private readonly host: LitElement) {}
 
   /** Says a text; one that was said just before is made to differ, or it wouldn't be read again. */
-  say(text: string, values: Record<string, string> = {}): void {
-    const said = fill(text, values);
-    this.announcement = said === this.announcement ? `${said}\u00a0` : said;
+  say(text: string): void {
+    this.announcement = text === this.announcement ? `${text}\u00a0` : text;
     this.host.requestUpdate();
   }
 

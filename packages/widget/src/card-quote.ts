@@ -1,12 +1,11 @@
 import type { Quote } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
-import type { Amounts } from "./amounts.js";
-import { fill, type Messages } from "./messages/index.js";
+import type { CardBalance } from "./shop-api.js";
+import type { Wording } from "./wording.js";
 
 /** What the quote shows. */
 export interface CardQuoteState {
-  messages: Messages;
-  amounts: Amounts;
+  words: Wording;
   quote: Quote;
   busy: boolean;
   /** Whether a further card fits after this one. */
@@ -15,48 +14,63 @@ export interface CardQuoteState {
 
 /** A checked card: its balance, what this order would use of it, and the step that applies it. */
 export function cardQuote(state: CardQuoteState, apply: () => void, cancel: () => void): TemplateResult {
-  const { messages, amounts, quote, busy } = state;
-  const expiry = amounts.date(quote.expiryDate);
+  const { words, quote, busy } = state;
+  const { texts } = words;
+  return cardPanel(
+    words,
+    quote,
+    html`${figure(words, texts.usable, quote.usableCents, "total")}
+    ${figure(words, texts.remaining, quote.remainingCents)}`,
+    html`${limitNote(state)}
+      <p class="hint">${texts.nothingTaken}</p>
+      <div class="actions">
+        <button part="button apply" id="apply" type="button" class="primary grow" aria-disabled=${busy} @click=${apply}>
+          ${busy ? texts.applying : words.fill(texts.apply, { amount: quote.usableCents })}
+        </button>
+        <button part="button" type="button" class="plain" aria-disabled=${busy} @click=${cancel}>
+          ${texts.cancel}
+        </button>
+      </div>`,
+  );
+}
+
+/** A card by its last four digits, what it holds, and what else there is to say of it. */
+export function cardPanel(
+  words: Wording,
+  { lastFour, balanceCents, expiryDate }: CardBalance,
+  figures?: TemplateResult,
+  rest?: TemplateResult,
+): TemplateResult {
+  const { texts } = words;
+  const expiry = words.date(expiryDate);
   return html`<div class="panel" part="quote" role="group" aria-labelledby="quoted">
     <div class="row">
-      <p id="quoted" class="strong">${fill(messages.cardEnding, { last4: quote.lastFour })}</p>
-      ${expiry ? html`<p class="hint">${fill(messages.validUntil, { date: expiry })}</p>` : nothing}
+      <p id="quoted" class="strong">${words.fill(texts.cardEnding, { last4: lastFour })}</p>
+      ${expiry ? html`<p class="hint">${words.fill(texts.validUntil, { date: expiry })}</p>` : nothing}
     </div>
-    <dl>
-      ${figure(messages.balance, amounts.money(quote.balanceCents))}
-      ${figure(messages.usable, amounts.money(quote.usableCents), "total")}
-      ${figure(messages.remaining, amounts.money(quote.remainingCents))}
-    </dl>
-    ${limitNote(state)}
-    <p class="hint">${messages.nothingTaken}</p>
-    <div class="actions">
-      <button part="button apply" id="apply" type="button" class="primary grow" aria-disabled=${busy} @click=${apply}>
-        ${busy ? messages.applying : fill(messages.apply, { amount: amounts.money(quote.usableCents) })}
-      </button>
-      <button part="button" type="button" class="plain" aria-disabled=${busy} @click=${cancel}>
-        ${messages.cancel}
-      </button>
-    </div>
+    <dl>${figure(words, texts.balance, balanceCents)}${figures}</dl>
+    ${rest}
   </div>`;
 }
 
 /** A term and its figure, side by side. */
-export function figure(term: string, amount: string, kind = ""): TemplateResult {
-  return html`<div class="row ${kind}"><dt>${term}</dt><dd>${amount}</dd></div>`;
+export function figure(words: Wording, term: string, cents: number, kind = ""): TemplateResult {
+  return html`<div class="row ${kind}"><dt>${term}</dt><dd>${words.money(cents)}</dd></div>`;
+}
+
+/** Why figures are as they are. */
+export function note(text: string): TemplateResult | typeof nothing {
+  return text ? html`<p class="note" part="note">${text}</p>` : nothing;
 }
 
 /** The limit is explained only when it, and nothing else, keeps the order from using more. */
-function limitNote({
-  messages,
-  amounts,
-  quote,
-  takesAnother,
-}: CardQuoteState): TemplateResult | typeof nothing {
+function limitNote({ words, quote, takesAnother }: CardQuoteState): TemplateResult | typeof nothing {
+  const { limit, limitAnother } = words.texts;
   if (quote.limitedBy !== "limit") return nothing;
-  return html`<p class="note" part="note">
-    ${fill(takesAnother ? messages.limit : messages.limitLast, {
-      limit: amounts.money(quote.usableCents),
-      rest: amounts.money(quote.balanceCents - quote.usableCents),
-    })}
-  </p>`;
+  return note(
+    words.fill(takesAnother ? `${limit} ${limitAnother}` : limit, {
+      limit: quote.usableCents,
+      rest: quote.balanceCents - quote.usableCents,
+    }),
+  );
 }

@@ -3,12 +3,14 @@ import type { ReactiveController, ReactiveControllerHost } from "lit";
 /** Counts a wait down in seconds, and renders its host each second meanwhile. */
 export class Countdown implements ReactiveController {
   #until = 0;
-  #total = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** The whole wait, in seconds. */
+  total = 0;
 
+  /** @param onTick called each second with the seconds left; 0 once, when the wait has passed */
   constructor(
     private readonly host: ReactiveControllerHost,
-    private readonly onEnd: () => void,
+    private readonly onTick: (seconds: number) => void,
   ) {
     host.addController(this);
   }
@@ -18,27 +20,21 @@ export class Countdown implements ReactiveController {
     return Math.max(0, Math.ceil((this.#until - Date.now()) / 1000));
   }
 
-  /** The whole wait, in seconds. */
-  get total(): number {
-    return this.#total;
-  }
-
   start(seconds: number): void {
-    this.#total = seconds;
+    this.total = seconds;
     this.#until = Date.now() + seconds * 1000;
     this.hostConnected();
   }
 
-  /** Ends the wait without calling back. */
+  /** Ends the wait without a call. */
   stop(): void {
     this.#until = 0;
     this.hostDisconnected();
   }
 
   hostConnected(): void {
-    if (this.#until === 0) return;
     clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#tick(), 1000);
+    if (this.#until > 0) this.#timer = setInterval(() => this.#tick(), 1000);
   }
 
   hostDisconnected(): void {
@@ -46,10 +42,9 @@ export class Countdown implements ReactiveController {
   }
 
   #tick(): void {
-    if (this.seconds === 0) {
-      this.stop();
-      this.onEnd();
-    }
+    const { seconds } = this;
+    if (seconds === 0) this.stop();
+    this.onTick(seconds);
     this.host.requestUpdate();
   }
 }

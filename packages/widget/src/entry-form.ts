@@ -1,6 +1,6 @@
-import { html, nothing, svg, type TemplateResult } from "lit";
-import { clock } from "./amounts.js";
+import { html, nothing, type TemplateResult } from "lit";
 import type { Messages } from "./messages/index.js";
+import { clock } from "./wording.js";
 
 /** The two fields, in the order in which they stand. */
 export type FieldName = "number" | "pin";
@@ -29,11 +29,10 @@ export interface EntryFormActions {
   submit(event: SubmitEvent): void;
   paste(event: ClipboardEvent): void;
   input(): void;
+  leave(event: FocusEvent): void;
   togglePin(): void;
   cancel(): void;
 }
-
-const eye = svg`<path d="M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12Z"/><circle cx="12" cy="12" r="3"/><path class="slash" d="m4 4 16 16"/>`;
 
 /** Card number and PIN. */
 export function entryForm(state: EntryFormState, on: EntryFormActions): TemplateResult {
@@ -56,7 +55,11 @@ export function entryForm(state: EntryFormState, on: EntryFormActions): Template
             aria-controls="pin"
             @click=${on.togglePin}
           >
-            <svg viewBox="0 0 24 24" aria-hidden="true">${eye}</svg>
+            <svg viewBox="0 0 24 24" aria-hidden="true">
+              <path d="M2 12S6 6 12 6s10 6 10 6-4 6-10 6S2 12 2 12Z" />
+              <circle cx="12" cy="12" r="3" />
+              <path class="slash" d="m4 4 16 16" />
+            </svg>
           </button>
         </div>
         ${missing(state, "pin", messages.pinMissing)}
@@ -102,6 +105,7 @@ function field(state: EntryFormState, name: FieldName, on: EntryFormActions): Te
     aria-describedby=${empty ? `${name}-missing` : refused ? "fault" : nothing}
     @paste=${on.paste}
     @input=${on.input}
+    @blur=${on.leave}
   />`;
 }
 

@@ -2,30 +2,42 @@ import type { CardEntry } from "@giftcard-pay/checkout/storefront";
 
 /**
  * What a shopper typed, without what people and keyboards add to it: spaces, dashes, invisible characters,
- * and full-width digits. Letters and leading zeros stay: number and PIN are opaque.
+ * full-width and Arabic digits. Letters and leading zeros stay: number and PIN are opaque.
  */
 export function tidy(typed: string): string {
-  return typed.normalize("NFKC").replace(/[\s\p{Pd}\p{Cf}\u2212]/gu, "");
+  return typed
+    .normalize("NFKC")
+    .replace(/[\s\p{Pd}\p{Cf}\u2212]/gu, "")
+    .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15));
 }
 
 const pinWord = /[\s,;:|/]*\b(?:pin(?:[\s-]?code)?|code)\b[\s:=.#-]*/iu;
 const separator = /[\t\r\n,;|/]+/;
+const address = /^[a-z][a-z0-9+.-]*:\S{12,}$/i;
 
 /**
- * Takes number and PIN apart when they were pasted together: with the word PIN between them, on two lines, or
- * as two words of which the first is much longer.
- * @returns undefined if the text is no such pair; it is then pasted as it stands
+ * Takes number and PIN apart when they came together: pasted with the word PIN between them, on two lines, as two
+ * words of which the first is much longer, or scanned from a card as an address.
+ * @returns undefined if the text is no such pair, and then it is meant as it stands; an empty PIN where an address
+ *   holds none
  */
-export function splitPasted(text: string): CardEntry | undefined {
+export function splitEntry(text: string): CardEntry | undefined {
   const plain = text.normalize("NFKC").trim();
+  if (address.test(plain)) return fromAddress(plain);
+  // A label before the number ("Card number: 6064…") isn't part of it.
+  const entry = plain.replace(/^\D*?[:#]\s*/, "");
   for (const by of [pinWord, separator, /\s+/]) {
-    const parts = plain.split(by).filter((part) => part.trim() !== "");
-    if (parts.length !== 2) continue;
-    const [first = "", second = ""] = parts;
-    // A label before the number ("Card number: 6064…") isn't part of it.
-    const cardNumber = tidy(first.replace(/^\D*?[:#]\s*/, ""));
-    const pin = tidy(second);
-    if (cardNumber.length >= 12 && pin.length >= 3 && pin.length <= 8) return { cardNumber, pin };
+    const [cardNumber = "", pin = "", more] = entry.split(by).map(tidy).filter(Boolean);
+    if (!more && cardNumber.length >= 12 && /^[^:=]{3,8}$/.test(pin)) return { cardNumber, pin };
   }
   return undefined;
+}
+
+/** The first long run of digits is the number; the PIN is named so, or follows. */
+function fromAddress(text: string): CardEntry | undefined {
+  const [cardNumber] = /\d{12,}/.exec(text) ?? [];
+  if (!cardNumber) return undefined;
+  const rest = text.slice(text.indexOf(cardNumber) + cardNumber.length);
+  const pin = /\bpin\w*[=:/](\d+)/i.exec(text)?.[1] ?? /\d{3,8}/.exec(rest)?.[0] ?? "";
+  return { cardNumber, pin };
 }

@@ -4,15 +4,12 @@ import { css } from "lit";
 export const styles = css`
   :host {
     --_accent: var(--giftcard-pay-accent, #1f4fd1);
-    --_on-accent: var(--giftcard-pay-on-accent, #fff);
     --_radius: var(--giftcard-pay-radius, 0.5rem);
     --_gap: var(--giftcard-pay-gap, 1rem);
     --_border: var(--giftcard-pay-border, color-mix(in srgb, currentcolor 18%, transparent));
     --_field-border: var(--giftcard-pay-field-border, color-mix(in srgb, currentcolor 55%, transparent));
-    --_surface: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, transparent));
     --_muted: color-mix(in srgb, currentcolor 72%, transparent);
     --_error: var(--giftcard-pay-error, color-mix(in srgb, #d81b1b 72%, currentcolor));
-    --_focus: var(--giftcard-pay-focus, color-mix(in srgb, var(--_accent) 75%, currentcolor));
     display: block;
     line-height: 1.45;
     overflow-wrap: break-word;
@@ -31,12 +28,20 @@ export const styles = css`
     flex-direction: column;
     gap: var(--_gap);
   }
+  fieldset,
   p,
   dl,
   dd,
   ul {
     margin: 0;
     padding: 0;
+  }
+  fieldset {
+    border: 0;
+    min-inline-size: 0;
+  }
+  fieldset:disabled {
+    opacity: 0.6;
   }
   .fields {
     display: flex;
@@ -54,24 +59,30 @@ export const styles = css`
     flex: 3 1 14rem;
   }
   label,
-  .strong {
+  button,
+  .strong,
+  .total {
     font-weight: 600;
   }
-  label {
-    font-size: 0.9375em;
-  }
-  input {
+  input,
+  button {
     font: inherit;
-    font-variant-numeric: tabular-nums;
-    letter-spacing: 0.03em;
     color: inherit;
-    inline-size: 100%;
     min-block-size: 2.75rem;
+    min-inline-size: 2.75rem;
     padding: 0.5rem 0.75rem;
-    background: var(--giftcard-pay-field, transparent);
+    background: transparent;
     border: 1px solid var(--_field-border);
     border-radius: var(--_radius);
-    transition: border-color 0.15s;
+  }
+  input {
+    inline-size: 100%;
+    background: var(--giftcard-pay-field, transparent);
+  }
+  input,
+  dd,
+  .amount {
+    font-variant-numeric: tabular-nums;
   }
   input[aria-invalid="true"] {
     border-color: var(--_error);
@@ -100,29 +111,18 @@ export const styles = css`
     fill: none;
     stroke: currentcolor;
     stroke-width: 1.75;
-    stroke-linecap: round;
   }
   .eye[aria-pressed="true"] .slash {
     display: none;
   }
   button {
-    font: inherit;
-    font-weight: 600;
-    color: inherit;
-    min-block-size: 2.75rem;
-    min-inline-size: 2.75rem;
-    padding: 0.5rem 1.125rem;
-    background: transparent;
-    border: 1px solid var(--_field-border);
-    border-radius: var(--_radius);
     cursor: pointer;
-    transition: background-color 0.15s;
   }
   button:hover {
     background: color-mix(in srgb, currentcolor 7%, transparent);
   }
   button.primary {
-    color: var(--_on-accent);
+    color: var(--giftcard-pay-on-accent, #fff);
     background: var(--_accent);
     border-color: var(--_accent);
   }
@@ -132,8 +132,6 @@ export const styles = css`
   button.plain {
     border-color: transparent;
     text-decoration: underline;
-    text-underline-offset: 0.2em;
-    font-weight: 500;
     padding-inline: 0.5rem;
   }
   button[aria-disabled="true"] {
@@ -143,7 +141,7 @@ export const styles = css`
   input:focus-visible,
   button:focus-visible,
   [tabindex="-1"]:focus-visible {
-    outline: 2px solid var(--_focus);
+    outline: 2px solid var(--giftcard-pay-focus, color-mix(in srgb, var(--_accent) 75%, currentcolor));
     outline-offset: 2px;
   }
   .actions {
@@ -156,7 +154,7 @@ export const styles = css`
   }
   .panel {
     padding: var(--_gap);
-    background: var(--_surface);
+    background: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, transparent));
     border: 1px solid var(--_border);
     border-radius: var(--_radius);
   }
@@ -176,10 +174,6 @@ export const styles = css`
   }
   dd {
     white-space: nowrap;
-    font-variant-numeric: tabular-nums;
-  }
-  .total {
-    font-weight: 600;
   }
   .note,
   .hint {
@@ -203,7 +197,6 @@ export const styles = css`
     align-items: center;
     gap: 0.25rem;
     margin-inline-start: auto;
-    font-variant-numeric: tabular-nums;
   }
   li button.plain {
     margin-inline-end: -0.5rem;
@@ -213,28 +206,21 @@ export const styles = css`
   }
   .badge {
     align-self: flex-start;
-    font-size: 0.8125em;
-    padding: 0.0625rem 0.5rem;
-    border: 1px solid var(--_field-border);
+    font-size: 0.875em;
+    padding: 0 0.5rem;
+    border: 1px solid;
     border-radius: 1rem;
   }
   .error {
     color: var(--_error);
-    font-size: 0.9375em;
   }
   .alert {
-    display: flex;
-    flex-direction: column;
-    align-items: flex-start;
+    display: grid;
+    justify-items: start;
     gap: 0.5rem;
     padding: 0.75rem;
-    border: 1px solid color-mix(in srgb, var(--_error) 45%, transparent);
+    border: 1px solid var(--_error);
     border-radius: var(--_radius);
-    background: color-mix(in srgb, var(--_error) 6%, transparent);
-  }
-  .alert button {
-    color: inherit;
-    border-color: currentcolor;
   }
   .silent {
     position: absolute;
@@ -243,11 +229,6 @@ export const styles = css`
     overflow: hidden;
     clip-path: inset(50%);
     white-space: nowrap;
-  }
-  @media (prefers-reduced-motion: reduce) {
-    * {
-      transition: none !important;
-    }
   }
   @media (forced-colors: active) {
     input,

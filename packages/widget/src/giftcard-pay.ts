@@ -1,36 +1,13 @@
-import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
-import {
-  type CSSResult,
-  html,
-  LitElement,
-  nothing,
-  type PropertyDeclarations,
-  type PropertyValues,
-  type TemplateResult,
-} from "lit";
-import { Amounts, usableLocale } from "./amounts.js";
-import { Attention } from "./attention.js";
+import type { AppliedCard, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
+import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from "lit";
 import { cardList } from "./card-list.js";
-import { cardQuote } from "./card-quote.js";
+import { cardQuote, note } from "./card-quote.js";
 import { CardSession } from "./card-session.js";
-import { EntryFields } from "./entry-fields.js";
-import { entryForm } from "./entry-form.js";
-import { faultAlert } from "./fault-alert.js";
-import { fieldsOf, isPassing } from "./faults.js";
-import { styles } from "./giftcard-pay.styles.js";
-import {
-  builtInLanguage,
-  isFaultCode,
-  loadMessages,
-  type MessageOverrides,
-  type Messages,
-  messagesOf,
-  withOverrides,
-} from "./messages/index.js";
-import { ShopFault, type Transport } from "./shop-api.js";
-
-/** How long one call may take before it counts as lost. */
-const timeoutMs = 20_000;
+import type { Action } from "./events.js";
+import { isPassing } from "./faults.js";
+import { GiftcardElement, register } from "./giftcard-element.js";
+import { isFaultCode } from "./messages/index.js";
+import { type ShopAddress, ShopFault } from "./shop-api.js";
 
 /**
  * Takes gift cards at a checkout: card number and PIN, balance, what this order would use, apply, remove.
@@ -38,10 +15,15 @@ const timeoutMs = 20_000;
  *
  * @tag giftcard-pay
  *
+ * @event {GiftcardEvent<BeforeApplyDetail>} giftcard-pay:before-apply - A card is about to be applied; `preventDefault()` keeps it from that.
  * @event {GiftcardEvent<CardDetail>} giftcard-pay:applied - A card was applied to the cart.
  * @event {GiftcardEvent<CardDetail>} giftcard-pay:removed - A card was taken off the cart.
  * @event {GiftcardEvent<TotalDetail>} giftcard-pay:total - What the cards cover or what is left to pay changed, or became known.
  * @event {GiftcardEvent<ErrorDetail>} giftcard-pay:error - A call was refused or got no answer.
+ *
+ * @cssstate covered - The cards pay all of it: the page's other payment methods can be put away.
+ * @cssstate applied - The cart has a card.
+ * @cssstate busy - A call is under way.
  *
  * @csspart base - The whole.
  * @csspart form - Card number and PIN.
@@ -49,7 +31,7 @@ const timeoutMs = 20_000;
  * @csspart input - A field.
  * @csspart button - Every button but "remove"; `check`, `apply`, `add` and `retry` name one each.
  * @csspart quote - A checked card, before it is applied.
- * @csspart note - The explanation of the limit per card.
+ * @csspart note - Why figures are as they are: the limit per card, or what changed.
  * @csspart summary - The applied cards with their totals.
  * @csspart cards - The list of applied cards.
  * @csspart card - One applied card.
@@ -65,72 +47,67 @@ const timeoutMs = 20_000;
  * @cssproperty [--giftcard-pay-field] - The ground of a field.
  * @cssproperty [--giftcard-pay-field-border] - The lines of fields and buttons.
  * @cssproperty [--giftcard-pay-surface] - The ground of panels.
+ * @cssproperty [--giftcard-pay-focus] - The focus ring alone; the accent, nearer to the text colour.
  * @cssproperty [--giftcard-pay-radius=0.5rem] - Rounding.
  * @cssproperty [--giftcard-pay-gap=1rem] - Space between the parts.
  */
-export class GiftcardPay extends LitElement {
-  static override styles: CSSResult = styles;
+export class GiftcardPay extends GiftcardElement {
+  static readonly formAssociated = true;
 
-  // Declared here and not by decorators, whose helpers would weigh more than all of this.
   static override properties: PropertyDeclarations = {
-    endpoint: {},
     cart: {},
-    publishableKey: { attribute: "publishable-key" },
-    lang: { reflect: true },
-    headers: { attribute: false },
-    transport: { attribute: false },
-    messages: { attribute: false },
+    disabled: { type: Boolean, reflect: true },
     open: { state: true },
   };
 
   /** Registers the tag. Where it is registered already, whoever did it, nothing happens. */
-  static define(
-    tag = "giftcard-pay",
-    registry: CustomElementRegistry | undefined = globalThis.customElements,
-  ): void {
-    if (registry && !registry.get(tag)) registry.define(tag, GiftcardPay);
+  static define(tag = "giftcard-pay", registry?: CustomElementRegistry): void {
+    register(tag, GiftcardPay, registry);
   }
-
-  /** The address of the shop's gift card routes, for example `https://shop.example/store/giftcard-pay`. */
-  endpoint = "";
 
   /** The id of the cart. The form opens once it and the endpoint are known. */
   cart = "";
 
-  /** Medusa's publishable API key, sent as `x-publishable-api-key`. */
-  publishableKey = "";
+  /** Whether nothing can be entered or changed; a disabled `<fieldset>` around it does the same. */
+  disabled = false;
 
-  /** The language of the texts and amounts; without it, that of the nearest `lang`, then the browser's. */
-  declare lang: string;
+  /** Whether the entry of a card is to be seen. */
+  protected open = true;
 
-  /** Further headers of every call. */
-  headers: Record<string, string> = {};
+  protected readonly calls: CardSession = new CardSession(this, () => this.address, this.waiting);
 
-  /** Makes the calls in place of `fetch`. */
-  transport: Transport | undefined;
+  readonly #internals = this.attachInternals();
+  #form: HTMLFormElement | null = null;
+  #shut = false;
 
-  /** Texts of the page's own, on top of the language's. */
-  messages: MessageOverrides = {};
-
-  /** Whether the form stands open; with cards applied it is opened by a button. */
-  private open = true;
-
-  readonly #attention = new Attention(this);
-  readonly #fields = new EntryFields(this);
-  #texts!: Messages;
-  #amounts!: Amounts;
-  readonly #session: CardSession = new CardSession(
-    this,
-    () => {
-      const { endpoint, cart, publishableKey, headers, transport } = this;
-      return { endpoint, cart, publishableKey, headers, transport, timeoutMs };
-    },
-    () => this.#attention.say(this.#texts.waitOver),
-  );
+  constructor() {
+    super();
+    this.addEventListener("invalid", this.#onInvalid);
+  }
 
   /** The cart as the shop told it last; undefined until then. */
   get summary(): CartSummary | undefined {
-    return this.#session.summary;
+    return this.calls.summary;
+  }
+
+  /** The form that it belongs to. It waits for a call under way, and isn't sent while a card is entered but not applied. */
+  get form(): HTMLFormElement | null {
+    return this.#internals.form;
+  }
+
+  /** Invalid while a card is entered or checked, but not applied. */
+  get validity(): ValidityState {
+    return this.#internals.validity;
+  }
+
+  /** Whether no card is entered or checked without being applied. */
+  checkValidity(): boolean {
+    return this.#internals.checkValidity();
+  }
+
+  /** The same, and where one is, says so and goes there. */
+  reportValidity(): boolean {
+    return this.#internals.reportValidity();
   }
 
   override connectedCallback(): void {
@@ -138,27 +115,45 @@ export class GiftcardPay extends LitElement {
     if (this.hasUpdated) void this.refresh();
   }
 
-  /** Puts the focus on the first field, or on what stands in its place. */
-  override focus(options?: FocusOptions): void {
-    const place = this.renderRoot.querySelector<HTMLElement>("#apply, form:not([hidden]) #number, #add");
-    (place ?? this.renderRoot.querySelector<HTMLElement>("#summary"))?.focus(options);
+  /** @ignore */
+  formAssociatedCallback(form: HTMLFormElement | null): void {
+    this.#form?.removeEventListener("submit", this.#onFormSubmit, true);
+    this.#form = form;
+    form?.addEventListener("submit", this.#onFormSubmit, true);
+  }
+
+  /** @ignore */
+  formDisabledCallback(disabled: boolean): void {
+    this.#shut = disabled;
+    this.requestUpdate();
+  }
+
+  /** What was entered goes; applied cards stay, since they are the cart's. @ignore */
+  formResetCallback(): void {
+    if (!this.hasUpdated) return;
+    this.fields.clear();
+    this.calls.quote = this.calls.fault = undefined;
+    this.open = !this.#applied;
   }
 
   /** Asks the shop for the cart again. Call it when the cart changed. Never rejects: a failure is shown. */
   async refresh(): Promise<void> {
-    if (!this.#ready) return;
+    if (!this.ready) return;
+    const { calls } = this;
     const first = !this.summary;
-    const quoted = !!this.#session.quote;
-    const changed = await this.#session.load();
-    const { summary, quote } = this.#session;
-    if (first && summary && summary.cards.length > 0 && this.#fields.isBlank) this.open = false;
-    if (quoted && !quote) await this.#showFault();
-    else if (changed && summary && summary.cards.length > 0) {
-      this.#attention.say(this.#texts.announceChanged, {
-        covered: this.#amounts.money(summary.coveredCents),
-        remaining: this.#amounts.money(summary.remainingCents),
-      });
-    }
+    const quoted = calls.quote;
+    const changed = await calls.load();
+    const { summary, quote } = calls;
+    if (!summary) return;
+    if (first && this.#applied && this.fields.isBlank) this.open = false;
+    if (quoted && !quote) await this.attention.focusOn();
+    if (!changed || !(this.#applied || quoted)) return;
+    const { announceQuote, announceChanged } = this.words.texts;
+    this.#say(`${this.#change()} ${quote ? announceQuote : announceChanged}`, {
+      usable: quote?.usableCents ?? 0,
+      covered: summary.coveredCents,
+      remaining: (quote ?? summary).remainingCents,
+    });
   }
 
   /**
@@ -168,203 +163,203 @@ export class GiftcardPay extends LitElement {
    */
   async showError(code: string, retryAfterSeconds?: number): Promise<void> {
     await this.refresh();
-    this.#session.fail("order", new ShopFault(isFaultCode(code) ? code : "internal", retryAfterSeconds));
-  }
-
-  protected override async scheduleUpdate(): Promise<void> {
-    await loadMessages(builtInLanguage(this.#locale));
-    super.scheduleUpdate();
+    this.calls.fail("order", new ShopFault(isFaultCode(code) ? code : "internal", retryAfterSeconds));
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    this.#texts = withOverrides(messagesOf(builtInLanguage(this.#locale)), this.messages);
-    this.#amounts = new Amounts(this.#locale, this.summary?.currency);
+    super.willUpdate(changed);
+    if (this.calls.fault?.code === "unfinished" && !this.#isUnfinished) this.calls.fault = undefined;
     if (!this.hasUpdated || !isAnotherCart(changed)) return;
-    this.#session.reset();
-    this.#fields.missing = [];
-    this.#attention.announcement = "";
+    this.calls.reset();
+    this.fields.missing = [];
+    this.attention.announcement = "";
     this.open = true;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
     if (isAnotherCart(changed)) void this.refresh();
+    const { calls } = this;
+    const { states } = this.#internals;
+    const set = (name: string, on: boolean) => (on ? states.add(name) : states.delete(name));
+    set("covered", calls.isCovered);
+    set("applied", this.#applied);
+    set("busy", this.busy);
+    if (this.#isUnfinished)
+      this.#internals.setValidity({ customError: true }, this.words.texts.errors.unfinished);
+    else this.#internals.setValidity({});
   }
 
   protected override render(): TemplateResult {
-    const messages = this.#texts;
-    const amounts = this.#amounts;
-    const session = this.#session;
-    const locale = this.#locale;
-    const { summary, quote, fault, busy, wait, takesCard } = session;
-    const applied = !!summary && summary.cards.length > 0;
-    const language = Object.keys(this.messages).length > 0 ? locale : builtInLanguage(locale);
-    return html`<div class="base" part="base" role="group" aria-label=${messages.title} lang=${language}>
-      ${summary?.environment === "sandbox" ? html`<span class="badge">${messages.sandbox}</span>` : nothing}
+    const { words, calls } = this;
+    const { texts } = words;
+    const { summary, quote, busy, takesCard } = calls;
+    const applied = this.#applied;
+    return this.frame({
+      title: texts.title,
+      disabled: this.disabled || this.#shut,
+      hidden: !this.open || !!quote || !takesCard,
+      cancelable: applied,
+      before: html`${summary?.environment === "sandbox" ? html`<span class="badge">${texts.sandbox}</span>` : nothing}
       ${
-        applied
+        summary && applied
           ? cardList(
               {
-                messages,
-                amounts,
+                words,
                 summary,
-                isFull: session.isFull,
-                removing: busy === "remove" ? session.removing?.id : undefined,
+                isFull: calls.isFull,
+                removing: busy === "remove" ? calls.removing?.id : undefined,
               },
               (card) => void this.#takeOff(card),
             )
           : nothing
       }
-      ${applied || takesCard ? nothing : html`<p>${messages.errors.nothing_to_pay}</p>`}
-      <div role="alert" id="fault" class=${fault ? "" : "silent"}>
-        ${fault ? faultAlert({ messages, amounts, fault, waitSeconds: wait.total, busy: !!busy }, this.#onRetry) : nothing}
-      </div>
-      ${
-        quote
-          ? cardQuote(
-              { messages, amounts, quote, busy: busy === "apply", takesAnother: session.takesAnother },
-              () => void this.#applyCard(),
-              () => void this.#leaveQuote(),
-            )
-          : nothing
-      }
-      ${entryForm(
-        {
-          messages,
-          hidden: !this.open || !!quote || !takesCard,
-          busy: busy === "quote",
-          shut: !this.#ready,
-          waitSeconds: wait.seconds,
-          missing: this.#fields.missing,
-          refused: (fault && fieldsOf[fault.code]) ?? [],
-          pinShown: this.#fields.pinShown,
-          cancelable: applied,
-          keyboard: this.inputMode || "numeric",
-        },
-        {
-          submit: this.#onSubmit,
-          paste: this.#fields.onPaste,
-          input: this.#fields.onInput,
-          togglePin: this.#fields.onTogglePin,
-          cancel: this.#onClose,
-        },
-      )}
-      ${
+      ${applied || takesCard ? nothing : html`<p>${texts.errors.nothing_to_pay}</p>`}
+      ${applied || quote ? note(this.#change()) : nothing}`,
+      between: quote
+        ? cardQuote(
+            { words, quote, busy: busy === "apply", takesAnother: calls.takesAnother },
+            () => void this.#applyCard(),
+            () => void this.#leaveQuote(),
+          )
+        : nothing,
+      after:
         applied && !this.open && !quote && takesCard
-          ? html`<button part="button add" id="add" type="button" @click=${this.#onOpen}>${messages.another}</button>`
-          : nothing
-      }
-      <div role="status" class="silent">${this.#attention.announcement}</div>
-    </div>`;
+          ? html`<button part="button add" id="add" type="button" @click=${this.#onOpen}>${texts.another}</button>`
+          : nothing,
+    });
   }
 
-  get #locale(): string {
-    const page = globalThis.document?.documentElement?.lang;
-    return usableLocale(
-      this.lang,
-      this.closest?.("[lang]")?.getAttribute("lang"),
-      page,
-      globalThis.navigator?.language,
+  protected override get ready(): boolean {
+    return super.ready && this.cart !== "";
+  }
+
+  protected override get address(): ShopAddress {
+    return { ...super.address, cart: this.cart };
+  }
+
+  get #applied(): boolean {
+    return !!this.summary && this.summary.cards.length > 0;
+  }
+
+  /** Whether a card is entered or checked, but not applied. While a call is under way a form isn't refused but waits. */
+  get #isUnfinished(): boolean {
+    const { quote, takesCard } = this.calls;
+    return !this.busy && (!!quote || (this.open && takesCard && !this.fields.isBlank));
+  }
+
+  /** Why figures changed by themselves; empty if they didn't. */
+  #change(): string {
+    const { words } = this;
+    const { before, summary } = this.calls;
+    if (!before || !summary) return "";
+    if (before.totalCents !== summary.totalCents) {
+      return words.fill(words.texts.changedOrder, { before: before.totalCents, total: summary.totalCents });
+    }
+    const card = summary.cards.find(({ id, balanceCents }) =>
+      before.cards.some((one) => one.id === id && one.balanceCents !== balanceCents),
     );
+    return card ? words.fill(words.texts.changedBalance, { last4: card.lastFour }) : "";
   }
-
-  get #ready(): boolean {
-    return this.endpoint !== "" && this.cart !== "";
-  }
-
-  readonly #onSubmit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    void this.#checkCard();
-  };
 
   readonly #onOpen = (): void => {
     this.open = true;
-    void this.#attention.focusOn("#number");
+    void this.attention.focusOn("#number");
   };
 
-  readonly #onClose = (): void => {
-    if (this.#session.busy) return;
-    this.#fields.clear();
-    this.#session.fault = undefined;
+  readonly #onInvalid = (event: Event): void => {
+    event.preventDefault();
+    this.calls.note("order", "unfinished");
+    this.focus();
+  };
+
+  readonly #onFormSubmit = async (event: SubmitEvent): Promise<void> => {
+    const { calls } = this;
+    if (!this.busy) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    await calls.settled;
+    await new Promise((resolve) => setTimeout(resolve));
+    await this.updateComplete;
+    if (!calls.fault) this.#form?.requestSubmit(event.submitter);
+  };
+
+  protected override close(): void {
+    if (this.busy) return;
+    this.fields.clear();
+    this.calls.fault = undefined;
     this.open = false;
-    void this.#attention.focusOn("#add");
-  };
+    void this.attention.focusOn("#add");
+  }
 
-  readonly #onRetry = (): void => {
-    const { fault, removing } = this.#session;
-    if (fault?.action === "quote") void this.#checkCard();
-    else if (fault?.action === "apply") void this.#applyCard();
-    else if (fault?.action === "remove" && removing) void this.#takeOff(removing);
+  protected override retry(action: Action): void {
+    const { calls } = this;
+    if (action === "apply") void this.#applyCard();
+    else if (action === "remove" && calls.removing) void this.#takeOff(calls.removing);
     else {
-      this.#session.fault = undefined;
+      calls.fault = undefined;
       void this.refresh();
     }
-  };
+  }
 
-  async #checkCard(): Promise<void> {
-    const session = this.#session;
-    if (session.busy || !this.#ready || session.wait.seconds > 0) return;
-    const entry = this.#fields.take();
-    if (!entry) return this.#attention.focusOn(`#${this.#fields.missing[0]}`);
-    const quote = await session.check(entry);
-    if (!quote) return this.#showFault();
-    this.#fields.clearPin();
-    this.#attention.say(this.#texts.announceQuote, {
+  protected override async send(entry: CardEntry): Promise<void> {
+    const quote = await this.calls.check(entry);
+    if (!quote) return this.showFault();
+    const { announceBalance, announceQuote } = this.words.texts;
+    this.fields.clearPin();
+    this.#say(`${announceBalance} ${announceQuote}`, {
       last4: quote.lastFour,
-      balance: this.#amounts.money(quote.balanceCents),
-      usable: this.#amounts.money(quote.usableCents),
-      remaining: this.#amounts.money(quote.remainingCents),
+      balance: quote.balanceCents,
+      usable: quote.usableCents,
+      remaining: quote.remainingCents,
     });
-    await this.#attention.focusOn("#apply");
+    await this.attention.focusOn("#apply");
+  }
+
+  protected override async showFault(): Promise<void> {
+    const { fault, quote } = this.calls;
+    // What the shop refused, it may know better by now.
+    if (fault?.action === "apply" && !isPassing(fault.code)) void this.calls.load();
+    await super.showFault(fault?.action === "remove" || !!quote);
   }
 
   async #applyCard(): Promise<void> {
-    if (this.#session.busy) return;
-    const card = await this.#session.apply();
-    if (!card) return this.#showFault();
-    this.#fields.clear();
+    if (this.busy) return;
+    const card = await this.calls.apply();
+    if (!card) return this.showFault();
+    this.fields.clear();
     this.open = false;
-    this.#announceCard(this.#texts.announceApplied, card);
-    await this.#attention.focusOn("#add", "#summary");
+    this.#announceCard(this.words.texts.announceApplied, card);
+    await this.attention.focusOn("#add", "#summary");
   }
 
   async #takeOff(card: AppliedCard): Promise<void> {
-    if (this.#session.busy) return;
+    if (this.busy) return;
     const at = this.summary?.cards.findIndex(({ id }) => id === card.id) ?? 0;
-    if (!(await this.#session.remove(card))) return this.#showFault();
-    this.#announceCard(this.#texts.announceRemoved, card);
+    if (!(await this.calls.remove(card))) return this.showFault();
+    this.#announceCard(this.words.texts.announceRemoved, card);
     const cards = this.summary?.cards ?? [];
     const next = cards[Math.min(at, cards.length - 1)];
     if (!next) this.open = true;
-    await this.#attention.focusOn(next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
+    await this.attention.focusOn(next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
   }
 
   async #leaveQuote(): Promise<void> {
-    if (this.#session.busy) return;
-    this.#session.quote = this.#session.fault = undefined;
+    if (this.busy) return;
+    this.calls.quote = this.calls.fault = undefined;
     this.requestUpdate();
-    await this.#attention.focusOn("#pin");
-  }
-
-  /** After a refusal: the PIN goes unless the very same call may be made again, and the focus goes to the first fault. */
-  async #showFault(): Promise<void> {
-    const { fault, quote } = this.#session;
-    if (!fault) return;
-    if (isPassing(fault.code)) return this.#attention.focusOn("#retry");
-    if (fault.action !== "remove" && !quote) this.#fields.clearPin();
-    // What the shop refused, it may know better by now.
-    if (fault.action === "apply") void this.#session.load();
-    const fields = fieldsOf[fault.code] ?? [];
-    // With both in doubt it's the emptied one that has to be filled again.
-    if (fields.length > 0) await this.#attention.focusOn(fields.includes("pin") ? "#pin" : "#number");
-    else await this.#attention.focusOn();
+    await this.attention.focusOn("#pin");
   }
 
   #announceCard(text: string, card: AppliedCard): void {
-    this.#attention.say(text, {
+    this.#say(text, {
       last4: card.lastFour,
-      amount: this.#amounts.money(card.amountCents),
-      remaining: this.#amounts.money(this.summary?.remainingCents ?? 0),
+      amount: card.amountCents,
+      remaining: this.summary?.remainingCents ?? 0,
     });
+  }
+
+  #say(text: string, values: Record<string, string | number>): void {
+    this.attention.say(this.words.fill(text, values));
   }
 }
 

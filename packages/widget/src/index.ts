@@ -6,13 +6,15 @@ export type {
 } from "@giftcard-pay/checkout/storefront";
 export {
   type Action,
+  type BeforeApplyDetail,
   type CardDetail,
   type ErrorDetail,
   GiftcardEvent,
   type GiftcardEventMap,
   type TotalDetail,
 } from "./events.js";
+export { GiftcardBalance } from "./giftcard-balance.js";
 export { GiftcardPay } from "./giftcard-pay.js";
 export { en } from "./messages/en.js";
 export type { FaultCode, MessageOverrides, Messages } from "./messages/index.js";
-export type { Transport } from "./shop-api.js";
+export type { CardBalance, Transport } from "./shop-api.js";

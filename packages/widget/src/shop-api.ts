@@ -4,10 +4,19 @@ import { type FaultCode, isFaultCode } from "./messages/index.js";
 /** How a call goes out: `fetch`, or anything of its shape. */
 export type Transport = (url: string, init: RequestInit) => Promise<Response>;
 
+/** What a card holds, asked for without an order. */
+export interface CardBalance {
+  lastFour: string;
+  balanceCents: number;
+  /** yyyy-mm-dd, or empty where the service gives none. */
+  expiryDate: string;
+}
+
 /** Where the shop's gift card routes are, and what goes along with each call. */
 export interface ShopAddress {
   endpoint: string;
-  cart: string;
+  /** Only the balance is asked for without one. */
+  cart?: string;
   publishableKey?: string;
   headers?: Record<string, string>;
   transport?: Transport | undefined;
@@ -26,7 +35,9 @@ export class ShopFault extends Error {
   }
 }
 
-/** Speaks to a shop's gift card routes for one cart. Every method throws {@link ShopFault}. */
+const figures = ["totalCents", "coveredCents", "remainingCents", "maxPerCardCents", "maxCards", "cards"];
+
+/** Speaks to a shop's gift card routes. Every method throws {@link ShopFault}. */
 export class ShopApi {
   readonly #address: ShopAddress;
 
@@ -36,60 +47,69 @@ export class ShopApi {
 
   /** The cart with its applied cards. */
   summary(signal: AbortSignal): Promise<CartSummary> {
-    return this.#call("GET", "", undefined, isSummary, signal);
+    return this.#call(signal, figures, "GET", this.#cart);
   }
 
   /** What a card holds, and what this order would use of it. Takes nothing. */
   quote(entry: CardEntry, signal: AbortSignal): Promise<Quote> {
-    return this.#call("POST", "/quote", entry, isQuote, signal);
+    const needed = ["balanceCents", "usableCents", "remainingCents"];
+    return this.#call(signal, needed, "POST", `${this.#cart}/quote`, entry);
+  }
+
+  /** What a card holds. */
+  balance(entry: CardEntry, signal: AbortSignal): Promise<CardBalance> {
+    return this.#call(signal, ["balanceCents"], "POST", "/balance", entry);
   }
 
   /** Applies a quoted card to the cart. Takes nothing until the order is placed. */
   apply(quoteId: string, signal: AbortSignal): Promise<CartSummary> {
-    return this.#call("POST", "/cards", { quoteId }, isSummary, signal);
+    return this.#call(signal, figures, "POST", `${this.#cart}/cards`, { quoteId });
   }
 
   /** Takes a card off the cart; one that is gone already counts as taken off. */
   async remove(id: string, signal: AbortSignal): Promise<CartSummary> {
     try {
-      return await this.#call("DELETE", `/cards/${encodeURIComponent(id)}`, undefined, isSummary, signal);
+      return await this.#call(signal, figures, "DELETE", `${this.#cart}/cards/${encodeURIComponent(id)}`);
     } catch (fault) {
-      if (fault instanceof ShopFault && fault.code === "applied_card_not_found") return this.summary(signal);
+      if ((fault as ShopFault).code === "applied_card_not_found") return this.summary(signal);
       throw fault;
     }
   }
 
+  get #cart(): string {
+    return `/carts/${encodeURIComponent(this.#address.cart ?? "")}`;
+  }
+
+  /** @param needed what has to stand in the answer: amounts, or the list of cards */
   async #call<Answer>(
+    signal: AbortSignal,
+    needed: readonly string[],
     method: string,
     path: string,
-    body: ApplyRequest | undefined,
-    isAnswer: (value: unknown) => value is Answer,
-    signal: AbortSignal,
+    body?: ApplyRequest,
   ): Promise<Answer> {
-    const { endpoint, cart, publishableKey, headers, transport, timeoutMs } = this.#address;
+    const { endpoint, publishableKey, headers, transport, timeoutMs } = this.#address;
     const send: Transport = transport ?? ((url, init) => fetch(url, init));
     try {
-      const response = await send(
-        `${endpoint.replace(/\/+$/, "")}/carts/${encodeURIComponent(cart)}${path}`,
-        {
-          method,
-          headers: {
-            accept: "application/json",
-            ...(body && { "content-type": "application/json" }),
-            ...(publishableKey && { "x-publishable-api-key": publishableKey }),
-            ...headers,
-          },
-          ...(body && { body: JSON.stringify(body) }),
-          cache: "no-store",
-          // A redirect would carry the card elsewhere.
-          redirect: "error",
-          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      const response = await send(endpoint.replace(/\/+$/, "") + path, {
+        method,
+        headers: {
+          accept: "application/json",
+          ...(body && { "content-type": "application/json" }),
+          ...(publishableKey && { "x-publishable-api-key": publishableKey }),
+          ...headers,
         },
-      );
+        ...(body && { body: JSON.stringify(body) }),
+        cache: "no-store",
+        // A redirect would carry the card elsewhere.
+        redirect: "error",
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      });
       const answer = parse(await response.text());
       if (!response.ok) throw refusal(response, answer);
-      if (!isAnswer(answer)) throw new ShopFault("internal");
-      return answer;
+      if (!needed.every((name) => Number.isSafeInteger(answer[name]) || Array.isArray(answer[name])))
+        throw new ShopFault("internal");
+      return answer as Answer;
     } catch (error) {
       // Whatever else was thrown may hold what was sent; it ends here.
       throw error instanceof ShopFault ? error : new ShopFault("offline");
@@ -97,47 +117,22 @@ export class ShopApi {
   }
 }
 
-function refusal(response: Response, answer: unknown): ShopFault {
-  const { code, retryAfterSeconds } = (answer ?? {}) as { code?: unknown; retryAfterSeconds?: unknown };
-  const byStatus: FaultCode =
-    response.status === 429
-      ? "too_many_attempts"
-      : response.status >= 500
-        ? "service_unavailable"
-        : "internal";
+function refusal(
+  { status, headers }: Response,
+  { code, retryAfterSeconds }: Record<string, unknown>,
+): ShopFault {
+  const byStatus = status === 429 ? "too_many_attempts" : status >= 500 ? "service_unavailable" : "internal";
   const known = isFaultCode(code) ? code : byStatus;
   if (known !== "too_many_attempts") return new ShopFault(known);
-  const seconds = Number(retryAfterSeconds ?? response.headers.get("retry-after"));
+  const seconds = Number(retryAfterSeconds ?? headers.get("retry-after"));
   // Without a usable wait the form stays shut for a moment only: the shop decides again at the next try.
-  return new ShopFault(known, seconds > 0 && seconds < 1e7 ? Math.ceil(seconds) : 5);
+  return new ShopFault(known, seconds > 0 ? Math.min(Math.ceil(seconds), 86_399) : 5);
 }
 
-function parse(text: string): unknown {
+function parse(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text);
+    return Object(JSON.parse(text));
   } catch {
-    return undefined;
+    return {};
   }
-}
-
-const hasAmounts = (value: unknown, ...names: string[]): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  names.every((name) => Number.isSafeInteger((value as Record<string, unknown>)[name]));
-
-function isQuote(value: unknown): value is Quote {
-  return (
-    hasAmounts(value, "balanceCents", "usableCents", "remainingCents") &&
-    typeof (value as Quote).quoteId === "string"
-  );
-}
-
-function isSummary(value: unknown): value is CartSummary {
-  return (
-    hasAmounts(value, "totalCents", "coveredCents", "remainingCents", "maxPerCardCents", "maxCards") &&
-    Array.isArray((value as CartSummary).cards) &&
-    (value as CartSummary).cards.every(
-      (card) => hasAmounts(card, "amountCents") && typeof card.id === "string",
-    )
-  );
 }

@@ -1,3 +1,4 @@
+import type { GiftcardEventMap } from "../src/index.js";
 import { endpoint, expect, listen, makeCart, poor, rich, show } from "./shop/page.js";
 
 describe("applying cards", () => {
@@ -58,7 +59,7 @@ describe("applying cards", () => {
     expect(widget.text).not.to.contain("You can add another card");
     await widget.press("#apply");
     expect(widget.find("#add")).to.equal(null);
-    expect(widget.text).to.contain("No more gift cards fit this order (at most 1).");
+    expect(widget.text).to.contain("This order takes no more gift cards (at most 1).");
   });
 
   it("takes one card off, says so, and gives the focus to the next", async () => {
@@ -86,7 +87,7 @@ describe("applying cards", () => {
     const cart = await makeCart();
     await cart.change({ applied });
     const widget = await show(cart);
-    expect(widget.text).to.contain("We no longer have this card's details");
+    expect(widget.text).to.contain("We no longer have the details of this card.");
     expect(widget.text).to.contain("An earlier payment with this card is being undone");
     expect(widget.text).to.contain("Paid by gift card €0.00");
     await expect(widget.element).to.be.accessible();
@@ -112,7 +113,66 @@ describe("applying cards", () => {
     expect(call?.headers["x-shop"]).to.equal("7");
   });
 
-  it("follows a cart that changed, and drops a quote that no longer holds", async () => {
+  it("keeps a card from being applied where the page says no", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    const asked: unknown[] = [];
+    const refuse = (event: GiftcardEventMap["giftcard-pay:before-apply"]) => {
+      asked.push(event.detail.quote);
+      event.preventDefault();
+    };
+    widget.element.addEventListener("giftcard-pay:before-apply", refuse);
+    await widget.check(rich);
+    await widget.press("#apply");
+    expect(await cart.appliedCount()).to.equal(0);
+    expect(asked).to.deep.equal([
+      {
+        lastFour: "1234",
+        balanceCents: 7500,
+        usableCents: 5000,
+        limitedBy: "limit",
+        remainingCents: 2498,
+        expiryDate: "2027-05-31",
+      },
+    ]);
+    widget.element.removeEventListener("giftcard-pay:before-apply", refuse);
+    await widget.press("#apply");
+    expect(await cart.appliedCount()).to.equal(1);
+  });
+
+  it("tells the page, in an event and a CSS state, when the cards pay all of it", async () => {
+    const cart = await makeCart({ totalCents: 2000 });
+    const widget = await show(cart);
+    const totals = listen(widget, "giftcard-pay:total");
+    expect(widget.element.matches(":state(covered)")).to.equal(false);
+    await widget.apply(rich);
+    expect(widget.element.matches(":state(covered)")).to.equal(true);
+    expect(widget.element.matches(":state(applied)")).to.equal(true);
+    expect(totals.map((event) => event.detail.covered)).to.deep.equal([true]);
+    await cart.change({ totalCents: 9000 });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(widget.element.matches(":state(covered)")).to.equal(false);
+    expect(totals.at(-1)?.detail.covered).to.equal(false);
+  });
+
+  it("says when the balance of an applied card fell, and shows the new figures", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await widget.apply(rich);
+    await cart.change({ cards: [{ ...rich, balanceCents: 1200 }, poor] });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(widget.text).to.contain("Card ending in 1234 €12.00");
+    expect(widget.text).to.contain("Left to pay €62.98");
+    expect(widget.text).to.contain("The balance of the card ending in 1234 has changed.");
+    expect(widget.status).to.contain("€62.98 left to pay.");
+    await widget.press("#add");
+    await widget.check(poor);
+    expect(widget.text).not.to.contain("has changed");
+  });
+
+  it("follows a cart that changed, and a quote with it, and says why", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await widget.apply(rich);
@@ -120,16 +180,22 @@ describe("applying cards", () => {
     await widget.element.refresh();
     await widget.settled();
     expect(widget.text).to.contain("Left to pay €10.00");
-    expect(widget.status).to.equal("Your order changed. Paid by gift card: €50.00. €10.00 left to pay.");
+    expect(widget.status).to.equal(
+      "Your order changed from €74.98 to €60.00. Paid by gift card: €50.00. €10.00 left to pay.",
+    );
     await widget.press("#add");
     await widget.check(poor);
     await cart.change({ totalCents: 7000 });
     await widget.element.refresh();
     await widget.settled();
-    expect(widget.find("#apply")).to.equal(null);
-    expect(widget.alert).to.contain("The amount of your order has changed.");
-    expect(widget.number.value).to.equal(poor.number);
-    expect(widget.focused).to.equal("pin");
+    expect(widget.text).to.contain("Your order changed from €60.00 to €70.00.");
+    expect(widget.text).to.contain("Used for this order €10.00 Left to pay €10.00");
+    expect(widget.status).to.contain("This order would use €10.00; €10.00 left to pay.");
+    await cart.change({ totalCents: 5000 });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(widget.find("#apply"), "nothing is left for it to pay").to.equal(null);
+    expect(widget.text).to.contain("Nothing left to pay");
   });
 
   it("begins anew with another cart, and marks a sandbox", async () => {

@@ -41,8 +41,11 @@ describe("the element", () => {
     const dutch = await show(cart, "nl-BE");
     expect(dutch.text).to.contain("Saldo bekijken");
     const german = await show(cart, "de");
-    expect(german.text).to.contain("Check balance");
-    expect(german.find(".base")?.lang).to.equal("en");
+    expect(german.text).to.contain("Guthaben prüfen");
+    expect((await show(cart, "fr")).text).to.contain("Vérifier le solde");
+    const unknown = await show(cart, "da");
+    expect(unknown.text).to.contain("Check balance");
+    expect(unknown.find(".base")?.lang).to.equal("en");
     const odd = await show(cart, "nl_NL");
     expect(odd.text).to.contain("Pincode");
     const around = await fixture<HTMLElement>(html`<div lang="nl"><giftcard-pay></giftcard-pay></div>`);
@@ -59,14 +62,14 @@ describe("the element", () => {
   });
 
   it("takes texts of the page's own", async () => {
-    const widget = await show(await makeCart(), "fr");
-    widget.element.messages = { check: "Vérifier le solde", errors: { card_blocked: "Carte bloquée." } };
+    const widget = await show(await makeCart(), "da");
+    widget.element.messages = { check: "Se saldo", errors: { card_blocked: "Kortet er spærret." } };
     await widget.element.updateComplete;
-    expect(widget.text).to.contain("Vérifier le solde");
-    expect(widget.find(".base")?.lang).to.equal("fr");
+    expect(widget.text).to.contain("Se saldo");
+    expect(widget.find(".base")?.lang).to.equal("da");
     await widget.element.showError("card_blocked");
     await widget.settled();
-    expect(widget.alert).to.equal("Carte bloquée.");
+    expect(widget.alert).to.equal("Kortet er spærret.");
   });
 
   it("waits for the page to name the cart", async () => {

@@ -1,11 +1,15 @@
 import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
+import { de } from "../src/messages/de.js";
 import { en } from "../src/messages/en.js";
+import { fr } from "../src/messages/fr.js";
 import type { Messages } from "../src/messages/index.js";
 import { nl } from "../src/messages/nl.js";
 import { expect, listen, makeCart, plain, poor, rich, show } from "./shop/page.js";
 
-const languages: Record<string, Messages> = { en, nl };
-const codes = Object.keys(en.errors).filter((code) => code !== "offline") as ShopErrorCode[];
+const languages: Record<string, Messages> = { en, nl, de, fr };
+const codes = Object.keys(en.errors).filter(
+  (code) => code !== "offline" && code !== "unfinished",
+) as ShopErrorCode[];
 
 describe("errors", () => {
   for (const [lang, messages] of Object.entries(languages)) {
@@ -87,6 +91,53 @@ describe("errors", () => {
     expect(widget.text).to.contain("Balance €75.00");
   });
 
+  it("announces a wait sparingly", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 62 });
+    await widget.check(rich);
+    const said = new Set<string>();
+    const observer = new MutationObserver(() => said.add(widget.status));
+    const region = widget.find('[role="status"]') as HTMLElement;
+    observer.observe(region, { characterData: true, childList: true, subtree: true });
+    await widget.until(() => widget.text.includes("(00:58)"), "some seconds have passed");
+    observer.disconnect();
+    expect([...said]).to.deep.equal(["You can try again in 1 minute."]);
+  });
+
+  it("says that a slow answer is still awaited", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await cart.trouble({ delayMs: 4500 });
+    widget.number.value = rich.number;
+    widget.pin.value = rich.pin;
+    widget.button("Check balance").click();
+    await new Promise((resolve) => setTimeout(resolve, 4100));
+    expect(widget.text).to.contain("Checking…");
+    expect(widget.text).to.contain("This takes longer than usual. Nothing has been taken.");
+    await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+    expect(widget.text).not.to.contain("longer than usual");
+  });
+
+  it("checks a field on leaving it, never while it is typed, and not on the way to the button", async () => {
+    const widget = await show(await makeCart());
+    widget.pin.focus();
+    await widget.type("01");
+    expect(widget.text).not.to.contain("Enter the number");
+    await widget.key("Shift+Tab");
+    await widget.key("Tab");
+    expect(widget.text, "left empty while the other is filled").to.contain(
+      "Enter the number on the gift card.",
+    );
+    expect(widget.number.getAttribute("aria-describedby")).to.equal("number-missing");
+    await widget.key("Shift+Tab");
+    await widget.type("6");
+    expect(widget.text).not.to.contain("Enter the number");
+    widget.number.value = "";
+    (widget.find("button[type=submit]") as HTMLElement).focus();
+    expect(widget.text).not.to.contain("Enter the number");
+  });
+
   it("takes the wait from Retry-After alone, too", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
@@ -156,7 +207,7 @@ describe("errors", () => {
   it("offers to load the cart again when that failed, and takes a card meanwhile", async () => {
     const cart = await makeCart({ faults: [{ raw: "<html>busy</html>", code: undefined, status: 502 }] });
     const widget = await show(cart);
-    expect(widget.alert).to.contain("Gift cards can't be checked at the moment.");
+    expect(widget.alert).to.contain("Gift cards can't be checked now.");
     expect(widget.number.checkVisibility()).to.equal(true);
     await widget.press("#retry");
     expect(widget.alert).to.equal("");

@@ -20,7 +20,7 @@ function traces(widget: Widget, events: Event[]): string {
 
 function collect(widget: Widget): Event[] {
   const events: Event[] = [];
-  for (const type of ["applied", "removed", "error", "total"])
+  for (const type of ["before-apply", "applied", "removed", "error", "total"])
     widget.element.addEventListener(`giftcard-pay:${type}`, (event) => events.push(event));
   return events;
 }
@@ -38,7 +38,7 @@ describe("card number and PIN", () => {
     await widget.press("#apply");
     await widget.press("#retry");
     expect(widget.number.value).to.equal("");
-    expect(events).to.have.length(4);
+    expect(events).to.have.length(6);
     const found = traces(widget, events);
     expect(found).not.to.contain(rich.number);
     expect(found).not.to.contain(rich.pin);
@@ -61,6 +61,9 @@ describe("card number and PIN", () => {
     "6064 3500 0000 0001 234\n012345",
     "Card number: 6064 3500 0000 0001 234, PIN: 012345",
     "6064350000000001234\tpincode 012 345",
+    "https://cards.example/use?nr=6064350000000001234&pin=012345",
+    "https://cards2026.example/6064350000000001234#012345",
+    "giftcard:6064350000000001234:012345",
   ]) {
     it(`are taken apart when pasted together: ${JSON.stringify(text)}`, async () => {
       const widget = await show(await makeCart());
@@ -74,6 +77,17 @@ describe("card number and PIN", () => {
       expect(widget.pin.value).to.equal(rich.pin);
     });
   }
+
+  it("are taken apart when a scanner types them into the first field", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    widget.number.focus();
+    await widget.type("https://cards.example/6064350000000001234?pin=012345");
+    await widget.key("Enter");
+    await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+    expect(widget.number.value).to.equal(rich.number);
+    expect(JSON.parse((await cart.calls()).at(-1)?.body ?? "").pin).to.equal(rich.pin);
+  });
 
   it("leave a number alone that is pasted by itself", async () => {
     const widget = await show(await makeCart());

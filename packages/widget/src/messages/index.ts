@@ -6,6 +6,8 @@ export type { FaultCode, MessageOverrides, Messages } from "./messages.js";
 /** Languages beside English, each loaded when it is first asked for. A new language is a file and a line here. */
 const loaders: Record<string, () => Promise<Messages>> = {
   nl: async () => (await import("./nl.js")).nl,
+  de: async () => (await import("./de.js")).de,
+  fr: async () => (await import("./fr.js")).fr,
 };
 
 const loaded = new Map<string, Messages>([["en", en]]);
@@ -33,11 +35,6 @@ export function loadMessages(language: string): Promise<void> | undefined {
 /** Lays a page's own texts over a language. */
 export function withOverrides(messages: Messages, overrides: MessageOverrides): Messages {
   return { ...messages, ...overrides, errors: { ...messages.errors, ...overrides.errors } };
-}
-
-/** Fills `{name}` in a text with the value of that name. */
-export function fill(text: string, values: Record<string, string | number>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
 /** Whether a code that a shop sent is one that has a text here. */

@@ -1,7 +1,10 @@
 import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
 
-/** What can go wrong: the shop's codes, and `offline`, the widget's own, for an answer that never came. */
-export type FaultCode = ShopErrorCode | "offline";
+/**
+ * What can go wrong: the shop's codes, and the widget's own: `offline` for an answer that never came, `unfinished`
+ * for a form that was sent with a card in it that isn't applied.
+ */
+export type FaultCode = ShopErrorCode | "offline" | "unfinished";
 
 /**
  * Every text of the widget in one language. Words in braces are filled in: `{amount}`, `{last4}` and so on.
@@ -23,10 +26,10 @@ export interface Messages {
   balance: string;
   usable: string;
   remaining: string;
-  /** `{limit}`, `{rest}`; shown when the limit per card bites and another card may follow. */
+  /** `{limit}`, `{rest}`; shown when the limit per card bites. */
   limit: string;
-  /** `{limit}`, `{rest}`; the same where no further card fits. */
-  limitLast: string;
+  /** Follows `limit` where another card fits. */
+  limitAnother: string;
   nothingTaken: string;
   /** `{date}` */
   validUntil: string;
@@ -49,13 +52,21 @@ export interface Messages {
   /** `{time}`, a rough duration such as "15 minutes" */
   wait: string;
   waitOver: string;
-  /** `{last4}`, `{balance}`, `{usable}`, `{remaining}` */
+  /** Shown when an answer takes long. */
+  slow: string;
+  /** `{before}`, `{total}`: why figures changed by themselves. */
+  changedOrder: string;
+  /** `{last4}`: why figures changed by themselves. */
+  changedBalance: string;
+  /** `{last4}`, `{balance}` */
+  announceBalance: string;
+  /** `{usable}`, `{remaining}`; follows `announceBalance`. */
   announceQuote: string;
   /** `{amount}`, `{last4}`, `{remaining}` */
   announceApplied: string;
   /** `{last4}`, `{remaining}` */
   announceRemoved: string;
-  /** `{covered}`, `{remaining}` */
+  /** `{covered}`, `{remaining}`; follows why they changed. */
   announceChanged: string;
   errors: Record<FaultCode, string>;
 }

@@ -15,9 +15,8 @@ export const nl: Messages = {
   balance: "Saldo",
   usable: "Voor deze bestelling",
   remaining: "Nog te betalen",
-  limit:
-    "Hoogstens {limit} van een cadeaukaart per bestelling; {rest} blijft op de kaart. Je kunt nog een kaart toevoegen.",
-  limitLast: "Hoogstens {limit} van een cadeaukaart per bestelling; {rest} blijft op de kaart.",
+  limit: "Hoogstens {limit} van een cadeaukaart per bestelling; {rest} blijft op de kaart.",
+  limitAnother: "Je kunt nog een kaart toevoegen.",
   nothingTaken: "Er wordt niets afgeschreven tot je de bestelling plaatst.",
   validUntil: "Geldig tot en met {date}",
   apply: "{amount} gebruiken",
@@ -37,15 +36,19 @@ export const nl: Messages = {
   retry: "Opnieuw proberen",
   wait: "Je kunt het over {time} opnieuw proberen.",
   waitOver: "Je kunt het nu opnieuw proberen.",
+  slow: "Dit duurt langer dan anders. Er is niets afgeschreven.",
+  changedOrder: "Je bestelling is veranderd van {before} naar {total}.",
+  changedBalance: "Het saldo van de kaart eindigend op {last4} is veranderd.",
+  announceBalance: "Kaart eindigend op {last4}: saldo {balance}.",
   announceQuote:
-    "Kaart eindigend op {last4}: saldo {balance}. Deze bestelling gebruikt er {usable} van; nog te betalen {remaining}. Er is niets afgeschreven.",
+    "Deze bestelling gebruikt er {usable} van; nog te betalen {remaining}. Er is niets afgeschreven.",
   announceApplied: "{amount} van de kaart eindigend op {last4} toegepast. Nog te betalen: {remaining}.",
   announceRemoved: "Kaart eindigend op {last4} verwijderd. Nog te betalen: {remaining}.",
-  announceChanged:
-    "Je bestelling is gewijzigd. Betaald met cadeaukaart: {covered}. Nog te betalen: {remaining}.",
+  announceChanged: "Betaald met cadeaukaart: {covered}. Nog te betalen: {remaining}.",
   errors: {
     offline:
       "Geen antwoord van de winkel. Controleer je verbinding en probeer het opnieuw; er is niets van je kaart afgeschreven.",
+    unfinished: "Deze kaart is nog niet toegepast. Pas ze toe, of haal ze uit het formulier.",
     invalid_request: "We kunnen deze gegevens niet lezen. Controleer het kaartnummer en de pincode.",
     invalid_card:
       "Dit kaartnummer en deze pincode horen niet bij elkaar. Controleer beide en vul de pincode opnieuw in.",

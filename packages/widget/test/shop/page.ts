@@ -1,6 +1,6 @@
 import { expect, fixture, html, waitUntil } from "@open-wc/testing";
 import { sendKeys } from "@web/test-runner-commands";
-import type { GiftcardPay } from "../../src/define.js";
+import type { GiftcardBalance, GiftcardPay } from "../../src/define.js";
 import "../../src/define.js";
 import type { GiftcardEventMap } from "../../src/index.js";
 
@@ -64,8 +64,8 @@ export async function show(cart: TestCart, lang = "en"): Promise<Widget> {
 }
 
 /** What a shopper does with the widget, and sees of it. */
-export class Widget {
-  constructor(readonly element: GiftcardPay) {}
+export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay> {
+  constructor(readonly element: Element) {}
 
   get root(): ShadowRoot {
     return this.element.shadowRoot as ShadowRoot;

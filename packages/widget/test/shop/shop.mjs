@@ -37,7 +37,9 @@ export async function shop(context, next) {
   if (parts[0] !== "shop") return next();
   const text = await bodyOf(context.req);
   if (parts[1] === "carts") return control(context, parts[2], text);
-  const cart = carts.get(parts[4]);
+  // A balance is asked for without a cart; a test names the one that knows its cards in a header.
+  const isBalance = parts[3] === "balance";
+  const cart = carts.get(isBalance ? context.headers["x-cart"] : parts[4]);
   context.type = "json";
   if (!cart) return refuse(context, new Refusal("cart_not_found"));
   cart.log.push({ method: context.method, url: context.url, headers: context.headers, body: text });
@@ -46,7 +48,12 @@ export async function shop(context, next) {
     if (fault?.delayMs) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
     if (fault?.cut === "before") return cut(context, true);
     if (fault?.code) throw new Refusal(fault.code, fault.retryAfterSeconds);
-    const answer = await answerOf(cart, context.method, parts.slice(5), text ? JSON.parse(text) : undefined);
+    const answer = await answerOf(
+      cart,
+      context.method,
+      isBalance ? ["balance"] : parts.slice(5),
+      text ? JSON.parse(text) : undefined,
+    );
     if (fault?.cut) return cut(context, fault.cut === "after");
     context.body = fault?.raw ?? JSON.stringify(answer);
     if (fault?.status) context.status = fault.status;
@@ -81,6 +88,7 @@ function control(context, id, text) {
 
 function answerOf(cart, method, [what, id], body) {
   if (method === "GET" && !what) return summaryOf(cart);
+  if (method === "POST" && what === "balance") return balanceOf(cart, body);
   if (method === "POST" && what === "quote") return quoteOf(cart, body);
   if (method === "POST" && what === "cards") return apply(cart, body.quoteId);
   if (method === "DELETE" && what === "cards") {
@@ -91,13 +99,24 @@ function answerOf(cart, method, [what, id], body) {
   throw new Refusal("invalid_request");
 }
 
-function quoteOf(cart, { cardNumber, pin }) {
+function balanceOf(cart, entry) {
+  const { number, balanceCents, expiryDate = "" } = cardOf(cart, entry);
+  return { lastFour: number.slice(-4), balanceCents, expiryDate };
+}
+
+function cardOf(cart, { cardNumber, pin }) {
   const card = cart.cards.find((one) => one.number === cardNumber);
   if (!card || card.pin !== pin) {
     if (++cart.wrong >= (cart.maxWrong ?? 10))
       throw new Refusal("too_many_attempts", cart.lockSeconds ?? 900);
     throw new Refusal("invalid_card");
   }
+  return card;
+}
+
+function quoteOf(cart, entry) {
+  const card = cardOf(cart, entry);
+  const { cardNumber } = entry;
   if (cart.applied.some((one) => one.number === cardNumber && one.state === "applied"))
     throw new Refusal("card_already_applied");
   const { remainingCents } = summaryOf(cart);
@@ -105,7 +124,7 @@ function quoteOf(cart, { cardNumber, pin }) {
   const quote = {
     quoteId: `quote_${randomUUID()}`,
     lastFour: cardNumber.slice(-4),
-    ...useOf(cart, card, remainingCents),
+    ...partOf(cart, card, remainingCents),
   };
   cart.quotes.set(quote.quoteId, card);
   return { ...quote, remainingCents: remainingCents - quote.usableCents, expiryDate: card.expiryDate ?? "" };
@@ -121,7 +140,7 @@ function apply(cart, quoteId) {
 }
 
 /** What an order uses of a card: the least of what is owed, what it holds, and the limit. */
-function useOf(cart, card, owedCents) {
+function partOf(cart, card, owedCents) {
   const usableCents = Math.min(owedCents, card.balanceCents, cart.maxPerCardCents);
   const limitedBy =
     usableCents === owedCents ? "order" : usableCents === card.balanceCents ? "balance" : "limit";
@@ -133,7 +152,7 @@ function summaryOf(cart) {
   let owedCents = cart.totalCents;
   const cards = cart.applied.map(({ id, number, state }) => {
     const card = cart.cards.find((one) => one.number === number);
-    const use = useOf(cart, card, state === "applied" ? owedCents : 0);
+    const use = partOf(cart, card, state === "applied" ? owedCents : 0);
     owedCents -= use.usableCents;
     const { balanceCents, limitedBy, usableCents: amountCents } = use;
     return { id, lastFour: number.slice(-4), amountCents, balanceCents, limitedBy, state };

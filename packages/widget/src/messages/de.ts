@@ -1,0 +1,88 @@
+import type { Messages } from "./messages.js";
+
+/** German. */
+export const de: Messages = {
+  title: "Geschenkkarte",
+  cardNumber: "Nummer der Geschenkkarte",
+  pin: "PIN",
+  showPin: "PIN anzeigen",
+  cardNumberMissing: "Geben Sie die Nummer der Geschenkkarte ein.",
+  pinMissing: "Geben Sie die PIN der Geschenkkarte ein.",
+  check: "Guthaben prüfen",
+  checking: "Wird geprüft…",
+  cancel: "Abbrechen",
+  cardEnding: "Karte mit den Endziffern {last4}",
+  balance: "Guthaben",
+  usable: "Für diese Bestellung",
+  remaining: "Noch zu zahlen",
+  limit: "Höchstens {limit} einer Geschenkkarte pro Bestellung; {rest} bleiben auf der Karte.",
+  limitAnother: "Sie können eine weitere Karte hinzufügen.",
+  nothingTaken: "Es wird nichts abgebucht, bis Sie die Bestellung abschicken.",
+  validUntil: "Gültig bis {date}",
+  apply: "{amount} einlösen",
+  applying: "Wird eingelöst…",
+  another: "Weitere Karte hinzufügen",
+  remove: "Entfernen",
+  removeCard: "Karte mit den Endziffern {last4} entfernen",
+  removing: "Wird entfernt…",
+  expired:
+    "Die Angaben dieser Karte liegen uns nicht mehr vor, sie zahlt also nichts. Geben Sie die Karte erneut ein, um sie zu nutzen.",
+  settling:
+    "Eine frühere Zahlung mit dieser Karte wird rückgängig gemacht. Das Geld kommt auf die Karte zurück.",
+  covered: "Mit Geschenkkarte bezahlt",
+  nothingLeft: "Nichts mehr zu zahlen",
+  maxCards:
+    "Für diese Bestellung sind keine weiteren Geschenkkarten möglich (höchstens {count}). Zahlen Sie den Rest auf andere Weise.",
+  sandbox: "Testmodus",
+  retry: "Erneut versuchen",
+  wait: "In {time} können Sie es erneut versuchen.",
+  waitOver: "Sie können es jetzt erneut versuchen.",
+  slow: "Das dauert länger als sonst. Es wurde nichts abgebucht.",
+  changedOrder: "Ihre Bestellung hat sich von {before} auf {total} geändert.",
+  changedBalance: "Das Guthaben der Karte mit den Endziffern {last4} hat sich geändert.",
+  announceBalance: "Karte mit den Endziffern {last4}: Guthaben {balance}.",
+  announceQuote:
+    "Diese Bestellung würde {usable} davon nutzen; noch zu zahlen: {remaining}. Es wurde nichts abgebucht.",
+  announceApplied: "{amount} der Karte mit den Endziffern {last4} eingelöst. Noch zu zahlen: {remaining}.",
+  announceRemoved: "Karte mit den Endziffern {last4} entfernt. Noch zu zahlen: {remaining}.",
+  announceChanged: "Mit Geschenkkarte bezahlt: {covered}. Noch zu zahlen: {remaining}.",
+  errors: {
+    offline:
+      "Keine Antwort vom Shop. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut; von Ihrer Karte wurde nichts abgebucht.",
+    unfinished: "Diese Karte ist noch nicht eingelöst. Lösen Sie sie ein, oder leeren Sie die Felder.",
+    invalid_request: "Diese Angaben sind nicht lesbar. Prüfen Sie Kartennummer und PIN.",
+    invalid_card:
+      "Kartennummer und PIN gehören nicht zusammen. Prüfen Sie beide und geben Sie die PIN erneut ein.",
+    card_blocked:
+      "Diese Karte ist gesperrt. Fragen Sie dort nach, wo Sie sie bekommen haben, oder nehmen Sie eine andere.",
+    card_expired: "Diese Karte ist abgelaufen. Nehmen Sie eine andere Karte.",
+    card_no_balance: "Auf dieser Karte ist kein Guthaben mehr. Nehmen Sie eine andere Karte.",
+    card_not_active:
+      "Diese Karte ist nicht aktiv. Fragen Sie dort nach, wo Sie sie bekommen haben, oder nehmen Sie eine andere.",
+    card_already_applied:
+      "Diese Karte zahlt bereits einen Teil dieser Bestellung. Nehmen Sie eine andere Karte.",
+    too_many_cards:
+      "Diese Bestellung nimmt keine weiteren Geschenkkarten an. Entfernen Sie zuerst eine, oder zahlen Sie den Rest auf andere Weise.",
+    too_many_attempts: "Das wurde zu oft versucht. Zur Sicherheit müssen Sie eine Weile warten.",
+    nothing_to_pay: "Für diese Bestellung ist nichts mehr zu zahlen.",
+    quote_expired: "Das ist zu lange her. Geben Sie die PIN erneut ein, um das Guthaben zu prüfen.",
+    applied_card_not_found: "Diese Karte gehörte nicht mehr zu Ihrer Bestellung.",
+    applied_card_expired:
+      "Die Angaben einer Ihrer Karten liegen uns nicht mehr vor. Entfernen Sie sie und geben Sie sie erneut ein.",
+    balance_changed:
+      "Das Guthaben dieser Karte hat sich geändert. Geben Sie die PIN erneut ein, um das neue Guthaben zu sehen.",
+    amount_changed:
+      "Der Betrag Ihrer Bestellung hat sich geändert. Geben Sie die PIN erneut ein, um zu sehen, was diese Karte zahlt.",
+    cart_not_found: "Wir finden Ihre Bestellung nicht mehr. Laden Sie die Seite neu.",
+    cart_completed: "Diese Bestellung ist bereits aufgegeben. Von Ihrer Karte wird nichts mehr abgebucht.",
+    currency_not_supported:
+      "Geschenkkarten gelten nur für Bestellungen in Euro. Zahlen Sie auf andere Weise.",
+    payment_in_progress:
+      "Eine Zahlung für diese Bestellung läuft bereits. Warten Sie einen Moment und versuchen Sie es erneut.",
+    outcome_unknown:
+      "Wir wissen noch nicht, ob die Zahlung geklappt hat. Was für diese Bestellung abgebucht wurde, kommt von selbst auf Ihre Karte zurück; zahlen Sie noch nicht erneut.",
+    service_unavailable:
+      "Geschenkkarten lassen sich gerade nicht prüfen. Es wurde nichts abgebucht. Versuchen Sie es erneut, oder zahlen Sie auf andere Weise.",
+    internal: "Bei uns ist etwas schiefgegangen. Es wurde nichts abgebucht. Versuchen Sie es erneut.",
+  },
+};

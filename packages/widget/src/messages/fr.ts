@@ -1,0 +1,85 @@
+import type { Messages } from "./messages.js";
+
+/** French. */
+export const fr: Messages = {
+  title: "Carte cadeau",
+  cardNumber: "Numéro de la carte cadeau",
+  pin: "Code PIN",
+  showPin: "Afficher le code PIN",
+  cardNumberMissing: "Saisissez le numéro de la carte cadeau.",
+  pinMissing: "Saisissez le code PIN de la carte cadeau.",
+  check: "Vérifier le solde",
+  checking: "Vérification…",
+  cancel: "Annuler",
+  cardEnding: "Carte se terminant par {last4}",
+  balance: "Solde",
+  usable: "Utilisé pour cette commande",
+  remaining: "Reste à payer",
+  limit: "Au plus {limit} d’une carte cadeau par commande ; {rest} restent sur la carte.",
+  limitAnother: "Vous pouvez ajouter une autre carte.",
+  nothingTaken: "Rien n’est débité avant que vous passiez la commande.",
+  validUntil: "Valable jusqu’au {date}",
+  apply: "Utiliser {amount}",
+  applying: "Application…",
+  another: "Ajouter une autre carte",
+  remove: "Retirer",
+  removeCard: "Retirer la carte se terminant par {last4}",
+  removing: "Retrait…",
+  expired:
+    "Nous n’avons plus les données de cette carte, elle ne paie donc rien. Saisissez-la à nouveau pour l’utiliser.",
+  settling:
+    "Un paiement précédent avec cette carte est en cours d’annulation. L’argent revient sur la carte.",
+  covered: "Payé par carte cadeau",
+  nothingLeft: "Plus rien à payer",
+  maxCards:
+    "Cette commande n’accepte pas d’autre carte cadeau (au plus {count}). Payez le reste d’une autre manière.",
+  sandbox: "Mode test",
+  retry: "Réessayer",
+  wait: "Vous pourrez réessayer dans {time}.",
+  waitOver: "Vous pouvez réessayer maintenant.",
+  slow: "Cela prend plus de temps que d’habitude. Rien n’a été débité.",
+  changedOrder: "Votre commande est passée de {before} à {total}.",
+  changedBalance: "Le solde de la carte se terminant par {last4} a changé.",
+  announceBalance: "Carte se terminant par {last4} : solde {balance}.",
+  announceQuote: "Cette commande en utiliserait {usable} ; reste à payer {remaining}. Rien n’a été débité.",
+  announceApplied: "{amount} de la carte se terminant par {last4} utilisés. Reste à payer : {remaining}.",
+  announceRemoved: "Carte se terminant par {last4} retirée. Reste à payer : {remaining}.",
+  announceChanged: "Payé par carte cadeau : {covered}. Reste à payer : {remaining}.",
+  errors: {
+    offline:
+      "Pas de réponse de la boutique. Vérifiez votre connexion et réessayez ; rien n’a été débité de votre carte.",
+    unfinished: "Cette carte n’est pas encore appliquée. Utilisez-la, ou videz les champs.",
+    invalid_request: "Ces données sont illisibles. Vérifiez le numéro de carte et le code PIN.",
+    invalid_card:
+      "Ce numéro et ce code PIN ne vont pas ensemble. Vérifiez les deux et saisissez à nouveau le code PIN.",
+    card_blocked:
+      "Cette carte est bloquée. Renseignez-vous là où vous l’avez reçue, ou prenez une autre carte.",
+    card_expired: "Cette carte n’est plus valable. Prenez une autre carte.",
+    card_no_balance: "Il n’y a plus d’argent sur cette carte. Prenez une autre carte.",
+    card_not_active:
+      "Cette carte n’est pas active. Renseignez-vous là où vous l’avez reçue, ou prenez une autre carte.",
+    card_already_applied: "Cette carte paie déjà une partie de cette commande. Prenez une autre carte.",
+    too_many_cards:
+      "Cette commande n’accepte plus de carte cadeau. Retirez-en une d’abord, ou payez le reste d’une autre manière.",
+    too_many_attempts: "Trop d’essais. Par sécurité, vous devez attendre un moment.",
+    nothing_to_pay: "Il n’y a plus rien à payer pour cette commande.",
+    quote_expired: "C’était il y a trop longtemps. Saisissez à nouveau le code PIN pour vérifier le solde.",
+    applied_card_not_found: "Cette carte ne faisait plus partie de votre commande.",
+    applied_card_expired:
+      "Nous n’avons plus les données d’une de vos cartes. Retirez-la et saisissez-la à nouveau.",
+    balance_changed:
+      "Le solde de cette carte a changé. Saisissez à nouveau le code PIN pour voir le nouveau solde.",
+    amount_changed:
+      "Le montant de votre commande a changé. Saisissez à nouveau le code PIN pour voir ce que paie cette carte.",
+    cart_not_found: "Nous ne trouvons plus votre commande. Rechargez la page.",
+    cart_completed: "Cette commande est déjà passée. Plus rien n’est débité de votre carte.",
+    currency_not_supported:
+      "Les cartes cadeaux valent seulement pour des commandes en euros. Payez d’une autre manière.",
+    payment_in_progress: "Un paiement de cette commande est en cours. Attendez un moment et réessayez.",
+    outcome_unknown:
+      "Nous ne savons pas encore si le paiement a abouti. Ce qui a été débité pour cette commande revient de lui-même sur votre carte ; ne payez pas encore une seconde fois.",
+    service_unavailable:
+      "Les cartes cadeaux ne peuvent pas être vérifiées pour le moment. Rien n’a été débité. Réessayez, ou payez d’une autre manière.",
+    internal: "Un problème est survenu chez nous. Rien n’a été débité. Réessayez.",
+  },
+};

@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { splitEntry, tidy } from "../src/entry.js";
+
+const digits = (minLength: number, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom(..."0123456789"), minLength, maxLength });
+const cardNumber = digits(12, 24);
+const pin = digits(3, 8);
+const noise = fc.string({
+  unit: fc.constantFrom(
+    " ",
+    "-",
+    "\u00a0",
+    "\u2009",
+    "\u2013",
+    "\u2014",
+    "\u2212",
+    "\u200b",
+    "\u200e",
+    "\ufeff",
+    "\t",
+  ),
+  maxLength: 3,
+});
+
+describe("an entry", () => {
+  it("loses what keyboards and people add, and nothing else", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.stringMatching(/^[0-9A-Za-z]$/), noise)), noise, (parts, before) => {
+        const typed = before + parts.map((part) => part.join("")).join("");
+        expect(tidy(typed)).toBe(parts.map(([kept]) => kept).join(""));
+      }),
+    );
+  });
+
+  it("is the same in the digits of other scripts", () => {
+    fc.assert(
+      fc.property(digits(0, 30), fc.constantFrom(0xff10, 0x660, 0x6f0), (text, zero) => {
+        const other = [...text].map((digit) => String.fromCodePoint(zero + Number(digit))).join("");
+        expect(tidy(other)).toBe(text);
+      }),
+    );
+  });
+
+  it("stays the same when it is tidied again", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => void expect(tidy(tidy(text))).toBe(tidy(text))),
+    );
+  });
+
+  it("is taken apart from any way of writing number and PIN together", () => {
+    const between = fc.constantFrom(
+      " ",
+      "\n",
+      "\t",
+      ", ",
+      " / ",
+      ";",
+      " PIN ",
+      " pin: ",
+      ", pincode ",
+      " Code=",
+      " PIN-code: ",
+    );
+    const before = fc.constantFrom("", "Card number: ", "Kaartnummer: ", "No: ", " ");
+    fc.assert(
+      fc.property(before, cardNumber, between, pin, noise, (label, number, gap, code, after) => {
+        expect(splitEntry(label + number + gap + code + after)).toEqual({ cardNumber: number, pin: code });
+      }),
+    );
+  });
+
+  it("is taken apart from the address that a card's code holds", () => {
+    const write = fc.constantFrom(
+      (number: string, code: string) => `https://cards.example/use?nr=${number}&pin=${code}`,
+      (number: string, code: string) => `https://cards.example/use?pin=${code}&card=${number}`,
+      (number: string, code: string) => `https://shop24.example:8443/c/${number}#${code}`,
+      (number: string, code: string) => `giftcard:${number}:${code}`,
+    );
+    fc.assert(
+      fc.property(write, cardNumber, pin, (address, number, code) => {
+        expect(splitEntry(address(number, code))).toEqual({ cardNumber: number, pin: code });
+      }),
+    );
+    expect(splitEntry("https://cards.example/6064350000000001234")).toEqual({
+      cardNumber: "6064350000000001234",
+      pin: "",
+    });
+  });
+
+  it("is left as it is where it is no pair", () => {
+    fc.assert(fc.property(cardNumber, (number) => void expect(splitEntry(number)).toBeUndefined()));
+    for (const text of ["6064 3500 0000 0001 234", "", "https://shop.example/", "012345", "a b c"])
+      expect(splitEntry(text)).toBeUndefined();
+  });
+
+  it("never throws, whatever is pasted", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => void splitEntry(text)));
+  });
+});

@@ -1,0 +1,119 @@
+import { fixture, html } from "@open-wc/testing";
+import type { GiftcardPay } from "../src/define.js";
+import { endpoint, expect, makeCart, poor, rich, type TestCart, Widget } from "./shop/page.js";
+
+/** A page's own form with the widget in it; it counts what is sent. */
+async function showForm(cart: TestCart) {
+  const sent: FormData[] = [];
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    sent.push(new FormData(event.target as HTMLFormElement, event.submitter));
+  };
+  const form = await fixture<HTMLFormElement>(
+    html`<form @submit=${onSubmit}>
+      <fieldset>
+        <giftcard-pay endpoint=${endpoint} cart=${cart.id} lang="en"></giftcard-pay>
+      </fieldset>
+      <button name="order" value="yes">Place order</button>
+    </form>`,
+  );
+  const widget = new Widget(form.querySelector("giftcard-pay") as GiftcardPay);
+  await widget.until(() => !!widget.element.summary, "the cart is shown");
+  const button = form.querySelector<HTMLButtonElement>("form > button") as HTMLButtonElement;
+  return { form, widget, sent, button };
+}
+
+describe("in a form", () => {
+  it("belongs to it, is valid while empty, and sends nothing of its own", async () => {
+    const { form, widget, sent, button } = await showForm(await makeCart());
+    expect(widget.element.form).to.equal(form);
+    expect([...form.elements]).to.include(widget.element);
+    expect(widget.element.checkValidity()).to.equal(true);
+    button.click();
+    expect(sent.map((data) => [...data])).to.deep.equal([[["order", "yes"]]]);
+  });
+
+  it("holds a form back while a card is entered or checked but not applied, and says why", async () => {
+    const { widget, sent, button } = await showForm(await makeCart());
+    widget.number.focus();
+    await widget.type("6");
+    await widget.element.updateComplete;
+    expect(widget.element.validity.customError).to.equal(true);
+    button.click();
+    await widget.settled();
+    expect(sent).to.have.length(0);
+    expect(widget.alert).to.contain("This card isn't applied yet.");
+    expect(widget.focused).to.equal("number");
+    await expect(widget.element).to.be.accessible();
+    await widget.check(rich);
+    expect(widget.alert).to.equal("");
+    button.click();
+    await widget.settled();
+    expect(widget.alert).to.contain("This card isn't applied yet.");
+    expect(widget.focused).to.equal("apply");
+    await widget.press("#apply");
+    expect(widget.element.reportValidity()).to.equal(true);
+    expect(widget.alert).to.equal("");
+    button.click();
+    expect(sent).to.have.length(1);
+  });
+
+  it("makes a form wait for the call under way, and then sends it by the same button", async () => {
+    const cart = await makeCart();
+    const { widget, sent, button } = await showForm(cart);
+    await widget.check(rich);
+    await cart.trouble({ delayMs: 200 });
+    (widget.find("#apply") as HTMLElement).click();
+    expect(widget.element.busy).to.equal(true);
+    await widget.element.updateComplete;
+    button.click();
+    expect(sent).to.have.length(0);
+    await widget.until(() => sent.length === 1, "the form is sent");
+    expect(await cart.appliedCount()).to.equal(1);
+    expect(sent[0]?.get("order")).to.equal("yes");
+  });
+
+  it("doesn't send a form after a call that failed", async () => {
+    const cart = await makeCart();
+    const { widget, sent, button } = await showForm(cart);
+    await widget.check(rich);
+    await cart.trouble({ delayMs: 100, code: "service_unavailable" });
+    (widget.find("#apply") as HTMLElement).click();
+    await widget.element.updateComplete;
+    button.click();
+    await widget.until(() => widget.alert !== "", "the alert");
+    await widget.settled();
+    expect(sent).to.have.length(0);
+  });
+
+  it("can't be used in a disabled fieldset, or when disabled itself", async () => {
+    const { form, widget } = await showForm(await makeCart());
+    const fieldset = form.querySelector("fieldset") as HTMLFieldSetElement;
+    const isOff = () =>
+      widget.number.matches(":disabled") && widget.button("Check balance").matches(":disabled");
+    fieldset.disabled = true;
+    await widget.element.updateComplete;
+    expect(isOff()).to.equal(true);
+    await expect(widget.element).to.be.accessible();
+    fieldset.disabled = false;
+    await widget.element.updateComplete;
+    expect(isOff()).to.equal(false);
+    widget.element.disabled = true;
+    await widget.element.updateComplete;
+    expect(isOff()).to.equal(true);
+    expect(widget.element.hasAttribute("disabled")).to.equal(true);
+  });
+
+  it("forgets what was entered when the form is reset, and keeps applied cards", async () => {
+    const { form, widget } = await showForm(await makeCart());
+    await widget.apply(rich);
+    await widget.press("#add");
+    await widget.check(poor);
+    form.reset();
+    await widget.settled();
+    expect(widget.find("#apply")).to.equal(null);
+    expect(widget.number.value).to.equal("");
+    expect(widget.text).to.contain("Card ending in 1234 €50.00");
+    expect(form.checkValidity()).to.equal(true);
+  });
+});
