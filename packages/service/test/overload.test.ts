@@ -1,0 +1,180 @@
+import net from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { endpoints, errorDefinition } from "@giftcard-pay/client/contract";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startGiftcardService, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { basic, call, type WireAnswer } from "./wire.js";
+
+const AT_ONCE = 60;
+let service: TestService;
+let db: pg.Client;
+
+beforeAll(async () => {
+  const args = ["--calls-at-once", String(AT_ONCE)];
+  const short = ["--headers-timeout", "1", "--request-timeout", "2", "--idle-timeout", "1"];
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), args: [...args, ...short] });
+  db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+});
+
+afterAll(async () => {
+  await db.end();
+  await service.stop();
+});
+
+const path = "/api/endpoint/v1/devalue";
+const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+
+interface Exchange {
+  readonly received: string;
+  readonly sentBytes: number;
+  readonly durationMs: number;
+}
+
+/** Writes what `send` has to say, and gives what came back until the service closed the connection. */
+function exchange(send: (socket: net.Socket) => void): Promise<Exchange> {
+  const { port, hostname } = new URL(service.url);
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    const socket = net.connect(Number(port), hostname, () => send(socket));
+    let received = "";
+    socket.on("data", (chunk) => (received += chunk));
+    socket.on("error", () => {});
+    socket.once("close", () =>
+      resolve({
+        received,
+        sentBytes: socket.bytesWritten - socket.writableLength,
+        durationMs: performance.now() - startedAt,
+      }),
+    );
+  });
+}
+
+describe("bodies past the limit", () => {
+  const LIMIT = endpoints.devalue.bodyLimitBytes;
+  const FAR_MORE_BYTES = 512 * 1024 * 1024;
+  /** What the two ends of a connection may hold on their way. */
+  const IN_FLIGHT_BYTES = 12 * 1024 * 1024;
+
+  /** Sends without end, as fast as it is taken. */
+  const flood = (socket: net.Socket, piece: Buffer) => {
+    const more = () => {
+      while (!socket.destroyed && socket.write(piece));
+    };
+    socket.on("drain", more);
+    more();
+  };
+
+  test.each([
+    ["announced", `Content-Length: ${FAR_MORE_BYTES}`, Buffer.alloc(64 * 1024, "x")],
+    ["not announced", "Transfer-Encoding: chunked", Buffer.from(`10000\r\n${"x".repeat(0x10000)}\r\n`)],
+  ])("are answered with 413 at once, and not read on (%s)", async (_how, header, piece) => {
+    const { received, sentBytes, durationMs } = await exchange((socket) => {
+      socket.write(`${head}${header}\r\n\r\n`);
+      flood(socket, piece);
+    });
+    expect(received).toMatch(/^HTTP\/1\.1 413 /);
+    expect(received).toContain(errorDefinition("body_too_large").message);
+    expect(received).toMatch(/^connection: close/im);
+    expect(sentBytes).toBeLessThan(IN_FLIGHT_BYTES);
+    expect(durationMs).toBeLessThan(5000);
+  });
+
+  test("that are announced only are answered before a byte of them came", async () => {
+    const { received } = await exchange((socket) =>
+      socket.write(`${head}Content-Length: ${LIMIT + 1}\r\n\r\n`),
+    );
+    expect(received).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test("reach a caller that sends all before it reads", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => call(service.url, "devalue", {}, { raw: "x".repeat(LIMIT * 4) })),
+    );
+    for (const answer of answers) expect(answer.status).toBe(413);
+  });
+});
+
+describe("slow senders are dropped", () => {
+  const dribble = (start: string, text: string) => (socket: net.Socket) => {
+    socket.write(start);
+    const timer = setInterval(() => socket.write(text), 100);
+    socket.once("close", () => clearInterval(timer));
+  };
+
+  test.each<[string, number, (socket: net.Socket) => void]>([
+    ["headers that trickle in", 408, dribble(head, "X-A: b\r\n")],
+    ["a body that trickles in", 408, dribble(`${head}Content-Length: 5000\r\n\r\n`, " ")],
+    ["a chunked body without end", 408, dribble(`${head}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n")],
+    ["nothing at all", 408, () => {}],
+  ])("%s", async (_what, status, send) => {
+    const { received, durationMs } = await exchange(send);
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(received.split("\r\n\r\n")[1] ?? "")).toEqual({ error: expect.any(String) });
+    expect(durationMs).toBeLessThan(6000);
+  });
+
+  test("a connection that idles after its call is closed", async () => {
+    const { received, durationMs } = await exchange((socket) =>
+      socket.write("GET /api/endpoint/v1/get_providers HTTP/1.1\r\nHost: x\r\n\r\n"),
+    );
+    expect(received).toMatch(/^HTTP\/1\.1 200 /);
+    expect(durationMs).toBeGreaterThan(900);
+    expect(durationMs).toBeLessThan(6000);
+  });
+});
+
+describe("at overload", () => {
+  /** Lets every call of get_providers wait, for as long as `work` takes. */
+  async function whileStuck(work: () => Promise<void>): Promise<void> {
+    await db.query("begin");
+    await db.query("lock table providers in access exclusive mode");
+    try {
+      await work();
+    } finally {
+      await db.query("commit");
+    }
+  }
+
+  test("what is too much is refused at once with 503 and Retry-After, and health is answered all the time", async () => {
+    const waiting: Promise<WireAnswer>[] = [];
+    await whileStuck(async () => {
+      for (let index = 0; index < AT_ONCE; index++) waiting.push(call(service.url, "listProviders"));
+      await sleep(500);
+      const startedAt = performance.now();
+      const refused = await Promise.all(Array.from({ length: 50 }, () => call(service.url, "listProviders")));
+      expect(performance.now() - startedAt).toBeLessThan(2000);
+      for (const answer of refused) {
+        expect([answer.status, answer.body]).toEqual([503, { error: errorDefinition("overloaded").message }]);
+        expect(answer.headers.get("retry-after")).toBe("1");
+      }
+      for (const probe of ["/healthz", "/readyz"]) {
+        const askedAt = performance.now();
+        expect([probe, (await fetch(service.url + probe)).status]).toEqual([probe, 200]);
+        expect(performance.now() - askedAt).toBeLessThan(1000);
+      }
+      // Of those inside, who gets no connection of the database in time is refused too: nothing waits without end.
+      await sleep(5500);
+    });
+    const answers = await Promise.all(waiting);
+    const statuses = Map.groupBy(answers, (answer) => answer.status);
+    expect([...statuses.keys()].sort()).toEqual([200, 503]);
+    expect(statuses.get(200)?.length).toBeGreaterThanOrEqual(8);
+    for (const answer of statuses.get(503) ?? []) expect(answer.headers.get("retry-after")).toBe("1");
+    expect((await call(service.url, "listProviders")).status).toBe(200);
+  });
+
+  test("of many logins at once no more are judged than may fail, and the service stays ready", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) =>
+        call(service.url, "authenticate", {}, { headers: basic(`nobody-${index}@example.nl`, "x") }),
+      ),
+    );
+    // Ten from one address are judged; the others hear at once that they are too many.
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(AT_ONCE - 10);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  });
+});
