@@ -52,6 +52,7 @@ export function moveStatement(
       update giftcard_tender set state = '${tenderState}', updated_at = now()
         ${tenderState === "spent" ? ", sealed_card = null" : ""}
         ${move.to === "reversed" ? lessThanAsked : ""}
+        ${move.reason === "card_no_balance" ? ", balance_cents = 0" : ""}
       from attempt where giftcard_tender.id = attempt.tender_id and giftcard_tender.state = 'charging'
     )`);
   }

@@ -96,6 +96,19 @@ describe("a charge", () => {
     expect((await engine.reverse(attempt.reference, "test")).state).toBe("refused");
   });
 
+  it("of a card that is empty by now leaves a card that pays nothing", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(2000);
+    const cart = newCart(2500);
+    const first = await beginCharge(engine, cart, card);
+    const other = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(other.reference);
+    await expect(engine.devalue(first.reference)).rejects.toEqual(refusal("card_no_balance"));
+    expect(await engine.plan(cart)).toMatchObject({ parts: [], remainderCents: 2500 });
+    await engine.reverse(other.reference, "test");
+    expect(await card.balanceCents()).toBe(2000);
+  });
+
   it("that would take less than planned is reversed at once", async () => {
     const engine = shop.engine();
     const card = await shop.card(3000);
