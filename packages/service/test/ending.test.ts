@@ -1,0 +1,128 @@
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { call, credentials, onCard, type WireAnswer } from "./wire.js";
+
+// A devalue whose caller gave up is ended by its key: whatever became of it, the ledger is exact.
+
+const TWENTY = 20;
+let service: TestService;
+let proxy: FaultProxy;
+let company: TestCompany;
+let db: pg.Client;
+let card: TestCard;
+let keys = 0;
+
+beforeAll(async () => {
+  service = await startGiftcardService({
+    databaseUrl: await testDatabase(),
+    args: ["--calls-per-minute", "0"],
+  });
+  proxy = await startFaultProxy(service.url);
+  company = await service.createCompany();
+  db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+});
+
+afterAll(async () => {
+  await db.end();
+  await proxy.stop();
+  await service.stop();
+});
+
+beforeEach(async () => {
+  card = await service.issueCard({ balanceCents: 8000 });
+  keys += 1;
+});
+
+const headers = () => ({ "Idempotency-Key": `ending-${keys}` });
+const devalue = () =>
+  call(proxy.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers: headers() });
+/** The devalue's caller waits only so long for an answer. */
+const devalueAndGiveUp = () =>
+  Promise.race([
+    devalue().then(
+      () => "answered",
+      () => "connection lost",
+    ),
+    new Promise<string>((resolve) => setTimeout(() => resolve("timed out"), 300)),
+  ]);
+const endTwenty = () =>
+  Promise.all(
+    Array.from({ length: TWENTY }, () =>
+      call(service.url, "cancelDevalue", credentials(company), { headers: headers() }),
+    ),
+  );
+const statuses = (answers: WireAnswer[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(answers, (answer) => answer.status)].map(([status, those]) => [status, those.length]),
+  );
+const movements = async () => {
+  const { history } = (await service.command("card", "show", card.cardNumber, "--history")) as {
+    history: { kind: string; amount: number }[];
+  };
+  return history.map(({ kind, amount }) => `${kind} ${amount}`);
+};
+
+test("not done: held on its way for longer than the time-out, it is ended, and takes nothing when it arrives", async () => {
+  proxy.set("devalue", "hold", 1);
+  expect(await devalueAndGiveUp()).toBe("timed out");
+  const ended = await endTwenty();
+  expect(statuses(ended)).toEqual({ 404: TWENTY });
+  for (const answer of ended)
+    expect(answer.headers.get("idempotency-key")).toBe(headers()["Idempotency-Key"]);
+  await proxy.release();
+  expect((await devalue()).status).toBe(409);
+  expect(await movements()).toEqual(["issue 8000"]);
+});
+
+test("done, and its answer lost: twenty at once reverse it once", async () => {
+  proxy.set("devalue", "cut-after", 1);
+  expect(await devalueAndGiveUp()).toBe("connection lost");
+  expect(statuses(await endTwenty())).toEqual({ 200: 1, 409: TWENTY - 1 });
+  expect(await movements()).toEqual(["issue 8000", "devalue -700", "cancel 700"]);
+  // The kept answer is still repeated, and its token is used.
+  const replay = await devalue();
+  expect([replay.status, replay.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+  const token = { ...credentials(company), cancel_token: replay.body.cancel_token };
+  expect((await call(service.url, "cancelDevalue", token)).status).toBe(409);
+});
+
+test("already reversed by its token: twenty at once change nothing", async () => {
+  const { body } = await devalue();
+  await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
+  expect(statuses(await endTwenty())).toEqual({ 409: TWENTY });
+  expect(await movements()).toEqual(["issue 8000", "devalue -700", "cancel 700"]);
+});
+
+test("racing with the devalue that is let go at the same moment: reversed once, or never done", async () => {
+  for (let round = 0; round < 15; round++) {
+    keys += 1;
+    card = await service.issueCard({ balanceCents: 8000 });
+    proxy.set("devalue", "hold", 1);
+    const late = devalue();
+    while (proxy.seen.at(-1)?.idempotencyKey !== headers()["Idempotency-Key"]) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const [first, second] = round % 2 ? [endTwenty, proxy.release] : [proxy.release, endTwenty];
+    const results = [first(), second()];
+    const ended = (await results[round % 2 ? 0 : 1]) as WireAnswer[];
+    await Promise.all(results);
+    const devalued = await late;
+    const way = `${devalued.status} ${JSON.stringify(statuses(ended))}`;
+    if (devalued.status === 409) {
+      expect(statuses(ended)).toEqual({ 404: TWENTY });
+      expect(await movements()).toEqual(["issue 8000"]);
+    } else {
+      expect(way).toBe(`200 ${JSON.stringify({ 200: 1, 409: TWENTY - 1 })}`);
+      expect(await movements()).toEqual(["issue 8000", "devalue -700", "cancel 700"]);
+    }
+  }
+});

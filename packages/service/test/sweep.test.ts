@@ -1,0 +1,77 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { call, eventInput, onCard } from "./wire.js";
+
+const OLD_KEYS = 20_000;
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-sweep-"));
+const secretsFile = path.join(folder, "secrets.json");
+let service: TestService;
+let company: TestCompany;
+let db: pg.Client;
+
+beforeAll(async () => {
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), secretsFile });
+  company = await service.createCompany();
+  db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+});
+
+afterAll(async () => {
+  await db.end();
+  await service.stop();
+  fs.rmSync(folder, { recursive: true });
+});
+
+const numberOf = async (condition: string) =>
+  (await db.query(`select count(*)::int as n from idempotency_keys where ${condition}`)).rows[0].n;
+
+test("answers of more than 24 hours ago go, in the background, and calls stay quick; their keys stay for good", async () => {
+  const provider = await service.createProvider();
+  const card = await service.issueCard({ balanceCents: 5000 });
+  const headers = { "Idempotency-Key": "today" };
+  const events = { apikey: company.apiKey, events: [eventInput(provider.id)] };
+  const kept = await call(service.url, "createEvents", events, { headers });
+  await db.query(
+    `insert into idempotency_keys (company_id, operation, key_hash, parameters_hash, answer, created_at)
+       select $1, 'newevent', sha256(n::text::bytea), sha256('p'), repeat('x', 500), now() - interval '25 hours'
+       from generate_series(1, $2::int) n`,
+    [company.companyId, OLD_KEYS],
+  );
+  await db.query(
+    "insert into failed_attempts (subject, failed_at, expires_at) values ('past', '{}', now()), ('not yet', '{}', now() + interval '1 hour')",
+  );
+  // A restart sweeps soon after it began; after that, every minute.
+  const second = await startGiftcardService({
+    databaseUrl: service.databaseUrl,
+    secretsFile,
+    args: ["--calls-per-minute", "0"],
+  });
+  try {
+    const durationsMs: number[] = [];
+    for (const giveUpAt = Date.now() + 20_000; Date.now() < giveUpAt; ) {
+      const startedAt = performance.now();
+      const answer = await call(second.url, "devalue", { ...onCard(company, card), amount: 1 });
+      durationsMs.push(performance.now() - startedAt);
+      expect(answer.status).toBe(200);
+      if ((await numberOf("answer is not null")) === 1) break;
+      await sleep(20);
+    }
+    expect(await numberOf("answer is not null")).toBe(1);
+    expect(await numberOf("true")).toBe(OLD_KEYS + 1);
+    // Each of its statements is small: no call ever waits long for it.
+    expect(durationsMs.length).toBeGreaterThan(20);
+    expect(Math.max(...durationsMs)).toBeLessThan(2000);
+    const again = await call(second.url, "createEvents", events, { headers });
+    expect([again.status, again.text]).toEqual([200, kept.text]);
+    const { rows } = await db.query("select convert_from(subject, 'UTF8') as subject from failed_attempts");
+    expect(rows).toEqual([{ subject: "not yet" }]);
+  } finally {
+    await second.stop();
+  }
+});
