@@ -1,0 +1,46 @@
+import { Command, CommanderError } from "commander";
+import { CommandFailure } from "./failure.js";
+import { resealCommand } from "./reseal.js";
+
+const EXIT_CODES = `
+Exit codes:
+  0  done
+  1  failed, or differences were found; the message says what
+  2  the command line or a setting is wrong`;
+
+function program(): Command {
+  const root = new Command("giftcard-medusa")
+    .description("What an operator of a Medusa shop with gift cards does beside the shop")
+    .helpOption("-h, --help", "show this help")
+    .addHelpText("after", EXIT_CODES)
+    .addCommand(resealCommand());
+  for (const command of [root, ...root.commands]) command.exitOverride();
+  return root;
+}
+
+/** Runs the command line. With `--json` a failure is one JSON value too. */
+async function main(argv: string[]): Promise<number> {
+  try {
+    await program().parseAsync(argv);
+    return 0;
+  } catch (error) {
+    // Commander has said its own.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const { message, exitCode } = explain(error);
+    process.stderr.write(`error: ${message}\n`);
+    if (argv.includes("--json")) process.stdout.write(`${JSON.stringify({ error: message })}\n`);
+    return exitCode;
+  }
+}
+
+function explain(error: unknown): { message: string; exitCode: number } {
+  if (error instanceof CommandFailure) return error;
+  // The text of any other error may hold an address with a password in it.
+  const { name, code } = error as { name?: string; code?: string };
+  return { message: `unexpected failure (${[name, code].filter(Boolean).join(" ")})`, exitCode: 1 };
+}
+
+void main(process.argv).then((exitCode) => {
+  // A command that has found differences may have set it.
+  if (exitCode !== 0) process.exitCode = exitCode;
+});

@@ -1,0 +1,60 @@
+import { readSeals, resealAll } from "@giftcard-pay/checkout";
+import type { Command } from "commander";
+import { CommandFailure } from "./failure.js";
+import { type ShopOptions, shopCommand, withShop } from "./shop.js";
+
+const HELP = `
+A change of the sealing key, without a pause:
+  1. Put the new key before the old one in sealingKeys, and restart every Medusa.
+  2. Run this. It may be run again, and beside a shop that sells.
+  3. Once it leaves nothing under the old key, take that out of sealingKeys, and restart.
+
+The keys are read from GIFTCARD_SEALING_KEYS ("id:key,id:key", the newest first), or from medusa-config.`;
+
+/** `giftcard-medusa reseal`: seals every living card and token under the newest key. */
+export function resealCommand(): Command {
+  return shopCommand("reseal", "Seal every living card and cancel token under the newest sealing key")
+    .addHelpText("after", HELP)
+    .action(async (options: ShopOptions) => {
+      const report = await reseal(options);
+      if (options.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+      else
+        process.stdout.write(
+          `resealed ${report.resealed} under "${report.key}"; ${describe(report.sealed)}\n`,
+        );
+    });
+}
+
+interface ResealReport {
+  key: string;
+  resealed: number;
+  /** Living values by the key that sealed them, afterwards. */
+  sealed: Record<string, number>;
+}
+
+function reseal(options: ShopOptions): Promise<ResealReport> {
+  return withShop(options, async ({ journal, sealer: open }) => {
+    const sealer = open();
+    const before = await readSeals(journal, sealer);
+    if (before.unopenable > 0) {
+      const missing = Object.keys(before.counts).filter((id) => !sealer.keyIds.includes(id));
+      throw new CommandFailure(
+        `${before.unopenable} values are sealed under keys that are not set: ${missing.join(", ")}. ` +
+          "Add them behind the newest key. Nothing was changed.",
+      );
+    }
+    const total = Object.entries(before.counts).reduce(
+      (sum, [id, count]) => sum + (id === sealer.newestKeyId ? 0 : count),
+      0,
+    );
+    const resealed = await resealAll(journal, sealer, (done) => {
+      if (!options.json) process.stderr.write(`resealed ${done} of ${total}\n`);
+    });
+    return { key: sealer.newestKeyId, resealed, sealed: (await readSeals(journal, sealer)).counts };
+  });
+}
+
+function describe(counts: Record<string, number>): string {
+  const parts = Object.entries(counts).map(([id, count]) => `${count} under "${id}"`);
+  return parts.length === 0 ? "nothing is sealed" : `now ${parts.join(", ")}`;
+}

@@ -1,0 +1,118 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import {
+  createSealer,
+  createSqlJournal,
+  type Journal,
+  type RunSql,
+  type Sealer,
+} from "@giftcard-pay/checkout";
+import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
+import { Command } from "commander";
+import { type ConnectionPool, createStatementRunner } from "../modules/giftcard/statement-runner.js";
+import { CommandFailure } from "./failure.js";
+
+/** What every command takes. */
+export interface ShopOptions {
+  databaseUrl?: string;
+  directory: string;
+  json?: boolean;
+}
+
+/** The shop's database, without Medusa. */
+export interface ShopDesk {
+  /** Runs one statement on Medusa's database. */
+  readonly run: RunSql;
+  readonly journal: Journal;
+  /** Opens and seals as the shop does. @throws {CommandFailure} where no sealing keys are set */
+  sealer(): Sealer;
+}
+
+interface ShopConfig {
+  projectConfig?: { databaseUrl?: string; databaseDriverOptions?: object };
+  plugins?: { resolve?: string; options?: { sealingKeys?: { id: string; key: string }[] } }[];
+}
+
+/** Makes a command of the command line, with the options that every one has. */
+export function shopCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option("--database-url <url>", "Medusa's database (or DATABASE_URL, or what medusa-config says)")
+    .option("--directory <path>", "the shop's folder, with medusa-config.js or its build", ".")
+    .option("--json", "one JSON value on standard output");
+}
+
+/**
+ * Opens the shop's database for as long as `job` takes. Medusa may run beside it, or be down.
+ *
+ * @throws {CommandFailure} where the database isn't named, can't be reached, or has no gift card tables
+ */
+export async function withShop<T>(options: ShopOptions, job: (desk: ShopDesk) => Promise<T>): Promise<T> {
+  const directory = path.resolve(options.directory);
+  loadEnv(process.env.NODE_ENV ?? "development", directory);
+  const config = readConfig(directory);
+  const clientUrl = options.databaseUrl ?? process.env.DATABASE_URL ?? config?.projectConfig?.databaseUrl;
+  if (!clientUrl) {
+    const message = "No database: give --database-url or DATABASE_URL, or run it in the shop's folder.";
+    throw new CommandFailure(message, 2);
+  }
+  const driverOptions = config?.projectConfig?.databaseDriverOptions;
+  const pool = ModulesSdkUtils.createPgConnection({
+    clientUrl,
+    pool: { min: 0, max: 2 },
+    ...(driverOptions && { driverOptions }),
+  } as never);
+  const run = createStatementRunner(pool as unknown as ConnectionPool);
+  try {
+    await checkTables(run);
+    return await job({ run, journal: createSqlJournal(run), sealer: () => openSealer(config) });
+  } finally {
+    await pool.destroy();
+  }
+}
+
+async function checkTables(run: RunSql): Promise<void> {
+  const found = await run("select to_regclass('giftcard_attempt') is not null as found", []).catch(
+    (error: { code?: string }) => {
+      // The driver's own text may hold the address with its password.
+      throw new CommandFailure(`The database can't be reached (${error.code ?? "no answer"}).`);
+    },
+  );
+  if (found[0]?.found !== true) {
+    throw new CommandFailure("The database has no gift card tables. Run: npx medusa db:migrate");
+  }
+}
+
+/** The configuration that `medusa build` made, or one in JavaScript; none where the environment says all. */
+function readConfig(directory: string): ShopConfig | undefined {
+  const places = [directory, path.join(directory, ".medusa", "server")];
+  const file = places.map((place) => path.join(place, "medusa-config.js")).find(existsSync);
+  if (!file) return undefined;
+  try {
+    const read = require(file) as ShopConfig & { default?: ShopConfig };
+    return read.default ?? read;
+  } catch (error) {
+    const code = (error as { code?: string }).code ?? (error as Error).name;
+    throw new CommandFailure(`medusa-config.js can't be read (${code}).`, 2);
+  }
+}
+
+function openSealer(config: ShopConfig | undefined): Sealer {
+  const text = process.env.GIFTCARD_SEALING_KEYS;
+  const plugin = config?.plugins?.find(({ resolve }) => resolve === "@giftcard-pay/medusa");
+  const keys = text ? readKeys(text) : (plugin?.options?.sealingKeys ?? []);
+  try {
+    return createSealer({ keys });
+  } catch (error) {
+    const how = 'Set GIFTCARD_SEALING_KEYS to "id:key,id:key", the newest first.';
+    throw new CommandFailure(`${error instanceof Error ? error.message : ""} ${how}`, 2);
+  }
+}
+
+/** Reads "id:key,id:key". */
+function readKeys(text: string): { id: string; key: string }[] {
+  return text.split(",").map((entry) => {
+    const [id = "", key = ""] = entry.trim().split(":");
+    return { id, key };
+  });
+}
