@@ -1,0 +1,102 @@
+import http from "node:http";
+import { BASE_PATH, type EndpointName, endpoints } from "@giftcard-pay/client/contract";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { basic, onCard } from "./wire.js";
+
+const PAIRS = 600;
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+let service: TestService;
+let company: TestCompany;
+
+beforeAll(async () => {
+  const args = ["--calls-per-minute", "0", "--pin-failures", "1000", "--login-failures", "1000"];
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), args });
+  company = await service.createCompany();
+});
+
+afterAll(async () => {
+  agent.destroy();
+  await service.stop();
+});
+
+/** How long one call takes, in milliseconds; the same connection for all. */
+function timeOf(name: EndpointName, body: string, status: number, headers = {}): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    const type = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+    const request = http.request(
+      service.url + BASE_PATH + endpoints[name].path,
+      { agent, method: "POST", headers: { ...type, ...headers } },
+      (response) => {
+        response.resume().once("end", () => {
+          if (response.statusCode === status) resolve(performance.now() - startedAt);
+          else reject(new Error(`${name} answered ${response.statusCode}`));
+        });
+      },
+    );
+    request.once("error", reject);
+    request.end(body);
+  });
+}
+
+const guess = (card: Pick<TestCard, "cardNumber" | "pin">, status: number) =>
+  timeOf("balance", JSON.stringify(onCard(company, card as TestCard)), status);
+
+/** Runs both in turns, in an order that changes, so that whatever slows the machine slows both. */
+async function compare(pairs: number, one: (index: number) => Promise<number>, other: typeof one) {
+  const times: [number[], number[]] = [[], []];
+  for (let index = 0; index < pairs; index++) {
+    for (const which of index % 2 ? ([0, 1] as const) : ([1, 0] as const)) {
+      times[which].push(await (which === 0 ? one : other)(index));
+    }
+  }
+  return times;
+}
+
+/**
+ * How often a time of the first is longer than one of the second: 0.5 when nobody can tell them apart, 0 or 1 when
+ * everybody can. With n pairs and no difference it strays from 0.5 by about 1/sqrt(6n).
+ */
+function advantage([first, second]: [number[], number[]]): number {
+  let longer = 0;
+  for (const a of first) for (const b of second) longer += a > b ? 1 : a === b ? 0.5 : 0;
+  return longer / (first.length * second.length);
+}
+
+const median = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] as number;
+
+test("an unknown number and a wrong PIN can't be told apart by time", async () => {
+  const cards = await Promise.all(Array.from({ length: 4 }, () => service.issueCard({ balanceCents: 100 })));
+  const known = (index: number) => cards[index % cards.length] as TestCard;
+  const wrongPin = (index: number) => guess({ ...known(index), pin: "wrong1" }, 400);
+  const unknownNumber = (index: number) =>
+    guess({ cardNumber: `${known(index).cardNumber.slice(0, -4)}0000`, pin: "wrong1" }, 400);
+  await compare(50, wrongPin, unknownNumber);
+  const times = await compare(PAIRS, wrongPin, unknownNumber);
+  // Four times what chance alone makes of it.
+  const strays = 1 / Math.sqrt(6 * PAIRS);
+  expect(Math.abs(advantage(times) - 0.5)).toBeLessThan(4 * strays);
+
+  // The same measure finds what there is to find: a call that ends one statement earlier.
+  const nobody = { ...onCard(company, known(0)), apikey: "nobody's" };
+  const sooner = await compare(100, wrongPin, () => timeOf("balance", JSON.stringify(nobody), 401));
+  expect(advantage(sooner) - 0.5).toBeGreaterThan(4 * strays);
+});
+
+test("an unknown email and a wrong password take the same work", async () => {
+  const login = (email: string) => timeOf("authenticate", "", 401, basic(email, "wrong"));
+  const times = await compare(
+    8,
+    () => login(company.email),
+    (index) => login(`nobody-${index}@example.nl`),
+  );
+  const [known, unknown] = times.map(median) as [number, number];
+  expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(1.5);
+});
