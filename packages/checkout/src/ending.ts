@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { GiftcardError, ProtocolError, RefusedError } from "@giftcard-pay/client";
+import { type Cents, GiftcardError, ProtocolError, RefusedError } from "@giftcard-pay/client";
 import type { RecoverOptions } from "./engine.js";
 import type { Attempt } from "./journal.js";
 import { type MoneyDesk, moveAndTell } from "./money-desk.js";
@@ -14,6 +14,15 @@ const LONGEST_RETRY_MS = 60 * 60_000;
 export function retryDelayMs(tries: number): number {
   const ceiling = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 20));
   return Math.round(ceiling * (0.5 + Math.random() / 2));
+}
+
+/** What the service gave back is what it had taken: the books show both. */
+function whatWasTaken(
+  { amountCents }: Attempt,
+  end: { outcome: string; refundedCents?: Cents },
+): { deductedCents?: Cents } {
+  const { refundedCents = 0 } = end;
+  return refundedCents > 0 && refundedCents <= amountCents ? { deductedCents: refundedCents as Cents } : {};
 }
 
 /** The part of the flow that gives money back, or makes certain that none was taken. */
@@ -50,7 +59,7 @@ export function createEnding(desk: MoneyDesk) {
       const ended =
         end.outcome === "not_done"
           ? await move(attempt.reference, { ...settled, to: "refused" })
-          : await move(attempt.reference, { ...settled, to: "reversed" });
+          : await move(attempt.reference, { ...settled, to: "reversed", ...whatWasTaken(attempt, end) });
       return ended ?? current(attempt.reference);
     } catch (error) {
       if (!(error instanceof GiftcardError)) throw error;

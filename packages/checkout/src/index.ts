@@ -21,8 +21,26 @@ export {
   type Tender,
   type TenderState,
 } from "./journal.js";
+export { type BookedAttempt, heldCents } from "./movements.js";
+export { type Days, DEFAULT_TIME_ZONE, dayOf, daysOfMonth, isDay, momentsOf } from "./period.js";
+export {
+  type Difference,
+  type DifferenceKind,
+  type ReconcileInput,
+  type Reconciliation,
+  reconcile,
+  type ShopPayment,
+} from "./reconcile.js";
 export { createSealer, SealError, type Sealer, type SealingKey } from "./seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing-upkeep.js";
+export { ReportError, type ReportedCard, readServiceReport } from "./service-report.js";
 export { createSqlJournal, type RunSql } from "./sql-journal.js";
 export { journalSchema } from "./sql-journal-schema.js";
+export {
+  makeStatement,
+  type Statement,
+  type StatementLine,
+  type StatementOptions,
+  statementCsv,
+} from "./statement.js";
 export type * from "./storefront.js";

@@ -149,6 +149,9 @@ export interface AttemptFilter {
   readonly from?: Date;
   /** Created before. */
   readonly to?: Date;
+  /** Took money, or gave it back, at or after the first moment and before the second. */
+  readonly moved?: { readonly from: Date; readonly to: Date };
+  readonly environment?: string;
   /** Default 50. */
   readonly limit?: number;
   readonly offset?: number;
@@ -208,8 +211,10 @@ export interface Journal {
    * is due.
    */
   claim(lease: { owner: string; forMs: number }, limit: number, cartId?: string): Promise<Attempt[]>;
-  /** Newest first, with the count of all that match. */
+  /** What needs attention first, then the newest, with the count of all that match. */
   list(filter: AttemptFilter): Promise<{ attempts: Attempt[]; count: number }>;
+  /** All attempts on the card of this one, in any cart, newest first: the shop's movements that its balance shows. */
+  attemptsOfCard(reference: string): Promise<Attempt[]>;
   /** How many attempts are in each state. */
   countByState(): Promise<Partial<Record<AttemptState, number>>>;
   /** Changes the state as `move` does, and writes down who did it, in one. */

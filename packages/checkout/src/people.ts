@@ -25,8 +25,13 @@ export function createPeople(desk: MoneyDesk) {
   return {
     async retry(reference: string, actor: string): Promise<Attempt | null> {
       const attempt = await journal.attempt(reference);
-      // An owed reversal needs no person's word to be tried; one try more does no harm.
-      if (attempt?.state === "reversing") return ending.reverseOwed(attempt);
+      if (attempt?.state === "reversing") {
+        // An owed reversal needs no person's word to be tried, but who tried it is written down.
+        const lease = { owner: `person:${actor}`, forMs: leaseMs };
+        const move = { from: ["reversing"], to: "reversing", lease } as const;
+        const owed = await journal.act(reference, move, { action: "retry", actor });
+        return owed && ending.reverseOwed(owed);
+      }
       if (attempt?.reason === "outcome_unknown") {
         // The service couldn't end it by its key then. Should it have learnt to meanwhile, it never saw this key, and
         // would say "not done" of a devalue that was: so only the evidence is read anew.

@@ -6,6 +6,7 @@ import { toAttempt } from "./sql-rows.js";
 type Desk = Pick<
   Journal,
   | "list"
+  | "attemptsOfCard"
   | "countByState"
   | "act"
   | "actions"
@@ -34,7 +35,7 @@ const KEY_ID = `convert_from(decode(rpad(${HEADER}, (length(${HEADER}) + 3) / 4 
 /** The part of the journal that people and upkeep use. */
 export function createSqlDesk(run: RunSql): Desk {
   return {
-    async list({ states, orderId, from, to, limit = 50, offset = 0 }) {
+    async list({ states, orderId, from, to, moved, environment, limit = 50, offset = 0 }) {
       const params: unknown[] = [];
       const p = (value: unknown) => `$${params.push(value)}`;
       const where = ["true"];
@@ -42,11 +43,27 @@ export function createSqlDesk(run: RunSql): Desk {
       if (orderId !== undefined) where.push(`order_id = ${p(orderId)}`);
       if (from) where.push(`created_at >= ${p(from)}`);
       if (to) where.push(`created_at < ${p(to)}`);
+      if (environment !== undefined) where.push(`environment = ${p(environment)}`);
+      if (moved) {
+        const within = (column: string) => `${column} >= ${p(moved.from)} and ${column} < ${p(moved.to)}`;
+        where.push(`(${within("coalesce(devalued_at, sent_at)")} or ${within("reversed_at")})`);
+      }
       const matching = `from giftcard_attempt where ${where.join(" and ")}`;
       const [counted] = await run(`select count(*)::integer as count ${matching}`, [...params]);
-      const page = `order by created_at desc, reference limit ${p(limit)} offset ${p(offset)}`;
+      const page = `order by state = 'needs_attention' desc, created_at desc, reference limit ${p(limit)} offset ${p(offset)}`;
       const rows = await run(`select * ${matching} ${page}`, params);
       return { attempts: rows.map(toAttempt), count: Number(counted?.count) };
+    },
+    async attemptsOfCard(reference) {
+      const rows = await run(
+        `select a.* from giftcard_attempt a join giftcard_tender t on t.id = a.tender_id
+         where t.fingerprint = (
+           select fingerprint from giftcard_tender join giftcard_attempt on giftcard_tender.id = tender_id
+           where reference = $1
+         ) order by a.created_at desc, a.reference`,
+        [reference],
+      );
+      return rows.map(toAttempt);
     },
     async countByState() {
       const rows = await run(

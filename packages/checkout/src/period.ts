@@ -1,0 +1,65 @@
+/** Whole days by the clock of a time zone, `from` and `to` included; each yyyy-mm-dd. */
+export interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The clock by which days begin unless another is given: the service's own reports go by it. */
+export const DEFAULT_TIME_ZONE = "Europe/Amsterdam";
+
+/** True for a day that the calendar has, as yyyy-mm-dd. */
+export function isDay(text: string): boolean {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
+  return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+/** The days of a month, yyyy-mm. @throws {RangeError} when there is no such month */
+export function daysOfMonth(month: string): Days {
+  const from = `${month}-01`;
+  if (!isDay(from)) throw new RangeError("A month is yyyy-mm.");
+  const [year, monthNumber] = month.split("-").map(Number) as [number, number];
+  return { from, to: new Date(Date.UTC(year, monthNumber, 0)).toISOString().slice(0, 10) };
+}
+
+/** The day of a moment, yyyy-mm-dd. */
+export function dayOf(at: Date, timeZone = DEFAULT_TIME_ZONE): string {
+  return new Date(at.getTime() + offsetMs(at, timeZone)).toISOString().slice(0, 10);
+}
+
+/**
+ * The moments between which the days lie: the first counts, the last doesn't.
+ * @throws {RangeError} when a day is none, or the last is before the first
+ */
+export function momentsOf({ from, to }: Days, timeZone = DEFAULT_TIME_ZONE): { from: Date; to: Date } {
+  if (!isDay(from) || !isDay(to)) throw new RangeError("A day is yyyy-mm-dd.");
+  if (to < from) throw new RangeError("The last day is before the first.");
+  const after = new Date(Date.parse(`${to}T00:00:00Z`) + 24 * 60 * 60_000).toISOString().slice(0, 10);
+  return { from: startOf(from, timeZone), to: startOf(after, timeZone) };
+}
+
+function startOf(day: string, timeZone: string): Date {
+  const asUtc = Date.parse(`${day}T00:00:00Z`);
+  // The offset may change within the hours between; the second look is at the right side of it.
+  const near = new Date(asUtc - offsetMs(new Date(asUtc), timeZone));
+  return new Date(asUtc - offsetMs(near, timeZone));
+}
+
+/** How far the zone's clock is before UTC's at that moment. */
+function offsetMs(at: Date, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat("en", {
+    timeZone,
+    hourCycle: "h23",
+    ...{ year: "numeric", month: "numeric", day: "numeric" },
+    ...{ hour: "numeric", minute: "numeric", second: "numeric" },
+  }).formatToParts(at);
+  const part = (type: string) => Number(parts.find((p) => p.type === type)?.value);
+  const local = Date.UTC(
+    part("year"),
+    part("month") - 1,
+    part("day"),
+    part("hour"),
+    part("minute"),
+    part("second"),
+  );
+  return local - Math.floor(at.getTime() / 1000) * 1000;
+}
