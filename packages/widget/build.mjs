@@ -4,6 +4,7 @@ import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { build } from "vite";
+import { writeFrameworkTypes } from "./scripts/framework-types.mjs";
 
 const here = import.meta.dirname;
 const dist = path.join(here, "dist");
@@ -25,5 +26,12 @@ for (const name of await readdir(dist, { recursive: true })) {
   const local = path.posix.join(path.dirname(name) === "." ? "." : "..", "storefront.js");
   await writeFile(file, text.replaceAll(`"${shapes}"`, `"${local.startsWith(".") ? local : `./${local}`}"`));
 }
+
+// What editors and frameworks read, from what the sources say of themselves.
+execFileSync(process.execPath, [require.resolve("@custom-elements-manifest/analyzer/cem.js"), "analyze"], {
+  cwd: here,
+  stdio: ["ignore", "ignore", "inherit"],
+});
+await writeFrameworkTypes();
 
 await build({ root: here, configFile: path.join(here, "vite.config.js") });

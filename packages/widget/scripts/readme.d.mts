@@ -1,0 +1,1 @@
+export function readmeFromManifest(): Promise<{ before: string; after: string }>;

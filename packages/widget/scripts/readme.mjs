@@ -1,0 +1,98 @@
+/** Writes the tables of the README from the manifest. Run it by itself after a change of what is public. */
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { readElements, settable } from "./framework-types.mjs";
+
+const readme = path.join(import.meta.dirname, "..", "README.md");
+const marks = /(<!-- from the manifest: begin -->\n)[\s\S]*(<!-- from the manifest: end -->)/;
+
+const code = (text) => `\`${text.replaceAll("|", "\\|")}\``;
+const oneLine = (text = "") => text.replace(/\s+/g, " ").replaceAll("|", "\\|");
+
+function table(title, head, rows) {
+  if (rows.length === 0) return "";
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  return `\n**${title}**\n\n${line(head)}\n${line(head.map(() => "---"))}\n${rows.map(line).join("\n")}\n`;
+}
+
+function signature({ name, parameters = [], static: isStatic }, element) {
+  const names = parameters.map(({ name: one, optional }) => (optional ? `${one}?` : one));
+  return code(`${isStatic ? `${element}.` : ""}${name}(${names.join(", ")})`);
+}
+
+function section(element) {
+  const {
+    tagName,
+    description,
+    members,
+    events = [],
+    cssStates = [],
+    cssParts = [],
+    cssProperties = [],
+  } = element;
+  const named = (rows) => rows.map((row) => [code(row.name), oneLine(row.description)]);
+  return [
+    `### \`<${tagName}>\`\n\n${oneLine(description)}\n`,
+    table(
+      "Attributes and properties",
+      ["Property", "Attribute", "Type", ""],
+      settable(element).map(({ name, attribute, type, description: text }) => [
+        code(name),
+        attribute ? code(attribute) : "",
+        code(type.text),
+        oneLine(text),
+      ]),
+    ),
+    table(
+      "State, read only",
+      ["Property", "Type", ""],
+      members
+        .filter(({ kind, readonly, static: isStatic }) => kind === "field" && readonly && !isStatic)
+        .map(({ name, type, description: text }) => [code(name), code(type.text), oneLine(text)]),
+    ),
+    table(
+      "Methods",
+      ["Method", ""],
+      members
+        .filter(({ kind }) => kind === "method")
+        .map((method) => [signature(method, element.name), oneLine(method.description)]),
+    ),
+    table(
+      "Events",
+      ["Event", "`detail`", ""],
+      events.map(({ name, type, description: text }) => [
+        code(name),
+        code(type.text.replace(/^GiftcardEvent<(.*)>$/, "$1")),
+        oneLine(text),
+      ]),
+    ),
+    table(
+      "CSS states",
+      ["State", ""],
+      cssStates.map((row) => [code(`:state(${row.name})`), oneLine(row.description)]),
+    ),
+    table("Parts", ["Part", ""], named(cssParts)),
+    table(
+      "Custom properties",
+      ["Custom property", "Default", ""],
+      cssProperties.map((row) => [
+        code(row.name),
+        row.default ? code(row.default) : "",
+        oneLine(row.description),
+      ]),
+    ),
+  ].join("");
+}
+
+/** The README as it is, and as the manifest would have it. */
+export async function readmeFromManifest() {
+  const before = await readFile(readme, "utf8");
+  if (!marks.test(before)) throw new Error("The README has lost the marks between which its tables stand.");
+  const sections = (await readElements()).map(section).join("\n");
+  return { before, after: before.replace(marks, (_, begin, end) => `${begin}\n${sections}\n${end}`) };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await writeFile(readme, (await readmeFromManifest()).after);
+}

@@ -1,0 +1,132 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { promisify } from "node:util";
+import { compile } from "svelte/compiler";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compileScript, compileTemplate, parse } from "vue/compiler-sfc";
+import { readmeFromManifest } from "../scripts/readme.mjs";
+
+const here = import.meta.dirname;
+const require = createRequire(import.meta.url);
+const run = promisify(execFile);
+// Inside node_modules, so that the frameworks are found as any shop's project finds them.
+const project = path.join(
+  here,
+  "..",
+  "..",
+  "..",
+  "node_modules",
+  ".cache",
+  "giftcard-pay",
+  `packed-${process.pid}`,
+);
+
+/** A project of a shop's: the frameworks, and the package as npm would publish it. */
+beforeAll(async () => {
+  const modules = path.join(project, "node_modules");
+  await mkdir(path.join(modules, "@giftcard-pay"), { recursive: true });
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], {
+    cwd: path.join(here, ".."),
+  });
+  const packed: unknown = JSON.parse(stdout);
+  const [{ filename }] = (Array.isArray(packed) ? packed : Object.values(packed as object)) as [
+    { filename: string },
+  ];
+  await run("tar", ["-xf", path.join(project, path.basename(filename)), "-C", project]);
+  await symlink(path.join(project, "package"), path.join(modules, "@giftcard-pay", "widget"));
+  await cp(path.join(here, "frameworks"), path.join(project, "src"), { recursive: true });
+  await writeFile(path.join(project, "package.json"), '{ "type": "module", "private": true }\n');
+  const options = {
+    strict: true,
+    noEmit: true,
+    target: "ES2022",
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    jsx: "react-jsx",
+    lib: ["ES2023", "DOM", "DOM.Iterable"],
+    types: [],
+    skipLibCheck: false,
+  };
+  await writeFile(
+    path.join(project, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: options, include: ["src/*.ts", "src/*.tsx"] }),
+  );
+}, 60_000);
+
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+const source = (name: string) => readFile(path.join(here, "frameworks", name), "utf8");
+
+describe("the packed package", () => {
+  it("compiles in projects with React, JSX, Vue and Svelte, and without a framework", async () => {
+    const tsc = require.resolve("typescript/bin/tsc");
+    const { stdout } = await run(process.execPath, [tsc, "--project", project]).catch(
+      (error: { stdout: string }) => ({ stdout: error.stdout }),
+    );
+    // The frameworks' own types are theirs to keep.
+    const ours = stdout.split("\n").filter((line) => /giftcard|^src|\/src\//.test(line));
+    expect(ours).toEqual([]);
+  }, 60_000);
+
+  it("compiles in a Svelte component", async () => {
+    const { js, warnings } = compile(await source("Checkout.svelte"), { filename: "Checkout.svelte" });
+    expect(warnings).toEqual([]);
+    expect(js.code).toContain("giftcard-pay:total");
+  });
+
+  it("compiles in a Vue component", async () => {
+    const { descriptor, errors } = parse(await source("Checkout.vue"));
+    const { bindings } = compileScript(descriptor, { id: "checkout" });
+    const compiled = compileTemplate({
+      source: descriptor.template?.content ?? "",
+      filename: "Checkout.vue",
+      id: "checkout",
+      compilerOptions: {
+        isCustomElement: (tag) => tag.startsWith("giftcard-"),
+        ...(bindings && { bindingMetadata: bindings }),
+      },
+    });
+    expect([...errors, ...compiled.errors]).toEqual([]);
+    expect(compiled.code).toContain('"onGiftcardPay:total"');
+  });
+
+  it("imports on a server, with and without React", async () => {
+    const program = `
+      await import("@giftcard-pay/widget/define");
+      const { createElement } = await import("react");
+      const { renderToString } = await import("react-dom/server");
+      const { GiftcardPay } = await import("@giftcard-pay/widget/react");
+      console.log(renderToString(createElement(GiftcardPay, { cart: "cart_1", lang: "nl" })));`;
+    await writeFile(path.join(project, "server.mjs"), program);
+    const { stdout } = await run(process.execPath, [path.join(project, "server.mjs")]);
+    expect(stdout).toContain("<giftcard-pay");
+  });
+
+  it("says in its manifest and in VS Code's data what there is", async () => {
+    const read = async (name: string) =>
+      JSON.parse(await readFile(path.join(project, "package", "dist", name), "utf8"));
+    const manifest = await read("custom-elements.json");
+    const { customElements } = JSON.parse(
+      await readFile(path.join(project, "package", "package.json"), "utf8"),
+    );
+    expect(customElements).toBe("dist/custom-elements.json");
+    const names = manifest.modules.flatMap((module: { declarations: { tagName: string }[] }) =>
+      module.declarations.map(({ tagName }) => tagName),
+    );
+    expect(names.sort()).toEqual(["giftcard-balance", "giftcard-pay"]);
+    const tags = (await read("vscode.html-custom-data.json")).tags as {
+      name: string;
+      attributes: unknown[];
+    }[];
+    expect(tags.find(({ name }) => name === "giftcard-pay")?.attributes).toHaveLength(5);
+  });
+});
+
+describe("the README", () => {
+  it("has the tables that the manifest makes", async () => {
+    const { before, after } = await readmeFromManifest();
+    expect(before, "run node scripts/readme.mjs").toBe(after);
+  });
+});

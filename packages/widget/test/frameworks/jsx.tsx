@@ -1,0 +1,22 @@
+import "@giftcard-pay/widget/define";
+import type { CustomElements } from "@giftcard-pay/widget/jsx";
+
+declare module "react" {
+  namespace JSX {
+    interface IntrinsicElements extends CustomElements {}
+  }
+}
+
+export const page = (
+  <>
+    <giftcard-pay
+      endpoint="/store/giftcard-pay"
+      cart="cart_1"
+      publishable-key="pk_1"
+      ongiftcard-pay:total={(event) => console.log(event.detail.covered === true)}
+    />
+    <giftcard-balance endpoint="/store/giftcard-pay" />
+    {/* @ts-expect-error an amount is no cart */}
+    <giftcard-pay cart={5} />
+  </>
+);

@@ -1,0 +1,13 @@
+import "@giftcard-pay/widget/define";
+import type {} from "@giftcard-pay/widget/svelte";
+import type { SvelteHTMLElements } from "svelte/elements";
+
+export const attributes: SvelteHTMLElements["giftcard-pay"] = {
+  endpoint: "/store/giftcard-pay",
+  cart: "cart_1",
+  class: "wide",
+  headers: { "x-shop": "1" },
+  "ongiftcard-pay:applied": (event) => console.log(event.detail.card.lastFour),
+};
+// @ts-expect-error an amount is no cart
+export const wrong: SvelteHTMLElements["giftcard-pay"] = { cart: 5 };

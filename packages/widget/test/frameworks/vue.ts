@@ -1,0 +1,14 @@
+import "@giftcard-pay/widget/define";
+import type {} from "@giftcard-pay/widget/vue";
+import { createSSRApp, type GlobalComponents, h } from "vue";
+
+type Props = InstanceType<GlobalComponents["giftcard-pay"]>["$props"];
+
+const props: Props = {
+  endpoint: "/store/giftcard-pay",
+  cart: "cart_1",
+  "onGiftcardPay:total": (event) => console.log(event.detail.remainingCents.toFixed()),
+};
+// @ts-expect-error an amount is no cart
+export const wrong: Props = { cart: 5 };
+export const app = createSSRApp({ render: () => h("giftcard-pay", props) });
