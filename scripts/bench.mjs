@@ -1,171 +1,190 @@
-// How much of the database's speed the service keeps: devalues a second over HTTP on 32 connections, against the same
-// statement straight by the driver on 32 connections, in turns within one run. Takes about half a minute.
-import { randomInt } from "node:crypto";
+// How fast the service is, as ratios within one run: against its database, when the data grows, with more processes,
+// over time. Every number but the ratios depends on the machine. `--json` prints one JSON value, `--full` takes the
+// large figures, `--only devalue,growth,workers,memory` measures some of it.
 import fs from "node:fs";
-import net from "node:net";
 import os from "node:os";
 import path from "node:path";
+import { parseArgs } from "node:util";
+import { alternate, median, openConnection, quantile, ratioOf, runClosed, runOpen } from "./bench-load.mjs";
 import { build } from "./build.mjs";
-import { startNode } from "./process.mjs";
 
-const json = process.argv.includes("--json");
+const { values: options } = parseArgs({
+  options: {
+    json: { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
+    only: { type: "string", default: "devalue,growth,workers,memory" },
+  },
+});
+const parts = options.only.split(",");
 /** @param {string} text */
-const say = (text) => json || console.log(text);
+const say = (text) => options.json || console.log(text);
 
 await build(["service"], { progress: say });
-const { cents, Secret } = await import("@giftcard-pay/client/contract");
-const { openKeyring, openPool } = await import("@giftcard-pay/service");
-const { createCompany } = await import("../packages/service/dist/store/accounts.js");
-const { DEVALUE_STATEMENT, devalueValues, issueCards } = await import(
-  "../packages/service/dist/store/cards.js"
-);
+const { makeDatabase } = await import("./bench-database.mjs");
+const { openEmbeddedPostgres } = await import("../packages/service/dist/postgres/embedded.js");
 
 const CONNECTIONS = 32;
-const ROUNDS = 4;
-const ROUND_MS = 3000;
-const CARDS = 2000;
-const AMOUNT_CENTS = cents(1);
-const PROGRAM = path.resolve(import.meta.dirname, "../packages/service/bin/giftcard-service.js");
+const turns = { rounds: 4, roundMs: 3000, say };
+const SMALL = { cards: 10_000, ledgerRows: 10_000 };
+const LARGE = options.full
+  ? { cards: 1_000_000, ledgerRows: 5_000_000 }
+  : { cards: 200_000, ledgerRows: 1_000_000 };
+const FIRST_CALLS = 10_000;
+const MANY_CALLS = options.full ? 1_000_000 : 100_000;
+const HALF_LOAD_MS = 10_000;
+const HOT_CARD_MS = 5000;
+
+/** @typedef {Awaited<ReturnType<typeof makeDatabase>>} BenchDatabase */
+/** @type {Record<string, number>} */
+const result = { connections: CONNECTIONS };
+const round = (/** @type {number} */ value) => Number(value.toFixed(3));
+
+/** @param {string} url @param {BenchDatabase["next"]} next */
+function connect(url, next) {
+  const connections = Array.from({ length: CONNECTIONS }, () => openConnection(url, next));
+  return {
+    calls: connections.map((connection) => connection.call),
+    close() {
+      for (const connection of connections) connection.close();
+    },
+  };
+}
+
+/** @param {string} load @param {number[]} latenciesMs */
+function noteLatency(load, latenciesMs) {
+  for (const [name, part] of /** @type {const} */ ([
+    ["P50", 0.5],
+    ["P95", 0.95],
+    ["P99", 0.99],
+  ])) {
+    result[`${load}Load${name}Ms`] = round(quantile(latenciesMs, part));
+  }
+}
+
+/** @param {BenchDatabase} database */
+async function measureDevalues(database) {
+  say("devalues over HTTP, against the same statement straight by the driver");
+  const service = await database.startService();
+  const http = connect(service.url, database.next);
+  try {
+    const ways = { driver: Array.from({ length: CONNECTIONS }, () => database.straight), http: http.calls };
+    const { rates, latencies } = await alternate(ways, turns);
+    result.devalueRatio = round(ratioOf(rates.http, rates.driver));
+    result.devaluesPerSecond = Math.round(median(rates.http));
+    result.driverDevaluesPerSecond = Math.round(median(rates.driver));
+    noteLatency("full", latencies.http);
+    say("half of that load, evenly");
+    const half = { perSecond: median(rates.http) / 2, durationMs: HALF_LOAD_MS };
+    noteLatency("half", (await runOpen(http.calls, half)).latenciesMs);
+    say("all at one card");
+    const oneCard = connect(service.url, database.nextOfOneCard);
+    const hot = await runClosed(oneCard.calls, { durationMs: HOT_CARD_MS }).finally(oneCard.close);
+    result.oneCardDevaluesPerSecond = Math.round(hot.perSecond);
+    result.oneCardRatio = round(hot.perSecond / median(rates.http));
+  } finally {
+    http.close();
+    await service.stop();
+  }
+}
+
+/** @param {BenchDatabase} database */
+async function measureMemory(database) {
+  say(`memory after ${FIRST_CALLS} calls, and after ${MANY_CALLS}`);
+  const service = await database.startService();
+  const http = connect(service.url, database.next);
+  try {
+    await runClosed(http.calls, { calls: FIRST_CALLS });
+    const first = await residentBytes(service.url);
+    await runClosed(http.calls, { calls: MANY_CALLS - FIRST_CALLS });
+    const last = await residentBytes(service.url);
+    result.memoryRatio = round(last / first);
+    result.memoryMegabytes = Math.round(last / 2 ** 20);
+  } finally {
+    http.close();
+    await service.stop();
+  }
+}
+
+/** The least that it holds within two seconds, which leaves the collector time. @param {string} url */
+async function residentBytes(url) {
+  let least = Number.POSITIVE_INFINITY;
+  for (let look = 0; look < 10; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const text = await (await fetch(`${url}/metrics`)).text();
+    least = Math.min(least, Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]));
+  }
+  return least;
+}
+
+/** @param {BenchDatabase} small @param {BenchDatabase} large */
+async function measureGrowth(small, large) {
+  say(`${LARGE.cards} cards with ${LARGE.ledgerRows} ledger rows, against ${SMALL.cards} cards`);
+  await compare(
+    { small: () => small.startService(), large: () => large.startService() },
+    { small, large },
+    (rates) => {
+      result.growthRatio = round(ratioOf(rates.large, rates.small));
+    },
+  );
+}
+
+/** @param {BenchDatabase} database */
+async function measureWorkers(database) {
+  say("two workers, against one");
+  const starts = { one: () => database.startService(), two: () => database.startService("--workers", "2") };
+  await compare(starts, { one: database, two: database }, (rates) => {
+    result.workersRatio = round(ratioOf(rates.two, rates.one));
+  });
+}
 
 /**
- * Runs all callers side by side until the time is over, and gives calls a second.
- * @param {(() => Promise<void>)[]} callers
+ * Measures several services in turns.
+ * @template {string} Way
+ * @param {Record<Way, () => ReturnType<BenchDatabase["startService"]>>} starts
+ * @param {Record<Way, BenchDatabase>} databases
+ * @param {(rates: Record<Way, number[]>) => void} note
  */
-async function rate(callers) {
-  let done = 0;
-  const startedAt = performance.now();
-  const caller = async (/** @type {() => Promise<void>} */ once) => {
-    while (performance.now() - startedAt < ROUND_MS) {
-      await once();
-      done += 1;
+async function compare(starts, databases, note) {
+  const running = [];
+  const ways = /** @type {Record<Way, (() => Promise<void>)[]>} */ ({});
+  try {
+    for (const name of /** @type {Way[]} */ (Object.keys(starts))) {
+      const service = await starts[name]();
+      const connections = connect(service.url, databases[name].next);
+      running.push({ service, connections });
+      ways[name] = connections.calls;
+      await databases[name].settle();
     }
-  };
-  await Promise.all(callers.map(caller));
-  return done / ((performance.now() - startedAt) / 1000);
-}
-
-/**
- * One keep-alive connection that does as little work as it can, so that the service is what is measured.
- * @param {string} url
- * @param {() => string} bodyOf
- */
-function openConnection(url, bodyOf) {
-  const { hostname, port, host } = new URL(url);
-  const socket = net.connect(Number(port), hostname).setNoDelay();
-  let received = "";
-  /** @type {{ resolve: () => void, reject: (error: Error) => void } | undefined} */
-  let settle;
-  socket.setEncoding("latin1");
-  socket.on("error", (error) => settle?.reject(error));
-  socket.on("close", () => settle?.reject(new Error("The service closed the connection.")));
-  socket.on("data", (chunk) => {
-    received += chunk;
-    const head = received.indexOf("\r\n\r\n");
-    const length = head < 0 ? Number.NaN : Number(/content-length: (\d+)/i.exec(received)?.[1]);
-    if (!(received.length >= head + 4 + length)) return;
-    const answer = received;
-    received = "";
-    if (answer.startsWith("HTTP/1.1 200")) settle?.resolve();
-    else settle?.reject(new Error(`The service answered: ${answer.slice(head + 4)}`));
-  });
-  const call = () =>
-    /** @type {Promise<void>} */ (
-      new Promise((resolve, reject) => {
-        settle = { resolve, reject };
-        const body = bodyOf();
-        socket.write(
-          `POST /api/endpoint/v1/devalue HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/x-www-form-urlencoded\r\n` +
-            `Content-Length: ${body.length}\r\n\r\n${body}`,
-        );
-      })
-    );
-  return { call, close: () => socket.destroy() };
-}
-
-/** @param {string} dataDir */
-function databaseUrl(dataDir) {
-  const port = fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[3];
-  return `postgres://postgres:${fs.readFileSync(path.join(dataDir, "postgres.password"), "utf8")}@127.0.0.1:${port}/postgres`;
-}
-
-/** @param {number[]} numbers */
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-
-/**
- * @param {string} url
- * @param {import("pg").Pool} pool
- * @param {import("@giftcard-pay/service").Keyring} keys
- */
-async function measure(url, pool, keys) {
-  const { companyId, apiKey } = await createCompany(pool, {
-    name: "Bench",
-    email: "bench@example.nl",
-    password: new Secret("bench"),
-  });
-  const order = { count: CARDS, balanceCents: cents(100_000_000), expiryDate: "2099-12-31" };
-  const cards = await issueCards(pool, keys, order);
-  const anyCard = () => /** @type {(typeof cards)[number]} */ (cards[randomInt(CARDS)]);
-  const straight = async () => {
-    const values = devalueValues(keys, {
-      companyId,
-      ...anyCard(),
-      amountCents: AMOUNT_CENTS,
-      idempotencyKey: undefined,
-    });
-    const { rows } = await pool.query({ name: "devalue", text: DEVALUE_STATEMENT, values });
-    if (rows[0].outcome !== "done") throw new Error(`The statement answered ${rows[0].outcome}.`);
-  };
-  const bodyOf = () => {
-    const { cardNumber, pin } = anyCard();
-    const who = `apikey=${apiKey.reveal()}&company_id=${companyId}`;
-    return `${who}&cardnumber=${cardNumber.reveal()}&pin=${pin.reveal()}&amount=${AMOUNT_CENTS}`;
-  };
-  const connections = Array.from({ length: CONNECTIONS }, () => openConnection(url, bodyOf));
-  const ways = {
-    driver: Array.from({ length: CONNECTIONS }, () => straight),
-    http: connections.map((connection) => connection.call),
-  };
-  /** @type {Record<"driver" | "http", number[]>} */
-  const rates = { driver: [], http: [] };
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const way of /** @type {const} */ (["driver", "http"])) {
-      const perSecond = await rate(ways[way]);
-      // The first round warms up.
-      if (round === 0) continue;
-      rates[way].push(perSecond);
-      say(`round ${round}  ${way.padEnd(6)}  ${perSecond.toFixed(0).padStart(6)} devalues/s`);
+    note((await alternate(ways, turns)).rates);
+  } finally {
+    for (const { service, connections } of running) {
+      connections.close();
+      await service.stop();
     }
   }
-  for (const connection of connections) connection.close();
-  return rates;
 }
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-bench-"));
-const dataDir = path.join(folder, "data");
-say("starting the service on a database that syncs to disk");
-const service = await startNode({
-  name: "The service",
-  // The key makes more calls than a shop: its limit is on, and out of reach.
-  args: [PROGRAM, "serve", "--port", "0", "--json", "--data-dir", dataDir, "--calls-per-minute", "100000000"],
-  cwd: folder,
-  env: { GIFTCARD_DATABASE_URL: undefined, GIFTCARD_SECRETS_FILE: undefined },
-  ready: /"url":"([^"]+)"/,
-});
-const pool = openPool(databaseUrl(dataDir), () => {}, CONNECTIONS);
+say("a database that syncs to disk");
+const server = await openEmbeddedPostgres({ dataDir: path.join(folder, "data"), role: "serve" });
+const common = { serverUrl: server.url, folder, connections: CONNECTIONS };
+const opened = [];
 try {
-  const keys = await openKeyring(path.join(dataDir, "secrets.json"), pool);
-  const rates = await measure(service.match[1] ?? "", pool, keys);
-  const devalueRatio = median(rates.http.map((http, round) => http / (rates.driver[round] ?? Number.NaN)));
-  const result = {
-    connections: CONNECTIONS,
-    devaluesPerSecond: Math.round(median(rates.http)),
-    driverDevaluesPerSecond: Math.round(median(rates.driver)),
-    devalueRatio: Number(devalueRatio.toFixed(3)),
-  };
-  if (json) console.log(JSON.stringify(result));
-  else for (const [name, value] of Object.entries(result)) console.log(`${name}  ${value}`);
+  const small = await makeDatabase({ ...common, name: "small", ...SMALL });
+  opened.push(small);
+  if (parts.includes("devalue")) await measureDevalues(small);
+  if (parts.includes("workers")) await measureWorkers(small);
+  if (parts.includes("memory")) await measureMemory(small);
+  if (parts.includes("growth")) {
+    say("filling the large database");
+    const large = await makeDatabase({ ...common, name: "large", ...LARGE });
+    opened.push(large);
+    await measureGrowth(small, large);
+  }
+  if (options.json) console.log(JSON.stringify(result));
+  else for (const [name, value] of Object.entries(result)) console.log(`${name.padEnd(26)}  ${value}`);
 } finally {
-  await pool.end();
-  await service.stop();
+  for (const database of opened) await database.close();
+  await server.close();
   fs.rmSync(folder, { recursive: true, force: true });
 }

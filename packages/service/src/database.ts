@@ -2,6 +2,7 @@ import fs from "node:fs/promises";
 import path from "node:path";
 import { Kysely, type MigrationProvider, Migrator, PostgresDialect, sql } from "kysely";
 import pg from "pg";
+import { retryConflicts } from "./conflicts.js";
 import { exitCodes, OperatorError } from "./operator-error.js";
 
 /** Whole cents and identifiers fit a number; dates and times stay the strings that the wire shows. */
@@ -51,8 +52,12 @@ export async function checkConnection(pool: pg.Pool): Promise<void> {
   }
 }
 
-/** Runs `work` in one transaction, rolled back when it throws. */
-export async function transaction<T>(pool: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
+/** Runs `work` in one transaction, rolled back when it throws; all of it again where others got in its way. */
+export function transaction<T>(pool: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
+  return retryConflicts(() => transactOnce(pool, work));
+}
+
+async function transactOnce<T>(pool: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { Registry } from "prom-client";
+import { retrying } from "./conflicts.js";
 import { cardHandlers } from "./handlers/cards.js";
 import { eventHandlers } from "./handlers/events.js";
 import { sessionHandlers } from "./handlers/session.js";
@@ -12,7 +13,8 @@ import { defaultLimits, type Limits } from "./limits/limits.js";
 import type { Log } from "./log.js";
 import { createMetrics } from "./metrics.js";
 import { findObstacle, openProbe } from "./readiness.js";
-import { findCompany } from "./store/accounts.js";
+import { batchDevalues } from "./store/devalue-batches.js";
+import { keyHolders } from "./store/key-holders.js";
 import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
 
@@ -49,18 +51,19 @@ export interface RunningService extends RunningServer {
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { pool, keys, environment, log, shareMetrics, limits = defaultLimits } = options;
+  const db = retrying(pool);
   const probe = openProbe(pool);
   const { registry, observer } = createMetrics(pool, probe, environment);
   const metrics = shareMetrics ? shareMetrics(registry) : () => registry.metrics();
   const operatorView = { environment, version, notReady: () => findObstacle(probe) };
   const app = createApp({
     handlers: {
-      ...sessionHandlers(pool, keys, limits.login),
-      ...cardHandlers(pool, keys, limits.card),
+      ...sessionHandlers(db, keys, limits.login),
+      ...cardHandlers(batchDevalues(pool), keys, limits.card),
       ...eventHandlers(pool, keys),
     },
-    findCompany: (apiKey) => findCompany(pool, apiKey),
-    keyLimit: new KeyLimit(pool, limits.callsPerMinute),
+    findCompany: keyHolders(pool),
+    keyLimit: new KeyLimit(db, limits.callsPerMinute),
     callsAtOnce: limits.callsAtOnce,
     proxies: limits.proxies,
     operatorView:

@@ -16,7 +16,7 @@ import type { KeyLimit } from "../limits/key-limit.js";
 import { Turnstile } from "../limits/turnstile.js";
 import type { Log } from "../log.js";
 import type { CallObserver, CallOutcome } from "../observation.js";
-import type { KeyHolder } from "../store/accounts.js";
+import type { KeyHolder } from "../store/key-holders.js";
 import { BodyRefusal, readParameters } from "./body.js";
 import { callerAddress } from "./caller-address.js";
 import { type Call, type Handlers, Refusal, type RefusalDetails, Replay } from "./handler.js";

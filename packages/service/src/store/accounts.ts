@@ -109,22 +109,6 @@ export async function authenticate(
   return apiKey;
 }
 
-/** A living key: whose it is, and what its calls are counted by. */
-export interface KeyHolder {
-  readonly companyId: number;
-  readonly keyId: number;
-}
-
-/** Finds the company that a living key belongs to. */
-export async function findCompany(db: Queryable, apiKey: Secret): Promise<KeyHolder | undefined> {
-  const { rows } = await db.query<KeyHolder>({
-    name: "find-company",
-    text: `select company_id as "companyId", id as "keyId" from api_keys where key_hash = $1 and revoked_at is null`,
-    values: [hashOf(apiKey)],
-  });
-  return rows[0];
-}
-
 /** A key as the operator sees it: its secret is not kept. */
 export interface ApiKey {
   readonly id: number;

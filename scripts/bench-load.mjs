@@ -1,0 +1,133 @@
+// Callers of the service that do as little work as they can, so that the service is what is measured.
+import net from "node:net";
+
+/**
+ * One keep-alive connection.
+ * @param {string} url
+ * @param {() => { body: string, key: string }} next what the next devalue is
+ */
+export function openConnection(url, next) {
+  const { hostname, port, host } = new URL(url);
+  const socket = net.connect(Number(port), hostname).setNoDelay();
+  let received = "";
+  /** @type {{ resolve: () => void, reject: (error: Error) => void } | undefined} */
+  let settle;
+  socket.setEncoding("latin1");
+  socket.on("error", (error) => settle?.reject(error));
+  socket.on("close", () => settle?.reject(new Error("The service closed the connection.")));
+  socket.on("data", (chunk) => {
+    received += chunk;
+    const head = received.indexOf("\r\n\r\n");
+    const length = head < 0 ? Number.NaN : Number(/content-length: (\d+)/i.exec(received)?.[1]);
+    if (!(received.length >= head + 4 + length)) return;
+    const answer = received;
+    received = "";
+    if (answer.startsWith("HTTP/1.1 200")) settle?.resolve();
+    else settle?.reject(new Error(`The service answered: ${answer.slice(head + 4)}`));
+  });
+  const call = () =>
+    /** @type {Promise<void>} */ (
+      new Promise((resolve, reject) => {
+        settle = { resolve, reject };
+        if (socket.destroyed) return reject(new Error("The service closed the connection."));
+        const { body, key } = next();
+        socket.write(
+          `POST /api/endpoint/v1/devalue HTTP/1.1\r\nHost: ${host}\r\nIdempotency-Key: ${key}\r\n` +
+            "Content-Type: application/x-www-form-urlencoded\r\n" +
+            `Content-Length: ${body.length}\r\n\r\n${body}`,
+        );
+      })
+    );
+  return { call, close: () => socket.destroy() };
+}
+
+/**
+ * Runs all callers side by side, each one call after the other.
+ * @param {(() => Promise<void>)[]} callers
+ * @param {{ durationMs?: number, calls?: number }} until
+ */
+export async function runClosed(
+  callers,
+  { durationMs = Number.POSITIVE_INFINITY, calls = Number.POSITIVE_INFINITY },
+) {
+  let begun = 0;
+  /** @type {number[]} */
+  const latenciesMs = [];
+  const startedAt = performance.now();
+  const caller = async (/** @type {() => Promise<void>} */ once) => {
+    while (performance.now() - startedAt < durationMs && begun < calls) {
+      begun += 1;
+      const sentAt = performance.now();
+      await once();
+      latenciesMs.push(performance.now() - sentAt);
+    }
+  };
+  await Promise.all(callers.map(caller));
+  return { perSecond: latenciesMs.length / ((performance.now() - startedAt) / 1000), latenciesMs };
+}
+
+/**
+ * Calls at an even rate whatever the answers do; a call that finds every connection taken waits, and that counts.
+ * @param {(() => Promise<void>)[]} callers
+ * @param {{ perSecond: number, durationMs: number }} pace
+ */
+export async function runOpen(callers, { perSecond, durationMs }) {
+  const total = Math.floor((perSecond * durationMs) / 1000);
+  const startedAt = performance.now();
+  /** @type {number[]} */
+  const latenciesMs = [];
+  let next = 0;
+  const caller = async (/** @type {() => Promise<void>} */ once) => {
+    while (next < total) {
+      const dueAt = startedAt + (next++ * 1000) / perSecond;
+      const earlyMs = dueAt - performance.now();
+      if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
+      // A timer may be late by itself; only lateness that the service caused counts.
+      const sentAt = performance.now();
+      await once();
+      latenciesMs.push(performance.now() - (earlyMs > 0 ? sentAt : dueAt));
+    }
+  };
+  await Promise.all(callers.map(caller));
+  return { perSecond: latenciesMs.length / ((performance.now() - startedAt) / 1000), latenciesMs };
+}
+
+/** @param {number[]} numbers @param {number} part from 0 to 1 */
+export function quantile(numbers, part) {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+/** @param {number[]} numbers */
+export const median = (numbers) => quantile(numbers, 0.5);
+
+/**
+ * Measures several ways in turns, after a first round that warms up.
+ * @template {string} Way
+ * @param {Record<Way, (() => Promise<void>)[]>} ways
+ * @param {{ rounds: number, roundMs: number, say: (text: string) => void }} options
+ */
+export async function alternate(ways, { rounds, roundMs, say }) {
+  const names = /** @type {Way[]} */ (Object.keys(ways));
+  const rates = /** @type {Record<Way, number[]>} */ (Object.fromEntries(names.map((name) => [name, []])));
+  const latencies = /** @type {Record<Way, number[]>} */ (
+    Object.fromEntries(names.map((name) => [name, []]))
+  );
+  for (let round = 0; round <= rounds; round++) {
+    // Whoever comes second would always find what the first one left behind.
+    for (const name of round % 2 ? names : names.toReversed()) {
+      const { perSecond, latenciesMs } = await runClosed(ways[name], { durationMs: roundMs });
+      if (round === 0) continue;
+      rates[name].push(perSecond);
+      for (const latencyMs of latenciesMs) latencies[name].push(latencyMs);
+      say(`  round ${round}  ${name.padEnd(12)}  ${perSecond.toFixed(0).padStart(6)} devalues/s`);
+    }
+  }
+  return { rates, latencies };
+}
+
+/**
+ * The median of the rounds' ratios: what disturbs the machine disturbs both ways of a round.
+ * @param {number[]} one @param {number[]} other
+ */
+export const ratioOf = (one, other) => median(one.map((rate, round) => rate / (other[round] ?? Number.NaN)));
