@@ -4,7 +4,7 @@ import { createEnding } from "./ending.js";
 import type { CartView, PlannedPart } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import type { Attempt } from "./journal.js";
-import { type MoneyDesk, moveAndTell } from "./money-desk.js";
+import { type MoneyDesk, moveAndTell, tenderAudience } from "./money-desk.js";
 import { SealError } from "./seal.js";
 
 /** The part of the flow that takes money, once, and keeps what it takes to give it back. */
@@ -24,7 +24,8 @@ export function createAttempts(desk: MoneyDesk) {
     const tender = (await journal.tenders(cart.id)).find((t) => t.id === part.tenderId);
     if (tender?.state !== "applied") throw new CheckoutError("payment_in_progress");
     if (tender.expired || tender.sealedCard === null) throw new CheckoutError("applied_card_expired");
-    const card = await sealer.openTenderCard(tender.sealedCard, cart.id).catch((error: unknown) => {
+    const audience = tenderAudience(desk, cart.id);
+    const card = await sealer.openTenderCard(tender.sealedCard, audience).catch((error: unknown) => {
       throw error instanceof SealError ? new CheckoutError("applied_card_expired") : error;
     });
     const reference = `gc_${randomUUID()}`;

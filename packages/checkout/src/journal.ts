@@ -234,6 +234,6 @@ export interface Journal {
   sealedUnderOther(keyId: string, limit: number): Promise<SealedValue[]>;
   /** Replaces a sealed value, unless it has changed meanwhile. */
   replaceSealed(value: SealedValue, sealed: string): Promise<boolean>;
-  /** Deletes sealed cards whose time has run out, and quotes that nobody applied. */
+  /** Deletes sealed cards whose time has run out, and quotes that nobody applied; forgets carts left a month ago. */
   purge(): Promise<void>;
 }

@@ -13,6 +13,15 @@ export interface MoneyDesk {
   readonly onChange: (attempt: Attempt) => void;
 }
 
+/**
+ * Whom an applied card is sealed for: its cart, and the one service that it was quoted by. A shop that is switched to
+ * another service can't send it there; the shopper enters the card again.
+ */
+export const tenderAudience = (
+  { client, environment }: Pick<MoneyDesk, "client" | "environment">,
+  cartId: string,
+): string => `${environment} ${client.baseUrl} ${cartId}`;
+
 /** Changes the state by compare-and-set, and tells about a change that happened. */
 export function moveAndTell({ journal, onChange }: MoneyDesk) {
   return async (reference: string, change: Move): Promise<Attempt | null> => {

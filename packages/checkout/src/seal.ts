@@ -37,9 +37,10 @@ export class SealError extends Error {
  * opens for its cart, an attempt's card and a cancel token open for their reference. The first key seals, all open.
  */
 export interface Sealer {
-  sealTenderCard(card: Card, cartId: string, lifeMs: number): Promise<string>;
+  /** @param audience for whom it opens: a cart, and the service that quoted it */
+  sealTenderCard(card: Card, audience: string, lifeMs: number): Promise<string>;
   /** @throws {SealError} */
-  openTenderCard(sealed: string, cartId: string): Promise<Card>;
+  openTenderCard(sealed: string, audience: string): Promise<Card>;
   /** Lives for 24 hours. */
   sealAttemptCard(card: Card, reference: string): Promise<string>;
   /** @throws {SealError} */
@@ -137,8 +138,8 @@ export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
     pin: new Secret(String(claims.p)),
   });
   return {
-    sealTenderCard: (card, cartId, lifeMs) => seal("tender-card", cartId, cardClaims(card), lifeMs),
-    openTenderCard: async (sealed, cartId) => toCard(await open("tender-card", cartId, sealed)),
+    sealTenderCard: (card, audience, lifeMs) => seal("tender-card", audience, cardClaims(card), lifeMs),
+    openTenderCard: async (sealed, audience) => toCard(await open("tender-card", audience, sealed)),
     sealAttemptCard: (card, ref) => seal("attempt-card", ref, cardClaims(card), ATTEMPT_CARD_LIFE_MS),
     openAttemptCard: async (sealed, ref) => toCard(await open("attempt-card", ref, sealed)),
     sealToken: (token, ref) => seal("cancel-token", ref, { t: token.reveal() }),

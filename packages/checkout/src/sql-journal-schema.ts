@@ -1,6 +1,6 @@
 import { type AttemptState, livingStates } from "./journal.js";
 
-const attemptStates: readonly AttemptState[] = [...livingStates, "reversed", "refused", "taken"];
+export const attemptStates: readonly AttemptState[] = [...livingStates, "reversed", "refused", "taken"];
 /** What recovery ends. A committed or captured attempt belongs to an order, and a person ends what needs attention. */
 export const recoverableStates: readonly AttemptState[] = [
   "intent",
@@ -28,6 +28,7 @@ export const journalSchema: { readonly up: readonly string[]; readonly down: rea
       updated_at timestamptz not null default now()
     )`,
     "create index if not exists giftcard_tender_cart on giftcard_tender (cart_id)",
+    "create index if not exists giftcard_tender_held on giftcard_tender (cart_id) where state in ('applied', 'charging')",
     "create index if not exists giftcard_tender_expiry on giftcard_tender (expires_at) where sealed_card is not null",
     `create unique index if not exists giftcard_tender_card_once on giftcard_tender (cart_id, fingerprint)
       where state in ('applied', 'charging')`,

@@ -153,6 +153,11 @@ export function createSqlJournal(run: RunSql): Journal {
         [],
       );
       await run("delete from giftcard_tender where state = 'quoted' and expires_at <= now()", []);
+      await run(
+        `update giftcard_tender set state = 'removed', updated_at = now()
+         where state = 'applied' and expires_at <= now() - interval '30 days'`,
+        [],
+      );
       await run("delete from giftcard_guess where resets_at <= now()", []);
       await run(
         `update giftcard_attempt set sealed_card = null, updated_at = now()

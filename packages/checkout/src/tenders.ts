@@ -3,6 +3,7 @@ import { type Cents, type GiftcardClient, MAX_DEDUCTION_CENTS, Secret } from "@g
 import type { CartView, GuessLimits, PaymentPlan, TenderChange } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import type { Journal, Tender } from "./journal.js";
+import { tenderAudience } from "./money-desk.js";
 import type { Card, Sealer } from "./seal.js";
 import type { AppliedCard, ApplyRequest, CardEntry, CartSummary, LimitedBy, Quote } from "./storefront.js";
 
@@ -60,7 +61,7 @@ export function createTenders(desk: TenderDesk) {
     if (await journal.holdsCard(cart.id, fingerprints)) throw new CheckoutError("card_already_applied");
     const id = `gct_${randomUUID()}`;
     const lastFour = card.cardNumber.lastFour();
-    const sealedCard = await sealer.sealTenderCard(card, cart.id, desk.tenderLifeMs);
+    const sealedCard = await sealer.sealTenderCard(card, tenderAudience(desk, cart.id), desk.tenderLifeMs);
     await journal.addQuote(
       { id, cartId: cart.id, lastFour, fingerprint: fingerprints[0] ?? "", balanceCents, sealedCard },
       desk.tenderLifeMs,

@@ -373,6 +373,21 @@ describe("after a crash", () => {
       reason: "service_not_configured",
     });
   });
+
+  it("a card that was applied before the shop was switched isn't sent to the other service", async () => {
+    const cart = newCart(2000);
+    const card = await shop.card(7500);
+    await shop.engine().apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
+    const before = shop.proxy.seen.length;
+    const switched = shop.engine({ environment: "live" });
+    const [part] = (await switched.plan(cart)).parts;
+    await expect(switched.begin(cart, part as never, "session_switched", "completion")).rejects.toMatchObject(
+      {
+        code: "applied_card_expired",
+      },
+    );
+    expect(shop.proxy.seen).toHaveLength(before);
+  });
 });
 
 describe("the journal", () => {

@@ -1,0 +1,278 @@
+import assert from "node:assert/strict";
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cents, Secret } from "@giftcard-pay/client";
+import type { Attempt, Journal, Move } from "./journal.js";
+import { createSealer } from "./seal.js";
+
+/** One thing that a journal must do. `run` throws an AssertionError where it doesn't. */
+export interface ConformanceCase {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+const keys = [1, 2].map((n) => ({ id: `key-${n}`, key: randomBytes(32).toString("base64") }));
+const [firstKey, secondKey] = keys as [(typeof keys)[0], (typeof keys)[0]];
+const card = { cardNumber: new Secret("1234567890123456789"), pin: new Secret("000000") };
+
+/**
+ * What every journal must do, for the tests of a store of your own. The cases may share one journal, and run in any
+ * order; those about time wait for some tenths of a second.
+ *
+ * @param open gives the journal to be tried
+ */
+export function journalConformance(open: () => Journal | Promise<Journal>): ConformanceCase[] {
+  const cases: ConformanceCase[] = [];
+  const must = (name: string, run: (kit: Kit) => Promise<void>) =>
+    cases.push({ name, run: async () => run(createKit(await open())) });
+
+  must("apply a quote once, in time, and on its own cart", async ({ journal, quote, newId }) => {
+    const cart = newId("cart");
+    const { id } = await quote(cart);
+    assert.equal(await journal.applyQuote(newId("cart"), id, MINUTE_MS), "gone");
+    assert.equal(await journal.applyQuote(cart, newId("tender"), MINUTE_MS), "gone");
+    const results = await Promise.all([1, 2, 3].map(() => journal.applyQuote(cart, id, MINUTE_MS)));
+    assert.deepEqual(results, ["applied", "applied", "applied"]);
+    const late = await quote(cart);
+    await sleep(50);
+    assert.equal(await journal.applyQuote(cart, late.id, 20), "gone");
+    assert.deepEqual(
+      (await journal.tenders(cart)).map((t) => t.id),
+      [id],
+    );
+  });
+
+  must("hold a card once per cart, and let an expired one give way", async ({ journal, quote, newId }) => {
+    const cart = newId("cart");
+    const fingerprint = newId("fingerprint");
+    const [first, second] = [
+      await quote(cart, { fingerprint, lifeMs: 300 }),
+      await quote(cart, { fingerprint }),
+    ];
+    assert.equal(await journal.applyQuote(cart, first.id, MINUTE_MS), "applied");
+    assert.equal(await journal.applyQuote(cart, second.id, MINUTE_MS), "duplicate");
+    assert.equal(await journal.holdsCard(cart, ["other", fingerprint]), true);
+    await sleep(350);
+    assert.equal(await journal.holdsCard(cart, [fingerprint]), false);
+    assert.equal((await journal.tenders(cart))[0]?.expired, true);
+    assert.equal(await journal.applyQuote(cart, second.id, MINUTE_MS), "applied");
+    assert.deepEqual(
+      (await journal.tenders(cart)).map((t) => t.id),
+      [second.id],
+    );
+  });
+
+  must("decide between charging and removing a card", async ({ journal, applied, begin }) => {
+    for (let round = 0; round < 5; round++) {
+      const tender = await applied();
+      const [one, two, removed] = await Promise.all([
+        begin(tender, "a"),
+        begin(tender, "b"),
+        journal.removeTender(tender.cartId, tender.id),
+      ]);
+      assert.equal([one, two, removed === "removed" || null].filter((won) => won !== null).length, 1);
+    }
+  });
+
+  must(
+    "begin no attempt on an expired card, or under a payment that was used",
+    async ({ applied, begin, journal }) => {
+      const short = await applied({ lifeMs: 30 });
+      await sleep(50);
+      assert.equal(await begin(short, "a"), null);
+      const [first, second] = [await applied(), await applied()];
+      const attempt = await begin(first, "a");
+      assert.ok(attempt);
+      assert.equal(await begin(second, "a", attempt.externalId), null);
+      assert.equal((await journal.tenders(second.cartId))[0]?.state, "applied");
+      assert.equal((await journal.attemptByExternalId(attempt.externalId))?.reference, attempt.reference);
+    },
+  );
+
+  must("change a state by compare-and-set, once among many", async ({ journal, begun }) => {
+    const { reference } = await begun("a");
+    const send: Move = { from: ["intent"], to: "sent", owner: "a" };
+    assert.equal(await journal.move(reference, { ...send, owner: "b" }), null);
+    const results = await Promise.all(Array.from({ length: 8 }, () => journal.move(reference, send)));
+    assert.equal(results.filter(Boolean).length, 1);
+    assert.ok((await journal.attempt(reference))?.sentAt);
+    assert.equal(await journal.move("gc_unknown", send), null);
+  });
+
+  must("let the tender follow its attempt", async ({ journal, begun, charged }) => {
+    const states = async (attempt: Attempt) => (await journal.tenders(attempt.cartId)).map((t) => t.state);
+    const refused = await begun("a");
+    assert.deepEqual(await states(refused), ["charging"]);
+    await journal.move(refused.reference, { from: ["intent"], to: "refused", sealedCard: null });
+    assert.deepEqual(await states(refused), ["applied"]);
+    const bought = await charged("a");
+    await journal.move(bought.reference, {
+      from: ["devalued"],
+      to: "committed",
+      orderId: "order-1",
+      lease: null,
+    });
+    assert.deepEqual(await states(bought), []);
+    const less = await charged("a", 900);
+    await journal.move(less.reference, { from: ["devalued"], to: "reversed" });
+    assert.equal((await journal.tenders(less.cartId))[0]?.balanceCents, 900);
+  });
+
+  must("keep a token, and refuse a charge without one", async ({ journal, begun }) => {
+    const { reference } = await begun("a");
+    await assert.rejects(journal.move(reference, { from: ["intent"], to: "devalued" }));
+    assert.equal((await journal.attempt(reference))?.state, "intent");
+  });
+
+  must("lease an attempt to one at a time, by the store's clock", async ({ journal, begun, newId }) => {
+    const owner = newId("owner");
+    const { reference, cartId } = await begun(owner, 80);
+    assert.deepEqual(await journal.claim({ owner: "b", forMs: MINUTE_MS }, 9, cartId), []);
+    assert.equal(await journal.renew(owner, 200), 1);
+    await sleep(100);
+    assert.deepEqual(await journal.claim({ owner: "b", forMs: MINUTE_MS }, 9, cartId), []);
+    await sleep(150);
+    const claims = await Promise.all(
+      ["b", "c", "d"].map((owner) => journal.claim({ owner, forMs: MINUTE_MS }, 9, cartId)),
+    );
+    assert.deepEqual(
+      claims.flat().map((a) => a.reference),
+      [reference],
+    );
+    assert.equal(await journal.renew(owner, MINUTE_MS), 0);
+  });
+
+  must("come back no sooner than it is told, unless the cart asks", async ({ journal, begun }) => {
+    const { reference, cartId } = await begun("a");
+    await journal.move(reference, { from: ["intent"], to: "unknown", lease: null, retryInMs: MINUTE_MS });
+    const due = await journal.claim({ owner: "b", forMs: 1 }, 1000);
+    assert.ok(!due.some((a) => a.reference === reference));
+    assert.equal((await journal.attempt(reference))?.tries, 1);
+    assert.equal((await journal.claim({ owner: "b", forMs: 1 }, 9, cartId)).length, 1);
+  });
+
+  must("list and count, and write down what people did", async ({ journal, begun }) => {
+    const { reference } = await begun("a");
+    await journal.move(reference, {
+      from: ["intent"],
+      to: "needs_attention",
+      reason: "outcome_unknown",
+      lease: null,
+    });
+    const { attempts, count } = await journal.list({ states: ["needs_attention"], limit: 1000 });
+    assert.ok(attempts.some((a) => a.reference === reference) && count >= 1);
+    assert.ok(((await journal.countByState()).needs_attention ?? 0) >= 1);
+    const settle: Move = { from: ["needs_attention"], to: "taken", lease: null };
+    const by = { action: "mark_taken", actor: "ada" } as const;
+    const results = await Promise.all([1, 2].map(() => journal.act(reference, settle, by)));
+    assert.equal(results.filter(Boolean).length, 1);
+    const [record, ...more] = await journal.actions(reference);
+    assert.deepEqual(
+      [record?.actor, record?.fromState, record?.toState],
+      ["ada", "needs_attention", "taken"],
+    );
+    assert.equal(more.length, 0);
+    assert.deepEqual(
+      (await journal.attemptsOfCard(reference)).map((a) => a.reference),
+      [reference],
+    );
+  });
+
+  must("count guesses exactly, and forget them when their window ends", async ({ journal, newId }) => {
+    const limits = [{ key: newId("guess"), max: 3 }];
+    const waits = await Promise.all(Array.from({ length: 10 }, () => journal.takeGuess(limits, MINUTE_MS)));
+    assert.equal(waits.filter((seconds) => seconds === 0).length, 3);
+    assert.ok(waits.every((seconds) => seconds <= 60));
+    for (let i = 0; i < 8; i++) await journal.returnGuess(limits);
+    assert.equal(await journal.takeGuess(limits, MINUTE_MS), 0);
+    const short = [{ key: newId("guess"), max: 1 }];
+    assert.equal(await journal.takeGuess(short, 40), 0);
+    assert.equal(await journal.takeGuess(short, 40), 1);
+    await sleep(60);
+    assert.equal(await journal.takeGuess(short, 40), 0);
+  });
+
+  must("find what is sealed under an old key, and replace it", async ({ journal, charged }) => {
+    const { reference } = await charged("a");
+    const sealer = createSealer({ keys: [secondKey, firstKey] });
+    assert.ok(((await journal.sealCounts())[firstKey.id] ?? 0) >= 1);
+    const value = (await journal.sealedUnderOther(secondKey.id, 10_000)).find((v) => v.id === reference);
+    assert.ok(value);
+    assert.equal(value.column, "sealed_token");
+    const sealed = await sealer.reseal(value.sealed);
+    assert.equal(await journal.replaceSealed(value, sealed), true);
+    assert.equal(await journal.replaceSealed(value, sealed), false);
+    assert.equal((await journal.attempt(reference))?.sealedToken, sealed);
+  });
+
+  must("forget sealed cards whose time has run out", async ({ journal, applied }) => {
+    const tender = await applied({ lifeMs: 30 });
+    await sleep(50);
+    await journal.purge();
+    assert.equal((await journal.tenders(tender.cartId))[0]?.sealedCard, null);
+  });
+
+  return cases;
+}
+
+interface Kit extends Awaited<ReturnType<typeof createKit>> {}
+
+function createKit(journal: Journal) {
+  const sealer = createSealer({ keys: [firstKey] });
+  const newId = (what: string) => `${what}_${randomUUID()}`;
+
+  async function quote(cartId: string, { fingerprint = newId("fingerprint"), lifeMs = MINUTE_MS } = {}) {
+    const sealedCard = await sealer.sealTenderCard(card, cartId, MINUTE_MS);
+    const tender = {
+      id: newId("tender"),
+      cartId,
+      lastFour: "6789",
+      fingerprint,
+      balanceCents: cents(7500),
+      sealedCard,
+    };
+    await journal.addQuote(tender, lifeMs);
+    return tender;
+  }
+
+  async function applied(options: { lifeMs?: number } = {}) {
+    const tender = await quote(newId("cart"), options);
+    assert.equal(await journal.applyQuote(tender.cartId, tender.id, MINUTE_MS), "applied");
+    return tender;
+  }
+
+  async function begin(
+    tender: { id: string; cartId: string },
+    owner: string,
+    externalId = newId("external"),
+    leaseMs = MINUTE_MS,
+  ): Promise<Attempt | null> {
+    const reference = newId("gc");
+    const sealedCard = await sealer.sealAttemptCard(card, reference);
+    const place = { environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 };
+    const ids = { reference, tenderId: tender.id, cartId: tender.cartId, externalId };
+    return journal.begin(
+      { ...ids, ...place, amountCents: cents(1000), sealedCard },
+      { owner, forMs: leaseMs },
+    );
+  }
+
+  async function begun(owner: string, leaseMs?: number): Promise<Attempt> {
+    const attempt = await begin(await applied(), owner, undefined, leaseMs);
+    assert.ok(attempt);
+    return attempt;
+  }
+
+  async function charged(owner: string, deductedCents = 1000): Promise<Attempt> {
+    const { reference } = await begun(owner);
+    await journal.move(reference, { from: ["intent"], to: "sent", owner });
+    const sealedToken = await sealer.sealToken(new Secret("token"), reference);
+    const taken = { deductedCents: cents(deductedCents), sealedToken, sealedCard: null } as const;
+    const attempt = await journal.move(reference, { from: ["sent"], to: "devalued", owner, ...taken });
+    assert.ok(attempt);
+    return attempt;
+  }
+
+  return { journal, newId, quote, applied, begin, begun, charged };
+}
