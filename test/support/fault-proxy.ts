@@ -2,12 +2,22 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * What happens to a call on its way: `pass`; `cut-before` (the connection ends before the service sees the call);
- * `cut-after` (the service does its work, the answer is lost); `error` (a 500 instead of the call); `garbage` (the
- * service does its work, the answer is unreadable); `hold` (the call is delivered only after `release()`, and answered
- * if the caller still waits).
+ * What happens to a call on its way: `pass`; `delay` (it arrives a moment later); `cut-before` (the connection ends
+ * before the service sees the call); `cut-after` (the service does its work, the answer is lost); `error` (a 500 instead
+ * of the call); `busy` (a 429 instead); `garbage` (the service does its work, the answer is unreadable); `half` (the
+ * same, and the connection ends in the middle of the answer); `hold` (the call is delivered only after `release()`, and
+ * answered if the caller still waits).
  */
-export type Fault = "pass" | "cut-before" | "cut-after" | "error" | "garbage" | "hold";
+export type Fault =
+  | "pass"
+  | "delay"
+  | "cut-before"
+  | "cut-after"
+  | "error"
+  | "busy"
+  | "garbage"
+  | "half"
+  | "hold";
 
 /** A call that arrived at the proxy. No body, no secret. */
 export interface SeenCall {
@@ -19,8 +29,15 @@ export interface FaultProxy {
   readonly url: string;
   /** Every call, in order. */
   readonly seen: SeenCall[];
-  /** Sets the fault of one operation (`devalue`, `canceldevalue`, …) until it is set again, or for the next `times` calls. */
-  set(operation: string, fault: Fault, times?: number): void;
+  /**
+   * Sets the fault of one operation (`devalue`, `canceldevalue`, …) until it is set again, or for `times` calls, after
+   * `skip` that pass.
+   */
+  set(operation: string, fault: Fault, times?: number, skip?: number): void;
+  /** Whether connections are taken at all. */
+  listen(on: boolean): Promise<void>;
+  /** Where the calls go from now on, for a service that was started again. */
+  setTarget(url: string): void;
   /** Back to `pass` for all. */
   clear(): void;
   /** Takes the Idempotency-Key away, as if the service knew the plain interface only. */
@@ -30,13 +47,16 @@ export interface FaultProxy {
   stop(): Promise<void>;
 }
 
+const DELAY_MS = 300;
+
 /** A real HTTP proxy between a shop and the service, which can fail in every way that a network can. */
 export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
-  const faults = new Map<string, { fault: Fault; left: number }>();
+  const faults = new Map<string, { fault: Fault; left: number; skip: number }>();
   const held: (() => void)[] = [];
   const deliveries = new Set<Promise<unknown>>();
   const seen: SeenCall[] = [];
   let plain = false;
+  let target = targetUrl;
 
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -47,6 +67,10 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
   function nextFault(operation: string): Fault {
     const set = faults.get(operation);
     if (!set || set.left <= 0) return "pass";
+    if (set.skip > 0) {
+      set.skip -= 1;
+      return "pass";
+    }
     set.left -= 1;
     return set.fault;
   }
@@ -63,6 +87,11 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
     if (fault === "cut-before") return void request.socket.destroy();
     if (fault === "error")
       return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Oops</h1>");
+    if (fault === "busy") {
+      const headers = { "content-type": "application/json", "retry-after": "1" };
+      return void response.writeHead(429, headers).end('{"success":false,"error":"Too many calls."}');
+    }
+    if (fault === "delay") await new Promise((resolve) => setTimeout(resolve, DELAY_MS));
     if (fault === "hold") await new Promise<void>((resolve) => held.push(resolve));
     const delivered = forward(request, body).catch(() => undefined);
     deliveries.add(delivered);
@@ -71,20 +100,23 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
     if (!answer || fault === "cut-after") return void request.socket.destroy();
     if (fault === "garbage")
       return void response.writeHead(200, { "content-type": "application/json" }).end('{"succ');
-    response.writeHead(answer.status, answer.headers).end(answer.body);
+    if (fault !== "half") return void response.writeHead(answer.status, answer.headers).end(answer.body);
+    const { "transfer-encoding": _, ...headers } = answer.headers;
+    response.writeHead(answer.status, { ...headers, "content-length": answer.body.length });
+    response.write(answer.body.subarray(0, answer.body.length / 2), () => request.socket.destroy());
   }
 
   async function forward(request: http.IncomingMessage, body: Buffer) {
-    const target = new URL(request.url ?? "/", targetUrl);
+    const address = new URL(request.url ?? "/", target);
     return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>(
       (resolve, reject) => {
         const headers: http.OutgoingHttpHeaders = {
           ...request.headers,
-          host: target.host,
+          host: address.host,
           connection: "close",
         };
         if (plain) delete headers["idempotency-key"];
-        const outgoing = http.request(target, { method: request.method, headers }, (incoming) => {
+        const outgoing = http.request(address, { method: request.method, headers }, (incoming) => {
           const chunks: Buffer[] = [];
           incoming.on("data", (chunk) => chunks.push(chunk));
           incoming.on("error", reject);
@@ -102,12 +134,26 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
     );
   }
 
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const open = (port: number) =>
+    new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  await open(0);
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     seen,
-    set: (operation, fault, times = Number.POSITIVE_INFINITY) =>
-      void faults.set(operation, { fault, left: times }),
+    set: (operation, fault, times = Number.POSITIVE_INFINITY, skip = 0) =>
+      void faults.set(operation, { fault, left: times, skip }),
+    async listen(on) {
+      if (on !== server.listening) await (on ? open(port) : close());
+    },
+    setTarget(url) {
+      target = url;
+    },
     clear() {
       faults.clear();
       plain = false;
@@ -120,10 +166,6 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
       await new Promise((resolve) => setImmediate(resolve));
       await Promise.allSettled(deliveries);
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: close,
   };
 }

@@ -1,14 +1,29 @@
+const { appendFileSync } = require("node:fs");
 const { AbstractPaymentProvider, ModuleProvider, Modules } = require("@medusajs/framework/utils");
 
 /**
+ * What the bank itself knows, where a test asks for it: a line for each thing that it did, kept when the shop dies.
+ * A session of a page that names its cart can be found by it.
+ */
+function enter(deed, { data, amount }) {
+  if (!process.env.TEST_BANK_BOOK) return;
+  const { session_id: session, cart, asked } = data;
+  const line = { deed, session, cart, amount: Number(amount ?? asked) };
+  appendFileSync(process.env.TEST_BANK_BOOK, `${JSON.stringify(line)}\n`);
+}
+
+/**
  * A bank that does what the page asks for in the session's data: `behaviour` is the status that an authorization ends
- * with, or "hangs"; `initially` is the status that it begins with. It remembers what it holds of each session in the data, as a real provider would remember it at its own place.
+ * with, "hangs" (nothing is authorized, and no answer comes) or "authorizes and hangs"; `initially` is the status that
+ * it begins with. It remembers what it holds of each session in the data, as a real provider would remember it at its
+ * own place. A session that is deleted holds no money any more.
  */
 class BankProvider extends AbstractPaymentProvider {
   static identifier = "bank";
 
   async initiatePayment({ data, amount }) {
     const status = data.initially ?? "pending";
+    enter("initiate", { data, amount });
     return { id: data.session_id, status, data: { ...data, asked: Number(amount), state: "open" } };
   }
   async updatePayment({ data, amount }) {
@@ -16,19 +31,27 @@ class BankProvider extends AbstractPaymentProvider {
   }
   async authorizePayment({ data }) {
     const status = data.behaviour ?? "authorized";
-    if (status === "hangs") await new Promise((resolve) => setTimeout(resolve, 60_000));
+    if (status !== "authorized" && status.endsWith("hangs")) {
+      enter(status === "hangs" ? "ask" : "authorize", { data });
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+    }
+    if (status === "authorized") enter("authorize", { data });
     return { status, data: { ...data, state: status } };
   }
   async capturePayment({ data }) {
+    enter("capture", { data });
     return { data: { ...data, state: "captured" } };
   }
   async cancelPayment({ data }) {
+    enter("cancel", { data });
     return { data: { ...data, state: "canceled" } };
   }
-  async refundPayment({ data }) {
+  async refundPayment({ data, amount }) {
+    enter("refund", { data, amount });
     return { data: { ...data, state: "refunded" } };
   }
   async deletePayment({ data }) {
+    enter("delete", { data });
     return { data };
   }
   async retrievePayment({ data }) {

@@ -1,0 +1,124 @@
+import type { Answer } from "../../packages/medusa/test/support/storefront.js";
+import { type TenderKind, tenders } from "./tenders.js";
+import type { IssuedCard, World } from "./world.js";
+
+/** Where in a purchase something goes wrong. */
+export const steps = [
+  "quote",
+  "session",
+  "devalue",
+  "remainder",
+  "order",
+  "capture",
+  "cancel",
+  "refund",
+  "recovery",
+] as const;
+export type Step = (typeof steps)[number];
+
+/** A cart, what it is paid with, and what became of it. */
+export interface Purchase {
+  readonly kind: TenderKind;
+  readonly cartId: string;
+  readonly cards: readonly (IssuedCard & { readonly partCents: number })[];
+  readonly remainderCents: number;
+  readonly totalCents: number;
+}
+
+/** An answer, or undefined where the connection ended without one. */
+export type MaybeAnswer = Answer | undefined;
+
+/** Begins a purchase: cards and a cart, nothing applied yet. */
+export async function begin(world: World, kind: TenderKind): Promise<Purchase> {
+  const { product, totalCents, remainderCents, cards } = tenders[kind];
+  const issued = [];
+  for (const { issuedCents, partCents } of cards) {
+    issued.push({ ...(await world.issueCard(issuedCents)), partCents });
+  }
+  const cartId = await world.storefront.createCart(product);
+  return { kind, cartId, cards: issued, remainderCents, totalCents };
+}
+
+const maybe = (call: Promise<Answer>): Promise<MaybeAnswer> => call.catch(() => undefined);
+const isDone = (answer: MaybeAnswer) => answer !== undefined && answer.status < 300;
+
+/** The steps of a purchase as its page and its admin take them. Each can be taken again when it failed. */
+export const actions = {
+  /** Applies every card that isn't applied yet. */
+  async quote({ storefront }: World, { cartId, cards }: Purchase): Promise<boolean> {
+    for (const card of cards) {
+      const answer = await maybe(storefront.apply(cartId, card));
+      const isApplied = isDone(answer) || answer?.body?.code === "card_already_applied";
+      if (!isApplied) return false;
+    }
+    return true;
+  },
+
+  /** Makes the remainder's session; where the cards cover all, the completion makes the card's. */
+  async session(
+    { storefront }: World,
+    { cartId, remainderCents }: Purchase,
+    behaviour = "authorized",
+  ): Promise<boolean> {
+    if (remainderCents === 0) return true;
+    const data = { cart: cartId, behaviour };
+    return isDone(await maybe(storefront.initiate(cartId, "pp_bank_bank", data)));
+  },
+
+  complete: ({ storefront }: World, { cartId }: Purchase): Promise<MaybeAnswer> =>
+    maybe(storefront.complete(cartId)),
+
+  async capture(world: World, purchase: Purchase): Promise<boolean> {
+    const open = (await payments(world, purchase)).filter((payment) => !payment.captured_at);
+    for (const { id } of open) {
+      if (!isDone(await maybe(world.storefront.send("POST", `/admin/payments/${id}/capture`, {}))))
+        return false;
+    }
+    return true;
+  },
+
+  async cancel(world: World, purchase: Purchase): Promise<boolean> {
+    const order = await orderOf(world, purchase.cartId);
+    if (order?.status === "canceled") return true;
+    return isDone(await maybe(world.storefront.send("POST", `/admin/orders/${order?.id}/cancel`, {})));
+  },
+
+  /** Refunds every captured payment whole. */
+  async refund(world: World, purchase: Purchase): Promise<boolean> {
+    const open = (await payments(world, purchase)).filter(({ refunds }) => refunds.length === 0);
+    for (const { id } of open) {
+      if (!isDone(await maybe(world.storefront.send("POST", `/admin/payments/${id}/refund`, {}))))
+        return false;
+    }
+    return true;
+  },
+};
+
+/** A payment as the admin shows it. */
+export interface PaymentRow {
+  readonly id: string;
+  readonly provider_id: string;
+  readonly amount: number;
+  readonly canceled_at: string | null;
+  readonly captured_at: string | null;
+  readonly captures: readonly { readonly amount: number }[];
+  readonly refunds: readonly { readonly amount: number }[];
+}
+
+/** The order that a cart became, as the admin shows it, or undefined. @throws where there are two */
+export async function orderOf({ storefront, shopBooks }: World, cartId: string) {
+  const { rows } = await shopBooks.query(
+    `select link.order_id from order_cart link join "order" on "order".id = link.order_id
+     where link.cart_id = $1 and link.deleted_at is null and "order".deleted_at is null`,
+    [cartId],
+  );
+  if (rows.length > 1) throw new Error(`${rows.length} orders of one cart`);
+  return rows[0] && storefront.order(rows[0].order_id);
+}
+
+/** The payments of a cart's order that still count. */
+export async function payments(world: World, { cartId }: Purchase): Promise<PaymentRow[]> {
+  const order = await orderOf(world, cartId);
+  const all: PaymentRow[] = order?.payment_collections[0]?.payments ?? [];
+  return all.filter((payment) => !payment.canceled_at);
+}

@@ -1,0 +1,173 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { cents } from "@giftcard-pay/client";
+import { openKeyring, openPool } from "@giftcard-pay/service";
+import type pg from "pg";
+import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
+import { issueCards } from "../../packages/service/dist/store/cards.js";
+import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../scripts/medusa-store.mjs";
+import { type DatabaseProxy, startDatabaseProxy } from "../support/database-proxy.js";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.js";
+import { createDatabase } from "../support/postgres.js";
+import { startGiftcardService, type TestCompany, type TestService } from "../support/service.js";
+import { type Bank, openBank } from "./bank.js";
+import { createProducts } from "./tenders.js";
+
+/** Long enough for a slow machine, short enough that a lost answer costs seconds. */
+export const TIMEOUT_MS = 1500;
+export const LEASE_MS = 2500;
+
+const appDir = fileURLToPath(new URL("../../packages/medusa/test/store/", import.meta.url));
+
+/** A card as its owner and its issuer know it. */
+export interface IssuedCard {
+  readonly id: number;
+  readonly cardNumber: string;
+  readonly pin: string;
+  readonly issuedCents: number;
+}
+
+/** The whole shop, all real: service, Medusa, two networks that can fail, a bank, and both databases to look into. */
+export interface World {
+  readonly proxy: FaultProxy;
+  readonly database: DatabaseProxy;
+  readonly bank: Bank;
+  readonly storefront: Storefront;
+  /** A second Medusa on the same database, by its own connections; started when it is first asked for. */
+  secondStorefront(): Promise<Storefront>;
+  /** Medusa's database, asked past the proxy. */
+  readonly shopBooks: pg.Pool;
+  readonly serviceBooks: pg.Pool;
+  issueCard(balanceCents: number): Promise<IssuedCard>;
+  /** Runs the plugin's recovery now. @returns whether it answered */
+  recover(): Promise<boolean>;
+  killMedusa(): Promise<void>;
+  killService(): Promise<void>;
+  /** Starts whatever doesn't run any more. */
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a world on a PostgreSQL server. */
+export async function openWorld(postgresUrl: string): Promise<World> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-faults-"));
+  const secretsFile = path.join(folder, "secrets.json");
+  const closers: (() => unknown)[] = [() => fs.rmSync(folder, { recursive: true, force: true })];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    return await build();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  async function build(): Promise<World> {
+    const serviceUrl = await createDatabase(postgresUrl);
+    const startService = () =>
+      startGiftcardService({
+        ...{ databaseUrl: serviceUrl, environment: "sandbox", secretsFile },
+        args: ["--calls-per-minute", "0"],
+      });
+    let service: TestService | undefined = await startService();
+    closers.push(() => service?.stop());
+    const company = await service.createCompany();
+    const proxy = await startFaultProxy(service.url);
+    closers.push(() => proxy.stop());
+
+    const shopUrl = await createStoreDatabase(postgresUrl);
+    const database = await startDatabaseProxy(shopUrl);
+    closers.push(() => database.stop());
+    const bank = openBank(path.join(folder, "bank.jsonl"));
+    const startMedusa = (databaseUrl = database.url) =>
+      startShop({ databaseUrl, proxyUrl: proxy.url, company, bookFile: bank.file });
+    let medusa: MedusaStore | undefined = await startMedusa();
+    let second: MedusaStore | undefined;
+    closers.push(
+      () => medusa?.kill(),
+      () => second?.kill(),
+    );
+    let storefront = createStorefront(medusa);
+    await storefront.enableProviders();
+    await createProducts(storefront);
+
+    const pool = (url: string) => {
+      const opened = openPool(url, () => {}, 2);
+      closers.push(() => opened.end());
+      return opened;
+    };
+    const [shopBooks, serviceBooks] = [pool(shopUrl), pool(serviceUrl)];
+    const keyring = await openKeyring(secretsFile, serviceBooks);
+    return {
+      ...{ proxy, database, bank, shopBooks, serviceBooks, close },
+      get storefront() {
+        return storefront;
+      },
+      async secondStorefront() {
+        second ??= await startMedusa(shopUrl);
+        return createStorefront(second);
+      },
+      issueCard: (balanceCents) => issueCard(serviceBooks, keyring, balanceCents),
+      async recover() {
+        const answer = await storefront.send("POST", "/admin/recover-now", {}).catch(() => undefined);
+        return answer?.status === 200;
+      },
+      async killMedusa() {
+        await medusa?.kill();
+        medusa = undefined;
+      },
+      async killService() {
+        await service?.kill();
+        service = undefined;
+      },
+      async restore() {
+        if (!service) {
+          service = await startService();
+          proxy.setTarget(service.url);
+        }
+        if (medusa) return;
+        medusa = await startMedusa();
+        storefront = createStorefront(medusa);
+      },
+    };
+  }
+}
+
+function startShop(settings: {
+  databaseUrl: string;
+  proxyUrl: string;
+  company: TestCompany;
+  bookFile: string;
+}): Promise<MedusaStore> {
+  const { databaseUrl, proxyUrl, company, bookFile } = settings;
+  return startMedusaStore({
+    ...{ appDir, databaseUrl },
+    giftcard: { baseUrl: proxyUrl, apiKey: company.apiKey, companyId: company.companyId },
+    env: {
+      TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: TIMEOUT_MS, leaseMs: LEASE_MS }),
+      TEST_BANK_BOOK: bookFile,
+    },
+  });
+}
+
+async function issueCard(
+  pool: pg.Pool,
+  keyring: Parameters<typeof issueCards>[1],
+  balanceCents: number,
+): Promise<IssuedCard> {
+  const order = { count: 1, balanceCents: cents(balanceCents), expiryDate: "2099-12-31", prefix: "6" };
+  const [card] = await issueCards(pool, keyring, order);
+  if (!card) throw new Error("No card was issued.");
+  const { rows } = await pool.query("select max(id)::int as id from cards where last_four = $1", [
+    card.cardNumber.reveal().slice(-4),
+  ]);
+  return {
+    id: rows[0].id,
+    cardNumber: card.cardNumber.reveal(),
+    pin: card.pin.reveal(),
+    issuedCents: balanceCents,
+  };
+}
