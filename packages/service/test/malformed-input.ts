@@ -99,8 +99,8 @@ function bodies(company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> {
     );
   const anything = fc.uint8Array({ maxLength: 2000 }).map((bytes) => Buffer.from(bytes));
   return fc.oneof(
-    { arbitrary: asJson, weight: 4 },
-    { arbitrary: asForm, weight: 2 },
+    { arbitrary: asJson, weight: 12 },
+    { arbitrary: asForm, weight: 4 },
     nested,
     hugeNumber,
     duplicates,
@@ -129,11 +129,11 @@ const requests = (company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> =>
     .record({
       name: fc.constantFrom(...names),
       method: fc.oneof(
-        { arbitrary: fc.constant(undefined), weight: 12 },
+        { arbitrary: fc.constant(undefined), weight: 30 },
         fc.constantFrom("GET", "PUT", "HEAD", "OPTIONS", "BREW", "CONNECT", "TRACE"),
       ),
       path: fc.oneof(
-        { arbitrary: fc.constant(undefined), weight: 12 },
+        { arbitrary: fc.constant(undefined), weight: 30 },
         fc.constantFrom(
           "//",
           "/%",
@@ -148,7 +148,7 @@ const requests = (company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> =>
       body: bodies(company, card),
       contentType: contentTypes,
       length: fc.oneof(
-        { arbitrary: fc.constant("true"), weight: 8 },
+        { arbitrary: fc.constant("true"), weight: 20 },
         fc.constantFrom(
           "more",
           "less",
@@ -163,7 +163,7 @@ const requests = (company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> =>
         ),
       ),
       extra: fc.oneof(
-        { arbitrary: fc.constant(""), weight: 6 },
+        { arbitrary: fc.constant(""), weight: 20 },
         fc.constantFrom(
           "Content-Encoding: gzip\r\n",
           "Expect: 100-continue\r\n",

@@ -14,7 +14,7 @@ import { type Onslaught, onslaughts } from "./malformed-input.js";
 import { call, onCard } from "./wire.js";
 
 /** `npm run malformed` gives it a minute. */
-const SECONDS = Number(process.env.MALFORMED_SECONDS ?? 6);
+const SECONDS = Number(process.env.MALFORMED_SECONDS ?? 5);
 const CONNECTIONS = 12;
 const MAX_GROWTH_MB = 50;
 /** Longer than any answer takes; what is to come then waits for bytes that are not. */
@@ -27,7 +27,8 @@ let card: TestCard;
 beforeAll(async () => {
   service = await startGiftcardService({
     databaseUrl: await testDatabase(),
-    args: ["--calls-per-minute", "0", "--log-level", "warn"],
+    // No lock and no limit hides what lies behind them.
+    args: ["--calls-per-minute", "0", "--pin-failures", "1000", "--log-level", "warn"],
   });
   company = await service.createCompany();
   await service.createProvider();
@@ -96,21 +97,21 @@ async function storm(seconds: number): Promise<void> {
 test(
   `malformed input for ${SECONDS} seconds: no 5xx, no crash, no leak, and no cent moves by mistake`,
   async () => {
-    await storm(Math.min(SECONDS / 3, 10));
-    const before = residentMb();
-    await storm(SECONDS - Math.min(SECONDS / 3, 10));
+    const warmUpSeconds = SECONDS / 3;
+    await storm(warmUpSeconds);
+    const before = process.platform === "linux" ? residentMb() : 0;
+    await storm(SECONDS);
     // It came through every gate: some calls were good, and others failed at each check that there is.
     expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 404, 405, 415, 422]));
-    await sleep(500);
-    if (process.platform === "linux") expect(residentMb() - before).toBeLessThan(MAX_GROWTH_MB);
+    // What can be freed may take a moment; Node keeps some room for the next storm.
+    const grownMb = () => (process.platform === "linux" ? residentMb() - before : 0);
+    await expect.poll(grownMb, { timeout: 10_000, interval: 500 }).toBeLessThan(MAX_GROWTH_MB);
     expect(service.logs()).not.toContain('"level":"error"');
-    // The storm's wrong PINs may have locked this card; another one works.
-    const other = await service.issueCard({ balanceCents: 100 });
-    expect((await call(service.url, "balance", onCard(company, other))).body.balance).toBe(100);
+    expect((await call(service.url, "balance", onCard(company, card))).status).toBe(200);
     expect(await service.command("check")).toMatchObject({ ok: true });
     const grownMb = residentMb() - before;
     if (SECONDS > 30)
       console.log(`${grownMb.toFixed(0)} MB more, answers by status:`, Object.fromEntries(seen));
   },
-  (SECONDS + 60) * 1000,
+  (SECONDS * 2 + 60) * 1000,
 );
