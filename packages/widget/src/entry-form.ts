@@ -67,7 +67,7 @@ export function entryForm(state: EntryFormState, on: EntryFormActions): Template
     </div>
     <div class="actions">
       <button part="button check" type="submit" class="grow" aria-disabled=${state.busy || state.shut || waitSeconds > 0}>
-        ${state.busy ? messages.checking : messages.check} ${waitSeconds > 0 ? `(${clock(waitSeconds)})` : nothing}
+        ${state.busy ? messages.checking : messages.check + (waitSeconds > 0 ? ` (${clock(waitSeconds)})` : "")}
       </button>
       ${
         state.cancelable

@@ -16,5 +16,10 @@ export {
 export { GiftcardBalance } from "./giftcard-balance.js";
 export { GiftcardPay } from "./giftcard-pay.js";
 export { en } from "./messages/en.js";
-export type { FaultCode, MessageOverrides, Messages } from "./messages/index.js";
+export {
+  type FaultCode,
+  loadMessages as loadLanguage,
+  type MessageOverrides,
+  type Messages,
+} from "./messages/index.js";
 export type { CardBalance, Transport } from "./shop-api.js";

@@ -17,12 +17,9 @@ describe("the element", () => {
     const frame = await fixture<HTMLIFrameElement>(
       html`<iframe title="shop" width="400" height="400"></iframe>`,
     );
-    const standalone = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).pathname;
-    frame.srcdoc = `<!doctype html><html lang="nl"><head>
-      <meta http-equiv="Content-Security-Policy" content="default-src 'self'; require-trusted-types-for 'script'">
-      <script type="module" src="${standalone}"></script></head>
-      <body><giftcard-pay endpoint="/shop/store/giftcard-pay" cart="${cart.id}"></giftcard-pay></body></html>`;
-    await new Promise((resolve) => frame.addEventListener("load", resolve));
+    const script = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).pathname;
+    frame.src = `/shop/strict?cart=${cart.id}&lang=nl&script=${script}`;
+    await new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
     const page = frame.contentDocument as Document;
     page.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
     const widget = new Widget(page.querySelector("giftcard-pay") as GiftcardPay);

@@ -28,7 +28,7 @@ describe("keyboard and screen reader", () => {
     await widget.until(() => widget.focused === "add", "the focus is on Add another card");
     await widget.key("Shift+Tab");
     expect(widget.focused).to.equal("Remove card ending in 5678");
-    await widget.key("Space");
+    await widget.key(" ");
     await widget.until(
       () => widget.focused === "Remove card ending in 1234",
       "the focus is on the other card",

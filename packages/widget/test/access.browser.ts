@@ -1,0 +1,177 @@
+import { setViewport } from "@web/test-runner-commands";
+import { accessibilityTree, hasDevtools, pretend } from "./shop/devtools.js";
+import { expect, makeCart, poor, rich, show, type Widget } from "./shop/page.js";
+
+const form = (...details: string[]) => [
+  "form",
+  `textbox "Gift card number"${details[0] ?? ""} required`,
+  `textbox "PIN"${details[1] ?? ""} required`,
+  'button "Show PIN"',
+  'button "Check balance"',
+];
+
+const figures = (...terms: string[]) => [
+  "DescriptionList",
+  ...terms.flatMap((term) => [`term "${term}"`, "definition"]),
+];
+
+const quote = (focused: string) => [
+  'group "Card ending in 1234"',
+  ...figures("Balance", "Used for this order", "Left to pay"),
+  `button "Apply €50.00"${focused}`,
+  'button "Cancel"',
+];
+
+const cards = (...lastFour: string[]) => [
+  'group "Paid by gift card"',
+  "list",
+  ...lastFour.flatMap((last4) => ["listitem", `button "Remove card ending in ${last4}"`]),
+];
+
+(hasDevtools ? describe : describe.skip)("the accessibility tree", () => {
+  const tree = () => accessibilityTree("Gift card");
+
+  it("holds the form: empty, with empty fields named, refused, and shut", async () => {
+    const cart = await makeCart({ maxWrong: 2, lockSeconds: 60 });
+    const widget = await show(cart);
+    expect(await tree()).to.deep.equal(["alert", ...form(), "status"]);
+    widget.button("Check balance").click();
+    await widget.settled();
+    expect(await tree()).to.deep.equal(["alert", ...form(" invalid focused", " invalid"), "status"]);
+    await widget.check({ number: rich.number, pin: "1" });
+    expect(await tree()).to.deep.equal(["alert", ...form(" invalid", " invalid focused"), "status"]);
+    await widget.check({ number: rich.number, pin: "2" });
+    expect((await tree()).filter((line) => line.startsWith("button"))[1]).to.match(
+      /^button "Check balance \((01:00|00:5\d)\)" disabled focused$/,
+    );
+  });
+
+  it("holds the quote, what went wrong with it, the applied cards, and what is left", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await widget.check(rich);
+    expect(await tree()).to.deep.equal(["alert", ...quote(" focused"), "status"]);
+    await cart.trouble({ cut: "before" });
+    await widget.press("#apply");
+    expect(await tree()).to.deep.equal(["alert", 'button "Try again" focused', ...quote(""), "status"]);
+    await widget.press("#retry");
+    const totals = figures("Paid by gift card", "Left to pay");
+    const another = 'button "Add another card" focused';
+    expect(await tree()).to.deep.equal([...cards("1234"), ...totals, "alert", another, "status"]);
+    await widget.press("#add");
+    await widget.apply(poor);
+    expect(await tree()).to.deep.equal([...cards("1234", "5678"), ...totals, "alert", another, "status"]);
+    await cart.change({ totalCents: 5000 });
+    await widget.element.refresh();
+    await widget.settled();
+    const covered = figures("Paid by gift card", "Nothing left to pay");
+    expect(await tree()).to.deep.equal([...cards("1234", "5678"), ...covered, "alert", "status"]);
+  });
+});
+
+/** Nothing sticks out of the page or of the tag, and what can be pressed can be hit. */
+function expectFit(widget: Widget): void {
+  const { left, right } = widget.element.getBoundingClientRect();
+  expect(document.documentElement.scrollWidth, "no scrolling sideways").to.be.at.most(innerWidth);
+  for (const part of widget.root.querySelectorAll<HTMLElement>("button, input, p, dt, dd, label, li")) {
+    if (!part.checkVisibility() || part.closest(".silent")) continue;
+    const box = part.getBoundingClientRect();
+    expect(box.left, part.outerHTML).to.be.at.least(left - 9);
+    expect(box.right, part.outerHTML).to.be.at.most(right + 9);
+    if (part.matches("button, input"))
+      expect(Math.min(box.width, box.height), part.outerHTML).to.be.at.least(44);
+  }
+}
+
+/** The states that hold most: a refusal, the limit explained, two cards with more to pay. */
+async function throughStates(widget: Widget, check: () => Promise<void> | void): Promise<void> {
+  const press = async (selector: string) => {
+    await widget.press(selector);
+    await check();
+  };
+  const enter = async ({ number, pin }: { number: string; pin: string }) => {
+    widget.number.value = number;
+    widget.pin.value = pin;
+    await press("button[type=submit]");
+  };
+  await check();
+  await enter({ number: rich.number, pin: "1" });
+  await enter(rich);
+  await press("#apply");
+  await press("#add");
+  await enter(poor);
+  await press("#apply");
+}
+
+describe("for everyone", () => {
+  it("fits with texts at twice their size, in every language", async () => {
+    document.documentElement.style.fontSize = "200%";
+    for (const lang of ["en", "nl", "de", "fr"]) {
+      const widget = await show(await makeCart(), lang);
+      widget.element.style.inlineSize = "640px";
+      await throughStates(widget, () => expectFit(widget));
+      widget.element.remove();
+    }
+    document.documentElement.style.fontSize = "";
+  });
+
+  it("reads from right to left on a page that does", async () => {
+    document.documentElement.dir = "rtl";
+    const widget = await show(await makeCart());
+    await throughStates(widget, () => expectFit(widget));
+    const [row] = [...widget.root.querySelectorAll("li .row")];
+    const [name, amount] = [...(row?.children ?? [])].map((part) => part.getBoundingClientRect());
+    expect(name?.right ?? 0).to.be.above(amount?.right ?? 0);
+    await widget.press("#add");
+    const [field, eye] = [widget.pin, widget.button("Show PIN")].map((part) => part.getBoundingClientRect());
+    expect(eye?.left).to.be.closeTo(field?.left ?? 0, 1);
+    document.documentElement.dir = "";
+  });
+});
+
+(hasDevtools ? describe : describe.skip)("for everyone, as the browser is set", () => {
+  afterEach(async () => {
+    await pretend({});
+    await setViewport({ width: 800, height: 600 });
+  });
+
+  it("fits at 400 % zoom, in every language", async () => {
+    await setViewport({ width: 320, height: 256 });
+    for (const lang of ["en", "nl", "de", "fr"]) {
+      const widget = await show(await makeCart(), lang);
+      await throughStates(widget, () => expectFit(widget));
+      widget.element.remove();
+    }
+  });
+
+  it("keeps lines around fields and buttons in forced colours, and marks what is wrong and what is shut", async () => {
+    await pretend({ "forced-colors": "active" });
+    const widget = await show(await makeCart({ maxWrong: 2 }));
+    const style = (part: HTMLElement) => getComputedStyle(part);
+    const width = style(widget.number).borderTopWidth;
+    expect(Number.parseFloat(width)).to.be.above(0);
+    await widget.check({ number: rich.number, pin: "1" });
+    expect(Number.parseFloat(style(widget.pin).borderTopWidth)).to.be.above(Number.parseFloat(width));
+    const open = style(widget.button("Check balance")).color;
+    await widget.check({ number: rich.number, pin: "2" });
+    expect(style(widget.find("button[type=submit]") as HTMLElement).color).not.to.equal(open);
+    await expect(widget.element).to.be.accessible();
+  });
+
+  it("is readable on a dark page in every state", async () => {
+    await pretend({ "prefers-color-scheme": "dark" });
+    document.documentElement.style.cssText = "color-scheme: dark; background: #121418; color: #eceef2";
+    const widget = await show(await makeCart());
+    await throughStates(widget, () => expect(widget.element).to.be.accessible());
+    document.documentElement.style.cssText = "";
+  });
+
+  it("moves nothing, whatever the shopper prefers", async () => {
+    for (const preference of ["reduce", "no-preference"]) {
+      await pretend({ "prefers-reduced-motion": preference });
+      const widget = await show(await makeCart());
+      await throughStates(widget, () => expect(widget.root.getAnimations()).to.deep.equal([]));
+      widget.element.remove();
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { fixture, html } from "@open-wc/testing";
+import type { GiftcardPay } from "../src/define.js";
+import { endpoint, expect, listen, makeCart, poor, rich, show, Widget } from "./shop/page.js";
+
+describe("on any page", () => {
+  for (const [lang, check] of [
+    ["en", "Check balance"],
+    ["nl", "Saldo bekijken"],
+  ] as const) {
+    it(`takes over the form that a server rendered, with what stands in it (${lang})`, async () => {
+      const cart = await makeCart();
+      const frame = await fixture<HTMLIFrameElement>(
+        html`<iframe title="shop" width="500" height="600"></iframe>`,
+      );
+      frame.src = `/shop/page?cart=${cart.id}&lang=${lang}`;
+      await new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
+      const page = frame.contentDocument as Document;
+      const widget = new Widget(page.querySelector("giftcard-pay") as GiftcardPay);
+      expect(widget.text, "before any script").to.contain(check);
+      const { number } = widget;
+      number.value = rich.number;
+      const script = page.createElement("script");
+      script.type = "module";
+      script.src = new URL("./shop/hydrate.ts", import.meta.url).href;
+      page.body.append(script);
+      await widget.until(() => !!widget.element.summary, "the cart is shown");
+      expect(widget.number, "the very same field").to.equal(number);
+      expect(widget.root.querySelectorAll("form")).to.have.length(1);
+      expect(widget.number.value).to.equal(rich.number);
+      widget.pin.value = rich.pin;
+      widget.button(check).click();
+      await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+      expect(widget.text).to.match(/75[.,]00/);
+    });
+  }
+
+  it("stands twice on one page, each with its own cart", async () => {
+    const [first, second] = [await show(await makeCart()), await show(await makeCart())];
+    document.body.append(first.element, second.element);
+    await first.settled();
+    await second.settled();
+    const totals = listen(second, "giftcard-pay:total");
+    await first.apply(rich);
+    await second.apply(poor);
+    expect(first.text).to.contain("Left to pay €24.98");
+    expect(second.text).to.contain("Left to pay €64.98");
+    expect(totals.map((event) => event.detail.remainingCents)).to.deep.equal([6498]);
+    first.element.remove();
+    second.element.remove();
+  });
+
+  it("works inside someone else's shadow root, and its events come out", async () => {
+    const cart = await makeCart();
+    const host = await fixture<HTMLElement>(html`<section></section>`);
+    const outer = host.attachShadow({ mode: "open" });
+    const element = document.createElement("giftcard-pay");
+    Object.assign(element, { endpoint, cart: cart.id, lang: "en" });
+    outer.append(element);
+    const widget = new Widget(element);
+    await widget.until(() => !!element.summary, "the cart is shown");
+    const heard: number[] = [];
+    host.addEventListener("giftcard-pay:total", ({ detail }) => heard.push(detail.remainingCents));
+    await widget.apply(rich);
+    expect(widget.focused).to.equal("add");
+    expect(heard).to.deep.equal([2498]);
+    widget.button("Remove card ending in 1234").click();
+    await widget.settled();
+    expect(widget.focused).to.equal("number");
+    await expect(element).to.be.accessible();
+  });
+
+  it("is moved while a call is under way, and asks the shop again", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await cart.trouble({ delayMs: 150 });
+    widget.number.value = rich.number;
+    widget.pin.value = rich.pin;
+    widget.button("Check balance").click();
+    const elsewhere = await fixture<HTMLElement>(html`<section></section>`);
+    elsewhere.append(widget.element);
+    await widget.settled();
+    expect(widget.element.busy).to.equal(false);
+    expect(widget.number.value, "nothing typed is lost").to.equal(rich.number);
+    await widget.check(rich);
+    expect(widget.text).to.contain("Balance €75.00");
+  });
+});
