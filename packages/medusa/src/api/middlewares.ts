@@ -73,6 +73,12 @@ export default defineMiddlewares({
     },
     { matcher: "/store/carts/:id/complete", methods: ["POST"], middlewares: [prepareCart] },
     { matcher: "/admin/payments/:id/capture", methods: ["POST"], middlewares: [refusePartialCapture] },
+    // The service's report of a busy month is longer than what Medusa takes by itself.
+    {
+      matcher: "/admin/giftcard-pay/reconciliation",
+      methods: ["POST"],
+      bodyParser: { sizeLimit: "10mb" },
+    },
     { matcher: "/store/payment-providers", methods: ["GET"], middlewares: [hideProvider] },
   ],
 });

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from "commander";
 import { CommandFailure } from "./failure.js";
+import { reconcileCommand } from "./reconcile.js";
 import { resealCommand } from "./reseal.js";
+import { statementCommand } from "./statement.js";
 
 const EXIT_CODES = `
 Exit codes:
@@ -13,6 +15,8 @@ function program(): Command {
     .description("What an operator of a Medusa shop with gift cards does beside the shop")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", EXIT_CODES)
+    .addCommand(reconcileCommand())
+    .addCommand(statementCommand())
     .addCommand(resealCommand());
   for (const command of [root, ...root.commands]) command.exitOverride();
   return root;

@@ -26,11 +26,19 @@ export interface ShopDesk {
   readonly journal: Journal;
   /** Opens and seals as the shop does. @throws {CommandFailure} where no sealing keys are set */
   sealer(): Sealer;
+  /** The service that the shop is configured for, as far as the settings say. */
+  readonly configured: { environment?: string | undefined; companyId?: string | number | undefined };
+}
+
+interface PluginOptions {
+  sealingKeys?: { id: string; key: string }[];
+  environment?: string;
+  companyId?: string | number;
 }
 
 interface ShopConfig {
   projectConfig?: { databaseUrl?: string; databaseDriverOptions?: object };
-  plugins?: { resolve?: string; options?: { sealingKeys?: { id: string; key: string }[] } }[];
+  plugins?: { resolve?: string; options?: PluginOptions }[];
 }
 
 /** Makes a command of the command line, with the options that every one has. */
@@ -65,7 +73,11 @@ export async function withShop<T>(options: ShopOptions, job: (desk: ShopDesk) =>
   const run = createStatementRunner(pool as unknown as ConnectionPool);
   try {
     await checkTables(run);
-    return await job({ run, journal: createSqlJournal(run), sealer: () => openSealer(config) });
+    const { environment, companyId } = pluginOptions(config);
+    return await job({
+      ...{ run, journal: createSqlJournal(run), sealer: () => openSealer(config) },
+      configured: { environment, companyId },
+    });
   } finally {
     await pool.destroy();
   }
@@ -97,10 +109,12 @@ function readConfig(directory: string): ShopConfig | undefined {
   }
 }
 
+const pluginOptions = (config: ShopConfig | undefined): PluginOptions =>
+  config?.plugins?.find(({ resolve }) => resolve === "@giftcard-pay/medusa")?.options ?? {};
+
 function openSealer(config: ShopConfig | undefined): Sealer {
   const text = process.env.GIFTCARD_SEALING_KEYS;
-  const plugin = config?.plugins?.find(({ resolve }) => resolve === "@giftcard-pay/medusa");
-  const keys = text ? readKeys(text) : (plugin?.options?.sealingKeys ?? []);
+  const keys = text ? readKeys(text) : (pluginOptions(config).sealingKeys ?? []);
   try {
     return createSealer({ keys });
   } catch (error) {

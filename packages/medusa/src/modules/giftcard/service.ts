@@ -1,8 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Attempt, createEngine, createSqlJournal, type Engine } from "@giftcard-pay/checkout";
-import type { Logger } from "@medusajs/framework/types";
+import {
+  createEngine,
+  createSqlJournal,
+  type Engine,
+  type RunSql,
+  type Sealer,
+} from "@giftcard-pay/checkout";
+import type { GiftcardClient } from "@giftcard-pay/client";
+import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
+import { createAnnouncer } from "./announcer.js";
 import { registerCompletion } from "./completion-hook.js";
 import { readSetup, type Setup } from "./options.js";
+import { checkSeals } from "./seal-check.js";
 import { type ConnectionPool, createStatementRunner } from "./statement-runner.js";
 
 /** A gift card session that the plugin itself is creating. */
@@ -11,9 +20,17 @@ export interface ExpectedSession {
   readonly lastFour: string;
 }
 
+/** The options that the shop's own part of the flow goes by; no secret among them. */
+export type FlowSettings = Pick<
+  Setup,
+  "trustedAddressHeader" | "allowPendingRemainder" | "pendingRemainderLifeMs" | "leaseMs"
+>;
+
 /** The plugin's module: the money flow on Medusa's database, and the door to the payment provider. */
 export class GiftcardService {
   readonly engine: Engine;
+  /** Runs one statement on Medusa's database, and commits it at once. */
+  readonly runSql: RunSql;
   readonly #setup: Setup;
   readonly #logger: Logger;
   readonly #expected = new AsyncLocalStorage<ExpectedSession>();
@@ -22,21 +39,44 @@ export class GiftcardService {
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
       if (!this.#setup.callsHandlerItself) registerCompletion(this.#logger);
+      await checkSeals(this.engine.journal, this.#setup.sealer, this.#logger);
     },
   };
 
-  constructor(container: { logger: Logger; __pg_connection__: ConnectionPool }, options: unknown) {
+  constructor(
+    container: { logger: Logger; __pg_connection__: ConnectionPool; event_bus: IEventBusModuleService },
+    options: unknown,
+  ) {
     this.#logger = container.logger;
     this.#setup = readSetup(options);
-    const { client, sealer, environment, limits } = this.#setup;
+    const { client, sealer, environment, leaseMs, limits } = this.#setup;
+    const announcer = createAnnouncer(this.#logger, container.event_bus);
+    this.runSql = createStatementRunner(container.__pg_connection__);
     this.engine = createEngine({
       client,
       sealer,
       environment,
-      journal: createSqlJournal(createStatementRunner(container.__pg_connection__)),
-      onChange: (attempt) => this.#log(attempt),
+      leaseMs,
+      journal: createSqlJournal(this.runSql),
+      onChange: announcer.attempt,
+      onTender: announcer.tender,
       ...limits,
     });
+  }
+
+  /** For a look at whether the service answers; money moves through the engine alone. */
+  get client(): GiftcardClient {
+    return this.#setup.client;
+  }
+
+  /** For a count of what is sealed under which key. */
+  get sealer(): Sealer {
+    return this.#setup.sealer;
+  }
+
+  /** What the shop's own part of the flow goes by. */
+  get settings(): FlowSettings {
+    return this.#setup;
   }
 
   /** Lets the payment provider accept the session that `create` makes, and no other. */
@@ -47,9 +87,5 @@ export class GiftcardService {
   /** The session that is being created by the plugin now, or undefined when something else creates one. */
   expectedSession(): ExpectedSession | undefined {
     return this.#expected.getStore();
-  }
-
-  #log({ reference, state, amountCents, reason }: Attempt): void {
-    this.#logger.info(`giftcard ${reference}: ${state}, ${amountCents} cents${reason ? `, ${reason}` : ""}`);
   }
 }

@@ -3,6 +3,7 @@ import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import type { GiftcardService } from "../../../modules/giftcard/service.js";
 import { GIFTCARD_MODULE, PROVIDER_ID } from "../../../names.js";
+import { shopperAddress } from "../../../shopper-address.js";
 import { readCartPayment } from "../../../workflows/cart-payment.js";
 import { dropStaleSessions, refusePaid } from "../../../workflows/sessions.js";
 
@@ -23,11 +24,12 @@ export function shopRoute<T>(call: (context: ShopCall) => Promise<T>) {
   return async (req: MedusaRequest, res: MedusaResponse): Promise<void> => {
     res.setHeader("Cache-Control", "no-store");
     try {
-      const { engine } = req.scope.resolve<GiftcardService>(GIFTCARD_MODULE);
+      const { engine, settings } = req.scope.resolve<GiftcardService>(GIFTCARD_MODULE);
       const { cart, isCompleted, isEuro } = await readCartPayment(req.scope, String(req.params.cart));
       if (isCompleted) throw new CheckoutError("cart_completed");
       if (!isEuro) throw new CheckoutError("currency_not_supported");
-      res.status(200).json(await call({ engine, cart, req }));
+      const address = shopperAddress(req, settings.trustedAddressHeader);
+      res.status(200).json(await call({ engine, cart: { ...cart, address }, req }));
     } catch (error) {
       answerRefusal(error, req, res);
     }

@@ -1,0 +1,54 @@
+import type { AttemptFilter, AttemptState } from "@giftcard-pay/checkout";
+import { readOrderNames } from "../../../../reports/books.js";
+import { viewAttempt } from "../attempt-view.js";
+import { adminRoute, readNumber, readText } from "../desk.js";
+
+const states: Record<AttemptState, true> = {
+  intent: true,
+  sent: true,
+  devalued: true,
+  committed: true,
+  captured: true,
+  reversing: true,
+  reversed: true,
+  refused: true,
+  unknown: true,
+  needs_attention: true,
+  taken: true,
+};
+const isState = (text: string): text is AttemptState => Object.hasOwn(states, text);
+
+/** Lists attempts, what needs attention first: `?state=a,b&order_id=&from=&to=&limit=&offset=`. */
+export const GET = adminRoute(async ({ giftcard, run, req }) => {
+  const limit = readNumber(req, "limit", 20, 200);
+  const offset = readNumber(req, "offset", 0, 1_000_000_000);
+  const [state, orderId] = [readText(req, "state"), readText(req, "order_id")];
+  const [from, to] = [readMoment("from", readText(req, "from")), readMoment("to", readText(req, "to"))];
+  const filter: AttemptFilter = {
+    ...(state !== undefined && { states: readStates(state) }),
+    ...(orderId !== undefined && { orderId }),
+    ...(from && { from }),
+    ...(to && { to }),
+    ...{ limit, offset },
+  };
+  const { attempts, count } = await giftcard.engine.journal.list(filter);
+  const names = await readOrderNames(
+    run,
+    attempts.flatMap((attempt) => attempt.orderId ?? []),
+  );
+  return { attempts: attempts.map((attempt) => viewAttempt(attempt, names)), count, limit, offset };
+});
+
+function readStates(text: string): AttemptState[] {
+  return text.split(",").map((name) => {
+    if (!isState(name)) throw new RangeError(`state is one or more of: ${Object.keys(states).join(", ")}.`);
+    return name;
+  });
+}
+
+function readMoment(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime())) throw new RangeError(`${name} is a time in ISO 8601.`);
+  return moment;
+}

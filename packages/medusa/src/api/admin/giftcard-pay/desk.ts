@@ -1,0 +1,69 @@
+import { ReportError, type RunSql } from "@giftcard-pay/checkout";
+import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
+import type { GiftcardService } from "../../../modules/giftcard/service.js";
+import { type ConnectionPool, createStatementRunner } from "../../../modules/giftcard/statement-runner.js";
+import { GIFTCARD_MODULE } from "../../../names.js";
+import type { Books } from "../../../reports/books.js";
+
+/** What a route of the admin gets. */
+export interface AdminCall {
+  readonly giftcard: GiftcardService;
+  /** Runs one statement on Medusa's database. */
+  readonly run: RunSql;
+  readonly books: Books;
+  readonly req: AuthenticatedMedusaRequest;
+}
+
+/** Makes a route for people who are logged in to the admin (Medusa lets nobody else through). */
+export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
+  return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
+    res.setHeader("Cache-Control", "no-store");
+    const giftcard = req.scope.resolve<GiftcardService>(GIFTCARD_MODULE);
+    const pool = req.scope.resolve<ConnectionPool>(ContainerRegistrationKeys.PG_CONNECTION);
+    const run = createStatementRunner(pool);
+    const { engine, client } = giftcard;
+    const { journal, environment } = engine;
+    const books = { run, journal, environment, companyId: client.companyId ?? 0 };
+    try {
+      res.status(200).json(await call({ giftcard, run, books, req }));
+    } catch (error) {
+      if (!(error instanceof RangeError || error instanceof ReportError)) throw error;
+      throw new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
+    }
+  };
+}
+
+/** Who is logged in, as it is written down: the email with Medusa's id of the person, or the key that was used. */
+export async function readActor({ auth_context, scope }: AuthenticatedMedusaRequest): Promise<string> {
+  const { actor_id: id, actor_type: type } = auth_context;
+  if (type !== "user") return `${type} ${id}`;
+  const email = await readEmail(scope, id);
+  return email ? `${email} (${id})` : id;
+}
+
+async function readEmail(container: MedusaContainer, id: string): Promise<string | undefined> {
+  const [user] = await container.resolve(Modules.USER).listUsers({ id }, { select: ["email"] });
+  return user?.email;
+}
+
+/** A text of the query, or undefined where it is missing or empty. */
+export function readText(req: AuthenticatedMedusaRequest, name: string): string | undefined {
+  const value = req.query[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** @throws {RangeError} where it isn't a whole number from 0 to `max` */
+export function readNumber(
+  req: AuthenticatedMedusaRequest,
+  name: string,
+  otherwise: number,
+  max: number,
+): number {
+  const text = readText(req, name);
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > max) throw new RangeError(`${name} is a whole number up to ${max}.`);
+  return value;
+}
