@@ -109,10 +109,13 @@ export const median = (numbers) => quantile(numbers, 0.5);
  */
 export async function alternate(ways, { rounds, roundMs, say }) {
   const names = /** @type {Way[]} */ (Object.keys(ways));
-  const rates = /** @type {Record<Way, number[]>} */ (Object.fromEntries(names.map((name) => [name, []])));
-  const latencies = /** @type {Record<Way, number[]>} */ (
-    Object.fromEntries(names.map((name) => [name, []]))
-  );
+  const empty = () => {
+    /** @type {[Way, number[]][]} */
+    const entries = names.map((name) => [name, []]);
+    return /** @type {Record<Way, number[]>} */ (Object.fromEntries(entries));
+  };
+  const rates = empty();
+  const latencies = empty();
   for (let round = 0; round <= rounds; round++) {
     // Whoever comes second would always find what the first one left behind.
     for (const name of round % 2 ? names : names.toReversed()) {

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { compareBooks } from "../../../scripts/soak-books.mjs";
+import { modelRun } from "../../../scripts/soak-model.mjs";
+import { soak } from "../../../scripts/soak-run.mjs";
+import { testDatabase } from "../../../test/support/test-database.js";
+
+const SOAK_MS = 8000;
+const STEPS = 1000;
+
+test("random calls while processes and the database are killed: each answer is true, and the books are exact", async () => {
+  let missed = 0;
+  const done = await soak({
+    durationMs: SOAK_MS,
+    // What was answered and is then not counted must show: this comparison can fail.
+    afterwards: async ({ pool, keys, calls }) => {
+      const kept = calls.filter(
+        ({ kind, key, status }) => kind !== "devalue" || key !== undefined || status !== 200,
+      );
+      missed = (await compareBooks({ pool, keys, calls: kept })).length;
+    },
+  });
+  expect(done.differences).toEqual([]);
+  expect(done.devalues).toBeGreaterThan(20);
+  expect(done.reversals).toBeGreaterThan(5);
+  expect(done.processKills).toBeGreaterThan(1);
+  expect(done.databaseKills).toBe(1);
+  expect(missed).toBeGreaterThan(0);
+}, 60_000);
+
+test("random sequences of operations answer as a simple model does", async () => {
+  const seen = await modelRun({ databaseUrl: await testDatabase(), steps: STEPS });
+  for (const kind of ["devalued", "reversed", "replayed", "400", "404", "409", "422"]) {
+    expect([kind, (seen[kind] ?? 0) > 0]).toEqual([kind, true]);
+  }
+}, 60_000);

@@ -1,0 +1,111 @@
+// What the soak happens to: a database and two processes of the service, which it ends and starts again.
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort, startNode } from "./process.mjs";
+
+const { migrate, openKeyring, openPool } = await import("@giftcard-pay/service");
+const { openEmbeddedPostgres } = await import("../packages/service/dist/postgres/embedded.js");
+
+const PROGRAM = path.resolve(import.meta.dirname, "../packages/service/bin/giftcard-service.js");
+
+/**
+ * Brings up a database that syncs to disk, behind a port that stays when it is started again, and the processes.
+ * @param {{ folder: string, processes: number, args?: string[] }} options
+ */
+export async function openStage({ folder, processes, args = [] }) {
+  const dataDir = path.join(folder, "data");
+  let server = await openEmbeddedPostgres({ dataDir, role: "serve" });
+  const door = await openDoor(() => Number(new URL(server.url).port));
+  const url = new URL(server.url);
+  url.port = String(door.port);
+  const pool = openPool(url.href, () => {}, 4);
+  await migrate(pool);
+  const secretsFile = path.join(folder, "secrets.json");
+  const keys = await openKeyring(secretsFile, pool);
+
+  const start = async (/** @type {number} */ port) => {
+    const service = await startNode({
+      name: "The service",
+      args: [PROGRAM, "serve", "--port", String(port), "--json", "--log-level", "error", ...args],
+      cwd: folder,
+      env: { GIFTCARD_DATABASE_URL: url.href, GIFTCARD_SECRETS_FILE: secretsFile },
+      ready: /"url":"([^"]+)"/,
+    });
+    return { ...service, url: service.match[1] ?? "", port };
+  };
+  const ports = [];
+  for (let n = 0; n < processes; n++) ports.push(await freePort());
+  const services = await Promise.all(ports.map(start));
+  const addresses = services.map((service) => service.url);
+
+  return {
+    pool,
+    keys,
+    addresses,
+    /** Ends a process as a power cut would, and starts it again. @param {number} index */
+    async restartService(index) {
+      const old = services[index];
+      if (!old) throw new Error(`There is no process ${index}.`);
+      await old.kill();
+      // While the database is down too, it takes more than one try.
+      for (let attempt = 1; ; attempt++) {
+        try {
+          services[index] = await start(old.port);
+          return;
+        } catch (error) {
+          if (attempt === 20) throw error;
+          await sleep(250);
+        }
+      }
+    },
+    /** Ends the database as a power cut would, and starts it again. */
+    async restartDatabase() {
+      const pid = Number(
+        fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[0],
+      );
+      process.kill(pid, "SIGKILL");
+      await server.close();
+      server = await openEmbeddedPostgres({ dataDir, role: "serve" });
+    },
+    async close() {
+      await Promise.all(services.map((service) => service.stop()));
+      await pool.end();
+      await door.close();
+      await server.close();
+    },
+  };
+}
+
+/**
+ * A port that leads to wherever the database is now.
+ * @param {() => number} portNow
+ */
+async function openDoor(portNow) {
+  /** @type {Set<net.Socket>} */
+  const open = new Set();
+  const door = net.createServer((socket) => {
+    const onward = net.connect(portNow(), "127.0.0.1");
+    for (const [one, other] of /** @type {const} */ ([
+      [socket, onward],
+      [onward, socket],
+    ])) {
+      open.add(one);
+      one.setNoDelay();
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        open.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise((resolve) => door.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {net.AddressInfo} */ (door.address());
+  const close = () => {
+    for (const socket of open) socket.destroy();
+    return new Promise((resolve) => door.close(resolve));
+  };
+  return { port, close };
+}
