@@ -1,3 +1,13 @@
+export {
+  type Checkout,
+  type CheckoutOptions,
+  type CommitResult,
+  createCheckout,
+  type Order,
+  type RemainderAnswer,
+  type RemainderMethod,
+  type RemainderRequest,
+} from "./checkout.js";
 export { createEngine } from "./create-engine.js";
 export type {
   CartView,
@@ -23,6 +33,8 @@ export {
 } from "./journal.js";
 export { type BookedAttempt, heldCents } from "./movements.js";
 export { type Days, DEFAULT_TIME_ZONE, dayOf, daysOfMonth, isDay, momentsOf } from "./period.js";
+export { type CheckoutStore, createPostgresStore, type PgPool } from "./postgres-store.js";
+export type { Purchase, PurchaseBook, PurchaseState } from "./purchase-book.js";
 export {
   type Difference,
   type DifferenceKind,

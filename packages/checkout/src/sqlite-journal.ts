@@ -61,26 +61,12 @@ const livingSeals = (nowMs: number) => `
 const keyIdOf = (sealed: string): string =>
   String(JSON.parse(Buffer.from(sealed.split(".", 1)[0] ?? "", "base64url").toString()).kid);
 
-/**
- * The journal in one SQLite file, for a shop on one machine; several processes may share the file. Each change is one
- * transaction, on disk when it returns.
- *
- * @param database an open database of its own; the tables are made if they aren't there
- */
-export function createSqliteJournal(database: DatabaseSync): Journal {
-  database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000;");
-  database.exec(`pragma foreign_keys = on; ${schema}`);
+/** What the stores in SQLite do with a database. */
+export function openSqlite(database: DatabaseSync) {
   const all = (sql: string, ...values: Value[]) => database.prepare(sql).all(...values) as Row[];
   const one = (sql: string, ...values: Value[]) => database.prepare(sql).get(...values) as Row | undefined;
   const run = (sql: string, ...values: Value[]) => Number(database.prepare(sql).run(...values).changes);
   const now = () => Number(one("select cast(unixepoch('subsec') * 1000 as integer) as now")?.now);
-  const insert = (table: string, row: Record<string, Value>) =>
-    run(
-      `insert into ${table} (${Object.keys(row).join(", ")}) values (${Object.keys(row)
-        .map(() => "?")
-        .join(", ")})`,
-      ...Object.values(row),
-    );
 
   /** Nobody else writes while it runs, so what was read is still true when it is changed. */
   function alone<T>(work: (nowMs: number) => T): T {
@@ -94,6 +80,28 @@ export function createSqliteJournal(database: DatabaseSync): Journal {
       throw error;
     }
   }
+
+  return { all, one, run, now, alone };
+}
+
+export type Sqlite = ReturnType<typeof openSqlite>;
+
+/**
+ * The journal in one SQLite file, for a shop on one machine; several processes may share the file. Each change is one
+ * transaction, on disk when it returns.
+ *
+ * @param database an open database of its own; the tables are made if they aren't there
+ */
+export function createSqliteJournal(database: DatabaseSync): Journal {
+  // First of all, since the next ones may already meet another process.
+  database.exec("pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full");
+  database.exec(`pragma foreign_keys = on; ${schema}`);
+  const { all, one, run, now, alone } = openSqlite(database);
+  const insert = (table: string, row: Record<string, Value>) => {
+    const columns = Object.keys(row);
+    const values = columns.map(() => "?").join(", ");
+    return run(`insert into ${table} (${columns.join(", ")}) values (${values})`, ...Object.values(row));
+  };
 
   const readAttempt = (column: "reference" | "external_id", value: string) => {
     const row = one(`select * from giftcard_attempt where ${column} = ?`, value);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createClient } from "@giftcard-pay/client";
+import { createClient, type GiftcardClient } from "@giftcard-pay/client";
 import pg from "pg";
 import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
 import { startGiftcardService, type TestService } from "../../../test/support/service.js";
@@ -24,6 +24,8 @@ export interface Shop {
   readonly proxy: FaultProxy;
   readonly journal: Journal;
   readonly pool: pg.Pool;
+  /** The service's client, through the proxy. */
+  readonly client: GiftcardClient;
   /** An engine on the same journal; each is a process of its own as far as the flow can tell. */
   engine(options?: Partial<EngineOptions>): Engine;
   /** A card with its balance, and a function that asks the service, past the proxy, what it holds now. */
@@ -52,6 +54,7 @@ export async function startShop(): Promise<Shop> {
     proxy,
     journal,
     pool,
+    client: clientOf(proxy.url),
     engine: (options = {}) =>
       createEngine({
         client: clientOf(proxy.url),
