@@ -23,6 +23,26 @@ export interface GiftcardOptions {
   quoteLifeMs?: number | string;
   /** How long a completion owns its charges unless renewed; longer than its time-outs together. Default: two minutes. */
   leaseMs?: number | string;
+  /** Wrong guesses of card number and PIN that are judged in one window; past them, the gift card routes answer 429. */
+  guessLimits?: {
+    /** Default: 15 minutes. */
+    windowMs?: number | string;
+    /** Default: 10. */
+    perCart?: number | string;
+    /** Per shopper's address on the network. Default: 20. */
+    perAddress?: number | string;
+    /** Default: 600. */
+    perShop?: number | string;
+  };
+  /**
+   * The header in which the shop's own proxy writes the shopper's address, such as `x-real-ip`, or `x-forwarded-for`,
+   * of which the last entry counts. Default: none; the connection's address counts.
+   */
+  trustedAddressHeader?: string;
+  /** Lets a method that settles later pay the remainder beside gift cards. Default: false. */
+  allowPendingRemainder?: boolean;
+  /** How long such a remainder may take before the order is canceled and the cards are whole again. Default: 7 days. */
+  pendingRemainderLifeMs?: number | string;
   /** The shop calls `completeWithGiftcards` from its own hook handler, so the plugin registers none. Default: false. */
   callsHandlerItself?: boolean;
 }

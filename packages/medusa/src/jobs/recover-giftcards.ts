@@ -1,16 +1,11 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
-import type { GiftcardService } from "../modules/giftcard/service.js";
-import { GIFTCARD_MODULE } from "../names.js";
-import { paidOrderOfCart } from "../workflows/cart-payment.js";
+import { recoverNow } from "../workflows/recovery.js";
 
 /** Ends what crashes and lost answers left behind, and forgets sealed cards whose time has run out. */
 export default async function recoverGiftcards(container: MedusaContainer): Promise<void> {
-  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   try {
-    await engine.recover({
-      orderOf: ({ cartId, externalId }) => paidOrderOfCart(container, cartId, externalId),
-    });
+    await recoverNow(container);
   } catch (error) {
     const name = error instanceof Error ? `${error.name}: ${error.message}` : "unknown error";
     container

@@ -2,7 +2,8 @@ import { type CartView, CheckoutError } from "@giftcard-pay/checkout";
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
-import { PROVIDER_ID } from "../names.js";
+import type { GiftcardService } from "../modules/giftcard/service.js";
+import { GIFTCARD_MODULE, PROVIDER_ID } from "../names.js";
 
 /** A payment session of the cart's collection, as far as the flow looks at it. */
 export interface SessionView {
@@ -98,15 +99,15 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
   };
 }
 
-/** The order that the cart became, or null. */
-export async function orderOfCart(container: MedusaContainer, cartId: string): Promise<string | null> {
+/** The order that the cart became, or several while processes complete it at once, which ends with one or none. */
+export async function ordersOfCart(container: MedusaContainer, cartId: string): Promise<string[]> {
   const query = container.resolve(ContainerRegistrationKeys.QUERY);
   const { data } = await query.graph({
     entity: "order_cart",
     fields: ["order_id"],
     filters: { cart_id: cartId },
   });
-  return (data[0] as { order_id?: string } | undefined)?.order_id ?? null;
+  return (data as { order_id: string }[]).map((row) => row.order_id);
 }
 
 function toSession(row: SessionRow): SessionView {
@@ -122,18 +123,21 @@ function toSession(row: SessionRow): SessionView {
 }
 
 /**
- * The order that the cart became, if its payments, this session's among them, were all authorized; or null. A
- * completion that died before that left an order that nobody paid.
+ * The order that the cart became, if its payments, this session's among them, were all authorized, or may settle later
+ * by the option; or null. A completion that died before that left an order that nobody paid.
  */
 export async function paidOrderOfCart(
   container: MedusaContainer,
   cartId: string,
   sessionId: string,
 ): Promise<string | null> {
-  const orderId = await orderOfCart(container, cartId);
-  if (!orderId) return null;
+  const [orderId, ...others] = await ordersOfCart(container, cartId);
+  if (!orderId || others.length > 0) return null;
+  const { settings } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const { cart, giftSessions, otherSessions } = await readCartPayment(container, cartId);
-  const paid = [...giftSessions, ...otherSessions].filter((session) => session.payment);
+  const isPaid = ({ payment, status }: SessionView) =>
+    payment !== null || (settings.allowPendingRemainder && status === "pending_authorization");
+  const paid = [...giftSessions, ...otherSessions].filter(isPaid);
   const paidCents = paid.reduce((sum, session) => sum + session.amountCents, 0);
   return paid.some((session) => session.id === sessionId) && paidCents >= cart.totalCents ? orderId : null;
 }

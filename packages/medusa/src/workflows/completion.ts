@@ -5,7 +5,7 @@ import { StepResponse } from "@medusajs/framework/workflows-sdk";
 import { toMedusaError } from "../errors.js";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
-import { type CartPayment, orderOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
+import { type CartPayment, ordersOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
 import { createGiftSession, deleteSessions, newOwner } from "./sessions.js";
 
 /** What a completion did, as plain data: Medusa keeps it, and `undoCompletion` undoes it. */
@@ -46,10 +46,10 @@ export async function completeWithGiftcards(
     remainderSessionId: null,
   };
   try {
-    const orderId = await orderOfCart(container, input.id);
+    const orderIds = await ordersOfCart(container, input.id);
     // A completed cart completed again: Medusa runs `validate` and answers with the order.
-    if (cart !== undefined && orderId) return new StepResponse(undefined, null);
-    const isCharged = await charge(container, record, cart === undefined ? orderId : null);
+    if (cart !== undefined && orderIds.length > 0) return new StepResponse(undefined, null);
+    const isCharged = await charge(container, record, orderIds);
     return new StepResponse(undefined, isCharged ? record : null);
   } catch (error) {
     await undoCompletion(record, { container });
@@ -95,13 +95,16 @@ function mustGo({ payment, status }: SessionView): boolean {
   return payment ? !payment.captured_at : status === "pending_authorization";
 }
 
-/** @returns false when the cart has nothing to do with gift cards */
+/**
+ * @param orderIds the order that this completion placed; none yet in `validate`
+ * @returns false when the cart has nothing to do with gift cards
+ */
 async function charge(
   container: MedusaContainer,
   record: CompletionRecord,
-  orderId: string | null,
+  orderIds: readonly string[],
 ): Promise<boolean> {
-  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { engine, settings } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const payments = container.resolve(Modules.PAYMENT);
   const payment = await readCartPayment(container, record.cartId);
   if (!payment.isEuro) {
@@ -111,7 +114,10 @@ async function charge(
   await engine.settle(record.cartId);
   const plan = await engine.plan(payment.cart);
   if (!concernsGiftcards(payment, plan)) return false;
-  const remainder = checkSessions(payment, plan);
+  // Another process completes the cart at the same time, and one of the two orders goes: nobody knows yet which.
+  if (orderIds.length > 1) throw new CheckoutError("payment_in_progress");
+  const [orderId] = orderIds;
+  const remainder = checkSessions(payment, plan, settings.allowPendingRemainder);
   engine.checkCovers(plan, remainder?.amountCents ?? 0);
   if (plan.parts.length === 0) return false;
   const owner = newOwner();
@@ -131,11 +137,11 @@ async function charge(
     await engine.renew(owner);
     await payments.authorizePaymentSession(sessionId, {});
   }
-  if (orderId === null) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
+  if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
   if (remainder) {
     await engine.renew(owner);
     record.remainderSessionId = remainder.id;
-    await authorizeRemainder(payments, remainder.id);
+    await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
   }
   for (const { reference } of charges) await engine.commit(reference, owner, orderId);
   return true;
@@ -152,7 +158,7 @@ function concernsGiftcards({ giftSessions, otherSessions }: CartPayment, plan: P
 }
 
 /** @returns the remainder's session, or null where the cards cover the cart */
-function checkSessions(payment: CartPayment, plan: PaymentPlan): SessionView | null {
+function checkSessions(payment: CartPayment, plan: PaymentPlan, mayBePending: boolean): SessionView | null {
   const { giftSessions, otherSessions, deadSessions } = payment;
   const isCovered = plan.parts.length > 0 && plan.remainderCents === 0;
   // Medusa authorizes the first of all sessions that it finds: so exactly one may stand there.
@@ -162,7 +168,8 @@ function checkSessions(payment: CartPayment, plan: PaymentPlan): SessionView | n
   }
   if (isCovered) return null;
   const remainder = otherSessions[0] as SessionView;
-  if (plan.parts.length > 0 && remainder.status === "pending_authorization") throw settlesLater();
+  const isPending = remainder.status === "pending_authorization";
+  if (plan.parts.length > 0 && isPending && !mayBePending) throw settlesLater();
   return remainder;
 }
 
@@ -172,13 +179,20 @@ const settlesLater = () =>
     "This payment method settles later, so it can't be combined with gift cards. Nothing was taken; choose another method.",
   );
 
-async function authorizeRemainder(payments: IPaymentModuleService, sessionId: string): Promise<void> {
+async function authorizeRemainder(
+  payments: IPaymentModuleService,
+  sessionId: string,
+  mayBePending: boolean,
+): Promise<void> {
   const failure = await payments.authorizePaymentSession(sessionId, {}).then(
     () => null,
     (error: unknown) => error,
   );
   const { status } = await payments.retrievePaymentSession(sessionId);
-  if (status === "pending_authorization") throw settlesLater();
+  if (status === "pending_authorization") {
+    if (mayBePending) return;
+    throw settlesLater();
+  }
   if (status === "requires_more") {
     throw new MedusaError(
       MedusaError.Types.PAYMENT_REQUIRES_MORE_ERROR,

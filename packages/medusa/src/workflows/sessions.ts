@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CheckoutError, type PaymentPlan } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { Modules } from "@medusajs/framework/utils";
+import { MedusaError, Modules } from "@medusajs/framework/utils";
 import {
   createPaymentCollectionForCartWorkflow,
   deletePaymentSessionsWorkflow,
@@ -9,7 +9,8 @@ import {
 import { fromCents, lessCents } from "../amount.js";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE, PROVIDER_ID } from "../names.js";
-import { type CartPayment, readCartPayment, type SessionView } from "./cart-payment.js";
+import { type CartPayment, ordersOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
+import { type OrderPayment, readOrderPayment } from "./order-payment.js";
 
 const LOCK_SECONDS = 30;
 
@@ -70,8 +71,9 @@ export async function createGiftSession(
 export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<void> {
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const before = await readCartPayment(container, cartId);
+  if (before.isCompleted) return refuseUnpaidOrder(container, cartId);
   const hasCards = before.isEuro && (await engine.journal.tenders(cartId)).length > 0;
-  if (before.isCompleted || (!hasCards && before.giftSessions.length === 0)) return;
+  if (!hasCards && before.giftSessions.length === 0) return;
   // A page that has nothing else to pay made no collection. Medusa takes the cart's lock for this itself.
   if (hasCards && !before.collectionId) {
     await createPaymentCollectionForCartWorkflow(container).run({ input: { cart_id: cartId } });
@@ -89,6 +91,34 @@ export async function prepareCompletion(container: MedusaContainer, cartId: stri
     await deleteSessions(container, otherSessions);
     if (collectionId) await createGiftSession(container, collectionId, plan, 0, payment.rawTotal);
   });
+}
+
+/**
+ * Medusa answers for a completed cart with its order, whatever became of that. An order whose payment is under way, or
+ * was never made, isn't one that a page may thank for.
+ */
+async function refuseUnpaidOrder(container: MedusaContainer, cartId: string): Promise<void> {
+  if (!(await unpaidOrderOf(container, cartId))) return;
+  // The first click of two may still be at work, and this one waits for its order.
+  const order = await withCartLock(container, cartId, () => unpaidOrderOf(container, cartId));
+  if (!order) return;
+  if (!order.isCanceled) throw new CheckoutError("payment_in_progress");
+  throw new MedusaError(
+    MedusaError.Types.NOT_ALLOWED,
+    "The payment was interrupted, so the order was canceled. Nothing was taken; start with a new cart.",
+    "cart_completed",
+  );
+}
+
+/** The order of a cart with gift cards, if none of its payments was ever made; or null. */
+async function unpaidOrderOf(container: MedusaContainer, cartId: string): Promise<OrderPayment | null> {
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const attempts = await engine.journal.attemptsOfCart(cartId);
+  const isConcerned = attempts.length > 0 || (await engine.journal.tenders(cartId)).length > 0;
+  if (!isConcerned || attempts.some(({ orderId }) => orderId !== null)) return null;
+  const [orderId] = await ordersOfCart(container, cartId);
+  const order = orderId ? await readOrderPayment(container, orderId) : null;
+  return order && order.paidCents + order.pendingCents < order.totalCents ? order : null;
 }
 
 /** After a change of the applied cards: deletes sessions that were made for another remainder; the page makes a new one. */

@@ -1,9 +1,12 @@
-import { createSealer, type Sealer } from "@giftcard-pay/checkout";
+import { createSealer, type GuessLimits, type Sealer } from "@giftcard-pay/checkout";
 import { type ClientOptions, createClient, type GiftcardClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
 
+const WEEK_MS = 7 * 24 * 60 * 60_000;
+
 const text = z.string().min(1);
 const milliseconds = z.coerce.number().int().min(1);
+const count = z.coerce.number().int().min(1);
 const address = z.url({ protocol: /^https?$/ });
 
 /** Whole numbers may come as strings, since they often come from the environment. */
@@ -21,6 +24,20 @@ const optionsSchema = z
     tenderLifeMs: milliseconds.optional(),
     quoteLifeMs: milliseconds.optional(),
     leaseMs: milliseconds.optional(),
+    guessLimits: z
+      .strictObject({
+        windowMs: milliseconds.optional(),
+        perCart: count.optional(),
+        perAddress: count.optional(),
+        perShop: count.optional(),
+      })
+      .optional(),
+    trustedAddressHeader: z
+      .string()
+      .regex(/^[A-Za-z0-9-]{1,64}$/)
+      .optional(),
+    allowPendingRemainder: z.boolean().optional(),
+    pendingRemainderLifeMs: milliseconds.optional(),
     callsHandlerItself: z.boolean().optional(),
   })
   .refine((o) => (o.baseUrl === undefined) !== (o.baseUrls === undefined), {
@@ -38,7 +55,17 @@ export interface Setup {
   readonly sealer: Sealer;
   readonly environment: "live" | "sandbox";
   readonly callsHandlerItself: boolean;
-  readonly limits: { maxCards?: number; tenderLifeMs?: number; quoteLifeMs?: number; leaseMs?: number };
+  /** In lower case; null where no header says the shopper's address. */
+  readonly trustedAddressHeader: string | null;
+  readonly allowPendingRemainder: boolean;
+  readonly pendingRemainderLifeMs: number;
+  readonly leaseMs: number;
+  readonly limits: {
+    maxCards?: number;
+    tenderLifeMs?: number;
+    quoteLifeMs?: number;
+    guessLimits?: GuessLimits;
+  };
 }
 
 /**
@@ -61,14 +88,21 @@ export function readSetup(options: unknown): Setup {
   if (ownedMs <= longestCallMs)
     throw new TypeError("@giftcard-pay/medusa: wrong options. leaseMs: must be longer than timeoutMs.");
   const { environment, callsHandlerItself = false, sealingKeys, ...rest } = parsed.data;
-  const { maxCards, tenderLifeMs, quoteLifeMs, leaseMs, ...connection } = rest;
+  const { maxCards, tenderLifeMs, quoteLifeMs, guessLimits, leaseMs = ownedMs, ...others } = rest;
+  const { trustedAddressHeader, allowPendingRemainder = false, ...another } = others;
+  const { pendingRemainderLifeMs = WEEK_MS, ...connection } = another;
   try {
     return {
       client: createClient({ environment, ...connection } as ClientOptions),
       sealer: createSealer({ keys: sealingKeys }),
       environment,
       callsHandlerItself,
-      limits: withoutUndefined({ maxCards, tenderLifeMs, quoteLifeMs, leaseMs }),
+      trustedAddressHeader: trustedAddressHeader?.toLowerCase() ?? null,
+      ...{ allowPendingRemainder, pendingRemainderLifeMs, leaseMs },
+      limits: withoutUndefined({
+        ...{ maxCards, tenderLifeMs, quoteLifeMs },
+        guessLimits: guessLimits && withoutUndefined(guessLimits),
+      }),
     };
   } catch (error) {
     throw new TypeError(
@@ -89,6 +123,6 @@ function describe(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_format" ? "must be an http or https address." : "is not valid.";
 }
 
-function withoutUndefined(limits: Record<string, number | undefined>): Setup["limits"] {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }

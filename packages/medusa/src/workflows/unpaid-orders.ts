@@ -1,0 +1,118 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
+import { cancelOrderWorkflow, deletePaymentSessionsWorkflow } from "@medusajs/medusa/core-flows";
+import type { GiftcardService } from "../modules/giftcard/service.js";
+import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
+import { readOrderPayment } from "./order-payment.js";
+import { withCartLock } from "./sessions.js";
+
+/** An order, and the cart that it was. */
+export interface PlacedCart {
+  readonly orderId: string;
+  readonly cartId: string;
+}
+
+/**
+ * Orders whose cart still holds a gift card that nobody charges now. A completion that ended well leaves none, but for
+ * cards that weren't needed; one that died before it had charged the cards, or was undone, leaves them.
+ *
+ * @param graceMs how long a completion may take from placing the order to charging the first card
+ */
+export async function findCardsBesideOrders(
+  container: MedusaContainer,
+  graceMs: number,
+): Promise<PlacedCart[]> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const rows = await runSql(
+    `select distinct placed.order_id, placed.cart_id from giftcard_tender tender
+     join order_cart placed on placed.cart_id = tender.cart_id and placed.deleted_at is null
+     join "order" o on o.id = placed.order_id and o.canceled_at is null and o.deleted_at is null
+     where tender.state in ('applied', 'charging')
+       and o.created_at < now() - ($1::float8 * interval '1 millisecond')
+       and not exists (select 1 from giftcard_attempt attempt where attempt.cart_id = tender.cart_id
+         and attempt.state in ('intent', 'sent', 'devalued'))
+     limit 100`,
+    [graceMs],
+  );
+  return rows.map(toPlacedCart);
+}
+
+/** Orders beside whose cards another method has promised to pay the rest, and hasn't in all this time. */
+export async function findLapsedRemainders(
+  container: MedusaContainer,
+  lifeMs: number,
+): Promise<PlacedCart[]> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const rows = await runSql(
+    `select placed.order_id, placed.cart_id from payment_session session
+     join order_payment_collection link on link.payment_collection_id = session.payment_collection_id
+       and link.deleted_at is null
+     join order_cart placed on placed.order_id = link.order_id and placed.deleted_at is null
+     join "order" o on o.id = placed.order_id and o.canceled_at is null and o.deleted_at is null
+     where session.status = 'pending_authorization' and session.deleted_at is null
+       and session.metadata ? '${COVERED_CENTS}'
+       and session.created_at < now() - ($1::float8 * interval '1 millisecond')
+     limit 100`,
+    [lifeMs],
+  );
+  return rows.map(toPlacedCart);
+}
+
+/** The order that waits for this session's payment beside gift cards, or null. */
+export async function orderOfPendingSession(
+  container: MedusaContainer,
+  sessionId: string,
+): Promise<PlacedCart | null> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const [row] = await runSql(
+    `select placed.order_id, placed.cart_id from payment_session session
+     join order_payment_collection link on link.payment_collection_id = session.payment_collection_id
+       and link.deleted_at is null
+     join order_cart placed on placed.order_id = link.order_id and placed.deleted_at is null
+     where session.id = $1 and session.status = 'pending_authorization' and session.deleted_at is null
+       and session.metadata ? '${COVERED_CENTS}'`,
+    [sessionId],
+  );
+  return row ? toPlacedCart(row) : null;
+}
+
+const toPlacedCart = (row: Record<string, unknown>): PlacedCart => ({
+  orderId: String(row.order_id),
+  cartId: String(row.cart_id),
+});
+
+/**
+ * Cancels an order that nobody paid, so that nobody ships it: first no card of its cart can be charged any more, then
+ * what other methods hold is given back, last the order is canceled, which reloads charged cards too. An order that is
+ * paid only loses the cards that it didn't need.
+ *
+ * @param options.mayBePending false where a payment that settles later has failed, or has taken too long
+ * @returns true when the order was canceled now
+ * @throws what the other method or Medusa fails with; called again, it goes on where it stopped
+ */
+export async function endUnpaidOrder(
+  container: MedusaContainer,
+  { orderId, cartId }: PlacedCart,
+  { mayBePending }: { mayBePending: boolean },
+): Promise<boolean> {
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  return withCartLock(container, cartId, async () => {
+    // A completion that was frozen before it charged a card can't begin any more once its card is off the cart.
+    for (const { id } of (await engine.journal.tenders(cartId)).filter(({ state }) => state === "applied")) {
+      if ((await engine.journal.removeTender(cartId, id)) === "charging") return false;
+    }
+    const payment = await readOrderPayment(container, orderId);
+    if (!payment || payment.isCanceled) return false;
+    const { paidCents, pendingCents, totalCents } = payment;
+    if (paidCents + (mayBePending ? pendingCents : 0) >= totalCents) return false;
+    for (const id of payment.openPaymentIds) await container.resolve(Modules.PAYMENT).cancelPayment(id);
+    if (payment.openSessionIds.length > 0) {
+      const ids = [...payment.openSessionIds];
+      await deletePaymentSessionsWorkflow(container).run({ input: { ids } });
+    }
+    await cancelOrderWorkflow(container).run({ input: { order_id: orderId } });
+    const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+    logger.warn(`giftcard order=${orderId} cart=${cartId} canceled: it was not paid`);
+    return true;
+  });
+}
