@@ -20,17 +20,17 @@ interface Outcome extends pg.QueryResultRow {
  * not done in the batch but alone, so that it holds nobody up.
  */
 export function batchDevalues(pool: pg.Pool): Queryable {
-  const single = retrying(pool);
+  const db = retrying(pool);
   const alone = async (values: readonly unknown[]): Promise<Outcome> => {
     const text = textOf([values], "devalue");
-    const { rows } = await single.query<Outcome>({ name: NAME, text, values: [...values] });
+    const { rows } = await db.query<Outcome>({ name: NAME, text, values: [...values] });
     return rows[0] as Outcome;
   };
   const together = async (items: readonly (readonly unknown[])[]): Promise<Outcome[]> => {
     if (items.length === 1) return [await alone(items[0] as readonly unknown[])];
     let rows: Outcome[];
     try {
-      ({ rows } = await pool.query<Outcome>({
+      ({ rows } = await db.query<Outcome>({
         name: `${NAME}-${items.length}`,
         text: textOf(items, "devalue_unless_busy"),
         values: items.flat(),
@@ -54,7 +54,7 @@ export function batchDevalues(pool: pg.Pool): Queryable {
     laneOf: (values: readonly unknown[]) => (values[NUMBERS] as Buffer[])[0]?.toString("latin1") ?? "",
   });
   const query = async (config: pg.QueryConfig) => {
-    if (config.name !== NAME) return single.query(config);
+    if (config.name !== NAME) return db.query(config);
     return { rows: [await gathering.add(config.values ?? [])] };
   };
   return { query } as unknown as Queryable;
