@@ -20,6 +20,7 @@ export type {
   TenderChange,
 } from "./engine.js";
 export { CheckoutError, toCheckoutError } from "./errors.js";
+export { createHandler, type HandlerOptions } from "./handler.js";
 export {
   type Action,
   type ActionRecord,

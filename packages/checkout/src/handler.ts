@@ -1,0 +1,130 @@
+import type { Checkout } from "./checkout.js";
+import type { CartView } from "./engine.js";
+import { CheckoutError, toCheckoutError } from "./errors.js";
+import type { ApplyRequest, CardEntry, ShopError } from "./storefront.js";
+
+export interface HandlerOptions {
+  /**
+   * Says whose cart a request may touch, by the shop's own session or cookie: the cart, or null when there is none. The
+   * cart in the path must be this one.
+   */
+  readonly cartOf: (request: Request) => Promise<CartView | null> | CartView | null;
+  /** The path below which the routes stand, as the page's `endpoint` names it. Default `/giftcards`. */
+  readonly path?: string;
+  /** Other origins whose pages may call, such as `https://www.shop.example`. Default: none. */
+  readonly origins?: readonly string[];
+  /** Hears of failures that aren't refusals; the error holds no card. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+const MAX_BODY_BYTES = 4096;
+
+/**
+ * The routes that `<giftcard-pay>` speaks (see `storefront.ts`), as one function from a Web-standard request to a
+ * response, for any server that has these. A page of another origin can't call it unless `origins` names it.
+ */
+export function createHandler(
+  checkout: Checkout,
+  options: HandlerOptions,
+): (request: Request) => Promise<Response> {
+  const { cartOf, path = "/giftcards", origins = [] } = options;
+  const prefix = `/${path.split("/").filter(Boolean).join("/")}/carts/`.replace("//", "/");
+
+  async function route(request: Request): Promise<unknown> {
+    const { pathname } = new URL(request.url);
+    const [cartId, what, id, ...rest] = pathname.startsWith(prefix)
+      ? pathname.slice(prefix.length).replace(/\/$/, "").split("/").map(decode)
+      : [];
+    const call = `${request.method} ${what ?? ""}${id === undefined ? "" : "/id"}`;
+    const isKnown = ["GET ", "POST quote", "POST cards", "DELETE cards/id"].includes(call);
+    if (!cartId || !isKnown || rest.length > 0) throw new NoSuchRoute();
+    const cart = await cartOf(request);
+    if (!cart || cart.id !== cartId) throw new CheckoutError("cart_not_found");
+    if (call === "GET ") return checkout.list(cart);
+    if (call === "DELETE cards/id") return checkout.remove(cart, id ?? "");
+    const body = await readBody(request);
+    if (call === "POST quote") return checkout.quote(cart, body as unknown as CardEntry);
+    return checkout.apply(cart, body as unknown as ApplyRequest);
+  }
+
+  return async (request) => {
+    const headers = new Headers({ "Cache-Control": "no-store", Vary: "Origin" });
+    const origin = request.headers.get("origin");
+    if (origin !== null && origins.includes(origin)) {
+      headers.set("Access-Control-Allow-Origin", origin);
+      headers.set("Access-Control-Allow-Credentials", "true");
+      headers.set("Access-Control-Expose-Headers", "Retry-After");
+      if (request.method === "OPTIONS") {
+        headers.set("Access-Control-Allow-Methods", "GET, POST, DELETE");
+        headers.set(
+          "Access-Control-Allow-Headers",
+          request.headers.get("access-control-request-headers") ?? "",
+        );
+        return new Response(null, { status: 204, headers });
+      }
+    }
+    try {
+      if (!isFromOwnPage(request, origins)) return refuse(403, wrongOrigin, headers);
+      return Response.json(await route(request), { headers });
+    } catch (error) {
+      if (error instanceof NoSuchRoute) return refuse(404, noSuchRoute, headers);
+      const refusal = toCheckoutError(error);
+      if (refusal.code === "internal") options.onFailure?.(error);
+      if (refusal.retryAfterSeconds !== undefined)
+        headers.set("Retry-After", String(refusal.retryAfterSeconds));
+      return refuse(refusal.status, refusal.toJSON(), headers);
+    }
+  };
+}
+
+class NoSuchRoute extends Error {}
+
+const noSuchRoute: ShopError = { code: "invalid_request", message: "There is no such gift card route." };
+const wrongOrigin: ShopError = {
+  code: "invalid_request",
+  message: "Pages of this origin may not call. Name it in the handler's origins.",
+};
+
+const refuse = (status: number, body: ShopError, headers: Headers) =>
+  Response.json(body, { status, headers });
+
+/** A browser says where a call comes from; whoever says nothing isn't one, and has no shopper's cookies. */
+function isFromOwnPage(request: Request, origins: readonly string[]): boolean {
+  const origin = request.headers.get("origin");
+  const site = request.headers.get("sec-fetch-site");
+  if (site === "same-origin" || site === "none") return true;
+  if (origin !== null) return origin === new URL(request.url).origin || origins.includes(origin);
+  return site === null;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new NoSuchRoute();
+  }
+}
+
+/** Reads a small JSON object. Its text is never repeated: it holds a card. @throws invalid_request */
+async function readBody(request: Request): Promise<Record<string, unknown>> {
+  // Only JSON, which a form of another site can't send.
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new CheckoutError("invalid_request");
+  }
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > MAX_BODY_BYTES) throw new CheckoutError("invalid_request");
+    chunks.push(chunk);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch {
+    throw new CheckoutError("invalid_request");
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw new CheckoutError("invalid_request");
+  return body as Record<string, unknown>;
+}

@@ -1,0 +1,207 @@
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import Fastify from "fastify";
+import { Hono } from "hono";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { testDatabase } from "../../../test/support/test-database.js";
+import {
+  type CartView,
+  type Checkout,
+  createCheckout,
+  createHandler,
+  createPostgresStore,
+} from "../src/index.js";
+import { toNodeListener } from "../src/node.js";
+import { newCart, type Shop, sealingKeys, startShop } from "./shop.js";
+
+let shop: Shop;
+let pool: pg.Pool;
+let checkout: Checkout;
+/** A shop's sessions: the cart by the cookie. */
+const carts = new Map<string, CartView>();
+const cartOf = (request: Request) => carts.get(request.headers.get("cookie") ?? "") ?? null;
+
+beforeAll(async () => {
+  shop = await startShop();
+  pool = new pg.Pool({ connectionString: await testDatabase() });
+  const store = createPostgresStore({ pool });
+  await store.migrate();
+  checkout = createCheckout({ client: shop.client, environment: "sandbox", store, sealingKeys });
+});
+afterAll(async () => {
+  await pool.end();
+  await shop.stop();
+});
+
+function newSession(totalCents = 7498) {
+  const cart = newCart(totalCents);
+  const cookie = `cart=${cart.id}`;
+  carts.set(cookie, cart);
+  return { cart, cookie };
+}
+
+const ORIGIN = "https://shop.example";
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** Calls as a page of the shop does. */
+function call(
+  method: string,
+  path: string,
+  cookie: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) {
+  const handler = createHandler(checkout, { cartOf, origins: ["https://www.shop.example"] });
+  return handler(
+    new Request(`${ORIGIN}/giftcards/${path}`, {
+      method,
+      headers: { cookie, origin: ORIGIN, ...(body === undefined ? {} : JSON_TYPE), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    }),
+  );
+}
+
+describe("the handler", () => {
+  it("quotes, applies, lists and removes", async () => {
+    const { cart, cookie } = newSession();
+    const { cardNumber, pin } = await shop.card(7500);
+    const quoted = await call("POST", `carts/${cart.id}/quote`, cookie, { cardNumber, pin });
+    expect(quoted.status).toBe(200);
+    expect(quoted.headers.get("cache-control")).toBe("no-store");
+    const { quoteId } = await quoted.json();
+    const applied = await (await call("POST", `carts/${cart.id}/cards`, cookie, { quoteId })).json();
+    expect(applied).toMatchObject({ coveredCents: 5000, remainingCents: 2498 });
+    const listed = await (await call("GET", `carts/${cart.id}`, cookie)).json();
+    expect(listed).toEqual(applied);
+    const removed = await call("DELETE", `carts/${cart.id}/cards/${applied.cards[0].id}`, cookie);
+    expect(await removed.json()).toMatchObject({ coveredCents: 0, cards: [] });
+  });
+
+  it("touches the shopper's own cart only", async () => {
+    const [mine, other] = [newSession(), newSession()];
+    for (const cookie of [mine.cookie, "", "cart=none"]) {
+      const answer = await call("GET", `carts/${other.cart.id}`, cookie);
+      expect([answer.status, (await answer.json()).code]).toEqual([404, "cart_not_found"]);
+    }
+  });
+
+  it("refuses with the code, the status, and the wait", async () => {
+    const { cart, cookie } = newSession();
+    const wrong = { cardNumber: "1234567890123456789", pin: "000000" };
+    const first = await call("POST", `carts/${cart.id}/quote`, cookie, wrong);
+    expect([first.status, (await first.json()).code]).toEqual([400, "invalid_card"]);
+    for (let i = 0; i < 9; i++) await call("POST", `carts/${cart.id}/quote`, cookie, wrong);
+    const last = await call("POST", `carts/${cart.id}/quote`, cookie, wrong);
+    expect(last.status).toBe(429);
+    expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await last.json()).toMatchObject({ code: "too_many_attempts" });
+  });
+
+  it("takes no body that isn't a small JSON object, and repeats nothing of it", async () => {
+    const { cart, cookie } = newSession();
+    const { cardNumber, pin } = await shop.card(100);
+    const path = `carts/${cart.id}/quote`;
+    const bodies = [
+      `{"cardNumber":"${cardNumber}"`,
+      `["${cardNumber}"]`,
+      `"${cardNumber}"`,
+      "x".repeat(5000),
+    ];
+    for (const body of [...bodies, { cardNumber: Number(cardNumber), pin }]) {
+      const answer = await call("POST", path, cookie, body);
+      const text = await answer.text();
+      expect([answer.status, JSON.parse(text).code]).toEqual([400, "invalid_request"]);
+      expect(text).not.toContain(cardNumber.slice(0, 8));
+    }
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    expect((await call("POST", path, cookie, `cardNumber=${cardNumber}&pin=${pin}`, form)).status).toBe(400);
+    expect((await call("POST", path, cookie)).status).toBe(400);
+  });
+
+  it("answers no page of another origin, unless it is named", async () => {
+    const { cart, cookie } = newSession();
+    const path = `carts/${cart.id}`;
+    const status = async (headers: Record<string, string>) =>
+      (await call("GET", path, cookie, undefined, headers)).status;
+    expect(await status({ origin: "https://evil.example", "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await status({ origin: "null", "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await status({ origin: "http://inside:8080", "sec-fetch-site": "same-origin" })).toBe(200);
+    const named = await call("GET", path, cookie, undefined, { origin: "https://www.shop.example" });
+    expect(named.headers.get("access-control-allow-origin")).toBe("https://www.shop.example");
+    const preflight = await call("OPTIONS", path, "", undefined, {
+      origin: "https://www.shop.example",
+      "access-control-request-headers": "content-type",
+    });
+    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
+      204,
+      "content-type",
+    ]);
+    const foreign = await call("OPTIONS", path, "", undefined, { origin: "https://evil.example" });
+    expect(foreign.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("knows its routes and no others", async () => {
+    const { cart, cookie } = newSession();
+    const unknown: [string, string][] = [
+      ["GET", ""],
+      ["GET", "carts/"],
+      ["POST", `carts/${cart.id}`],
+      ["GET", `carts/${cart.id}/cards`],
+      ["DELETE", `carts/${cart.id}/cards`],
+      ["DELETE", `carts/${cart.id}/cards/a/b`],
+      ["GET", "carts/%E0%A4%A"],
+    ];
+    for (const [method, path] of unknown) expect((await call(method, path, cookie)).status).toBe(404);
+  });
+});
+
+describe("mounted", () => {
+  const handler = () => createHandler(checkout, { cartOf, path: "/shop/giftcards" });
+  const servers: Record<string, () => http.Server> = {
+    "node:http": () => http.createServer(toNodeListener(handler())),
+    Express: () => http.createServer(express().use("/shop/giftcards", toNodeListener(handler()))),
+    Fastify: () => {
+      const app = Fastify();
+      const listener = toNodeListener(handler());
+      // The body stays unread, for the handler.
+      app.removeAllContentTypeParsers();
+      app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+      app.all("/shop/giftcards/*", (request, reply) => {
+        reply.hijack();
+        void listener(request.raw, reply.raw);
+      });
+      return http.createServer(async (req, res) => {
+        await app.ready();
+        app.routing(req, res);
+      });
+    },
+    Hono: () => {
+      const app = new Hono();
+      app.all("/shop/giftcards/*", (c) => handler()(c.req.raw));
+      return http.createServer(toNodeListener(async (request) => app.fetch(request)));
+    },
+  };
+  for (const [name, create] of Object.entries(servers)) {
+    it(`in ${name} it answers as alone`, async () => {
+      const server = create();
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/shop/giftcards`;
+      try {
+        const { cart, cookie } = newSession();
+        const { cardNumber, pin } = await shop.card(500);
+        const applied = await fetch(`${base}/carts/${cart.id}/cards`, {
+          method: "POST",
+          headers: { cookie, ...JSON_TYPE },
+          body: JSON.stringify({ cardNumber, pin }),
+        });
+        expect(await applied.json()).toMatchObject({ coveredCents: 500, remainingCents: 6998 });
+        expect((await fetch(`${base}/carts/${cart.id}`)).status).toBe(404);
+      } finally {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
+    });
+  }
+});
