@@ -1,0 +1,123 @@
+import { Badge, Button, StatusBadge, Text } from "@medusajs/ui";
+import type { ReactNode } from "react";
+import type { Health } from "../../reports/health.js";
+import { useHealth, useRecovery } from "../client/queries.js";
+import { Section } from "./section.js";
+import type { BadgeColor } from "./texts.js";
+
+/** Past this, times in logs and statements of the two sides can't be laid side by side. */
+const CLOCK_LIMIT_MS = 5_000;
+
+/** The service, the key, the clocks and the seals, at a glance. */
+export function HealthSection() {
+  const { data, error } = useHealth();
+  const { mutate, isPending } = useRecovery();
+  return (
+    <Section
+      level="h1"
+      title="Gift cards"
+      about={data && `Company ${data.service.companyId} at ${data.service.baseUrl}`}
+      actions={
+        <>
+          {data && <EnvironmentBadge environment={data.environment} />}
+          <Button size="small" variant="secondary" isLoading={isPending} onClick={() => mutate()}>
+            Run recovery now
+          </Button>
+        </>
+      }
+    >
+      {data?.environment === "sandbox" && (
+        <Text size="small" className="bg-ui-tag-orange-bg text-ui-tag-orange-text px-6 py-2">
+          Sandbox: cards and amounts on this page are for trying out. No real money moves.
+        </Text>
+      )}
+      {error && <Tile name="Shop" color="red" label="No answer" about={error.message} />}
+      {data && <Tiles health={data} />}
+    </Section>
+  );
+}
+
+export function EnvironmentBadge({ environment }: { environment: string }) {
+  return environment === "sandbox" ? (
+    <Badge size="2xsmall" color="orange">
+      Sandbox
+    </Badge>
+  ) : (
+    <Badge size="2xsmall" color="green">
+      Live
+    </Badge>
+  );
+}
+
+function Tiles({ health: { service, clock, seals } }: { health: Health }) {
+  const { isReachable, isKeyValid, fault, answeredInMs } = service;
+  const sealed = Object.entries(seals.counts).map(
+    ([keyId, count]) => `${count} under “${keyId}”${keyId === seals.newestKeyId ? " (newest)" : ""}`,
+  );
+  const aheadMs = Math.max(Math.abs(clock.databaseAheadMs), Math.abs(clock.serviceAheadMs ?? 0));
+  const keyLabel = isKeyValid === null ? "Not known" : isKeyValid ? "Valid" : "Refused";
+  const keyColor = isKeyValid === null ? "grey" : isKeyValid ? "green" : "red";
+  return (
+    <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-4">
+      <Tile
+        name="Service"
+        color={isReachable ? "green" : "red"}
+        label={isReachable ? "Reachable" : "Not reachable"}
+        about={isReachable ? `Answered in ${answeredInMs} ms` : faultText(fault)}
+      />
+      <Tile
+        name="API key"
+        color={keyColor}
+        label={keyLabel}
+        about={isKeyValid === false ? "The service refuses it: set a new one" : "Tried with a reading call"}
+      />
+      <Tile
+        name="Clocks"
+        color={aheadMs > CLOCK_LIMIT_MS ? "orange" : "green"}
+        label={aheadMs > CLOCK_LIMIT_MS ? "Apart" : "Together"}
+        about={`Database ${ahead(clock.databaseAheadMs)}, service ${
+          clock.serviceAheadMs === null ? "not known" : ahead(clock.serviceAheadMs)
+        }`}
+      />
+      <Tile
+        name="Sealing keys"
+        color={seals.unopenable > 0 ? "red" : "green"}
+        label={seals.unopenable > 0 ? `${seals.unopenable} can't be opened` : "All open"}
+        about={sealed.length === 0 ? "Nothing is sealed" : sealed.join(", ")}
+      />
+    </div>
+  );
+}
+
+const ahead = (ms: number): string => {
+  const seconds = (Math.abs(ms) / 1000).toFixed(1);
+  return seconds === "0.0" ? "to the second" : `${seconds} s ${ms > 0 ? "ahead" : "behind"}`;
+};
+
+const faultText = (fault: string | null): string => (fault ?? "no answer").replaceAll("_", " ");
+
+function Tile({
+  name,
+  color,
+  label,
+  about,
+}: {
+  name: string;
+  color: BadgeColor;
+  label: string;
+  about: ReactNode;
+}) {
+  return (
+    <div className="flex flex-col gap-y-1 px-6 py-4">
+      <Text size="small" leading="compact" weight="plus" className="text-ui-fg-subtle">
+        {name}
+      </Text>
+      <StatusBadge color={color} className="self-start">
+        {label}
+      </StatusBadge>
+      <Text size="xsmall" leading="compact" className="text-ui-fg-muted break-words">
+        {about}
+      </Text>
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+import { Button, Input, Table, Text } from "@medusajs/ui";
+import { useState } from "react";
+import { Link } from "react-router-dom";
+import { type StatementView, useStatement } from "../client/queries.js";
+import { Field } from "./reconciliation-section.js";
+import { Nothing, Section } from "./section.js";
+import { money } from "./texts.js";
+
+/** What a merchant holds against the operator's invoice. */
+export function StatementSection() {
+  const [month, setMonth] = useState(new Date().toISOString().slice(0, 7));
+  const [commission, setCommission] = useState("");
+  const { data, error } = useStatement(month, commission);
+  return (
+    <Section
+      title="Monthly statement"
+      about="What was devalued and cancelled, by day and order, to be held against the operator's invoice."
+      actions={
+        <Button
+          size="small"
+          variant="secondary"
+          disabled={!data}
+          onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}
+        >
+          Download CSV
+        </Button>
+      }
+    >
+      <div className="flex flex-wrap items-end gap-4 px-6 py-4">
+        <Field label="Month" id="giftcard-month">
+          <Input
+            id="giftcard-month"
+            size="small"
+            type="month"
+            value={month}
+            onChange={(event) => event.target.value && setMonth(event.target.value)}
+          />
+        </Field>
+        <Field label="Commission, percent" id="giftcard-commission">
+          <Input
+            id="giftcard-commission"
+            size="small"
+            type="number"
+            min="0"
+            max="100"
+            step="any"
+            placeholder="0"
+            value={commission}
+            onChange={(event) => setCommission(event.target.value)}
+          />
+        </Field>
+      </div>
+      {error && <Nothing>{error.message}</Nothing>}
+      {!error && data && <Lines statement={data.statement} />}
+    </Section>
+  );
+}
+
+function Lines({ statement }: { statement: StatementView }) {
+  const { lines, orderNames, devaluedCents, cancelledCents, grossCents } = statement;
+  const { commissionPercent, commissionCents, netCents } = statement;
+  if (lines.length === 0) return <Nothing>Nothing was devalued or cancelled in this month.</Nothing>;
+  return (
+    <div className="overflow-x-auto">
+      <Table>
+        <Table.Header>
+          <Table.Row>
+            <Table.HeaderCell>Day</Table.HeaderCell>
+            <Table.HeaderCell>Order</Table.HeaderCell>
+            <Table.HeaderCell className="text-right">Devalued</Table.HeaderCell>
+            <Table.HeaderCell className="text-right">Cancelled</Table.HeaderCell>
+            <Table.HeaderCell className="text-right">Gross</Table.HeaderCell>
+          </Table.Row>
+        </Table.Header>
+        <Table.Body>
+          {lines.map((line) => (
+            <Table.Row key={`${line.day} ${line.orderId}`}>
+              <Table.Cell className="text-nowrap">{line.day}</Table.Cell>
+              <Table.Cell>
+                {line.orderId === null ? (
+                  <span className="text-ui-fg-muted">No order</span>
+                ) : (
+                  <Link to={`/orders/${line.orderId}`} className="text-ui-fg-interactive">
+                    {orderNames[line.orderId] ?? "Order"}
+                  </Link>
+                )}
+              </Table.Cell>
+              <Amounts of={[line.devaluedCents, line.cancelledCents, line.grossCents]} />
+            </Table.Row>
+          ))}
+          <Sum name="Total" of={[devaluedCents, cancelledCents, grossCents]} />
+          <Sum name={`Commission ${commissionPercent}%`} of={[null, null, -commissionCents]} />
+          <Sum name="Net" of={[null, null, netCents]} />
+        </Table.Body>
+      </Table>
+    </div>
+  );
+}
+
+function Sum({ name, of }: { name: string; of: readonly (number | null)[] }) {
+  return (
+    <Table.Row className="bg-ui-bg-subtle">
+      <Table.Cell className="text-nowrap">
+        <Text size="small" leading="compact" weight="plus">
+          {name}
+        </Text>
+      </Table.Cell>
+      <Table.Cell />
+      <Amounts of={of} />
+    </Table.Row>
+  );
+}
+
+function Amounts({ of }: { of: readonly (number | null)[] }) {
+  return of.map((cents, column) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: columns don't move
+    <Table.Cell key={column} className="text-right">
+      {cents === null ? "" : money(cents)}
+    </Table.Cell>
+  ));
+}
+
+function download(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,307 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { dayOf } from "@giftcard-pay/checkout";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+const DAY_MS = 24 * 60 * 60_000;
+const program = path.resolve(import.meta.dirname, "../bin/giftcard-medusa.js");
+
+let shop: TestShop;
+let folder: string;
+beforeAll(async () => {
+  shop = await startShop();
+  folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-admin-"));
+});
+beforeEach(() => shop.proxy.clear());
+afterAll(async () => {
+  await shop?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const admin = (method: string, at: string, body?: unknown) =>
+  shop.storefront.send(method, `/admin/giftcard-pay/${at}`, body);
+const attemptsOf = async (orderId: string) => (await admin("GET", `orders/${orderId}`)).body.attempts;
+/** A day more on either side, should it be midnight. */
+const days = { from: dayOf(new Date(Date.now() - DAY_MS)), to: dayOf(new Date(Date.now() + DAY_MS)) };
+const reconcile = async (more: object = {}) =>
+  (await admin("POST", "reconciliation", { ...days, ...more })).body.reconciliation;
+
+/** Buys for 74.98 with a card of 75.00, of which 50.00 are taken. */
+async function buy() {
+  const card = await shop.service.issueCard({ balanceCents: 7500 });
+  const cartId = await shop.storefront.createCart();
+  await shop.storefront.apply(cartId, card);
+  await shop.storefront.initiate(cartId);
+  const completed = await shop.storefront.complete(cartId);
+  expect(completed.body.type).toBe("order");
+  return { card, cartId, orderId: completed.body.order.id as string };
+}
+
+/** A charge of which a service without the extension can't tell whether it was made. It was. */
+async function leaveToPerson() {
+  const card = await shop.service.issueCard({ balanceCents: 7500 });
+  const cartId = await shop.storefront.createCart();
+  await shop.storefront.apply(cartId, card);
+  await shop.storefront.initiate(cartId);
+  shop.proxy.withoutExtension(true);
+  shop.proxy.set("devalue", "cut-after", 1);
+  const completed = await shop.storefront.complete(cartId);
+  expect(completed.body).toMatchObject({ code: "outcome_unknown" });
+  shop.proxy.clear();
+  const { attempts } = (await admin("GET", "attempts?state=needs_attention")).body;
+  const attempt = attempts.find((one: { cartId: string }) => one.cartId === cartId);
+  return { card, cartId, attempt };
+}
+
+/** Runs the plugin's command line on the shop's database. */
+async function command(...args: string[]) {
+  const env = { ...process.env, DATABASE_URL: shop.databaseUrl };
+  const running = promisify(execFile)(process.execPath, [program, ...args, "--directory", folder], { env });
+  return running.then(
+    ({ stdout }) => ({ exitCode: 0, stdout }),
+    ({ code, stdout, stderr }) => ({ exitCode: code, stdout: stdout + stderr }),
+  );
+}
+
+describe("an order's gift cards", () => {
+  it("are shown with part, last four, state and times, and with nothing that is secret", async () => {
+    const { card, orderId } = await buy();
+    const answer = await admin("GET", `orders/${orderId}`);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.body).toMatchObject({
+      environment: "sandbox",
+      attempts: [
+        {
+          ...{ orderId, state: "committed", lastFour: card.cardNumber.slice(-4), amountCents: 5000 },
+          ...{ deductedCents: 5000, devaluedAt: expect.any(String), reversedAt: null },
+        },
+      ],
+    });
+    const one = await admin("GET", `attempts/${answer.body.attempts[0].reference}`);
+    const list = await admin("GET", `attempts?order_id=${orderId}`);
+    expect(list.body).toMatchObject({ count: 1, attempts: [{ orderName: expect.stringMatching(/^#\d+$/) }] });
+    const health = await admin("GET", "health");
+    const shown = JSON.stringify([answer.body, one.body, list.body, health.body]);
+    for (const secret of [card.cardNumber, card.pin, shop.company.apiKey, "eyJ", "sealed"])
+      expect(shown).not.toContain(secret);
+  });
+
+  it("are for people who are logged in alone", async () => {
+    for (const [method, at] of [
+      ...[
+        ["GET", "attempts"],
+        ["GET", "health"],
+        ["GET", "orders/order_1"],
+        ["GET", "statement"],
+      ],
+      ...[
+        ["POST", "recover"],
+        ["POST", "attempts/gc_1/mark-taken"],
+        ["POST", "reconciliation"],
+      ],
+    ]) {
+      const response = await fetch(`${shop.medusa.url}/admin/giftcard-pay/${at}`, {
+        method: method as string,
+      });
+      expect(response.status).toBe(401);
+    }
+  });
+
+  it("are owed when the order is canceled while the service is down; a person can try at once", async () => {
+    const { card, orderId } = await buy();
+    shop.proxy.set("canceldevalue", "cut-before");
+    await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
+    const [owed] = await attemptsOf(orderId);
+    expect(owed).toMatchObject({ state: "reversing", tries: 1, reason: "canceled" });
+    expect((await reconcile()).differences).toContainEqual(
+      expect.objectContaining({
+        ...{ kind: "held", orderId, journal: { says: "reversing", cents: 5000 } },
+        other: { who: "payments", says: expect.stringContaining("canceled"), cents: 0 },
+      }),
+    );
+    const down = await admin("POST", `attempts/${owed.reference}/retry`);
+    expect(down).toMatchObject({ status: 200, body: { attempt: { state: "reversing", tries: 2 } } });
+    shop.proxy.clear();
+    const up = await admin("POST", `attempts/${owed.reference}/retry`);
+    expect(up.body.attempt).toMatchObject({ state: "reversed", reversedAt: expect.any(String) });
+    expect(await shop.balanceCents(card)).toBe(7500);
+    const { actions } = (await admin("GET", `attempts/${owed.reference}`)).body;
+    expect(actions).toHaveLength(2);
+    expect(actions[0]).toMatchObject({
+      action: "retry",
+      actor: expect.stringContaining(shop.medusa.admin.email),
+    });
+    const { differences } = await reconcile();
+    expect(differences.filter((d: { orderId: string }) => d.orderId === orderId)).toEqual([]);
+  });
+
+  it("are whole again once recovery runs, which an admin can ask for", async () => {
+    const { card, orderId } = await buy();
+    shop.proxy.set("canceldevalue", "error");
+    await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
+    shop.proxy.clear();
+    const recovered = async () => {
+      await admin("POST", "recover");
+      return (await attemptsOf(orderId))[0].state;
+    };
+    await expect.poll(recovered, { timeout: 20_000, interval: 500 }).toBe("reversed");
+    expect(await shop.balanceCents(card)).toBe(7500);
+  });
+});
+
+describe("what needs attention", () => {
+  it("comes first, with its evidence, and is settled once by a person who is written down", async () => {
+    const { attempt } = await leaveToPerson();
+    await buy();
+    const { attempts } = (await admin("GET", "attempts?limit=1")).body;
+    expect(attempts).toMatchObject([{ reference: attempt.reference, state: "needs_attention" }]);
+    expect(attempt).toMatchObject({
+      reason: "outcome_unknown",
+      balanceBeforeCents: 7500,
+      balanceAfterCents: 2500,
+    });
+    expect(attempt.balanceAfterAt).toEqual(expect.any(String));
+    expect((await reconcile()).differences).toContainEqual(
+      expect.objectContaining({ kind: "undecided", reference: attempt.reference }),
+    );
+
+    const settled = await admin("POST", `attempts/${attempt.reference}/mark-taken`);
+    expect(settled).toMatchObject({ status: 200, body: { attempt: { state: "taken" } } });
+    const again = await admin("POST", `attempts/${attempt.reference}/mark-not-taken`);
+    expect(again).toMatchObject({ status: 400, body: { message: expect.stringContaining("it is taken") } });
+    const { actions } = (await admin("GET", `attempts/${attempt.reference}`)).body;
+    expect(actions).toEqual([
+      {
+        ...{ action: "mark_taken", fromState: "needs_attention", toState: "taken" },
+        actor: expect.stringMatching(new RegExp(`^${shop.medusa.admin.email} \\(user_\\w+\\)$`)),
+        createdAt: expect.any(String),
+      },
+    ]);
+    // Money that is off a card without a payment in the shop stays a difference.
+    expect((await reconcile()).differences).toContainEqual(
+      expect.objectContaining({ kind: "payment_missing", reference: attempt.reference }),
+    );
+  });
+
+  it("shows the shop's other movements on the same card", async () => {
+    const { card, attempt, cartId } = await leaveToPerson();
+    await admin("POST", `attempts/${attempt.reference}/mark-not-taken`);
+    await shop.storefront.initiate(cartId);
+    await shop.storefront.complete(cartId);
+    // It was taken, so the card holds less than the shop believes: the next try finds out, and takes nothing.
+    expect(await shop.balanceCents(card)).toBe(2500);
+    const { otherAttemptsOfCard } = (await admin("GET", `attempts/${attempt.reference}`)).body;
+    expect(otherAttemptsOfCard).toMatchObject([
+      { lastFour: card.cardNumber.slice(-4), cartId, state: "reversed", reason: "balance_changed" },
+    ]);
+  });
+
+  it("is not there for an attempt that nobody knows, and a filter that is none is refused", async () => {
+    expect((await admin("GET", "attempts/gc_none")).status).toBe(404);
+    expect((await admin("POST", "attempts/gc_none/retry")).status).toBe(404);
+    for (const query of ["state=lost", "limit=-1", "limit=1000", "from=yesterdayish"])
+      expect((await admin("GET", `attempts?${query}`)).status).toBe(400);
+    const page = (await admin("GET", "attempts?limit=1&offset=1")).body;
+    expect(page).toMatchObject({ limit: 1, offset: 1, attempts: [{}] });
+  });
+});
+
+describe("the books", () => {
+  const month = dayOf(new Date()).slice(0, 7);
+
+  it("add up to a statement, on the page and on the command line", async () => {
+    const { orderId } = await buy();
+    const { statement, csv } = (await admin("GET", `statement?month=${month}&commission=10`)).body;
+    const line = statement.lines.find((one: { orderId: string }) => one.orderId === orderId);
+    expect(line).toMatchObject({ devaluedCents: 5000, cancelledCents: 0, grossCents: 5000 });
+    expect(statement.netCents).toBe(statement.grossCents - Math.round(statement.grossCents / 10));
+    expect(csv).toContain(`"${statement.orderNames[orderId]}",50.00,0.00,50.00`);
+    for (const query of ["", "month=2026-13", `month=${month}&commission=many`])
+      expect((await admin("GET", `statement?${query}`)).status).toBe(400);
+
+    const printed = await command("statement", "--month", month, "--commission", "10", "--csv");
+    expect(printed).toEqual({ exitCode: 0, stdout: csv });
+    const { stdout } = await command("statement", "--month", month, "--json");
+    expect(JSON.parse(stdout).grossCents).toBe(statement.grossCents);
+    const table = await command("statement", "--month", month);
+    expect(table.stdout).toMatch(/^day +order +devalued/);
+  });
+
+  it("are held against the service's report: a difference is a line with both sides, and ends with 1", async () => {
+    const report = (await shop.service.command(...["report", "--from", days.from, "--to", days.to])) as {
+      cards: { last_four: string; devalued: number }[];
+    };
+    const kinds = (differences: { kind: string }[]) => differences.map(({ kind }) => kind);
+    const before = await reconcile({ report: JSON.stringify(report) });
+    expect(before.cards).toBe(report.cards.length);
+    const { card } = await buy();
+    const found = await reconcile({ report: JSON.stringify(report) });
+    expect(kinds(found.differences)).toEqual([...kinds(before.differences), "service"]);
+    const lastFour = card.cardNumber.slice(-4);
+    const mine = found.differences.find((d: { lastFour: string }) => d.lastFour === lastFour);
+    expect(mine).toMatchObject({ kind: "service", journal: { cents: 5000 }, other: { cents: 0 } });
+    expect((await admin("POST", "reconciliation", { ...days, report: "nothing" })).status).toBe(400);
+
+    const file = path.join(folder, "report.json");
+    await writeFile(file, JSON.stringify(report));
+    const printed = await command("reconcile", "--from", days.from, "--to", days.to, "--report", file);
+    expect(printed.exitCode).toBe(1);
+    const lines = printed.stdout.trimEnd().split("\n");
+    expect(lines).toHaveLength(found.differences.length + 1);
+    expect(lines.find((line) => line.includes(`…${lastFour} `))).toMatch(
+      /^service .* journal: 50\.00 .* service: 0\.00 /,
+    );
+    const usage = await command("reconcile", "--from", days.to, "--to", days.from);
+    expect(usage).toMatchObject({ exitCode: 2, stdout: expect.stringContaining("before the first") });
+    const quiet = await command("reconcile", "--from", "2020-01-01", "--to", "2020-01-02", "--json");
+    expect(JSON.parse(quiet.stdout)).toMatchObject({ attempts: expect.any(Number) });
+  });
+
+  it("agree with Medusa whatever was captured and refunded there", async () => {
+    const [kept, refunded] = [await buy(), await buy()];
+    for (const { orderId } of [kept, refunded]) {
+      const { gifts } = paymentsOf(await shop.storefront.order(orderId));
+      await shop.storefront.ok("POST", `/admin/payments/${gifts[0].id}/capture`, {});
+    }
+    const { gifts } = paymentsOf(await shop.storefront.order(refunded.orderId));
+    await shop.storefront.ok("POST", `/admin/payments/${gifts[0].id}/refund`, { amount: 50 });
+    const ids = [kept.orderId, refunded.orderId];
+    const { differences } = await reconcile();
+    expect(differences.filter((d: { orderId: string }) => ids.includes(d.orderId))).toEqual([]);
+  });
+});
+
+describe("health", () => {
+  it("tells whether the service answers and takes the key, and how far the clocks are apart", async () => {
+    const { body } = await admin("GET", "health");
+    expect(body).toMatchObject({
+      environment: "sandbox",
+      service: { isReachable: true, isKeyValid: true, fault: null, companyId: shop.company.companyId },
+      seals: { unopenable: 0, counts: { demo: expect.any(Number) } },
+      attempts: { committed: expect.any(Number) },
+    });
+    expect(Math.abs(body.clock.databaseAheadMs)).toBeLessThan(1000);
+    expect(Math.abs(body.clock.serviceAheadMs)).toBeLessThanOrEqual(2000);
+    shop.proxy.set("getalleventconcepts", "error");
+    shop.proxy.set("geteventconcepts", "error");
+    expect((await admin("GET", "health")).body.service).toMatchObject({
+      isKeyValid: null,
+      isReachable: false,
+    });
+  });
+
+  it("tells when the key was revoked", async () => {
+    const keys = (await shop.service.command("key", "list", "--company", String(shop.company.companyId))) as {
+      key_id: number;
+    }[];
+    for (const { key_id } of keys) await shop.service.command("key", "revoke", String(key_id));
+    expect((await admin("GET", "health")).body.service).toMatchObject({
+      ...{ isReachable: true, isKeyValid: false, fault: "unauthorized" },
+    });
+  });
+});
