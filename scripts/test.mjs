@@ -30,6 +30,7 @@ const suites = Object.entries({
   service: { folder: "packages/service", needs: ["service"] },
   checkout: { folder: "packages/checkout", needs: ["checkout", "service"] },
   widget: { folder: "packages/widget", needs: ["widget"], browser: true, widget: true },
+  events: { folder: "examples/events-cli", needs: ["client", "service"] },
   medusa: { folder: "packages/medusa", needs: ["service", "store"] },
   whole: { folder: "test", needs: ["service", "store", "storefront"], browser: true },
 });

@@ -1,0 +1,57 @@
+import { createClient } from "@giftcard-pay/client";
+import { IDEMPOTENCY_REPLAYED_HEADER } from "@giftcard-pay/client/contract";
+import { exitCodes, Failure } from "./failure.js";
+
+/** Creating 500 events may take a busy service a while; an answer given up too early is one to ask for again. */
+const TIMEOUT_MS = 30_000;
+
+/**
+ * A client of the service that the environment names.
+ * @typedef {object} Connection
+ * @property {import("@giftcard-pay/client").GiftcardClient} client
+ * @property {() => boolean} replayed whether the last answer was the service's kept answer to an earlier call
+ */
+
+/**
+ * Makes the client from GIFTCARD_BASE_URL, and GIFTCARD_API_KEY or GIFTCARD_EMAIL and GIFTCARD_PASSWORD.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @param {{ withKey?: boolean }} [options] `withKey`: false where an operation without a key is all that is called
+ * @returns {Connection}
+ * @throws {Failure} naming the variable that is missing or wrong
+ */
+export function connect(env, { withKey = true } = {}) {
+  const {
+    GIFTCARD_BASE_URL: baseUrl,
+    GIFTCARD_API_KEY: apiKey,
+    GIFTCARD_EMAIL: email,
+    GIFTCARD_PASSWORD: password,
+  } = env;
+  if (!baseUrl) throw new Failure("Set GIFTCARD_BASE_URL to the service's address.", exitCodes.usage);
+  if (withKey && !apiKey && !(email && password)) {
+    throw new Failure(
+      "Set GIFTCARD_API_KEY, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD, to the company's.",
+      exitCodes.usage,
+    );
+  }
+  let replayed = false;
+  try {
+    const client = createClient({
+      baseUrl,
+      ...(apiKey ? { apiKey } : email && password ? { credentials: { email, password } } : {}),
+      timeoutMs: TIMEOUT_MS,
+      async fetch(input, init) {
+        const response = await fetch(input, init);
+        replayed = response.headers.get(IDEMPOTENCY_REPLAYED_HEADER) === "true";
+        return response;
+      },
+    });
+    return { client, replayed: () => replayed };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const message = error.message
+      .replace("baseUrl", "GIFTCARD_BASE_URL")
+      .replace("credentials.email", "GIFTCARD_EMAIL");
+    throw new Failure(message, exitCodes.usage);
+  }
+}

@@ -1,0 +1,259 @@
+import path from "node:path";
+import { createClient } from "@giftcard-pay/client";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
+import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { type CommandResult, fileOf, removeFiles, run } from "./command.js";
+
+const SAMPLE = path.resolve(import.meta.dirname, "../events.csv");
+
+let service: TestService;
+let proxy: FaultProxy;
+let company: TestCompany;
+let providerId: number;
+
+beforeAll(async () => {
+  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  proxy = await startFaultProxy(service.url);
+  providerId = (await service.createProvider("Kaartbureau")).id;
+});
+
+afterAll(async () => {
+  await removeFiles();
+  await proxy?.stop();
+  await service?.stop();
+});
+
+beforeEach(async () => {
+  proxy.clear();
+  proxy.seen.length = 0;
+  company = await service.createCompany();
+});
+
+const settings = () => ({ GIFTCARD_BASE_URL: proxy.url, GIFTCARD_API_KEY: company.apiKey });
+const push = (file: string, ...more: string[]) => run(["push", file, "--json", ...more], settings());
+const listed = () => createClient({ baseUrl: service.url, apiKey: company.apiKey }).listEvents();
+const sent = () => proxy.seen.filter(({ operation }) => operation === "newevent");
+const outcomes = (result: CommandResult) =>
+  result.json().events.map(({ outcome }: { outcome: string }) => outcome);
+
+const event = (name: string, more: object = {}) => ({
+  eventprovider_id: String(providerId),
+  event_name: name,
+  event_organiser: "Zaal BV",
+  event_start_date: "2099-06-01",
+  event_start_time: "20:30:00",
+  ticket_link: "https://tickets.example.nl/1",
+  ...more,
+});
+const many = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, index) => event(`Event ${index}`, more));
+
+describe("push", () => {
+  test("makes the sample's events, and reports each with its number", async () => {
+    const result = await push(SAMPLE);
+    expect(result.exitCode).toBe(0);
+    const events = await listed();
+    expect(result.json()).toEqual({
+      file: SAMPLE,
+      created: 3,
+      existing: 0,
+      unknown: 0,
+      refused: 0,
+      not_sent: 0,
+      events: ["spring-night", "summer-picnic", "autumn-jazz"].map((eventKey, index) => ({
+        row: index + 2,
+        eventKey,
+        title: events[index]?.title,
+        outcome: "created",
+        id: events[index]?.id,
+      })),
+    });
+    expect(events[1]).toMatchObject({
+      title: "Zomerpicknick",
+      description: 'Bring a "blanket"',
+      location: "Noorderpark, 1022 CD Amsterdam, Nederland",
+    });
+  });
+
+  test("the second time makes nothing, and reports the same events as existing", async () => {
+    const first = (await push(SAMPLE)).json();
+    const second = (await push(SAMPLE)).json();
+    expect(second).toMatchObject({ created: 0, existing: 3 });
+    const numbers = ({ events }: typeof first) => events.map(({ id }: { id: number }) => id);
+    expect(numbers(second)).toEqual(numbers(first));
+    expect(await listed()).toHaveLength(3);
+  });
+
+  test("the day after tomorrow makes nothing either", async () => {
+    await push(SAMPLE);
+    const db = new pg.Client({ connectionString: service.databaseUrl });
+    await db.connect();
+    await db.query(
+      "update idempotency_keys set created_at = created_at - interval '48 hours' where company_id = $1",
+      [company.companyId],
+    );
+    await db.end();
+    expect((await push(SAMPLE)).json()).toMatchObject({ created: 0, existing: 3 });
+    expect(await listed()).toHaveLength(3);
+  });
+
+  test("makes what was added to a file, also where rows have no event_key and more exist than a refusal tells", async () => {
+    const before = many(30);
+    expect((await push(await fileOf("events.json", before))).json()).toMatchObject({ created: 30 });
+    const after = [event("First"), ...before, event("Last", { event_key: "last" })];
+    const result = await push(await fileOf("events.json", after));
+    expect(outcomes(result)).toEqual(["created", ...before.map(() => "existing"), "created"]);
+    expect((await listed()).map(({ title }) => title).slice(30)).toEqual(["First", "Last"]);
+  });
+
+  test("knows an event from CSV and from JSON as the same, in any order of columns", async () => {
+    const csv = `ticket_link;event_start_time;event_start_date;event_organiser;event_name;eventprovider_id\r\n;;;;;\r\nhttps://tickets.example.nl/1;20:30:00;2099-06-01;"Zaal BV";Nacht;${providerId}\r\n`;
+    const first = await push(await fileOf("events.csv", `\ufeff${csv}`));
+    expect(first.json().events).toMatchObject([{ row: 3, outcome: "created" }]);
+    expect(outcomes(await push(await fileOf("events.json", [event("Nacht")])))).toEqual(["existing"]);
+  });
+
+  test("keeps within the service's limits of events and of bytes", async () => {
+    const file = await fileOf("events.json", many(501));
+    expect((await push(file)).json()).toMatchObject({ created: 501 });
+    expect(sent()).toHaveLength(2);
+    const large = await fileOf("large.json", many(60, { event_introductiontext: "é".repeat(20_000) }));
+    const result = await push(large);
+    expect(result.json()).toMatchObject({ created: 60 });
+    expect(result.stderr).toContain("60 of 60 events");
+    expect(sent()).toHaveLength(2 + 3);
+    expect(await listed()).toHaveLength(561);
+  });
+});
+
+describe("a connection that is cut", () => {
+  test.each(["cut-before", "cut-after", "garbage", "error"] as const)(
+    "%s: sends the batch again under its key",
+    async (fault) => {
+      proxy.set("newevent", fault, 2);
+      const result = await push(await fileOf("events.json", many(501)));
+      expect(result.json()).toMatchObject({ created: 501 });
+      const keys = sent().map(({ idempotencyKey }) => idempotencyKey);
+      expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]]);
+      expect(keys[3]).not.toBe(keys[0]);
+      expect(await listed()).toHaveLength(501);
+    },
+  );
+
+  test.each([
+    ["cut-before", "created"],
+    ["cut-after", "existing"],
+  ] as const)(
+    "%s for good: says that the outcome is unknown, and the next push settles it",
+    async (fault, then) => {
+      const file = await fileOf("events.json", many(501));
+      proxy.set("newevent", fault);
+      const lost = await push(file, "--retries", "1");
+      expect(lost.exitCode).toBe(4);
+      expect(lost.json()).toMatchObject({ created: 0, unknown: 500, not_sent: 1 });
+      expect(lost.stderr).toContain("Push the same file again");
+      proxy.clear();
+      const again = await push(file);
+      expect(again.exitCode).toBe(0);
+      expect(outcomes(again)).toEqual([...Array(500).fill(then), "created"]);
+      expect(await listed()).toHaveLength(501);
+    },
+  );
+
+  test("a service that doesn't know the key takes an event_key once all the same", async () => {
+    proxy.withoutExtension(true);
+    proxy.set("newevent", "cut-after", 1);
+    const result = await push(SAMPLE);
+    expect(result.json()).toMatchObject({ created: 0, existing: 3 });
+    expect(await listed()).toHaveLength(3);
+  });
+});
+
+describe("a file with faults", () => {
+  test("what only the service finds is told by its row too", async () => {
+    const at = new Date(Date.now() + 8000).toLocaleString("sv-SE", { timeZone: "Europe/Amsterdam" });
+    const [date, time] = at.split(" ");
+    const soon = event("Soon", { event_start_date: date, event_start_time: time });
+    proxy.set("newevent", "hold", 1);
+    const pushing = push(await fileOf("events.json", [event("Later"), soon]));
+    await expect.poll(() => sent().length, { timeout: 7000 }).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 8000));
+    await proxy.release();
+    const result = await pushing;
+    expect(result.exitCode).toBe(1);
+    expect(result.json()).toMatchObject({ created: 0, refused: 2 });
+    expect(result.json().events[1]).toMatchObject({
+      row: 2,
+      fault: "event_start_date must be in the future",
+    });
+  });
+
+  test("each is told by row and column, and nothing is sent", async () => {
+    const header =
+      "eventprovider_id,event_name,event_organiser,event_start_date,event_start_time,ticket_link,event_end_date,event_key";
+    const rows = [
+      `${providerId},Fine,Zaal,2099-06-01,20:30:00,https://tickets.example.nl/1,,one`,
+      `999,Nacht,Zaal,2020-01-01,20:30:00,https://tickets.example.nl/1,2019-01-01,two`,
+      `${providerId},"  ",Zaal,01-06-2099,20:30,javascript:alert(1),,three`,
+      `${providerId},Twice,Zaal,2099-06-01,20:30:00,https://tickets.example.nl/1,,one`,
+      `${providerId},Long,Zaal,2099-06-01,20:30:00,https://tickets.example.nl/1,,four,five`,
+    ];
+    const file = await fileOf("events.csv", [header, ...rows].join("\n"));
+    const result = await push(file);
+    expect(result.exitCode).toBe(3);
+    expect(result.json().faults).toEqual([
+      { row: 3, column: "eventprovider_id", message: "is no provider's; `list providers` shows them" },
+      { row: 3, column: "event_start_date", message: "must be in the future" },
+      { row: 3, column: "event_end_date", message: "must not be before the start" },
+      { row: 4, column: "event_name", message: "must not be empty" },
+      { row: 4, column: "event_start_date", message: "must be a date, yyyy-mm-dd" },
+      { row: 4, column: "event_start_time", message: "must be a time, hh:ii:ss" },
+      { row: 4, column: "ticket_link", message: "must be an http or https address" },
+      { row: 5, column: "event_key", message: "is that of row 2 too" },
+      { row: 6, column: "", message: "has 9 cells where the header has 8" },
+    ]);
+    expect(result.stderr).toContain("  row 3, event_start_date: must be in the future");
+    expect(sent()).toEqual([]);
+  });
+
+  test.each([
+    [
+      "events.csv",
+      "event_name,event_nam,event_name\nA,B,C\n",
+      3,
+      "row 1, event_nam: is not a field of an event",
+    ],
+    ["events.csv", 'event_name\n"A\n', 2, "Quote Not Closed"],
+    ["events.csv", new Uint8Array([0x65, 0xe9, 0x0a]), 2, "is not UTF-8"],
+    ["events.csv", "", 2, "holds no events"],
+    ["events.json", "{}", 2, "must hold an array"],
+    ["events.json", "[", 2, "is not JSON"],
+    ["events.json", '[1, {"event_nam": "A"}]', 3, "row 2, event_nam: is not a field of an event"],
+    ["events.txt", "", 2, "ends in .csv or .json"],
+  ])("%s holding %o", async (name, content, exitCode, message) => {
+    const result = await push(await fileOf(name, content));
+    expect([result.exitCode, result.stderr]).toEqual([exitCode, expect.stringContaining(message)]);
+    expect(sent()).toEqual([]);
+  });
+
+  test("two rows that hold the same need an event_key each", async () => {
+    const twins = await push(await fileOf("events.json", [event("Twin"), event("Twin")]));
+    expect(twins.json().faults).toMatchObject([{ row: 2, column: "event_key" }]);
+    const keyed = [event("Twin", { event_key: "a" }), event("Twin", { event_key: "b" })];
+    expect((await push(await fileOf("events.json", keyed))).json()).toMatchObject({ created: 2 });
+  });
+
+  test("a dry run checks and makes nothing, with and without a service", async () => {
+    const dry = await run(["push", SAMPLE, "--dry-run", "--json"], { GIFTCARD_BASE_URL: proxy.url });
+    expect([dry.exitCode, dry.json()]).toEqual([0, { file: SAMPLE, checked: 3, providersChecked: true }]);
+    const alone = await run(["push", SAMPLE, "--dry-run"]);
+    expect([alone.exitCode, alone.stdout]).toEqual([0, expect.stringContaining("3 events, no faults")]);
+    const unknownProvider = await fileOf("events.json", [event("A", { eventprovider_id: 999 })]);
+    expect((await push(unknownProvider, "--dry-run")).exitCode).toBe(3);
+    expect(sent()).toEqual([]);
+    expect(await listed()).toEqual([]);
+  });
+});
