@@ -111,7 +111,7 @@ async function main() {
   const stopping = new AbortController();
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
     process.once(signal, () => stopping.abort());
-  await build(["service", "store"], { progress: say, signal: stopping.signal });
+  await build(values.list ? ["service"] : ["service", "store"], { progress: say, signal: stopping.signal });
   const { allCells, shortCells, runMatrix } = await loadMatrix();
   const all = values.short ? shortCells() : allCells();
   const cells = values.cell

@@ -16,6 +16,8 @@ interface Job {
 export interface MatrixOptions {
   /** Worlds side by side. Default 2. */
   readonly workers?: number;
+  /** A PostgreSQL server to use; one is started when left out. */
+  readonly postgresUrl?: string;
   readonly onResult?: (result: CellResult, done: number, total: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -25,14 +27,15 @@ export async function runMatrix(cells: readonly Cell[], options: MatrixOptions =
   const { workers = 2, onResult = () => {}, signal } = options;
   const jobs = groupCells(cells);
   const results = new Map<string, CellResult>();
-  const postgres = await startPostgres();
+  const postgres = options.postgresUrl === undefined ? await startPostgres() : null;
+  const postgresUrl = options.postgresUrl ?? (postgres?.url as string);
   const work = async () => {
     let world: World | undefined;
     try {
       for (;;) {
         const job = jobs.shift();
         if (!job || signal?.aborted) return;
-        world ??= await openWorld(postgres.url);
+        world ??= await openWorld(postgresUrl);
         for (const result of await runJob(world, job)) {
           results.set(result.cell.name, result);
           onResult(result, results.size, cells.length);
@@ -46,7 +49,7 @@ export async function runMatrix(cells: readonly Cell[], options: MatrixOptions =
   try {
     await Promise.all(Array.from({ length: Math.min(workers, jobs.length) }, work));
   } finally {
-    await postgres.stop();
+    await postgres?.stop();
   }
   return cells.flatMap((cell) => results.get(cell.name) ?? []);
 }
