@@ -18,14 +18,14 @@ const RULES = {
     select c.id as card, c.last_four, null::bigint as row, coalesce(s.cents, 0) as expected, c.balance_cents as found
       from cards c left join (select card_id, sum(amount_cents)::bigint as cents from ledger group by card_id) s
         on s.card_id = c.id
-      where c.balance_cents <> coalesce(s.cents, 0)`,
+      where c.balance_cents <> coalesce(s.cents, 0) order by 1`,
   // Over time too: each card's rows are written one after the other.
   never_below_zero: `
     select c.id, c.last_four, l.id, 0::bigint, l.running
       from (select id, card_id, sum(amount_cents) over (partition by card_id order by id)::bigint as running from ledger) l
         join cards c on c.id = l.card_id where l.running < 0
     union all
-    select id, last_four, null, 0, balance_cents from cards where balance_cents < 0`,
+    select id, last_four, null, 0, balance_cents from cards where balance_cents < 0 order by 1, 3`,
   one_reversal_each: `
     select c.id, c.last_four, min(r.id), d.refund_cents, sum(r.amount_cents)::bigint
       from ledger r left join ledger d on d.id = r.reverses and d.kind = 'devalue' and d.card_id = r.card_id
@@ -33,12 +33,12 @@ const RULES = {
         left join cards c on c.id = r.card_id
       where r.kind = 'cancel'
       group by r.reverses, r.card_id, c.id, c.last_four, d.id, d.refund_cents
-      having count(*) <> 1 or d.id is null or sum(r.amount_cents) <> d.refund_cents`,
+      having count(*) <> 1 or d.id is null or sum(r.amount_cents) <> d.refund_cents order by 3`,
   key_has_its_row: `
     select c.id, c.last_four, k.ledger_id, null::bigint, l.refund_cents
       from idempotency_keys k left join ledger l on l.id = k.ledger_id left join cards c on c.id = l.card_id
       where k.ledger_id is not null
-        and (l.id is null or l.kind <> 'devalue' or l.company_id <> k.company_id or k.operation <> 'devalue')`,
+        and (l.id is null or l.kind <> 'devalue' or l.company_id <> k.company_id or k.operation <> 'devalue') order by 3`,
 } as const;
 
 /** What was looked at, and all that is wrong with it. */

@@ -1,0 +1,114 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCommand, type ServeProcess, spawnServe } from "../../../test/support/service.js";
+import { call, credentials } from "./wire.js";
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-backup-"));
+const dataDir = path.join(folder, "data");
+const backup = path.join(folder, "backup");
+const company = { companyId: 0, apiKey: "", email: "", password: "" };
+let cards: { cardnumber: string; pin: string }[];
+let server: ServeProcess;
+
+const json = ({ stdout }: { stdout: string }) => JSON.parse(stdout);
+const command = (where: string, ...args: string[]) => runCommand([...args, "--data-dir", where, "--json"]);
+
+beforeAll(async () => {
+  server = await spawnServe(["--data-dir", dataDir, "--calls-per-minute", "0", "--log-level", "warn"]);
+  const shop = json(
+    await command(
+      dataDir,
+      "company",
+      "create",
+      "--name",
+      "A",
+      "--email",
+      "a@example.nl",
+      "--password",
+      "geheim",
+    ),
+  );
+  Object.assign(company, { companyId: shop.company_id, apiKey: shop.apikey });
+  cards = json(await command(dataDir, "card", "issue", "--balance", "100000", "--count", "200"));
+});
+afterAll(async () => {
+  await server.stop();
+  fs.rmSync(folder, { recursive: true });
+});
+
+/** Devalues without pause until it is told to stop; gives the tokens in the order of their answers. */
+function load() {
+  const tokens: string[] = [];
+  let going = true;
+  const caller = async (index: number) => {
+    for (let n = index; going; n++) {
+      const card = cards[n % cards.length] as { cardnumber: string; pin: string };
+      const { body } = await call(server.url, "devalue", { ...credentials(company), ...card, amount: 7 });
+      tokens.push(body.cancel_token);
+    }
+  };
+  const running = Promise.all(Array.from({ length: 8 }, (_, index) => caller(index)));
+  const stop = () => {
+    going = false;
+    return running;
+  };
+  return { tokens, stop };
+}
+
+test("a backup under load, put back, has every devalue that was answered before it, and right books", async () => {
+  const calls = load();
+  await expect.poll(() => calls.tokens.length, { timeout: 20_000 }).toBeGreaterThan(100);
+  const before = [...calls.tokens];
+  const made = await command(dataDir, "backup", "--to", backup);
+  const during = calls.tokens.length - before.length;
+  await calls.stop();
+  expect([made.exitCode, made.stderr]).toEqual([0, expect.stringContaining("secrets file is not in it")]);
+  expect(during).toBeGreaterThan(0);
+  expect(fs.existsSync(path.join(backup, "secrets.json"))).toBe(false);
+  expect(fs.existsSync(`${backup}.unfinished`)).toBe(false);
+
+  const restored = path.join(folder, "restored");
+  fs.mkdirSync(restored);
+  fs.copyFileSync(path.join(dataDir, "secrets.json"), path.join(restored, "secrets.json"));
+  expect((await command(restored, "restore", "--from", backup)).exitCode).toBe(0);
+  expect(json(await command(restored, "check"))).toMatchObject({ ok: true, cards: 200 });
+  const second = await spawnServe(["--data-dir", restored, "--calls-per-minute", "0"]);
+  try {
+    const cancels = before.map((cancel_token) =>
+      call(second.url, "cancelDevalue", { ...credentials(company), cancel_token }),
+    );
+    expect((await Promise.all(cancels)).map(({ status }) => status)).toEqual(before.map(() => 200));
+  } finally {
+    await second.stop();
+  }
+}, 90_000);
+
+test("restore refuses without the right secrets, and leaves nothing behind", async () => {
+  const place = path.join(folder, "refused");
+  fs.mkdirSync(place);
+  const secrets = path.join(place, "secrets.json");
+  expect((await command(place, "restore", "--from", backup)).exitCode).toBe(6);
+  fs.copyFileSync(path.join(dataDir, "secrets.json"), secrets);
+  const wrong = JSON.parse(fs.readFileSync(secrets, "utf8"));
+  fs.writeFileSync(secrets, JSON.stringify({ ...wrong, pin: wrong.cardNumber }));
+  const refused = await command(place, "restore", "--from", backup);
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    6,
+    expect.stringContaining("does not belong to this database"),
+  ]);
+  for (const name of ["postgres", "postgres.password"])
+    expect(fs.existsSync(path.join(place, name))).toBe(false);
+});
+
+test("neither command writes over what is there, and restore takes no half backup", async () => {
+  expect((await command(dataDir, "backup", "--to", backup)).stderr).toContain("is there already");
+  expect((await command(dataDir, "restore", "--from", backup)).stderr).toContain("is there already");
+  const half = path.join(folder, "half");
+  fs.cpSync(backup, half, { recursive: true });
+  fs.rmSync(path.join(half, "backup.json"));
+  expect((await command(path.join(folder, "new"), "restore", "--from", half)).stderr).toContain(
+    "not a whole backup",
+  );
+});

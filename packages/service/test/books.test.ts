@@ -1,0 +1,206 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  runCommand,
+  startGiftcardService,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { call, credentials, onCard } from "./wire.js";
+
+let service: TestService;
+let db: pg.Client;
+let shop: TestCompany;
+let other: TestCompany;
+const lastFours: string[] = [];
+
+beforeAll(async () => {
+  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+  [shop, other] = [await service.createCompany(), await service.createCompany()];
+  const [first, second] = [
+    await service.issueCard({ balanceCents: 7500 }),
+    await service.issueCard({ balanceCents: 900 }),
+  ];
+  lastFours.push(first.cardNumber.slice(-4), second.cardNumber.slice(-4));
+  const take = async (company: TestCompany, card: typeof first, amount: number) =>
+    (
+      await call(
+        service.url,
+        "devalue",
+        { ...onCard(company, card), amount },
+        { headers: { "Idempotency-Key": `k${amount}` } },
+      )
+    ).body;
+  const { cancel_token } = await take(shop, first, 1000);
+  await call(service.url, "cancelDevalue", { ...credentials(shop), cancel_token });
+  await take(shop, first, 2000);
+  await take(shop, second, 300);
+  await take(other, first, 450);
+});
+afterAll(async () => {
+  await db.end();
+  await service.stop();
+});
+
+const env = () => ({ GIFTCARD_DATABASE_URL: service.databaseUrl });
+async function check() {
+  const { exitCode, stdout, stderr } = await runCommand(["check", "--json"], env());
+  return { exitCode, stderr, ...JSON.parse(stdout) };
+}
+
+/** Changes what no statement of the service could: triggers and foreign keys are off for it. Takes it back afterwards. */
+async function tamper(statement: string, undo: string) {
+  const run = async (text: string) => {
+    await db.query("set session_replication_role = replica");
+    await db.query(text);
+    await db.query("set session_replication_role = origin");
+  };
+  await run(statement);
+  const found = await check();
+  await run(undo);
+  return found;
+}
+
+test("check finds the books right, and says what it looked at", async () => {
+  expect(await check()).toMatchObject({
+    exitCode: 0,
+    ok: true,
+    cards: 2,
+    ledger_rows: 7,
+    balance: 5650,
+    faults: [],
+  });
+});
+
+test("check finds a cent that was moved by hand, shows the rows, and ends with 1", async () => {
+  const found = await tamper(
+    "update cards set balance_cents = balance_cents + case id when 1 then -1 else 1 end",
+    "update cards set balance_cents = balance_cents - case id when 1 then -1 else 1 end",
+  );
+  expect(found).toMatchObject({ exitCode: 1, exit_code: 1, ok: false });
+  const fault = { rule: "balance_is_ledger", ledger_row: null };
+  expect(found.faults).toEqual([
+    { ...fault, card: 1, last_four: lastFours[0], expected: 5050, found: 5049 },
+    { ...fault, card: 2, last_four: lastFours[1], expected: 600, found: 601 },
+  ]);
+  expect(found.stderr).toContain("balance_is_ledger: card 1");
+  expect((await check()).exitCode).toBe(0);
+});
+
+test("check finds a reversal of another amount, one of nothing, and a ledger that went below zero", async () => {
+  const cancelled = await tamper(
+    "update ledger set amount_cents = 999 where kind = 'cancel'",
+    "update ledger set amount_cents = 1000 where kind = 'cancel'",
+  );
+  expect(cancelled.faults).toContainEqual(
+    expect.objectContaining({ rule: "one_reversal_each", expected: 1000, found: 999 }),
+  );
+  const orphaned = await tamper(
+    "update ledger set reverses = 1 where kind = 'cancel'",
+    "update ledger set reverses = 3 where kind = 'cancel'",
+  );
+  expect(orphaned.faults).toEqual([expect.objectContaining({ rule: "one_reversal_each", expected: null })]);
+  const overdrawn = await tamper(
+    "update ledger set amount_cents = 10 where card_id = 2 and kind = 'issue'",
+    "update ledger set amount_cents = 900 where card_id = 2 and kind = 'issue'",
+  );
+  expect(overdrawn.faults).toContainEqual(
+    expect.objectContaining({ rule: "never_below_zero", card: 2, found: -290 }),
+  );
+  const keyed = await tamper(
+    "update idempotency_keys set ledger_id = 1 where ledger_id = 3",
+    "update idempotency_keys set ledger_id = 3 where ledger_id = 1",
+  );
+  expect(keyed.faults).toEqual([expect.objectContaining({ rule: "key_has_its_row", ledger_row: 1 })]);
+  expect((await check()).exitCode).toBe(0);
+});
+
+const period = ["--from", "2000-01-01", "--to", "2100-01-01"];
+
+test("report gives what each company took from each card and put back, and the sums", async () => {
+  const report = await service.command("report", ...period);
+  const row = { company: "A shop", cancels: 0, cancelled: 0 };
+  const first = { card: 1, last_four: lastFours[0], balance: 5050 };
+  expect(report).toEqual({
+    from: "2000-01-01",
+    to: "2100-01-01",
+    cards: [
+      {
+        ...row,
+        ...first,
+        company_id: shop.companyId,
+        devalues: 2,
+        devalued: 3000,
+        cancels: 1,
+        cancelled: 1000,
+        outstanding: 2000,
+      },
+      {
+        ...row,
+        company_id: shop.companyId,
+        card: 2,
+        last_four: lastFours[1],
+        balance: 600,
+        devalues: 1,
+        devalued: 300,
+        outstanding: 300,
+      },
+      { ...row, ...first, company_id: other.companyId, devalues: 1, devalued: 450, outstanding: 450 },
+    ],
+    companies: [
+      {
+        company_id: shop.companyId,
+        company: "A shop",
+        devalues: 3,
+        devalued: 3300,
+        cancels: 1,
+        cancelled: 1000,
+        outstanding: 2300,
+      },
+      {
+        company_id: other.companyId,
+        company: "A shop",
+        devalues: 1,
+        devalued: 450,
+        cancels: 0,
+        cancelled: 0,
+        outstanding: 450,
+      },
+    ],
+    total: { devalues: 4, devalued: 3750, cancels: 1, cancelled: 1000, outstanding: 2750 },
+  });
+  const alone = (await service.command("report", ...period, "--company", String(other.companyId))) as {
+    total: object;
+  };
+  expect(alone.total).toMatchObject({ outstanding: 450 });
+});
+
+test("a period begins and ends at midnight in Amsterdam", async () => {
+  await db.query("set session_replication_role = replica");
+  await db.query("update ledger set created_at = '2030-06-30T22:30:00Z' where company_id = $1", [
+    other.companyId,
+  ]);
+  await db.query("set session_replication_role = origin");
+  const on = async (day: string) =>
+    ((await service.command("report", "--from", day, "--to", day)) as { total: { devalues: number } }).total
+      .devalues;
+  expect([await on("2030-06-30"), await on("2030-07-01")]).toEqual([0, 1]);
+});
+
+test("a report is a table for people, or comma-separated values in which no name is a formula", async () => {
+  await db.query("update companies set name = '=1+2, \"Ltd\"' where id = $1", [other.companyId]);
+  const csv = await runCommand(["report", ...period, "--csv", "--company", String(other.companyId)], env());
+  expect(csv.stdout.split("\r\n")).toEqual([
+    "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance",
+    `${other.companyId},"'=1+2, ""Ltd""",1,"${lastFours[0]}",1,450,0,0,450,5050\n`,
+  ]);
+  const table = await runCommand(["report", ...period], env());
+  expect(table.stdout).toMatch(/total +4 +37\.50 +1 +10\.00 +27\.50/);
+  expect((await runCommand(["report", ...period, "--csv", "--json"], env())).exitCode).toBe(2);
+  expect((await runCommand(["report", "--from", "2030-02-02", "--to", "2030-02-01"], env())).exitCode).toBe(
+    2,
+  );
+});

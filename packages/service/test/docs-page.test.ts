@@ -1,0 +1,38 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "../../../test/support/browser.js";
+import { startGiftcardService, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+
+let service: TestService;
+let browser: Browser;
+
+beforeAll(async () => {
+  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+test("the page shows all nine operations, under its strict policy, and asks no other host", async () => {
+  const page = await browser.newPage();
+  const asked: string[] = [];
+  const complaints: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  const answer = await page.goto(`${service.url}/docs`);
+  const policy = (await answer?.headerValue("content-security-policy")) ?? "";
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  await page.waitForSelector(".opblock");
+  expect(await page.locator(".opblock").count()).toBe(9);
+  await page.locator("[id$=devalue] .opblock-summary-control").first().click();
+  await page.waitForSelector(".responses-table");
+  expect(complaints).toEqual([]);
+  expect(asked.length).toBeGreaterThan(3);
+  expect(asked.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith("data:"))).toEqual([]);
+  await page.close();
+});

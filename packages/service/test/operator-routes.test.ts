@@ -1,0 +1,177 @@
+import { BASE_PATH, endpoints, errorDefinitions } from "@giftcard-pay/client/contract";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { call, credentials, onCard } from "./wire.js";
+
+let service: TestService;
+let company: TestCompany;
+
+beforeAll(async () => {
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), environment: "sandbox" });
+  company = await service.createCompany();
+});
+afterAll(() => service.stop());
+
+const metric = async (line: string) => {
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  return Number(
+    text
+      .split("\n")
+      .find((one) => one.startsWith(`${line} `))
+      ?.slice(line.length),
+  );
+};
+// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came
+const jsonOf = async (answer: Response): Promise<any> => answer.json();
+const readDocument = async () => jsonOf(await fetch(`${service.url}/openapi.json`));
+async function connect(): Promise<pg.Client> {
+  const db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+  return db;
+}
+
+test("health and readiness name the environment and the version", async () => {
+  const health = await fetch(`${service.url}/healthz`);
+  expect([health.status, await health.json()]).toEqual([
+    200,
+    { status: "ok", environment: "sandbox", version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+  ]);
+  const ready = await fetch(`${service.url}/readyz`);
+  expect([ready.status, (await jsonOf(ready)).status]).toEqual([200, "ready"]);
+});
+
+test("it is not ready while a migration is missing, and healthy all the same", async () => {
+  const db = await connect();
+  await db.query("create table kept as select * from kysely_migration");
+  await db.query("delete from kysely_migration where name = (select max(name) from kysely_migration)");
+  const ready = await fetch(`${service.url}/readyz`);
+  expect([ready.status, (await jsonOf(ready)).status]).toEqual([503, "database not migrated"]);
+  expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  await db.query("insert into kysely_migration select * from kept on conflict do nothing");
+  await db.query("drop table kept");
+  await db.end();
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+});
+
+test("readiness and metrics answer while calls hold every connection and wait for a lock", async () => {
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const db = await connect();
+  await db.query("begin");
+  await db.query("select from cards for update");
+  const waiting = Array.from({ length: 40 }, () =>
+    call(service.url, "devalue", { ...onCard(company, card), amount: 1 }),
+  );
+  await expect.poll(() => metric("giftcard_database_lock_waits")).toBeGreaterThan(0);
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  expect(await metric("giftcard_calls_in_flight")).toBeGreaterThanOrEqual(40);
+  expect(await metric('giftcard_database_connections{state="busy"}')).toBeGreaterThan(0);
+  await db.query("commit");
+  await db.end();
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 200));
+  await expect.poll(() => metric("giftcard_calls_in_flight")).toBe(0);
+});
+
+test("metrics count calls by operation and outcome, and the money that moved; nothing of a card is in them", async () => {
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const names = [
+    'giftcard_calls_total{operation="devalue",outcome="done"}',
+    'giftcard_calls_total{operation="devalue",outcome="replayed"}',
+    'giftcard_calls_total{operation="devalue",outcome="invalid_card"}',
+    'giftcard_money_cents_total{operation="devalue"}',
+    'giftcard_money_cents_total{operation="canceldevalue"}',
+    'giftcard_call_duration_seconds_count{operation="canceldevalue"}',
+  ];
+  const read = async () => Promise.all(names.map(async (name) => (await metric(name)) || 0));
+  const before = await read();
+  const wire = { ...onCard(company, card), amount: 1250 };
+  const headers = { "Idempotency-Key": "counted" };
+  const { body } = await call(service.url, "devalue", wire, { headers });
+  await call(service.url, "devalue", wire, { headers });
+  await call(service.url, "devalue", { ...wire, pin: "wrong" });
+  await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
+  const after = await read();
+  expect(after.map((value, index) => value - (before[index] as number))).toEqual([1, 1, 1, 1250, 1250, 1]);
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  for (const secret of [card.cardNumber, card.cardNumber.slice(-4), company.apiKey, body.cancel_token]) {
+    expect(text).not.toContain(secret);
+  }
+});
+
+test("with a port of their own, metrics are there alone", async () => {
+  const args = ["--metrics-port", "0"];
+  const other = await startGiftcardService({ databaseUrl: await testDatabase(), args });
+  const metricsUrl = /"metrics_url":"([^"]+)"/.exec(other.logs())?.[1];
+  expect((await fetch(`${metricsUrl}/metrics`)).status).toBe(200);
+  expect((await fetch(`${metricsUrl}${BASE_PATH}get_providers`)).status).toBe(404);
+  expect((await fetch(`${other.url}/metrics`)).status).toBe(404);
+  await other.stop();
+});
+
+test("the OpenAPI document is valid, and has every operation with its examples and errors", async () => {
+  const document = await readDocument();
+  expect(await new Validator().validate(document)).toMatchObject({ valid: true });
+  expect(document.openapi).toMatch(/^3\.1\./);
+  const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const rows = Object.values(endpoints);
+  expect(listed.sort()).toEqual(rows.map((row) => `${row.method} ${BASE_PATH}${row.path}`).sort());
+  for (const row of rows) {
+    const { responses, requestBody } = document.paths[BASE_PATH + row.path][row.method.toLowerCase()];
+    const examples = Object.values(responses).flatMap((response) =>
+      // biome-ignore lint/suspicious/noExplicitAny: the document's own shape
+      Object.keys((response as any).content["application/json"].examples ?? {}),
+    );
+    expect([row.path, examples.sort()]).toEqual([row.path, [...row.errors].sort()]);
+    for (const code of row.errors) expect(responses).toHaveProperty(String(errorDefinitions[code].status));
+    expect(responses[200].content["application/json"].example).toBeDefined();
+    expect(requestBody === undefined).toBe(row.encoding === null);
+  }
+});
+
+test("its examples are what the service takes", async () => {
+  const document = await readDocument();
+  const { content } = document.paths[`${BASE_PATH}devalue`].post.requestBody;
+  for (const [type, encoding] of [
+    ["application/json", "json"],
+    ["application/x-www-form-urlencoded", "form"],
+  ] as const) {
+    const answer = await call(service.url, "devalue", content[type].example, { encoding });
+    // Read and understood: only that key is nobody's.
+    expect([answer.status, answer.body.error]).toEqual([401, errorDefinitions.unauthorized.message]);
+  }
+});
+
+test("a line is logged for each call, with the id of the answer, and no field besides those of the list", async () => {
+  const answer = await call(service.url, "balance", { ...credentials(company), cardnumber: "1", pin: "2" });
+  const id = answer.headers.get("x-request-id") as string;
+  await expect.poll(() => service.logs()).toContain(id);
+  const line = service
+    .logs()
+    .split("\n")
+    .find((one) => one.includes(id)) as string;
+  expect(JSON.parse(line)).toEqual({
+    level: "info",
+    time: expect.any(String),
+    environment: "sandbox",
+    pid: service.pid,
+    requestId: id,
+    operation: "balance",
+    status: 400,
+    outcome: "invalid_card",
+    companyId: company.companyId,
+    durationMs: expect.any(Number),
+    message: "call",
+  });
+});
+
+test("at the level warn, calls are not logged", async () => {
+  const databaseUrl = await testDatabase();
+  const quiet = await startGiftcardService({ databaseUrl, args: ["--log-level", "warn"] });
+  await call(quiet.url, "listProviders");
+  await quiet.stop();
+  expect(quiet.logs()).not.toContain("listProviders");
+});

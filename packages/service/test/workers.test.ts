@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { isRunning } from "../src/postgres/processes.js";
+import { call, onCard } from "./wire.js";
+
+let service: TestService;
+let company: TestCompany;
+
+beforeEach(async () => {
+  const args = ["--workers", "2", "--calls-per-minute", "0"];
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), args });
+  company = await service.createCompany();
+});
+afterEach(() => service.stop());
+
+/** Every call has a connection of its own, so that both get some. */
+const alone = { headers: { Connection: "close" } };
+const lines = () =>
+  service
+    .logs()
+    .split("\n")
+    .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+const pidsOfCalls = () => new Set(lines().flatMap(({ message, pid }) => (message === "call" ? [pid] : [])));
+
+test("all serve one port, and metrics are those of all together", async () => {
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const wire = { ...onCard(company, card), amount: 10 };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => call(service.url, "devalue", wire, alone)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  await expect.poll(() => pidsOfCalls().size).toBe(2);
+  expect(pidsOfCalls()).not.toContain(service.pid);
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  expect(metrics).toContain('giftcard_calls_total{operation="devalue",outcome="done"} 20');
+  expect(metrics).toContain('giftcard_processes{environment="live"} 2');
+});
+
+test("one that dies is replaced, and the port answers all the while", async () => {
+  await Promise.all(Array.from({ length: 10 }, () => call(service.url, "listProviders", {}, alone)));
+  await expect.poll(() => pidsOfCalls().size).toBe(2);
+  const [victim] = [...pidsOfCalls()];
+  process.kill(victim, "SIGKILL");
+  await expect.poll(() => service.logs(), { timeout: 10_000 }).toContain('"message":"worker replaced"');
+  expect((await call(service.url, "listProviders", {}, alone)).status).toBe(200);
+  const several = async () => {
+    await Promise.all(Array.from({ length: 6 }, () => call(service.url, "listProviders", {}, alone)));
+    return pidsOfCalls().size;
+  };
+  await expect.poll(several, { timeout: 10_000 }).toBe(3);
+});
+
+test("SIGTERM answers what is in flight in all of them, and leaves no process", async () => {
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const wire = { ...onCard(company, card), amount: 10 };
+  const answers = Array.from({ length: 20 }, () => call(service.url, "devalue", wire, alone));
+  await Promise.race(answers);
+  expect(await service.stop()).toBe(0);
+  const ended = await Promise.allSettled(answers);
+  // A call that came too late found the port closed. None was begun and dropped: what was taken was answered.
+  const answered = ended.flatMap((one) =>
+    one.status === "fulfilled" ? [one.value.body.amount_deducted] : [],
+  );
+  expect(answered.length).toBeGreaterThan(0);
+  expect(new Set(answered)).toEqual(new Set([10]));
+  const db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+  const { rows } = await db.query("select balance_cents::int as cents from cards");
+  await db.end();
+  expect(rows[0].cents).toBe(7500 - 10 * answered.length);
+  await sleep(100);
+  for (const pid of pidsOfCalls()) expect(isRunning(pid)).toBe(false);
+});
+
+test("a port that is taken ends it, as it ends one process", async () => {
+  const { port } = new URL(service.url);
+  const args = ["--workers", "2", "--port", port];
+  await expect(startGiftcardService({ databaseUrl: service.databaseUrl, args })).rejects.toThrow(
+    /ended \(1\).*Cannot listen/s,
+  );
+});
