@@ -46,6 +46,9 @@ const messages: Record<Exclude<GiftcardErrorCode, Exclude<ErrorCode, "overloaded
   extension_not_supported: "The service does not end a devalue by its key.",
 };
 
+/** The message names some faults; `faults` holds all. */
+const SHOWN_FAULTS = 5;
+
 function messageOf(code: GiftcardErrorCode): string {
   return code in messages
     ? messages[code as keyof typeof messages]
@@ -69,7 +72,10 @@ export abstract class GiftcardError extends Error {
   readonly cardStatus: string | undefined;
 
   constructor(code: GiftcardErrorCode, details: FailureDetails) {
-    const faults = details.faults?.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
+    const { faults: all = [] } = details;
+    const shown = all.slice(0, SHOWN_FAULTS).map((fault) => `${fault.path}: ${fault.message}`);
+    if (all.length > SHOWN_FAULTS) shown.push(`${all.length - SHOWN_FAULTS} more`);
+    const faults = shown.join("; ");
     super(`${details.endpoint}: ${messageOf(code)}${faults ? ` (${faults})` : ""}`);
     this.endpoint = details.endpoint;
     this.requestId = details.requestId;

@@ -81,11 +81,7 @@ export async function exchange(
     throw new UnreachableError(code, { ...details, retryAfterSeconds, retryable: isRepeatable(endpoint) });
   }
   const body = parse(
-    await readText(
-      response,
-      row.read && row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES,
-      deadline,
-    ),
+    await readText(response, row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES, deadline),
   );
   if (body === undefined && response.ok) throw new ProtocolError("unreadable_answer", details);
   const echo = response.headers.get(IDEMPOTENCY_KEY_HEADER);

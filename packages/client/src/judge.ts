@@ -17,7 +17,8 @@ const extensionCodes: ReadonlySet<string> = new Set([
   "idempotency_key_reused",
   "idempotency_key_spent",
 ]);
-const MAX_FAULTS = 20;
+/** As many as one newevent has events, so that a caller learns of each at once. */
+const MAX_FAULTS = 500;
 
 /**
  * Reads an answer as the operation's row describes it.
