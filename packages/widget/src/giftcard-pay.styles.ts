@@ -58,12 +58,6 @@ export const styles = css`
   .field.wide {
     flex: 3 1 14rem;
   }
-  label,
-  button,
-  .strong,
-  .total {
-    font-weight: 600;
-  }
   input,
   button {
     font: inherit;
@@ -74,6 +68,12 @@ export const styles = css`
     background: transparent;
     border: 1px solid var(--_field-border);
     border-radius: var(--_radius);
+  }
+  label,
+  button,
+  .strong,
+  .total {
+    font-weight: 600;
   }
   input {
     inline-size: 100%;
@@ -101,7 +101,8 @@ export const styles = css`
     position: absolute;
     inset-block: 0;
     inset-inline-end: 0;
-    inline-size: 2.75rem;
+    display: grid;
+    place-items: center;
     padding: 0;
     border: 0;
     color: var(--_muted);
@@ -132,6 +133,7 @@ export const styles = css`
   button.plain {
     border-color: transparent;
     text-decoration: underline;
+    font-weight: inherit;
     padding-inline: 0.5rem;
   }
   button[aria-disabled="true"] {

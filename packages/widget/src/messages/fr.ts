@@ -15,7 +15,7 @@ export const fr: Messages = {
   balance: "Solde",
   usable: "Utilisé pour cette commande",
   remaining: "Reste à payer",
-  limit: "Au plus {limit} d’une carte cadeau par commande ; {rest} restent sur la carte.",
+  limit: "Au plus {limit} d’une carte cadeau par commande ; {rest} restent sur la carte.",
   limitAnother: "Vous pouvez ajouter une autre carte.",
   nothingTaken: "Rien n’est débité avant que vous passiez la commande.",
   validUntil: "Valable jusqu’au {date}",
@@ -40,14 +40,14 @@ export const fr: Messages = {
   slow: "Cela prend plus de temps que d’habitude. Rien n’a été débité.",
   changedOrder: "Votre commande est passée de {before} à {total}.",
   changedBalance: "Le solde de la carte se terminant par {last4} a changé.",
-  announceBalance: "Carte se terminant par {last4} : solde {balance}.",
-  announceQuote: "Cette commande en utiliserait {usable} ; reste à payer {remaining}. Rien n’a été débité.",
-  announceApplied: "{amount} de la carte se terminant par {last4} utilisés. Reste à payer : {remaining}.",
-  announceRemoved: "Carte se terminant par {last4} retirée. Reste à payer : {remaining}.",
-  announceChanged: "Payé par carte cadeau : {covered}. Reste à payer : {remaining}.",
+  announceBalance: "Carte se terminant par {last4} : solde {balance}.",
+  announceQuote: "Cette commande en utiliserait {usable} ; reste à payer {remaining}. Rien n’a été débité.",
+  announceApplied: "{amount} de la carte se terminant par {last4} utilisés. Reste à payer : {remaining}.",
+  announceRemoved: "Carte se terminant par {last4} retirée. Reste à payer : {remaining}.",
+  announceChanged: "Payé par carte cadeau : {covered}. Reste à payer : {remaining}.",
   errors: {
     offline:
-      "Pas de réponse de la boutique. Vérifiez votre connexion et réessayez ; rien n’a été débité de votre carte.",
+      "Pas de réponse de la boutique. Vérifiez votre connexion et réessayez ; rien n’a été débité de votre carte.",
     unfinished: "Cette carte n’est pas encore appliquée. Utilisez-la, ou videz les champs.",
     invalid_request: "Ces données sont illisibles. Vérifiez le numéro de carte et le code PIN.",
     invalid_card:
@@ -77,7 +77,7 @@ export const fr: Messages = {
       "Les cartes cadeaux valent seulement pour des commandes en euros. Payez d’une autre manière.",
     payment_in_progress: "Un paiement de cette commande est en cours. Attendez un moment et réessayez.",
     outcome_unknown:
-      "Nous ne savons pas encore si le paiement a abouti. Ce qui a été débité pour cette commande revient de lui-même sur votre carte ; ne payez pas encore une seconde fois.",
+      "Nous ne savons pas encore si le paiement a abouti. Ce qui a été débité pour cette commande revient de lui-même sur votre carte ; ne payez pas encore une seconde fois.",
     service_unavailable:
       "Les cartes cadeaux ne peuvent pas être vérifiées pour le moment. Rien n’a été débité. Réessayez, ou payez d’une autre manière.",
     internal: "Un problème est survenu chez nous. Rien n’a été débité. Réessayez.",

@@ -1,0 +1,74 @@
+/** Serves the gallery: every state of both tags, over the tests' shop. `npm run widget -- --port 5173` */
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { createServer } from "vite";
+import { shop } from "../test/shop/shop.mjs";
+
+/** The tests' shop speaks Koa; Vite speaks plain Node. */
+async function middleware(req, res, next) {
+  const context = {
+    req,
+    res,
+    url: req.url,
+    method: req.method,
+    headers: req.headers,
+    status: 200,
+    type: "html",
+    respond: true,
+    body: "",
+    set: (name, value) => res.setHeader(name, value),
+  };
+  let isOurs = true;
+  await shop(context, () => {
+    isOurs = false;
+  });
+  if (!isOurs) return next();
+  if (!context.respond) return;
+  const type = context.type === "json" ? "application/json" : "text/html";
+  res.writeHead(context.status, { "content-type": type }).end(context.body);
+}
+
+/**
+ * @param {number} [port] a free one when left out
+ * @returns {Promise<{ url: string, close(): Promise<void> }>}
+ */
+export async function serveGallery(port = 0) {
+  const server = await createServer({
+    root: import.meta.dirname,
+    configFile: false,
+    logLevel: "warn",
+    cacheDir: path.join(
+      import.meta.dirname,
+      "..",
+      "..",
+      "..",
+      "node_modules",
+      ".cache",
+      "giftcard-pay",
+      "gallery",
+    ),
+    server: { port, host: "127.0.0.1" },
+    plugins: [
+      {
+        name: "shop",
+        configureServer: ({ middlewares }) => void middlewares.use((...all) => void middleware(...all)),
+      },
+    ],
+  });
+  await server.listen();
+  return {
+    url: `http://127.0.0.1:${server.httpServer?.address().port}/`,
+    close: () => {
+      // One of the states waits for an answer that doesn't come.
+      server.httpServer?.closeAllConnections();
+      return server.close();
+    },
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const { values } = parseArgs({ options: { port: { type: "string" } } });
+  const { url } = await serveGallery(Number(values.port ?? 5173));
+  console.log(`The gallery: ${url}\nCtrl+C ends it.`);
+}
