@@ -27,10 +27,19 @@ export interface TestShop {
   readonly storefront: Storefront;
   /** Ends Medusa as a power cut would, and starts it again on the same database when `restart` is called. */
   crash(): Promise<void>;
-  restart(): Promise<void>;
+  /** @param changes options of the plugin that are other from now on */
+  restart(changes?: object): Promise<void>;
+  /** Starts another Medusa on the same database; it is stopped with the shop. */
+  startPeer(): Promise<TestPeer>;
   /** What the card holds now, asked of the service itself. */
   balanceCents(card: Card): Promise<number>;
   stop(): Promise<void>;
+}
+
+/** A further process of the same shop. */
+export interface TestPeer {
+  readonly medusa: MedusaStore;
+  readonly storefront: Storefront;
 }
 
 /** @param env further settings of Medusa, such as `TEST_TAKE_HOOKS` */
@@ -42,8 +51,8 @@ export async function startShop(
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"));
-  const options =
-    typeof giftcardOptions === "function" ? giftcardOptions(company, proxy.url) : giftcardOptions;
+  let options = typeof giftcardOptions === "function" ? giftcardOptions(company, proxy.url) : giftcardOptions;
+  const peers: MedusaStore[] = [];
   const start = () =>
     startMedusaStore({
       appDir,
@@ -70,13 +79,19 @@ export async function startShop(
       return storefront;
     },
     crash: async () => void (await medusa.kill()),
-    restart: async () => {
+    restart: async (changes = {}) => {
+      options = { ...options, ...changes };
       medusa = await start();
       storefront = createStorefront(medusa);
     },
+    startPeer: async () => {
+      const peer = await start();
+      peers.push(peer);
+      return { medusa: peer, storefront: createStorefront(peer) };
+    },
     balanceCents: (card) => balanceCents(service.url, company, card),
     stop: async () => {
-      await medusa.stop();
+      await Promise.all([medusa, ...peers].map((process) => process.stop()));
       await stopRest();
     },
   };

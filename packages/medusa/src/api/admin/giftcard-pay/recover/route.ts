@@ -1,11 +1,9 @@
-import { paidOrderOfCart } from "../../../../workflows/cart-payment.js";
+import { recoverNow } from "../../../../workflows/recovery.js";
 import { viewAttempt } from "../attempt-view.js";
 import { adminRoute } from "../desk.js";
 
 /** Runs recovery now, as the scheduled job does each minute. */
-export const POST = adminRoute(async ({ giftcard, req }) => {
-  const ended = await giftcard.engine.recover({
-    orderOf: ({ cartId, externalId }) => paidOrderOfCart(req.scope, cartId, externalId),
-  });
-  return { attempts: ended.map((attempt) => viewAttempt(attempt)) };
+export const POST = adminRoute(async ({ req }) => {
+  const { attempts, canceledOrderIds } = await recoverNow(req.scope);
+  return { attempts: attempts.map((attempt) => viewAttempt(attempt)), canceled_order_ids: canceledOrderIds };
 });

@@ -1,0 +1,202 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
+import type { Storefront } from "./support/storefront.js";
+
+/** A completion that stands still for longer than this may be undone. */
+const LEASE_MS = 4000;
+
+let shop: TestShop;
+let peer: TestPeer;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop({ TEST_RECOVER_OFTEN: "yes" }, { timeoutMs: 3000, leaseMs: LEASE_MS });
+  peer = await shop.startPeer();
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterEach(async () => {
+  shop.proxy.clear();
+  await shop.proxy.release();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+/** A cart for 74.98 with a card of 75.00 and a session for the remainder. */
+async function readyCart(data?: Record<string, unknown>) {
+  const card = await shop.service.issueCard({ balanceCents: 7500 });
+  const cartId = await shop.storefront.createCart();
+  await shop.storefront.apply(cartId, card);
+  await shop.storefront.initiate(cartId, "pp_bank_bank", data);
+  return { card, cartId };
+}
+
+/** The orders of a cart with their payments, as the other process sees them. */
+async function ordersOf(cartId: string) {
+  const fields = "id,status,cart.id,*payment_collections.payments";
+  const { orders } = await peer.storefront.ok("GET", `/admin/orders?fields=${fields}&limit=200`);
+  // biome-ignore lint/suspicious/noExplicitAny: orders as Medusa's admin shows them
+  return orders.filter((order: any) => order.cart?.id === cartId) as any[];
+}
+
+const stateOf = async (cartId: string) => {
+  const { rows } = await database.query("select state from giftcard_attempt where cart_id = $1", [cartId]);
+  return rows.map(({ state }) => state as string).sort();
+};
+
+/** No order that anybody would ship, nothing held by any method, and the card whole. */
+async function expectUndone({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
+  await expect.poll(() => shop.balanceCents(card), { timeout: 60_000, interval: 300 }).toBe(7500);
+  const living = async () => (await ordersOf(cartId)).filter((order) => order.status !== "canceled");
+  await expect.poll(living, { timeout: 60_000, interval: 300 }).toEqual([]);
+  const { rows } = await database.query(
+    `select 1 from payment join cart_payment_collection link using (payment_collection_id)
+     where link.cart_id = $1 and payment.canceled_at is null and payment.deleted_at is null`,
+    [cartId],
+  );
+  expect(rows).toEqual([]);
+}
+
+describe("a completion that was frozen past its lease, and goes on", () => {
+  async function frozen(ready: Awaited<ReturnType<typeof readyCart>>, when: () => Promise<void>) {
+    const call = shop.storefront.complete(ready.cartId).catch(() => null);
+    await when();
+    process.kill(shop.medusa.pid, "SIGSTOP");
+    try {
+      await shop.proxy.release();
+      // The other process undoes it, and cancels its order.
+      await expect
+        .poll(() => stateOf(ready.cartId), { timeout: 60_000, interval: 300 })
+        .toEqual(["reversed"]);
+      const statuses = async () => (await ordersOf(ready.cartId)).map(({ status }) => status);
+      await expect.poll(statuses, { timeout: 60_000, interval: 300 }).toEqual(["canceled"]);
+    } finally {
+      process.kill(shop.medusa.pid, "SIGCONT");
+    }
+    const answer = await call;
+    expect(answer?.body?.type).not.toBe("order");
+    await expectUndone(ready);
+  }
+
+  test("while the card is charged: nothing is charged or shipped", async () => {
+    const ready = await readyCart();
+    shop.proxy.set("devalue", "hold", 1);
+    const before = shop.proxy.seen.length;
+    await frozen(ready, () =>
+      expect
+        .poll(() => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue"), {
+          timeout: 20_000,
+        })
+        .toBe(true),
+    );
+  });
+
+  test("while the remainder is authorized: that is canceled too", async () => {
+    const ready = await readyCart({ behaviour: "slow" });
+    await frozen(ready, () =>
+      expect.poll(() => stateOf(ready.cartId), { timeout: 20_000, interval: 100 }).toEqual(["devalued"]),
+    );
+  });
+
+  test("before it charged anything: it can't begin any more", async () => {
+    const ready = await readyCart();
+    // Once there is an order, the look for earlier charges takes long: that is just before the first new one.
+    await database.query(`create function look_slowly() returns trigger language plpgsql as $$ begin
+      if exists (select 1 from order_cart where cart_id = '${ready.cartId}') then perform pg_sleep(2); end if;
+      return null; end $$`);
+    await database.query(`create trigger look_slowly before update on giftcard_attempt
+      for each statement execute function look_slowly()`);
+    const call = shop.storefront.complete(ready.cartId).catch(() => null);
+    await expect.poll(() => ordersOf(ready.cartId), { timeout: 20_000, interval: 100 }).toHaveLength(1);
+    process.kill(shop.medusa.pid, "SIGSTOP");
+    try {
+      await database.query("drop function look_slowly cascade");
+      const statuses = async () => (await ordersOf(ready.cartId)).map(({ status }) => status);
+      await expect.poll(statuses, { timeout: 60_000, interval: 300 }).toEqual(["canceled"]);
+    } finally {
+      process.kill(shop.medusa.pid, "SIGCONT");
+    }
+    expect((await call)?.body?.type).not.toBe("order");
+    expect(await stateOf(ready.cartId)).toEqual([]);
+    await expectUndone(ready);
+  });
+});
+
+describe("two processes on one database", () => {
+  const both = (): [Storefront, Storefront] => [shop.storefront, peer.storefront];
+  const ordered = (answers: { body: { type?: string } }[]) =>
+    answers.filter(({ body }) => body.type === "order").length;
+
+  test("complete the same cart at once: charged once with an order, or not at all", async () => {
+    for (const round of [1, 2, 3]) {
+      const { card, cartId } = await readyCart();
+      const answers = await Promise.all(both().map((storefront) => storefront.complete(cartId)));
+      const orders = async () =>
+        (await ordersOf(cartId)).filter(({ status }) => status !== "canceled").length;
+      const wasOrdered = ordered(answers) > 0;
+      await expect.poll(orders, { timeout: 30_000, interval: 300 }).toBe(wasOrdered ? 1 : 0);
+      await expect
+        .poll(() => shop.balanceCents(card), { timeout: 30_000, interval: 300 })
+        .toBe(wasOrdered ? 2500 : 7500);
+      const taken = (await stateOf(cartId)).filter((state) => state === "committed");
+      expect(taken, `round ${round}`).toHaveLength(wasOrdered ? 1 : 0);
+    }
+  });
+
+  test("one removes the card while the other charges it: ordered and charged, or neither", async () => {
+    for (const wait of [0, 30, 120]) {
+      const { card, cartId } = await readyCart();
+      const { body } = await shop.storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`);
+      const [completed] = await Promise.all([
+        shop.storefront.complete(cartId),
+        new Promise((resolve) => setTimeout(resolve, wait)).then(() =>
+          peer.storefront.send("DELETE", `/store/giftcard-pay/carts/${cartId}/cards/${body.cards[0].id}`),
+        ),
+      ]);
+      const isOrdered = completed.body.type === "order";
+      await expect
+        .poll(() => shop.balanceCents(card), { timeout: 30_000, interval: 300 })
+        .toBe(isOrdered ? 2500 : 7500);
+    }
+  });
+
+  test("complete two carts with the same card at once: no cent is taken twice", async () => {
+    const { service, storefront } = shop;
+    const card = await service.issueCard({ balanceCents: 6000 });
+    const carts = [await storefront.createCart(), await storefront.createCart()];
+    for (const cartId of carts) {
+      await storefront.apply(cartId, card);
+      await storefront.initiate(cartId);
+    }
+    const answers = await Promise.all(both().map((front, index) => front.complete(carts[index] ?? "")));
+    // Each wants 50.00 of 60.00: one gets them, or each is told that the card holds less.
+    expect(ordered(answers)).toBeLessThanOrEqual(1);
+    await expect
+      .poll(() => shop.balanceCents(card), { timeout: 30_000, interval: 300 })
+      .toBe(ordered(answers) === 1 ? 1000 : 6000);
+  });
+});
+
+test("killed between placing the order and charging the card: the order is canceled, nothing was taken", async () => {
+  const ready = await readyCart();
+  await database.query(`create function wait_and_fail() returns trigger language plpgsql as $$
+    begin perform pg_sleep(2); raise exception 'never begun'; end $$`);
+  await database.query(`create trigger wait_and_fail before update on giftcard_tender for each row
+    when (new.state = 'charging' and new.cart_id = '${ready.cartId}') execute function wait_and_fail()`);
+  const call = shop.storefront.complete(ready.cartId).catch(() => null);
+  await expect.poll(() => ordersOf(ready.cartId), { timeout: 20_000, interval: 100 }).toHaveLength(1);
+  await shop.crash();
+  await call;
+  await database.query("drop function wait_and_fail cascade");
+  await expect
+    .poll(async () => (await ordersOf(ready.cartId)).map(({ status }) => status), {
+      timeout: 60_000,
+      interval: 300,
+    })
+    .toEqual(["canceled"]);
+  await expectUndone(ready);
+  expect(await stateOf(ready.cartId)).toEqual([]);
+  await shop.restart();
+});

@@ -1,0 +1,9 @@
+/** Writes every event of the plugin into the log, where a test can read it. */
+module.exports = {
+  default: async ({ event: { name, data } }) => console.log(`EVENT ${JSON.stringify({ name, data })}`),
+  config: {
+    event: ["applied", "removed", "devalued", "reversed", "needs_attention"].map(
+      (name) => `giftcard.${name}`,
+    ),
+  },
+};
