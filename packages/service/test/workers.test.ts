@@ -1,6 +1,10 @@
+import { randomUUID } from "node:crypto";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { isRunning } from "../src/postgres/processes.js";
@@ -8,10 +12,14 @@ import { call, onCard } from "./wire.js";
 
 let service: TestService;
 let company: TestCompany;
+let secretsFile: string;
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-workers-"));
+afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 beforeEach(async () => {
   const args = ["--workers", "2", "--calls-per-minute", "0"];
-  service = await startGiftcardService({ databaseUrl: await testDatabase(), args });
+  secretsFile = path.join(folder, `${randomUUID()}.json`);
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), secretsFile, args });
   company = await service.createCompany();
 });
 afterEach(() => service.stop());
@@ -78,7 +86,7 @@ test("SIGTERM answers what is in flight in all of them, and leaves no process", 
 test("a port that is taken ends it, as it ends one process", async () => {
   const { port } = new URL(service.url);
   const args = ["--workers", "2", "--port", port];
-  await expect(startGiftcardService({ databaseUrl: service.databaseUrl, args })).rejects.toThrow(
+  await expect(startGiftcardService({ databaseUrl: service.databaseUrl, secretsFile, args })).rejects.toThrow(
     /ended \(1\).*Cannot listen/s,
   );
 });
