@@ -1,0 +1,160 @@
+/**
+ * What the tag costs a page in Chromium, as ratios to a bare Lit hello that is built and loaded the same way: times
+ * differ from machine to machine, ratios much less.
+ */
+import { readFile } from "node:fs/promises";
+import http from "node:http";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "vite";
+import { findBrowser } from "../../../scripts/find-browser.mjs";
+import { languageSizes, sizesOf, standaloneSizes } from "../scripts/sizes.mjs";
+
+const here = import.meta.dirname;
+const dist = path.join(here, "..", "dist");
+const { chromium } = createRequire(path.join(here, "..", "..", "..", "scripts", "package.json"))(
+  "playwright-core",
+);
+const ROUNDS = 15;
+const RENDERS = 200;
+
+/** Bundles a module in memory. @param {string} entry @param {string[]} [external] @returns {Promise<Buffer>} */
+export async function bundle(entry, external = []) {
+  const [{ output }] = await build({
+    configFile: false,
+    logLevel: "warn",
+    build: {
+      write: false,
+      target: "es2022",
+      modulePreload: false,
+      lib: { entry, formats: ["es"], fileName: "bundle" },
+      rolldownOptions: { external, output: { minify: true } },
+    },
+  });
+  return Buffer.from(output[0].code);
+}
+
+/** All sizes that docs/performance.md names, in bytes. */
+export async function widgetSizes() {
+  const lit = [/^lit(\/|$)/];
+  return {
+    standalone: await standaloneSizes(),
+    moduleBuildWithoutLit: sizesOf(await bundle(path.join(dist, "define.js"), lit)),
+    bareLitHello: sizesOf(await bundle(path.join(here, "bare-hello.js"))),
+    ...(await languageSizes()),
+  };
+}
+
+/** Serves both bundles, and a page for each. @returns {Promise<http.Server>} */
+async function serve() {
+  const files = {
+    "/tag.js": await readFile(path.join(dist, "giftcard-pay.standalone.js")),
+    "/hello.js": await bundle(path.join(here, "bare-hello.js")),
+  };
+  const page = (script, tag) =>
+    `<!doctype html><html lang="en"><title>Bench</title><script type="module" src="${script}"></script>${tag}</html>`;
+  const pages = {
+    "/tag": page("/tag.js", "<giftcard-pay></giftcard-pay>"),
+    "/hello": page("/hello.js", '<bare-hello name="you"></bare-hello>'),
+  };
+  const server = http.createServer((request, response) => {
+    const isScript = request.url.endsWith(".js");
+    const body = files[request.url] ?? pages[request.url];
+    response.writeHead(body ? 200 : 404, {
+      "content-type": isScript ? "text/javascript" : "text/html",
+      "cache-control": "no-store",
+    });
+    response.end(body);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+/** From asking for the page until its tag has rendered, and the cost of rendering it again. */
+async function measure(browser, url, tag) {
+  const page = await browser.newPage();
+  try {
+    await page.goto(url);
+    return await page.evaluate(
+      async ([name, renders]) => {
+        await customElements.whenDefined(name);
+        const element = document.querySelector(name);
+        await element.updateComplete;
+        const readyMs = performance.now();
+        const startedAt = performance.now();
+        for (let render = 0; render < renders; render++) {
+          element.requestUpdate();
+          await element.updateComplete;
+        }
+        return { readyMs, renderMs: (performance.now() - startedAt) / renders };
+      },
+      [tag, RENDERS],
+    );
+  } finally {
+    await page.close();
+  }
+}
+
+/** @param {number[]} numbers */
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+
+/**
+ * Times in milliseconds and the ratios that count. The widget must be built.
+ *
+ * @returns {Promise<Record<string, number>>} `widgetReadyRatio`: until the empty form can be used, to a bare Lit hello;
+ *   `widgetRenderRatio`: rendering it again; `widgetSizeRatio`: its bytes, by brotli
+ */
+export async function widgetBench() {
+  const found = await findBrowser();
+  const server = await serve();
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const browser = await chromium.launch({
+    executablePath: found.path,
+    args: found.args,
+    env: { ...process.env, ...found.env },
+  });
+  const rounds = [];
+  try {
+    const base = `http://127.0.0.1:${address.port}`;
+    for (let round = -1; round < ROUNDS; round++) {
+      const hello = await measure(browser, `${base}/hello`, "bare-hello");
+      const tag = await measure(browser, `${base}/tag`, "giftcard-pay");
+      // The first round warms up.
+      if (round >= 0) rounds.push({ hello, tag });
+    }
+  } finally {
+    await browser.close();
+    server.close();
+    server.closeAllConnections();
+  }
+  const { standalone, bareLitHello } = await widgetSizes();
+  const rounded = (value, digits = 2) => Number(value.toFixed(digits));
+  const middle = (pick) => median(rounds.map(pick));
+  return {
+    widgetReadyMs: rounded(
+      middle(({ tag }) => tag.readyMs),
+      1,
+    ),
+    bareLitReadyMs: rounded(
+      middle(({ hello }) => hello.readyMs),
+      1,
+    ),
+    widgetReadyRatio: rounded(middle(({ tag, hello }) => tag.readyMs / hello.readyMs)),
+    widgetRenderMs: rounded(
+      middle(({ tag }) => tag.renderMs),
+      4,
+    ),
+    bareLitRenderMs: rounded(
+      middle(({ hello }) => hello.renderMs),
+      4,
+    ),
+    widgetRenderRatio: rounded(middle(({ tag, hello }) => tag.renderMs / hello.renderMs)),
+    widgetSizeRatio: rounded(standalone.brotli / bareLitHello.brotli),
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  console.log(await widgetSizes());
+  console.log(await widgetBench());
+}
