@@ -89,6 +89,7 @@ const steps = [
     async run() {
       for (const project of ["tsconfig.tests.json", "packages/service/test", "packages/widget/test"])
         await types(project);
+      await types("packages/medusa/src/admin");
       for (const project of ["examples/medusa-store", "examples/medusa-store/storefront"])
         await types(project);
     },

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { findBrowser } from "./find-browser.mjs";
+import { buildAdmin } from "./medusa-store.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const require = createRequire(import.meta.url);
@@ -21,6 +22,7 @@ const SUITE_TIMEOUT_MS = 20 * 60 * 1000;
  * @property {string} folder
  * @property {string[]} needs the parts to build first
  * @property {boolean} [browser] whether it opens pages
+ * @property {boolean} [admin] whether it opens Medusa's admin, which is built then
  * @property {boolean} [widget] whether it has tests that run in a page, besides those in Node
  */
 
@@ -32,7 +34,7 @@ const suites = Object.entries({
   widget: { folder: "packages/widget", needs: ["widget"], browser: true, widget: true },
   events: { folder: "examples/events-cli", needs: ["client", "service"] },
   medusa: { folder: "packages/medusa", needs: ["service", "store"] },
-  whole: { folder: "test", needs: ["service", "store", "storefront"], browser: true },
+  whole: { folder: "test", needs: ["service", "store", "storefront"], browser: true, admin: true },
 });
 const suiteNames = suites.map(([name]) => name);
 
@@ -136,6 +138,7 @@ async function runAll(chosen) {
     progress: say,
     signal: interrupt.signal,
   });
+  if (chosen.some(([, suite]) => suite.admin)) await buildAdmin({ progress: say, signal: interrupt.signal });
   const summary = [];
   const failures = [];
   const sum = { passed: 0, failed: 0, skipped: 0 };

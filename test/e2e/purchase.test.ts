@@ -1,12 +1,10 @@
-import { copyFile, mkdir, stat } from "node:fs/promises";
-import path from "node:path";
 import { cents, createClient } from "@giftcard-pay/client";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { type IssuedCard, startWholeShop, type WholeShop } from "../../scripts/whole-shop.mjs";
 import { launchBrowser } from "../support/browser.js";
+import { keepScreenshot } from "../support/screenshot.js";
 
-const root = path.resolve(import.meta.dirname, "../..");
 const festival = "summer-night-festival";
 
 let shop: WholeShop;
@@ -52,7 +50,7 @@ describe("a purchase in the browser", () => {
     await button("Apply").click();
     await expectText("#remaining", "€24.98");
     expect(await balanceCents(card)).toBe(7500);
-    await takeScreenshot();
+    await keepScreenshot(page, "checkout");
 
     const orderId = await placeOrder();
     expect(await paymentsShown()).toEqual([
@@ -228,20 +226,4 @@ const client = () => {
 /** What the card holds now, asked of the service itself. */
 async function balanceCents({ cardnumber, pin }: IssuedCard): Promise<number> {
   return (await client().balance({ cardNumber: cardnumber, pin })).balanceCents;
-}
-
-/** Keeps the checkout for the README; the one that is there stays, unless UPDATE_SCREENSHOTS is set. */
-async function takeScreenshot(): Promise<void> {
-  const folder = path.join(root, "node_modules", ".cache", "giftcard-pay");
-  const taken = path.join(folder, "checkout.png");
-  const kept = path.join(root, "docs", "checkout.png");
-  await mkdir(folder, { recursive: true });
-  await page.evaluate("scrollTo(0, 0)");
-  await page.screenshot({ path: taken, fullPage: true });
-  expect((await stat(taken)).size).toBeGreaterThan(20_000);
-  const isThere = await stat(kept).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere || process.env.UPDATE_SCREENSHOTS) await copyFile(taken, kept);
 }

@@ -16,7 +16,7 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const kept = path.join(root, "docs", `${name}.png`);
   await mkdir(folder, { recursive: true });
   await page.evaluate("scrollTo(0, 0)");
-  await page.screenshot({ path: taken, fullPage: true });
+  await page.screenshot({ path: taken, fullPage: true, animations: "disabled" });
   const { size } = await stat(taken);
   if (size <= 20_000) throw new Error(`The picture of ${name} has ${size} bytes only.`);
   const isThere = await stat(kept).then(

@@ -253,7 +253,7 @@ describe("the books", () => {
     expect(printed.exitCode).toBe(1);
     const lines = printed.stdout.trimEnd().split("\n");
     expect(lines).toHaveLength(found.differences.length + 1);
-    expect(lines.find((line) => line.includes(`…${lastFour} `))).toMatch(
+    expect(lines.find((line: string) => line.includes(`…${lastFour} `))).toMatch(
       /^service .* journal: 50\.00 .* service: 0\.00 /,
     );
     const usage = await command("reconcile", "--from", days.to, "--to", days.from);

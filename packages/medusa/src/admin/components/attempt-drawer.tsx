@@ -52,7 +52,9 @@ function Facts({ attempt }: { attempt: AttemptRow }) {
       {after !== null && <Fact name="What that means">{meaningOf(before - after, amountCents)}</Fact>}
       {attempt.reversedAt && <Fact name="Put back">{time(attempt.reversedAt)}</Fact>}
       <Fact name="Order">{attempt.orderName ?? attempt.orderId ?? "None"}</Fact>
-      <Fact name="Cart">{attempt.cartId}</Fact>
+      <Fact name="Cart">
+        <span className="break-all">{attempt.cartId}</span>
+      </Fact>
       <Fact name="Service">
         {attempt.environment}, company {attempt.companyId}, {attempt.baseUrl}
       </Fact>

@@ -75,7 +75,7 @@ function Tiles({ health: { service, clock, seals } }: { health: Health }) {
         name="Clocks"
         color={aheadMs > CLOCK_LIMIT_MS ? "orange" : "green"}
         label={aheadMs > CLOCK_LIMIT_MS ? "Apart" : "Together"}
-        about={`Database ${ahead(clock.databaseAheadMs)}, service ${
+        about={`Beside the shop's: database ${ahead(clock.databaseAheadMs)}, service ${
           clock.serviceAheadMs === null ? "not known" : ahead(clock.serviceAheadMs)
         }`}
       />
@@ -91,7 +91,7 @@ function Tiles({ health: { service, clock, seals } }: { health: Health }) {
 
 const ahead = (ms: number): string => {
   const seconds = (Math.abs(ms) / 1000).toFixed(1);
-  return seconds === "0.0" ? "to the second" : `${seconds} s ${ms > 0 ? "ahead" : "behind"}`;
+  return seconds === "0.0" ? "the same" : `${seconds} s ${ms > 0 ? "ahead" : "behind"}`;
 };
 
 const faultText = (fault: string | null): string => (fault ?? "no answer").replaceAll("_", " ");

@@ -5,5 +5,5 @@ import { adminRoute } from "../desk.js";
 /** Runs recovery now, as the scheduled job does each minute. */
 export const POST = adminRoute(async ({ req }) => {
   const { attempts, canceledOrderIds } = await recoverNow(req.scope);
-  return { attempts: attempts.map((attempt) => viewAttempt(attempt)), canceled_order_ids: canceledOrderIds };
+  return { attempts: attempts.map((attempt) => viewAttempt(attempt)), canceledOrderIds };
 });

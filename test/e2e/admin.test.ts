@@ -1,0 +1,172 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { cents, createClient, type GiftcardClient } from "@giftcard-pay/client";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
+import {
+  buildAdmin,
+  createStoreDatabase,
+  type MedusaStore,
+  startMedusaStore,
+} from "../../scripts/medusa-store.mjs";
+import { launchBrowser } from "../support/browser.js";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.js";
+import { keepScreenshot } from "../support/screenshot.js";
+import { startGiftcardService, type TestCard, type TestService } from "../support/service.js";
+import { testDatabase } from "../support/test-database.js";
+
+let folder: string;
+let service: TestService;
+let proxy: FaultProxy;
+let client: GiftcardClient;
+let medusa: MedusaStore;
+let storefront: Storefront;
+let browser: Browser;
+let page: Page;
+/** Starts the service again, at the same address, on the same database. */
+let restartService: () => Promise<void>;
+
+beforeAll(async () => {
+  await buildAdmin();
+  folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-admin-"));
+  const databaseUrl = await testDatabase();
+  const start = (port = "0") =>
+    startGiftcardService({
+      databaseUrl,
+      environment: "sandbox",
+      secretsFile: path.join(folder, "secrets.json"),
+      args: ["--port", port],
+    });
+  service = await start();
+  restartService = async () => {
+    service = await start(new URL(service.url).port);
+  };
+  const { apiKey, companyId } = await service.createCompany();
+  client = createClient({ baseUrl: service.url, apiKey, companyId });
+  proxy = await startFaultProxy(service.url);
+  medusa = await startMedusaStore({
+    databaseUrl: await createStoreDatabase(inject("postgresUrl")),
+    giftcard: { baseUrl: proxy.url, apiKey, companyId },
+    withAdmin: true,
+  });
+  storefront = createStorefront(medusa);
+  browser = await launchBrowser();
+  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, locale: "en-IE" });
+  page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+}, 240_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await medusa?.stop();
+  await proxy?.stop();
+  await service?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Buys for 74.98, of which a card of 75.00 pays 50.00. */
+async function buy(): Promise<{ card: TestCard; orderId: string }> {
+  const { card, cartId } = await readyCart();
+  const { body } = await storefront.complete(cartId);
+  expect(body.type).toBe("order");
+  return { card, orderId: body.order.id };
+}
+
+async function readyCart() {
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId, "pp_system_default");
+  return { card, cartId };
+}
+
+const balanceCents = async (card: TestCard) => (await client.balance(card)).balanceCents;
+const button = (name: string) => page.getByRole("button", { name, exact: true });
+const shown = (text: string | RegExp) => page.getByText(text).first().waitFor();
+const tab = (name: string) => page.getByRole("tab", { name }).click();
+
+describe("the admin", () => {
+  let canceled: { card: TestCard; orderId: string };
+
+  it("shows what an order owes to a card after it was canceled while the service was down", async () => {
+    await page.goto(`${medusa.url}/app/login`);
+    await page.locator("input[name=email]").fill(medusa.admin.email);
+    await page.locator("input[name=password]").fill(medusa.admin.password);
+    await page.getByRole("button", { name: /continue/i }).click();
+    await page.waitForURL(/\/app\/(?!login)/);
+
+    canceled = await buy();
+    expect(await balanceCents(canceled.card)).toBe(cents(2500));
+    await service.kill();
+    await storefront.ok("POST", `/admin/orders/${canceled.orderId}/cancel`, {});
+    await page.goto(`${medusa.url}/app/orders/${canceled.orderId}`);
+    await shown("Owed to cards");
+    await shown("Reversal owed");
+    await shown(`•••• ${canceled.card.cardNumber.slice(-4)}`);
+    await keepScreenshot(page, "admin-order");
+    await button("Try reversal now").click();
+    await shown("Tried 2 times; it goes on by itself.");
+  });
+
+  it("shows that the service is down, and that it is back", async () => {
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await shown("Not reachable");
+    await restartService();
+    await page.reload();
+    await shown("Reachable");
+    await shown("Sandbox: cards and amounts on this page are for trying out.");
+    await tab("Reconciliation");
+    await button("Compare").click();
+    await shown("1 difference");
+    await shown("payments: ");
+    await keepScreenshot(page, "admin-reconciliation");
+    await tab("Open");
+  });
+
+  it("shows what needs attention, and a person settles it", async () => {
+    const { cartId, card } = await readyCart();
+    proxy.withoutExtension(true);
+    proxy.set("devalue", "cut-before", 1);
+    expect((await storefront.complete(cartId)).body.code).toBe("outcome_unknown");
+    proxy.clear();
+    await page.reload();
+    await shown("Needs attention (1)");
+    await keepScreenshot(page, "admin-giftcards");
+    await button("Look and decide").click();
+    await shown("probably nothing was taken");
+    await keepScreenshot(page, "admin-evidence");
+    await button("Mark as not taken").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Mark as not taken" }).click();
+    await shown(medusa.admin.email);
+    await shown("Nothing needs attention.");
+    await page.keyboard.press("Escape");
+    // The card is whole, and the same cart can be paid with it.
+    await storefront.initiate(cartId, "pp_system_default");
+    expect((await storefront.complete(cartId)).body.type).toBe("order");
+    expect(await balanceCents(card)).toBe(cents(2500));
+  });
+
+  it("gives the card its money back by itself, now that the service is there again", async () => {
+    await expect.poll(() => balanceCents(canceled.card), { timeout: 100_000, interval: 1000 }).toBe(7500);
+    await page.goto(`${medusa.url}/app/orders/${canceled.orderId}`);
+    await shown("Back on the card");
+  }, 120_000);
+
+  it("shows the books: no difference, and a statement to download", async () => {
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await tab("Reconciliation");
+    await button("Compare").click();
+    await shown("No difference");
+    await tab("Statement");
+    await page.getByLabel("Commission, percent").fill("10");
+    await shown("Commission 10%");
+    await shown("€45.00");
+    await keepScreenshot(page, "admin-statement");
+    const [download] = await Promise.all([page.waitForEvent("download"), button("Download CSV").click()]);
+    expect(await readFile(await download.path(), "utf8")).toMatch(/"net",,,,45\.00/);
+    await tab("Charges");
+    await shown("Back on the card");
+  });
+});
