@@ -1,5 +1,5 @@
 import type { Answer } from "../../packages/medusa/test/support/storefront.js";
-import { type TenderKind, tenders } from "./tenders.js";
+import { createCart, type TenderKind, tenders } from "./tenders.js";
 import type { IssuedCard, World } from "./world.js";
 
 /** Where in a purchase something goes wrong. */
@@ -30,12 +30,12 @@ export type MaybeAnswer = Answer | undefined;
 
 /** Begins a purchase: cards and a cart, nothing applied yet. */
 export async function begin(world: World, kind: TenderKind): Promise<Purchase> {
-  const { product, totalCents, remainderCents, cards } = tenders[kind];
+  const { totalCents, remainderCents, cards } = tenders[kind];
   const issued = [];
   for (const { issuedCents, partCents } of cards) {
     issued.push({ ...(await world.issueCard(issuedCents)), partCents });
   }
-  const cartId = await world.storefront.createCart(product);
+  const cartId = await createCart(world.storefront, world.market, kind);
   return { kind, cartId, cards: issued, remainderCents, totalCents };
 }
 

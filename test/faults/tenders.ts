@@ -31,9 +31,47 @@ export const tenders: Record<TenderKind, Tenders> = {
   },
 };
 
+/** What the purchases buy, and how it gets to the buyer: read once, since every cell makes carts. */
+export interface Market {
+  readonly regionId: string;
+  readonly variantIds: Readonly<Record<string, string>>;
+  readonly shippingOptionId: string;
+}
+
+const address = {
+  ...{ first_name: "Ada", last_name: "Jansen", address_1: "Gracht 1" },
+  ...{ city: "Amsterdam", postal_code: "1011 AB", country_code: "nl" },
+};
+
 /** Puts what the purchases buy on sale. */
-export async function createProducts(storefront: Storefront): Promise<void> {
+export async function openMarket(storefront: Storefront): Promise<Market> {
   for (const { product, totalCents } of Object.values(tenders)) {
     await storefront.createProduct(product, totalCents / 100);
   }
+  const { regions } = await storefront.ok("GET", "/store/regions");
+  const { products } = await storefront.ok("GET", "/store/products?fields=handle,variants.id&limit=100");
+  const cartId = await storefront.createCart(tenders.card.product);
+  const { shipping_options } = await storefront.ok("GET", `/store/shipping-options?cart_id=${cartId}`);
+  return {
+    regionId: regions[0].id,
+    variantIds: Object.fromEntries(
+      products.map((made: { handle: string; variants: { id: string }[] }) => [
+        made.handle,
+        made.variants[0]?.id,
+      ]),
+    ),
+    shippingOptionId: shipping_options.find((option: { amount: number }) => option.amount === 0).id,
+  };
+}
+
+/** A cart that is ready to be paid. @returns its id */
+export async function createCart(storefront: Storefront, market: Market, kind: TenderKind): Promise<string> {
+  const { cart } = await storefront.ok("POST", "/store/carts", {
+    ...{ region_id: market.regionId, email: "ada@example.com" },
+    ...{ shipping_address: address, billing_address: address },
+    items: [{ variant_id: market.variantIds[tenders[kind].product], quantity: 1 }],
+  });
+  const option = { option_id: market.shippingOptionId };
+  await storefront.ok("POST", `/store/carts/${cart.id}/shipping-methods`, option);
+  return cart.id;
 }

@@ -13,7 +13,7 @@ import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.js";
 import { createDatabase } from "../support/postgres.js";
 import { startGiftcardService, type TestCompany, type TestService } from "../support/service.js";
 import { type Bank, openBank } from "./bank.js";
-import { createProducts } from "./tenders.js";
+import { type Market, openMarket } from "./tenders.js";
 
 /** Long enough for a slow machine, short enough that a lost answer costs seconds. */
 export const TIMEOUT_MS = 1500;
@@ -35,6 +35,7 @@ export interface World {
   readonly database: DatabaseProxy;
   readonly bank: Bank;
   readonly storefront: Storefront;
+  readonly market: Market;
   /** A second Medusa on the same database, by its own connections; started when it is first asked for. */
   secondStorefront(): Promise<Storefront>;
   /** Medusa's database, asked past the proxy. */
@@ -92,7 +93,7 @@ export async function openWorld(postgresUrl: string): Promise<World> {
     );
     let storefront = createStorefront(medusa);
     await storefront.enableProviders();
-    await createProducts(storefront);
+    const market = await openMarket(storefront);
 
     const pool = (url: string) => {
       const opened = openPool(url, () => {}, 2);
@@ -102,7 +103,7 @@ export async function openWorld(postgresUrl: string): Promise<World> {
     const [shopBooks, serviceBooks] = [pool(shopUrl), pool(serviceUrl)];
     const keyring = await openKeyring(secretsFile, serviceBooks);
     return {
-      ...{ proxy, database, bank, shopBooks, serviceBooks, close },
+      ...{ proxy, database, bank, market, shopBooks, serviceBooks, close },
       get storefront() {
         return storefront;
       },
@@ -112,7 +113,8 @@ export async function openWorld(postgresUrl: string): Promise<World> {
       },
       issueCard: (balanceCents) => issueCard(serviceBooks, keyring, balanceCents),
       async recover() {
-        const answer = await storefront.send("POST", "/admin/recover-now", {}).catch(() => undefined);
+        const path = "/admin/giftcard-pay/recover";
+        const answer = await storefront.send("POST", path, {}).catch(() => undefined);
         return answer?.status === 200;
       },
       async killMedusa() {
