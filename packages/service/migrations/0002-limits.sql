@@ -212,8 +212,13 @@ begin
     outcome := 'card_locked';
     return;
   end if;
+  -- Two statements, since the planner would plan one with a list of hashes anew at each call.
   select * into v_card from cards c
-    where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update;
+    where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update;
+  if not found and v_generation > 1 then
+    select * into v_card from cards c
+      where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update;
+  end if;
   if not found then
     perform count_failure(p_numbers[1], p_rule);
     outcome := 'invalid_card';
@@ -262,7 +267,11 @@ begin
     outcome := 'card_locked';
     return;
   end if;
-  select * into v_card from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation];
+  select * into v_card from cards c
+    where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation];
+  if not found and v_generation > 1 then
+    select * into v_card from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation];
+  end if;
   if not found then
     perform count_failure(p_numbers[1], p_rule);
     outcome := 'invalid_card';

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   runCommand,
   startGiftcardService,
@@ -14,6 +14,8 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call, credentials, eventInput, onCard } from "./wire.js";
 
+// Each command is a process of its own, and some of these tests run a dozen.
+vi.setConfig({ testTimeout: 120_000 });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-operator-"));
 const secretsFile = path.join(folder, "secrets.json");
 let service: TestService;
