@@ -5,6 +5,8 @@ const HELP = `Runs the whole shop on this machine, with databases that are throw
 
   npm run demo                 start everything, print where to go and a card to pay with; Ctrl-C stops it
   npm run demo -- --buy        buy 74.98 with a gift card and the bank without a browser, then cancel the order
+  npm run demo -- --plain      the shop without a framework: service, shop and a pretend bank
+  npm run demo -- --plain --buy  buy there, be declined, close the tab at the bank; each time with all amounts
   npm run demo -- --no-admin   without Medusa's admin pages, which take half a minute to build the first time
   npm run demo -- --help       this text
 `;
@@ -17,17 +19,19 @@ function progress(text) {
   process.stdout.write(`${seconds} s  ${text}\n`);
 }
 
-/** @returns {{ buy: boolean, withAdmin: boolean } | undefined} undefined when the help was asked for, or the line is wrong */
+/** @returns {{ plain: boolean, buy: boolean, withAdmin: boolean } | undefined} undefined when the help was asked for, or the line is wrong */
 function readCommandLine() {
   try {
     const { values } = parseArgs({
       options: {
+        plain: { type: "boolean" },
         buy: { type: "boolean" },
         "no-admin": { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
     });
-    if (!values.help) return { buy: values.buy ?? false, withAdmin: !values.buy && !values["no-admin"] };
+    const { plain = false, buy = false } = values;
+    if (!values.help) return { plain, buy, withAdmin: !buy && !values["no-admin"] };
     process.stdout.write(HELP);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
@@ -61,6 +65,42 @@ async function run({ buy, withAdmin }, signal) {
       stopped(signal),
       shop.store.exited.then(() => fail("The Medusa store ended:", shop.store.logs)),
     ]);
+  } finally {
+    progress("stopping");
+    await shop.stop();
+  }
+}
+
+/** @param {{ buy: boolean }} options @param {AbortSignal} signal */
+async function runPlain({ buy }, signal) {
+  progress("building what has changed");
+  const news = (/** @type {string} */ text) => text.endsWith("up to date") || progress(text);
+  await build(["service", "checkout", "widget"], { progress: news, signal });
+  const { startPlainShop } = await import("./plain-shop.mjs");
+  const haste = buy ? { pendingLifeMs: 8_000, recoverEveryMs: 1_000 } : {};
+  const shop = await startPlainShop({ ...haste, progress, signal });
+  try {
+    const issueCard = () => shop.service.issueCard(7500);
+    if (buy) {
+      const { buyThreeTimes } = await import("./demo-plain-purchase.mjs");
+      await buyThreeTimes(shop, issueCard, progress);
+      return;
+    }
+    const card = await issueCard();
+    progress("ready");
+    process.stdout.write(`
+  Shop         ${shop.url}
+  Orders       ${shop.url}/operator   (operator, password ${shop.operatorPassword})
+
+  Gift card    ${card.cardnumber}   PIN ${card.pin}   holds 75.00
+
+  What to try
+    Summer Night Festival, 74.98: the card pays 50.00, the bank 24.98. Decline it there: the card is whole again.
+    Close the tab at the bank: a minute later the card is whole again.
+
+  Ctrl-C stops everything and removes its data.
+`);
+    await Promise.race([stopped(signal), shop.exited.then(() => fail("The shop ended:", shop.logs))]);
   } finally {
     progress("stopping");
     await shop.stop();
@@ -112,7 +152,7 @@ if (options) {
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
     process.on(signal, () => interrupt.abort());
   try {
-    await run(options, interrupt.signal);
+    await (options.plain ? runPlain : run)(options, interrupt.signal);
     process.exitCode = 0;
   } catch (error) {
     if (!interrupt.signal.aborted)

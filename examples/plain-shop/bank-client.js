@@ -1,0 +1,47 @@
+/** The remainder of an order, paid on the bank's page. */
+
+const TIMEOUT_MS = 5_000;
+
+/**
+ * @param {{ url: string, key: string }} bank
+ * @param {(orderId: string) => string} returnUrl where the bank sends the shopper afterwards
+ */
+export function createBankClient({ url, key }, returnUrl) {
+  /** @param {string} method @param {string} runId @param {unknown} [body] */
+  const call = (method, runId, body) =>
+    fetch(new URL(`/payments/${encodeURIComponent(runId)}`, url), {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+
+  /** @param {string} method @param {string} runId @param {unknown} [body] */
+  async function ask(method, runId, body) {
+    const response = await call(method, runId, body);
+    if (!response.ok) throw new Error(`The bank answered ${response.status}.`);
+    return response.json();
+  }
+
+  return {
+    /** Opens the payment; its `runId` makes it one, however often it is asked for. */
+    async authorize({ orderId, remainderCents, runId }) {
+      const payment = await ask("PUT", runId, { amountCents: remainderCents, returnUrl: returnUrl(orderId) });
+      return payment.state === "open"
+        ? { status: "pending", data: { page: payment.page } }
+        : { status: payment.state === "authorized" ? "authorized" : "declined" };
+    },
+    /** @type {import("@giftcard-pay/checkout").RemainderMethod} */
+    method: {
+      async status({ runId }) {
+        const response = await call("GET", runId);
+        // Never asked for, or it never arrived.
+        if (response.status === 404) return "declined";
+        if (!response.ok) throw new Error(`The bank answered ${response.status}.`);
+        const { state } = await response.json();
+        return state === "open" ? "pending" : state === "authorized" ? "authorized" : "declined";
+      },
+      cancel: ({ runId }) => ask("DELETE", runId),
+    },
+  };
+}

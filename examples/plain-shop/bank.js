@@ -1,0 +1,123 @@
+/** A pretend bank: a page of its own on its own port, where a shopper approves or declines, as redirect payments do. */
+import { pathToFileURL } from "node:url";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { bearerAuth } from "hono/bearer-auth";
+import { csrf } from "hono/csrf";
+import { html } from "hono/html";
+
+/**
+ * @typedef {object} Payment
+ * @property {string} id the shop's, unique to the try: asked for twice it is one payment
+ * @property {number} amountCents
+ * @property {string} returnUrl where the shopper goes afterwards
+ * @property {"open" | "authorized" | "declined" | "cancelled"} state
+ */
+
+/** What the shopper may do on the page. */
+const choices = {
+  approve: "Approve",
+  decline: "Decline",
+  twice: "Approve, and come back twice",
+  hang: "Approve, and never come back",
+};
+
+const style = `
+  :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+  body { max-width: 24rem; margin: 3rem auto; padding: 0 1rem; }
+  button { display: block; width: 100%; margin: 0 0 0.75rem; padding: 0.75rem; font: inherit; }`;
+
+/** @param {string} title @param {unknown} body */
+const page = (title, body) => html`<!doctype html>
+  <html lang="en">
+    <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width">
+      <title>${title} · Pretend Bank</title>
+      <link rel="stylesheet" href="/bank.css">
+    </head>
+    <body><main><p>Pretend Bank</p><h1>${title}</h1>${body}</main></body>
+  </html>`;
+
+/** @param {string} key what the shop calls with */
+function createBank(key) {
+  /** @type {Map<string, Payment>} */
+  const payments = new Map();
+  const app = new Hono();
+  app.use("/payments/*", bearerAuth({ token: key }));
+
+  app.put("/payments/:id", async (c) => {
+    const id = c.req.param("id");
+    const { amountCents, returnUrl } = await c.req.json();
+    if (!Number.isInteger(amountCents) || amountCents < 1 || !URL.canParse(returnUrl)) {
+      return c.json({ error: "amountCents and returnUrl" }, 400);
+    }
+    const known = payments.get(id);
+    const payment = known ?? { id, amountCents, returnUrl, state: /** @type {const} */ ("open") };
+    payments.set(id, payment);
+    return c.json({ state: payment.state, page: new URL(`/pay/${id}`, c.req.url).href });
+  });
+
+  app.get("/payments/:id", (c) => {
+    const payment = payments.get(c.req.param("id"));
+    return payment ? c.json({ state: payment.state }) : c.json({ error: "not found" }, 404);
+  });
+
+  // Also before the payment has come: when it comes late, it is closed already.
+  app.delete("/payments/:id", (c) => {
+    const id = c.req.param("id");
+    const payment = payments.get(id) ?? { id, amountCents: 0, returnUrl: "", state: "cancelled" };
+    payments.set(id, { ...payment, state: "cancelled" });
+    return c.json({ state: "cancelled" });
+  });
+
+  app.get("/bank.css", (c) => c.text(style, 200, { "content-type": "text/css" }));
+
+  app.get("/pay/:id", (c) => {
+    const payment = payments.get(c.req.param("id"));
+    if (!payment?.returnUrl) return c.html(page("There is no such payment", ""), 404);
+    const shop = new URL(payment.returnUrl).origin;
+    c.header(
+      "Content-Security-Policy",
+      `default-src 'none'; style-src 'self'; form-action 'self' ${shop}; base-uri 'none'; frame-ancestors 'none'`,
+    );
+    if (payment.state !== "open") {
+      return c.html(
+        page("This payment is closed", html`<p><a href="${payment.returnUrl}">Back to the shop</a></p>`),
+      );
+    }
+    const buttons = Object.entries(choices).map(
+      ([value, text]) => html`<button name="choice" value="${value}">${text}</button>`,
+    );
+    const form = html`<form method="post">${buttons}</form>`;
+    return c.html(page(`Pay €${(payment.amountCents / 100).toFixed(2)}`, form));
+  });
+
+  app.post("/pay/:id", csrf(), async (c) => {
+    const payment = payments.get(c.req.param("id"));
+    const { choice } = await c.req.parseBody();
+    if (!payment?.returnUrl || typeof choice !== "string" || !Object.hasOwn(choices, choice)) {
+      return c.html(page("There is no such payment", ""), 400);
+    }
+    // What is closed stays as it is; the shop hears of it when the shopper is back.
+    if (payment.state === "open") payment.state = choice === "decline" ? "declined" : "authorized";
+    if (choice === "hang") return new Promise(() => {});
+    // The bank's own call and the shopper's browser arrive at once.
+    if (choice === "twice") void fetch(payment.returnUrl, { redirect: "manual" }).catch(() => {});
+    return c.redirect(payment.returnUrl, 303);
+  });
+  return app;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const { PORT = "3001", HOST = "127.0.0.1", BANK_KEY } = process.env;
+  if (!BANK_KEY) throw new Error("Set BANK_KEY, which the shop calls with.");
+  const app = createBank(BANK_KEY);
+  const server = serve({ fetch: app.fetch, port: Number(PORT), hostname: HOST }, ({ port }) =>
+    console.log(`The bank is ready at http://${HOST}:${port}`),
+  );
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));
+  server.on("error", (error) => {
+    throw error;
+  });
+}

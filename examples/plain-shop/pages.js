@@ -1,0 +1,108 @@
+/** The shop's pages: plain HTML, and one small script at the checkout. */
+import { html } from "hono/html";
+
+/** @param {number} cents */
+export const euro = (cents) => `€${(cents / 100).toFixed(2)}`;
+
+/** @param {string} title @param {unknown} body */
+export const page = (title, body) => html`<!doctype html>
+  <html lang="en">
+    <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width">
+      <title>${title} · Night Owl Tickets</title>
+      <link rel="stylesheet" href="/shop.css">
+    </head>
+    <body>
+      <header><a href="/">Night Owl Tickets</a> <a href="/checkout">Checkout</a></header>
+      <main><h1>${title}</h1>${body}</main>
+    </body>
+  </html>`;
+
+/** @param {{ id: string, title: string, priceCents: number }[]} products */
+export const productsPage = (products) =>
+  page(
+    "Tickets",
+    html`<ul class="products">
+      ${products.map(
+        ({ id, title, priceCents }) => html`<li>
+          <span>${title}</span> <strong>${euro(priceCents)}</strong>
+          <form method="post" action="/cart">
+            <button name="product" value="${id}" aria-label="Order ${title}">Order</button>
+          </form>
+        </li>`,
+      )}
+    </ul>`,
+  );
+
+/** @param {import("./orders.js").Line[]} lines @param {number} totalCents */
+const lineTable = (lines, totalCents) => html`<table>
+  ${lines.map(
+    (line) => html`<tr><td>${line.quantity} × ${line.title}</td><td>${euro(line.amountCents)}</td></tr>`,
+  )}
+  <tr class="total"><th scope="row">Total</th><td id="total">${euro(totalCents)}</td></tr>
+</table>`;
+
+/**
+ * @param {import("./orders.js").Cart} cart
+ * @param {number} remainingCents what the applied cards leave
+ * @param {unknown} notice why the order was not placed
+ */
+export const checkoutPage = (cart, remainingCents, notice) =>
+  page(
+    "Checkout",
+    html`${notice && html`<p role="alert">${notice}</p>`} ${lineTable(cart.lines, cart.totalCents)}
+      <form method="post" action="/cart/empty"><button class="quiet">Empty the cart</button></form>
+      <form method="post" action="/orders">
+        <h2>Gift card</h2>
+        <giftcard-pay endpoint="/giftcards" cart="${cart.id}"></giftcard-pay>
+        <input type="hidden" name="remainder" value="${remainingCents}">
+        <p>To pay at the bank: <strong id="remaining">${euro(remainingCents)}</strong></p>
+        <button class="main">Place order</button>
+      </form>
+      <script type="module" src="/giftcard-pay.standalone.js"></script>
+      <script type="module" src="/checkout.js"></script>`,
+  );
+
+/**
+ * @param {import("./orders.js").Order} order
+ * @param {import("@giftcard-pay/checkout").CommitResult} result
+ */
+export const paidPage = (order, { cards, remainderCents }) =>
+  page(
+    "Thank you",
+    html`<p>Your order is paid.</p>
+      ${lineTable(order.lines, order.totalCents)}
+      <h2>Paid with</h2>
+      <table id="payments">
+        ${cards.map(
+          (card) =>
+            html`<tr><td>Gift card ending in ${card.lastFour}</td><td>${euro(card.amountCents)}</td></tr>`,
+        )}
+        ${remainderCents > 0 ? html`<tr><td>Bank</td><td>${euro(remainderCents)}</td></tr>` : ""}
+      </table>`,
+  );
+
+/** @param {string} title @param {string} text @param {{ href: string, text: string }} [link] */
+export const messagePage = (title, text, link = { href: "/checkout", text: "Back to the checkout" }) =>
+  page(title, html`<p>${text}</p><p><a href="${link.href}">${link.text}</a></p>`);
+
+/** @param {{ order: import("./orders.js").Order, state: string, remainderCents: number }[]} rows */
+export const operatorPage = (rows) =>
+  page(
+    "Orders",
+    html`<table>
+      <tr><th>Order</th><th>Total</th><th>Bank</th><th>State</th><td></td></tr>
+      ${rows.map(
+        ({ order, state, remainderCents }) => html`<tr>
+          <td>${order.id.slice(0, 8)}</td>
+          <td>${euro(order.totalCents)}</td>
+          <td>${euro(remainderCents)}</td>
+          <td>${state}</td>
+          <td>
+            <form method="post" action="/operator/orders/${order.id}/cancel"><button>Cancel order</button></form>
+          </td>
+        </tr>`,
+      )}
+    </table>`,
+  );

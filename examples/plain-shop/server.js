@@ -1,0 +1,297 @@
+/** A small shop on Hono and SQLite that takes gift cards, with the rest paid on a bank's page. */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { CheckoutError, createCheckout, createHandler } from "@giftcard-pay/checkout";
+import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
+import { createClient } from "@giftcard-pay/client";
+import { serve } from "@hono/node-server";
+import { getConnInfo } from "@hono/node-server/conninfo";
+import { Hono } from "hono";
+import { basicAuth } from "hono/basic-auth";
+import { getCookie, setCookie } from "hono/cookie";
+import { csrf } from "hono/csrf";
+import { createBankClient } from "./bank-client.js";
+import { newSession, openOrders, products } from "./orders.js";
+import { checkoutPage, messagePage, operatorPage, paidPage, productsPage } from "./pages.js";
+import { readSettings } from "./settings.js";
+
+const MINUTE_MS = 60_000;
+const publicDir = new URL("./public/", import.meta.url);
+const widgetDir = new URL("./", import.meta.resolve("@giftcard-pay/widget/standalone"));
+const publicFiles = ["shop.css", "checkout.js"];
+const widgetFile = /^giftcard-pay\.(standalone|nl|de|fr)\.js$/;
+
+/**
+ * What the routes work with.
+ * @typedef {object} Shop
+ * @property {ReturnType<typeof readSettings>} settings
+ * @property {import("@giftcard-pay/checkout").Checkout} checkout
+ * @property {ReturnType<typeof openOrders>} orders
+ * @property {ReturnType<typeof createBankClient>} bank
+ * @property {() => string} shopUrl
+ */
+
+/** @typedef {import("hono").Context} Context */
+/** @typedef {import("./orders.js").Cart} Cart */
+
+/** @param {Shop} shop */
+function createApp(shop) {
+  const { settings, shopUrl } = shop;
+  // Placing an order ends on the bank's page, which is a form's way too.
+  const formTargets = `'self' ${new URL(settings.bankUrl).origin}`;
+  const app = new Hono();
+  app.use(async (c, next) => {
+    await next();
+    c.header(
+      "Content-Security-Policy",
+      `default-src 'self'; form-action ${formTargets}; base-uri 'none'; frame-ancestors 'none'; object-src 'none'`,
+    );
+    c.header("Referrer-Policy", "same-origin");
+    c.header("X-Content-Type-Options", "nosniff");
+  });
+  app.use(csrf({ origin: (origin) => origin === shopUrl() }));
+  addCartRoutes(app, shop);
+  addOrderRoutes(app, shop);
+  addOperatorRoutes(app, shop);
+  app.get("/:file", async (c) => {
+    const file = c.req.param("file");
+    const folder = widgetFile.test(file) ? widgetDir : publicDir;
+    if (folder === publicDir && !publicFiles.includes(file)) return c.notFound();
+    const type = file.endsWith(".css") ? "text/css" : "text/javascript";
+    return c.body(await readFile(fileURLToPath(new URL(file, folder))), 200, { "content-type": type });
+  });
+  return app;
+}
+
+/** @param {Context} c */
+const sessionOf = (c) => getCookie(c, "session") ?? "";
+
+/** A cart as the gift cards see it. @param {Context} c @param {Cart} cart */
+const viewOf = (c, { id, totalCents }) => ({
+  id,
+  totalCents,
+  currency: "EUR",
+  address: getConnInfo(c).remote.address,
+});
+
+/**
+ * The cart that the shopper can change. That of an order that nobody paid comes back.
+ * @param {Shop} shop
+ * @param {string} session
+ * @returns {Promise<Cart | null>}
+ */
+async function openCart({ checkout, orders }, session) {
+  const cart = orders.cart(session);
+  if (!cart?.orderId) return cart;
+  const purchase = await checkout.read(cart.orderId);
+  // A crash may have come before the payment had begun.
+  const placedAt = orders.order(cart.orderId)?.placedAt ?? 0;
+  const wasDropped = !purchase && Date.now() - placedAt > 2 * MINUTE_MS;
+  if (purchase?.state !== "failed" && !wasDropped) return null;
+  orders.reopen(cart.orderId);
+  return { ...cart, orderId: null };
+}
+
+/** @param {Shop} shop @param {Context} c @param {string} [notice] why an order was not placed */
+async function showCheckout(shop, c, notice) {
+  const { checkout, orders } = shop;
+  const cart = await openCart(shop, sessionOf(c));
+  if (!cart || cart.totalCents === 0) {
+    const placed = orders.cart(sessionOf(c))?.orderId;
+    if (placed) return c.redirect(`/orders/${placed}`, 303);
+    return c.html(messagePage("Checkout", "Your cart is empty.", { href: "/", text: "To the tickets" }));
+  }
+  const { remainingCents } = await checkout.list(viewOf(c, cart));
+  return c.html(checkoutPage(cart, remainingCents, notice));
+}
+
+/** @param {Hono} app @param {Shop} shop */
+function addCartRoutes(app, shop) {
+  const { checkout, orders, shopUrl } = shop;
+
+  app.all("/giftcards/*", (c) => {
+    const cartOf = async () => {
+      const cart = await openCart(shop, sessionOf(c));
+      return cart && viewOf(c, cart);
+    };
+    return createHandler(checkout, { cartOf, origins: [shopUrl()], onFailure: logFailure })(c.req.raw);
+  });
+
+  app.get("/", (c) => c.html(productsPage(products)));
+
+  app.post("/cart", async (c) => {
+    const { product } = await c.req.parseBody();
+    if (!products.some(({ id }) => id === product)) return c.text("There is no such product.", 400);
+    const session = sessionOf(c) || newSession();
+    const secure = shopUrl().startsWith("https:");
+    setCookie(c, "session", session, { httpOnly: true, sameSite: "Lax", path: "/", secure });
+    const cart = await openCart(shop, session);
+    orders.add(cart?.id ?? orders.newCart(session), String(product));
+    return c.redirect("/checkout", 303);
+  });
+
+  app.post("/cart/empty", async (c) => {
+    const cart = await openCart(shop, sessionOf(c));
+    if (cart) orders.empty(cart.id);
+    return c.redirect("/", 303);
+  });
+
+  app.get("/checkout", (c) =>
+    showCheckout(shop, c, c.req.query("declined") === undefined ? undefined : declined),
+  );
+}
+
+/** @param {Hono} app @param {Shop} shop */
+function addOrderRoutes(app, shop) {
+  const { checkout, orders, bank } = shop;
+
+  app.post("/orders", async (c) => {
+    const { remainder } = await c.req.parseBody();
+    const cart = await openCart(shop, sessionOf(c));
+    const order = cart && cart.totalCents > 0 ? orders.place(cart) : null;
+    // Pressed twice, or in two windows: there is one order, and its page says how it stands.
+    if (!cart || !order) return c.redirect("/checkout", 303);
+    const wanted = { id: order.id, cart: viewOf(c, cart), expectedRemainderCents: Number(remainder) };
+    try {
+      const result = await checkout.commit(wanted, { authorizeRemainder: bank.authorize });
+      return answer(c, order.id, result);
+    } catch (error) {
+      if (!(error instanceof CheckoutError)) logFailure(error);
+      const purchase = await checkout.read(order.id);
+      // What couldn't be given back at once is still being given back; the order's page says so.
+      if (purchase && purchase.state !== "failed") return c.redirect(`/orders/${order.id}`, 303);
+      orders.reopen(order.id);
+      return showCheckout(shop, c, error instanceof CheckoutError ? error.message : unreachable);
+    }
+  });
+
+  /** Sends a shopper on. @param {Context} c @param {string} orderId @param {CommitResult} result */
+  function answer(c, orderId, { status, remainderData }) {
+    if (status === "paid") return c.redirect(`/orders/${orderId}`, 303);
+    if (status === "pending") return c.redirect(pageIn(remainderData), 303);
+    return c.redirect("/checkout?declined", 303);
+  }
+
+  // The bank comes here by itself too, without a session: all that this says is to look what became of the payment.
+  app.get("/orders/:id/return", async (c) => {
+    const order = orders.order(c.req.param("id"));
+    if (!order) return c.notFound();
+    try {
+      const result = await checkout.confirm(order.id);
+      if (result.status === "declined") return answer(c, order.id, result);
+    } catch (error) {
+      // Someone else is at it just now, or the bank can't be asked; the order's page says how it stands.
+      if (!(error instanceof CheckoutError)) logFailure(error);
+    }
+    return c.redirect(`/orders/${order.id}`, 303);
+  });
+
+  app.get("/orders/:id", async (c) => {
+    const order = orders.orderOf(c.req.param("id"), sessionOf(c));
+    if (!order) return c.notFound();
+    const purchase = await checkout.read(order.id);
+    if (purchase?.state === "paid") return c.html(paidPage(order, await checkout.confirm(order.id)));
+    if (purchase?.state === "pending") {
+      const link = { href: pageIn(JSON.parse(purchase.remainderData ?? "{}")), text: "Pay at the bank" };
+      return c.html(messagePage("One step to go", "The bank's part of your order isn't paid yet.", link));
+    }
+    return c.html(messagePage("Your order", states[purchase?.state ?? "charging"]));
+  });
+}
+
+/** @typedef {import("@giftcard-pay/checkout").CommitResult} CommitResult */
+/** The bank's page. @param {unknown} data what `authorize` gave */
+const pageIn = (data) => /** @type {{ page: string }} */ (data).page;
+
+/** @param {Hono} app @param {Shop} shop */
+function addOperatorRoutes(app, { settings, checkout, orders, bank }) {
+  app.use("/operator/*", basicAuth({ username: "operator", password: settings.operatorPassword }));
+
+  app.get("/operator", async (c) => {
+    const rows = [];
+    for (const order of orders.orders()) {
+      const purchase = await checkout.read(order.id);
+      const { state = "never paid", remainderCents = 0 } = purchase ?? {};
+      rows.push({ order, state, remainderCents });
+    }
+    return c.html(operatorPage(rows));
+  });
+
+  // Safe to press again: each part goes back once.
+  app.post("/operator/orders/:id/cancel", async (c) => {
+    const purchase = await checkout.read(c.req.param("id"));
+    if (!purchase) return c.notFound();
+    await checkout.reverse(purchase.orderId);
+    if (purchase.remainderCents > 0) await bank.method.cancel(purchase);
+    return c.redirect("/operator", 303);
+  });
+}
+
+const declined = "The bank's part was not paid. Nothing was taken, and your gift card is whole.";
+const unreachable = "The payment could not be made just now. Nothing was taken.";
+/** @type {Record<string, string>} */
+const states = {
+  charging: "Your order is being paid. Look again in a moment.",
+  undoing: "Your order was not paid. What was taken is being given back.",
+  failed: "Your order was not paid. Nothing was taken, and your gift card is whole.",
+  reversing: "Your order was cancelled. What you paid is being given back.",
+  reversed: "Your order was cancelled. What you paid was given back.",
+};
+
+/** @param {unknown} error it holds no card */
+function logFailure(error) {
+  console.error(error);
+}
+
+/**
+ * Ends what crashes and closed tabs left, again and again.
+ * @param {import("@giftcard-pay/checkout").Checkout} checkout
+ * @param {number} everyMs
+ * @returns a function that ends this
+ */
+function sweep(checkout, everyMs) {
+  let timer = setTimeout(next, everyMs);
+  async function next() {
+    try {
+      const { purchases } = await checkout.recover();
+      for (const { orderId, state } of purchases) console.log(`recovery: order ${orderId} is ${state}`);
+    } catch (error) {
+      logFailure(error);
+    }
+    timer = setTimeout(next, everyMs);
+  }
+  return () => clearTimeout(timer);
+}
+
+/** Starts the shop with the environment's settings. */
+async function start() {
+  const settings = readSettings(process.env);
+  let shopUrl = settings.publicUrl;
+  const store = await createSqliteStore({ file: settings.file });
+  const orders = openOrders(settings.file);
+  const bank = createBankClient(
+    { url: settings.bankUrl, key: settings.bankKey },
+    (orderId) => `${shopUrl}/orders/${orderId}/return`,
+  );
+  const { environment, sealingKeys, pendingLifeMs, recoverEveryMs } = settings;
+  const checkout = createCheckout({
+    client: createClient(settings.giftcards),
+    remainder: bank.method,
+    ...{ environment, store, sealingKeys, pendingLifeMs },
+  });
+  const app = createApp({ settings, checkout, orders, bank, shopUrl: () => shopUrl });
+  const { host: hostname, port } = settings;
+  const server = serve({ fetch: app.fetch, hostname, port }, (address) => {
+    shopUrl ||= `http://${hostname}:${address.port}`;
+    console.log(`The shop is ready at ${shopUrl}`);
+  });
+  const stopSweeping = sweep(checkout, recoverEveryMs);
+  const stop = () => {
+    stopSweeping();
+    server.close(() => process.exit(0));
+    setTimeout(() => server.closeAllConnections(), 2_000).unref();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await start();

@@ -1,0 +1,37 @@
+/** The shop's settings, from the environment. */
+
+const MINUTE_MS = 60_000;
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @throws {Error} naming what isn't set
+ */
+export function readSettings(env) {
+  const need = (/** @type {string} */ name) => {
+    const value = env[name];
+    if (!value) throw new Error(`Set ${name}.`);
+    return value;
+  };
+  return {
+    host: env.HOST ?? "127.0.0.1",
+    port: Number(env.PORT ?? 3000),
+    /** The shop as browsers see it, where a proxy stands before it. */
+    publicUrl: env.PUBLIC_URL ?? "",
+    file: env.SHOP_FILE ?? "shop.db",
+    operatorPassword: need("OPERATOR_PASSWORD"),
+    bankUrl: need("BANK_URL"),
+    bankKey: need("BANK_KEY"),
+    environment: /** @type {"sandbox" | "live"} */ (env.GIFTCARD_ENVIRONMENT ?? "sandbox"),
+    giftcards: {
+      baseUrl: need("GIFTCARD_BASE_URL"),
+      apiKey: need("GIFTCARD_API_KEY"),
+      companyId: Number(need("GIFTCARD_COMPANY_ID")),
+    },
+    /** `id:key`, the newest first, separated by commas. */
+    sealingKeys: need("GIFTCARD_SEALING_KEYS")
+      .split(",")
+      .map((part) => ({ id: part.slice(0, part.indexOf(":")), key: part.slice(part.indexOf(":") + 1) })),
+    pendingLifeMs: Number(env.PENDING_LIFE_MS ?? 30 * MINUTE_MS),
+    recoverEveryMs: Number(env.RECOVER_EVERY_MS ?? MINUTE_MS),
+  };
+}

@@ -1,0 +1,121 @@
+/** Starts the gift card service for the demo and for tests, on a database that is thrown away. */
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { startThrowawayPostgres } from "@giftcard-pay/service";
+import { createDatabase } from "./medusa-store.mjs";
+import { runNode, startNode } from "./process.mjs";
+
+/**
+ * @typedef {{ cardnumber: string, pin: string, balance: number, expiry_date: string }} IssuedCard
+ */
+
+/**
+ * A running gift card service and a company there.
+ * @typedef {object} GiftcardService
+ * @property {string} url
+ * @property {string} apiKey
+ * @property {number} companyId
+ * @property {(balanceCents: number) => Promise<IssuedCard>} issueCard
+ * @property {() => string} logs
+ */
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const giftcardService = path.join(root, "packages", "service", "bin", "giftcard-service.js");
+
+/**
+ * Starts PostgreSQL, where none is given, and the gift card service in its sandbox environment with a company.
+ *
+ * @param {object} options
+ * @param {CleanUp} options.cleanUp told how to end what was started, also when this fails
+ * @param {string} [options.postgresUrl] a server to make the database on; one of its own when left out
+ * @param {(text: string) => void} [options.progress] told what comes next
+ * @param {AbortSignal} [options.signal] ends the start early
+ * @returns {Promise<{ service: GiftcardService, serverUrl: string, dataDir: string }>} with a folder that goes at the end
+ */
+export async function startCardService({ cleanUp, postgresUrl, progress = () => {}, signal }) {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), "giftcard-demo-"));
+  cleanUp.add(() => rm(dataDir, { recursive: true, force: true }));
+  let serverUrl = postgresUrl;
+  if (!serverUrl) {
+    progress("starting PostgreSQL");
+    const postgres = await startThrowawayPostgres();
+    cleanUp.add(() => postgres.close());
+    serverUrl = postgres.url;
+  }
+  signal?.throwIfAborted();
+  progress("starting the gift card service");
+  const databaseUrl = await createDatabase(serverUrl);
+  const service = await startService({ databaseUrl, dataDir, cleanUp, ...(signal && { signal }) });
+  return { service, serverUrl, dataDir };
+}
+
+/**
+ * @param {{ databaseUrl: string, dataDir: string, cleanUp: CleanUp, signal?: AbortSignal }} options
+ * @returns {Promise<GiftcardService>}
+ */
+async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
+  const env = {
+    GIFTCARD_DATABASE_URL: databaseUrl,
+    GIFTCARD_SECRETS_FILE: path.join(dataDir, "secrets.json"),
+    GIFTCARD_PASSWORD: "a demo password",
+  };
+  const early = signal ? { signal } : {};
+  const command = async (/** @type {string[]} */ ...args) => {
+    const name = `giftcard-service ${args.slice(0, 2).join(" ")}`;
+    return JSON.parse(
+      await runNode({ name, args: [giftcardService, ...args, "--json"], cwd: dataDir, env, ...early }),
+    );
+  };
+  await command("migrate");
+  const serving = await startNode({
+    name: "The gift card service",
+    args: [giftcardService, "serve", "--port", "0", "--environment", "sandbox", "--json"],
+    cwd: dataDir,
+    env,
+    ready: /"url":"([^"]+)"/,
+    ...early,
+  });
+  cleanUp.add(() => serving.stop());
+  const company = await command(
+    "company",
+    "create",
+    "--name",
+    "Night Owl Tickets",
+    "--email",
+    "owl@example.com",
+  );
+  return {
+    url: String(serving.match[1]),
+    apiKey: company.apikey,
+    companyId: company.company_id,
+    issueCard: (balanceCents) => command("card", "issue", "--balance", String(balanceCents)),
+    logs: serving.logs,
+  };
+}
+
+/** What is to be undone, the latest first. */
+export class CleanUp {
+  /** @type {(() => Promise<unknown>)[]} */
+  #tasks = [];
+  /** @type {Promise<void> | undefined} */
+  #running;
+
+  /** @param {() => Promise<unknown>} task */
+  add(task) {
+    this.#tasks.push(task);
+  }
+
+  /** Runs every task, also after one has failed. */
+  run() {
+    this.#running ??= this.#runAll();
+    return this.#running;
+  }
+
+  async #runAll() {
+    for (const task of this.#tasks.reverse()) {
+      await task().catch((error) => process.stderr.write(`cleaning up: ${error.message}\n`));
+    }
+  }
+}

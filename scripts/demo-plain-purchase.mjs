@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@giftcard-pay/client";
+
+const SWEEP_TIMEOUT_MS = 30_000;
+
+/** @param {number} cents */
+const inEuro = (cents) => (cents / 100).toFixed(2);
+
+/**
+ * Buys in the plain shop as a browser does, by HTTP alone: a purchase that is paid, one that the bank declines, and one
+ * whose shopper closes the tab at the bank. Says each step and checks each figure.
+ *
+ * @param {import("./plain-shop.mjs").PlainShop} shop
+ * @param {() => Promise<import("./card-service.mjs").IssuedCard>} issueCard gives a card of 75.00
+ * @param {(text: string) => void} say
+ * @throws when a call fails or a figure is wrong
+ */
+export async function buyThreeTimes(shop, issueCard, say) {
+  const { url, apiKey, companyId } = shop.service;
+  const client = createClient({ baseUrl: url, apiKey, companyId });
+  const newCard = async () => {
+    const { cardnumber: cardNumber, pin } = await issueCard();
+    return { cardNumber, pin, balance: async () => (await client.balance({ cardNumber, pin })).balanceCents };
+  };
+
+  const card = await newCard();
+  const visit = await toBank(shop, card, say);
+  assert.equal(await card.balance(), 2500);
+  const paid = await visit.decide("approve");
+  assert.match(paid.text, /Your order is paid/);
+  for (const part of ["€74.98", "€50.00", "€24.98"]) assert.ok(paid.text.includes(part), part);
+  say(`approved at the bank: order paid, 74.98 = gift card 50.00 + bank 24.98`);
+  say(`card balance 75.00 -> ${inEuro(await card.balance())}`);
+
+  const second = await newCard();
+  const declining = await toBank(shop, second, say);
+  say(`at the bank: card balance ${inEuro(await second.balance())}`);
+  const declined = await declining.decide("decline");
+  assert.match(declined.text, /Nothing was taken/);
+  assert.equal(await second.balance(), 7500);
+  say(`declined at the bank: nothing was taken, card balance ${inEuro(await second.balance())}`);
+
+  const third = await newCard();
+  const leaving = await toBank(shop, third, say);
+  const left = await third.balance();
+  assert.equal(left, 2500);
+  say(`tab closed at the bank: card balance ${inEuro(left)}, until the sweeper comes`);
+  const giveUpAt = Date.now() + SWEEP_TIMEOUT_MS;
+  while ((await third.balance()) !== 7500 && Date.now() < giveUpAt) await sleep(250);
+  assert.equal(await third.balance(), 7500);
+  say(`swept: card balance ${inEuro(left)} -> ${inEuro(await third.balance())}`);
+  const late = await leaving.decide("approve");
+  assert.match(late.text, /not paid/);
+  say("approved too late: the bank's payment is closed, nothing was taken");
+}
+
+/**
+ * A shopper with a new session puts the festival into the cart, applies the card, and places the order.
+ * @param {import("./plain-shop.mjs").PlainShop} shop
+ * @param {{ cardNumber: string, pin: string }} card
+ * @param {(text: string) => void} say
+ */
+async function toBank(shop, card, say) {
+  const visitor = new Visitor();
+  const checkout = await visitor.submit(`${shop.url}/cart`, { product: "festival-pair" });
+  const cart = checkout.text.match(/cart="([^"]+)"/)?.[1];
+  const { cardNumber, pin } = card;
+  const applied = await visitor.send(`${shop.url}/giftcards/carts/${cart}/cards`, { cardNumber, pin });
+  assert.equal(applied.coveredCents, 5000);
+  say(
+    `cart ${inEuro(applied.totalCents)}: gift card ${inEuro(applied.coveredCents)}, bank ${inEuro(applied.remainingCents)}`,
+  );
+  const bank = await visitor.submit(`${shop.url}/orders`, { remainder: String(applied.remainingCents) });
+  assert.ok(bank.url.startsWith(shop.bankUrl), `the order led to ${bank.url}`);
+  return { decide: (/** @type {string} */ choice) => visitor.submit(bank.url, { choice }) };
+}
+
+/** What a browser does besides showing pages: keeps cookies, follows redirects, says where it comes from. */
+class Visitor {
+  /** @type {Map<string, string>} by host */
+  #cookies = new Map();
+
+  /** @param {string} url @param {RequestInit} init @returns {Promise<Response>} */
+  async #fetch(url, init) {
+    const { host, origin } = new URL(url);
+    const headers = { ...init.headers, origin, cookie: this.#cookies.get(host) ?? "" };
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    const cookie = response.headers.getSetCookie()[0];
+    if (cookie) this.#cookies.set(host, String(cookie.split(";")[0]));
+    const next = response.headers.get("location");
+    if (!next) return response;
+    return this.#fetch(new URL(next, url).href, { method: "GET" });
+  }
+
+  /** Sends a form. @param {string} url @param {Record<string, string>} fields */
+  async submit(url, fields) {
+    const response = await this.#fetch(url, { method: "POST", body: new URLSearchParams(fields) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${response.url} answered ${response.status}: ${text}`);
+    return { url: response.url, text };
+  }
+
+  /** Sends JSON. @param {string} url @param {unknown} body @returns {Promise<any>} */
+  async send(url, body) {
+    const headers = { "content-type": "application/json" };
+    const response = await this.#fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+    return response.json();
+  }
+}
