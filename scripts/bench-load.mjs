@@ -8,14 +8,12 @@ import net from "node:net";
  */
 export function openConnection(url, next) {
   const { hostname, port, host } = new URL(url);
-  const socket = net.connect(Number(port), hostname).setNoDelay();
   let received = "";
   /** @type {{ resolve: () => void, reject: (error: Error) => void } | undefined} */
   let settle;
-  socket.setEncoding("latin1");
-  socket.on("error", (error) => settle?.reject(error));
-  socket.on("close", () => settle?.reject(new Error("The service closed the connection.")));
-  socket.on("data", (chunk) => {
+  /** @type {net.Socket | undefined} */
+  let socket;
+  const read = (/** @type {string} */ chunk) => {
     received += chunk;
     const head = received.indexOf("\r\n\r\n");
     const length = head < 0 ? Number.NaN : Number(/content-length: (\d+)/i.exec(received)?.[1]);
@@ -24,12 +22,20 @@ export function openConnection(url, next) {
     received = "";
     if (answer.startsWith("HTTP/1.1 200")) settle?.resolve();
     else settle?.reject(new Error(`The service answered: ${answer.slice(head + 4)}`));
-  });
+  };
+  // The service closes a connection on which nothing comes for long, as between two measurements.
+  const connect = () => {
+    const made = net.connect(Number(port), hostname).setNoDelay().setEncoding("latin1");
+    made.on("data", read);
+    made.on("error", (error) => settle?.reject(error));
+    made.on("close", () => settle?.reject(new Error("The service closed the connection.")));
+    return made;
+  };
   const call = () =>
     /** @type {Promise<void>} */ (
       new Promise((resolve, reject) => {
         settle = { resolve, reject };
-        if (socket.destroyed) return reject(new Error("The service closed the connection."));
+        if (!socket || socket.destroyed) socket = connect();
         const { body, key } = next();
         socket.write(
           `POST /api/endpoint/v1/devalue HTTP/1.1\r\nHost: ${host}\r\nIdempotency-Key: ${key}\r\n` +
@@ -37,8 +43,10 @@ export function openConnection(url, next) {
             `Content-Length: ${body.length}\r\n\r\n${body}`,
         );
       })
-    );
-  return { call, close: () => socket.destroy() };
+    ).finally(() => {
+      settle = undefined;
+    });
+  return { call, close: () => socket?.destroy() };
 }
 
 /**
