@@ -62,15 +62,18 @@ export default {
     }),
     ...(firefox
       ? [
-          chromeLauncher({
-            launchOptions: { browser: "firefox", executablePath: firefox },
-            async createPage({ context }) {
-              const page = await context.newPage();
-              // Firefox ESR doesn't know all that setting a size asks of it; its window is large enough.
-              page.setViewport = async () => {};
-              return page;
-            },
-          }),
+          Object.assign(
+            chromeLauncher({
+              launchOptions: { browser: "firefox", executablePath: firefox },
+              async createPage({ context }) {
+                const page = await context.newPage();
+                // Firefox ESR doesn't know all that setting a size asks of it; its window is large enough.
+                page.setViewport = async () => {};
+                return page;
+              },
+            }),
+            { name: "Firefox" },
+          ),
         ]
       : []),
   ],

@@ -3,8 +3,10 @@ import { html, nothing, type PropertyDeclarations, type PropertyValues, type Tem
 import { cardList } from "./card-list.js";
 import { cardQuote, note } from "./card-quote.js";
 import { CardSession } from "./card-session.js";
+import { changeText } from "./change-text.js";
 import type { Action } from "./events.js";
 import { isPassing } from "./faults.js";
+import { FormLink } from "./form-link.js";
 import { GiftcardElement, register } from "./giftcard-element.js";
 import { isFaultCode } from "./messages/index.js";
 import { type ShopAddress, ShopFault } from "./shop-api.js";
@@ -76,8 +78,7 @@ export class GiftcardPay extends GiftcardElement {
 
   protected readonly calls: CardSession = new CardSession(this, () => this.address, this.waiting);
 
-  readonly #internals = this.attachInternals();
-  #form: HTMLFormElement | null = null;
+  readonly #link: FormLink = new FormLink(this);
   #shut = false;
 
   constructor() {
@@ -92,22 +93,22 @@ export class GiftcardPay extends GiftcardElement {
 
   /** The form that it belongs to. It waits for a call under way, and isn't sent while a card is entered but not applied. */
   get form(): HTMLFormElement | null {
-    return this.#internals.form;
+    return this.#link.internals.form;
   }
 
   /** Invalid while a card is entered or checked, but not applied. */
   get validity(): ValidityState {
-    return this.#internals.validity;
+    return this.#link.internals.validity;
   }
 
   /** Whether no card is entered or checked without being applied. */
   checkValidity(): boolean {
-    return this.#internals.checkValidity();
+    return this.#link.internals.checkValidity();
   }
 
   /** The same, and where one is, says so and goes there. */
   reportValidity(): boolean {
-    return this.#internals.reportValidity();
+    return this.#link.internals.reportValidity();
   }
 
   override connectedCallback(): void {
@@ -117,9 +118,7 @@ export class GiftcardPay extends GiftcardElement {
 
   /** @ignore */
   formAssociatedCallback(form: HTMLFormElement | null): void {
-    this.#form?.removeEventListener("submit", this.#onFormSubmit, true);
-    this.#form = form;
-    form?.addEventListener("submit", this.#onFormSubmit, true);
+    this.#link.attach(form);
   }
 
   /** @ignore */
@@ -149,7 +148,7 @@ export class GiftcardPay extends GiftcardElement {
     if (quoted && !quote) await this.attention.focusOn();
     if (!changed || !(this.#applied || quoted)) return;
     const { announceQuote, announceChanged } = this.words.texts;
-    this.#say(`${this.#change()} ${quote ? announceQuote : announceChanged}`, {
+    this.#say(`${changeText(this.words, this.calls)} ${quote ? announceQuote : announceChanged}`, {
       usable: quote?.usableCents ?? 0,
       covered: summary.coveredCents,
       remaining: (quote ?? summary).remainingCents,
@@ -179,14 +178,8 @@ export class GiftcardPay extends GiftcardElement {
   protected override updated(changed: PropertyValues<this>): void {
     if (isAnotherCart(changed)) void this.refresh();
     const { calls } = this;
-    const { states } = this.#internals;
-    const set = (name: string, on: boolean) => (on ? states.add(name) : states.delete(name));
-    set("covered", calls.isCovered);
-    set("applied", this.#applied);
-    set("busy", this.busy);
-    if (this.#isUnfinished)
-      this.#internals.setValidity({ customError: true }, this.words.texts.errors.unfinished);
-    else this.#internals.setValidity({});
+    this.#link.show({ covered: calls.isCovered, applied: this.#applied, busy: this.busy });
+    this.#link.refuse(this.#isUnfinished && this.words.texts.errors.unfinished);
   }
 
   protected override render(): TemplateResult {
@@ -214,7 +207,7 @@ export class GiftcardPay extends GiftcardElement {
           : nothing
       }
       ${applied || takesCard ? nothing : html`<p>${texts.errors.nothing_to_pay}</p>`}
-      ${applied || quote ? note(this.#change()) : nothing}`,
+      ${applied || quote ? note(changeText(this.words, this.calls)) : nothing}`,
       between: quote
         ? cardQuote(
             { words, quote, busy: busy === "apply", takesAnother: calls.takesAnother },
@@ -247,20 +240,6 @@ export class GiftcardPay extends GiftcardElement {
     return !this.busy && (!!quote || (this.open && takesCard && !this.fields.isBlank));
   }
 
-  /** Why figures changed by themselves; empty if they didn't. */
-  #change(): string {
-    const { words } = this;
-    const { before, summary } = this.calls;
-    if (!before || !summary) return "";
-    if (before.totalCents !== summary.totalCents) {
-      return words.fill(words.texts.changedOrder, { before: before.totalCents, total: summary.totalCents });
-    }
-    const card = summary.cards.find(({ id, balanceCents }) =>
-      before.cards.some((one) => one.id === id && one.balanceCents !== balanceCents),
-    );
-    return card ? words.fill(words.texts.changedBalance, { last4: card.lastFour }) : "";
-  }
-
   readonly #onOpen = (): void => {
     this.open = true;
     void this.attention.focusOn("#number");
@@ -272,16 +251,14 @@ export class GiftcardPay extends GiftcardElement {
     this.focus();
   };
 
-  readonly #onFormSubmit = async (event: SubmitEvent): Promise<void> => {
-    const { calls } = this;
-    if (!this.busy) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    await calls.settled;
+  /** @ignore */
+  async settled(): Promise<boolean> {
+    await this.calls.settled;
+    // What became of it is noted a moment after.
     await new Promise((resolve) => setTimeout(resolve));
     await this.updateComplete;
-    if (!calls.fault) this.#form?.requestSubmit(event.submitter);
-  };
+    return !this.calls.fault;
+  }
 
   protected override close(): void {
     if (this.busy) return;

@@ -1,0 +1,40 @@
+/** An element in a form, that may have a call under way. */
+interface FormElement extends HTMLElement {
+  readonly busy: boolean;
+  /** Passes when no call is under way; false if the last one failed. */
+  settled(): Promise<boolean>;
+}
+
+/** Ties an element to the form around it: whether that may be sent, and that it waits for a call under way. */
+export class FormLink {
+  readonly internals: ElementInternals;
+  #form: HTMLFormElement | null = null;
+
+  constructor(private readonly host: FormElement) {
+    this.internals = host.attachInternals();
+  }
+
+  attach(form: HTMLFormElement | null): void {
+    this.#form?.removeEventListener("submit", this.#onSubmit, true);
+    this.#form = form;
+    form?.addEventListener("submit", this.#onSubmit, true);
+  }
+
+  /** Shows states to a page's style sheet. */
+  show(all: Record<string, boolean>): void {
+    const { states } = this.internals;
+    for (const [name, isOn] of Object.entries(all)) isOn ? states.add(name) : states.delete(name);
+  }
+
+  /** Keeps the form from being sent, for a reason; without one, lets it. */
+  refuse(reason: string | false): void {
+    this.internals.setValidity(reason ? { customError: true } : {}, reason || "");
+  }
+
+  readonly #onSubmit = async (event: SubmitEvent): Promise<void> => {
+    if (!this.host.busy) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (await this.host.settled()) this.#form?.requestSubmit(event.submitter);
+  };
+}
