@@ -41,7 +41,7 @@ class Checkout {
           <div class="steps">
             <section class="panel">
               <h2>1. Your details</h2>
-              ${detailsForm(cart)}
+              ${detailsForm(cart, this.#placeOrder)}
             </section>
             <section class="panel">
               <h2>2. Delivery</h2>
@@ -52,7 +52,9 @@ class Checkout {
             <section class="panel">
               <h2>3. Payment</h2>
               <h3>Gift card</h3>
+              <!-- Part of the form: an order waits for a card that is being applied, and isn't placed past one. -->
               <giftcard-pay
+                form="details"
                 endpoint="${backendUrl}/store/giftcard-pay"
                 cart=${cart.id}
                 publishable-key=${publishableKey}
@@ -63,7 +65,7 @@ class Checkout {
           </div>
           <aside class="panel side">
             ${orderSummary(cart, this.#total)}
-            <button class="primary wide" form="details" ?disabled=${this.#busy} @click=${this.#placeOrder}>
+            <button class="primary wide" form="details" ?disabled=${this.#busy}>
               ${this.#busy ? "One moment…" : "Place order"}
             </button>
             <p class="notice bad" role="alert" ?hidden=${!this.#problem}>${this.#problem}</p>
@@ -90,7 +92,7 @@ class Checkout {
 
   #bank() {
     const remaining = this.#total?.remainingCents;
-    if (remaining === 0) return html`<p class="notice good">The gift cards pay all of it.</p>`;
+    if (this.#total?.covered) return html`<p class="notice good">The gift cards pay all of it.</p>`;
     const covered = this.#total && this.#total.coveredCents > 0;
     return html`<h3>${covered ? "The rest" : "By bank"}</h3>
       <label class="choice">
@@ -119,7 +121,7 @@ class Checkout {
     await this.#tag?.refresh();
   }
 
-  readonly #placeOrder = async (event: Event): Promise<void> => {
+  readonly #placeOrder = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const details = readDetails(this.#place.outlet);
     if (!details || this.#busy) return;

@@ -6,7 +6,7 @@ const COUNTRIES = { nl: "Netherlands", be: "Belgium", de: "Germany", fr: "France
 const KEPT = "night-owl-details";
 
 /** Who buys, and where to send it. What was typed is kept for this tab, and goes to the shop with the order. */
-export function detailsForm(cart: Cart): TemplateResult {
+export function detailsForm(cart: Cart, submit: (event: SubmitEvent) => void): TemplateResult {
   const kept: Record<string, string> = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
   const known: Record<string, unknown> = {
     email: cart.email,
@@ -21,7 +21,7 @@ export function detailsForm(cart: Cart): TemplateResult {
     html`<label class=${wide ? "wide" : ""}
       >${label}<input name=${name} autocomplete=${autocomplete} required .value=${known[name] ?? ""}
     /></label>`;
-  return html`<form id="details" class="fields" @change=${keep}>
+  return html`<form id="details" class="fields" @change=${keep} @submit=${submit}>
     <label class="wide"
       >E-mail<input name="email" type="email" autocomplete="email" required .value=${known.email ?? ""}
     /></label>
