@@ -56,7 +56,7 @@ beforeAll(async () => {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, locale: "en-IE" });
   page = await context.newPage();
   page.setDefaultTimeout(20_000);
-}, 240_000);
+}, 480_000);
 
 afterAll(async () => {
   await browser?.close();

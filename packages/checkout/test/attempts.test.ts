@@ -140,6 +140,9 @@ describe("a devalue whose answer is lost", () => {
       await expect(engine.devalue(attempt.reference)).rejects.toEqual(refusal("service_unavailable"));
       const taken = fault === "cut-after" || fault === "garbage";
       expect(await stateOf(attempt)).toBe(taken ? "reversed" : "refused");
+      // What the service gave back is what it had taken: the books show both.
+      const { deductedCents } = (await shop.journal.attempt(attempt.reference)) ?? {};
+      expect(deductedCents).toBe(taken ? 5000 : null);
       await shop.proxy.release();
       expect(await card.balanceCents()).toBe(7500);
       expect(devaluesOf(attempt)).toBe(1);
