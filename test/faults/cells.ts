@@ -100,7 +100,7 @@ const endsOf: Record<Step, readonly Outcome[]> = {
   recovery: ["paid", "whole"],
 };
 /** What leaves nobody in doubt: nothing arrived, or the service said what it did. */
-const knowable: readonly string[] = ["delay", "busy"];
+const knowable: readonly string[] = ["refuse", "delay", "busy"];
 
 const exists = (step: string, kind: TenderKind) => step !== "remainder" || kind !== "card";
 

@@ -7,6 +7,10 @@ import type { Attempt } from "./journal.js";
 import { type MoneyDesk, moveAndTell, tenderAudience } from "./money-desk.js";
 import { SealError } from "./seal.js";
 
+/** No devalue went out: a key couldn't be got first, or no connection made. */
+const isUnsent = (error: GiftcardError) =>
+  error.endpoint === "authenticate" || error.code === "not_connected";
+
 /** The part of the flow that takes money, once, and keeps what it takes to give it back. */
 export function createAttempts(desk: MoneyDesk) {
   const { client, journal, sealer, companyId, environment, leaseMs } = desk;
@@ -77,9 +81,9 @@ export function createAttempts(desk: MoneyDesk) {
       );
     } catch (error) {
       if (!(error instanceof GiftcardError)) throw error;
-      // A key that couldn't be got first means that no devalue went out.
-      const nothingTaken = error instanceof RefusedError || error.endpoint === "authenticate";
-      throw nothingTaken ? await refuse(sent, error) : await endUnknown(sent, error);
+      throw error instanceof RefusedError || isUnsent(error)
+        ? await refuse(sent, error)
+        : await endUnknown(sent, error);
     }
   }
 
@@ -110,7 +114,7 @@ export function createAttempts(desk: MoneyDesk) {
   }
 
   async function refuse(sent: Attempt, error: GiftcardError): Promise<CheckoutError> {
-    const reason = error.endpoint === "authenticate" ? "not_sent" : error.code;
+    const reason = isUnsent(error) ? "not_sent" : error.code;
     // Once recovery has called it unknown, this answer settles nothing; recovery ends it by its key.
     await move(sent.reference, { from: ["sent"], to: "refused", reason, sealedCard: null, lease: null });
     return toCheckoutError(error);

@@ -1,7 +1,13 @@
 import { type EndpointName, type ErrorCode, errorDefinitions } from "./contract/index.js";
 
-/** Codes of an {@link UnreachableError}. */
-export type UnreachableErrorCode = "timeout" | "connection_lost" | "aborted" | "server_error" | "overloaded";
+/** Codes of an {@link UnreachableError}. After `not_connected` nothing was sent; after any other the outcome is unknown. */
+export type UnreachableErrorCode =
+  | "timeout"
+  | "not_connected"
+  | "connection_lost"
+  | "aborted"
+  | "server_error"
+  | "overloaded";
 
 /** Codes of a {@link ProtocolError}. */
 export type ProtocolErrorCode =
@@ -36,6 +42,7 @@ export interface FailureDetails {
 const messages: Record<Exclude<GiftcardErrorCode, Exclude<ErrorCode, "overloaded">>, string> = {
   refused: "The service refused the call.",
   timeout: "The service did not answer in time.",
+  not_connected: "No connection to the service could be made. Nothing was sent.",
   connection_lost: "The connection to the service failed or was lost.",
   aborted: "The caller ended the call.",
   server_error: "The service failed.",

@@ -51,6 +51,14 @@ export function createTransport(settings: Settings): Transport {
   };
 }
 
+/** What Node's fetch gives as the cause when it got no connection, so that not a byte of the request has left. */
+const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
+
+function connectionFault(error: unknown): "not_connected" | "connection_lost" {
+  const cause = error instanceof TypeError ? (error.cause as { code?: unknown } | undefined) : undefined;
+  return unconnected.has(String(cause?.code)) ? "not_connected" : "connection_lost";
+}
+
 /** Half of it is chance, so that many callers that fail together don't come back together. */
 function waitBefore(attempt: number, retryAfterSeconds = 0): number {
   const ms = FIRST_WAIT_MS * 2 ** (attempt - 1);
@@ -91,7 +99,7 @@ async function tryOnce<T>(
     const failure =
       error instanceof GiftcardError
         ? error
-        : new UnreachableError(deadline.reason ?? "connection_lost", {
+        : new UnreachableError(deadline.reason ?? connectionFault(error), {
             ...seen,
             endpoint: request.endpoint,
             retryable: isRepeatable(request.endpoint),

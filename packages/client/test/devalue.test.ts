@@ -197,10 +197,13 @@ describe("a devalue whose answer is lost is sent once, and its outcome is unknow
     expect(service.received).toHaveLength(1);
   });
 
-  it("nothing listens there", async () => {
-    const error = await failureOf(devalue({ url: "http://127.0.0.1:1", received: [] }));
-    expect(error).toMatchObject({ name: "UnreachableError", code: "connection_lost" });
-  });
+  it.each(["http://127.0.0.1:3", "http://nobody.invalid"])(
+    "or never sent, where nothing listens: %s",
+    async (url) => {
+      const error = await failureOf(devalue({ url, received: [] }));
+      expect(error).toMatchObject({ name: "UnreachableError", code: "not_connected" });
+    },
+  );
 
   it("a 401 with credentials: not sent again, and the next call gets a new key", async () => {
     const service = await foreignService((request) => {
