@@ -24,12 +24,15 @@ export function createBankClient({ url, key }, returnUrl) {
   }
 
   return {
-    /** Opens the payment; its `runId` makes it one, however often it is asked for. */
+    /**
+     * Opens the payment; its `runId` makes it one, however often it is asked for.
+     * @param {import("@giftcard-pay/checkout").RemainderRequest} request
+     * @returns {Promise<import("@giftcard-pay/checkout").RemainderAnswer>}
+     */
     async authorize({ orderId, remainderCents, runId }) {
       const payment = await ask("PUT", runId, { amountCents: remainderCents, returnUrl: returnUrl(orderId) });
-      return payment.state === "open"
-        ? { status: "pending", data: { page: payment.page } }
-        : { status: payment.state === "authorized" ? "authorized" : "declined" };
+      if (payment.state === "open") return { status: "pending", data: { page: payment.page } };
+      return { status: payment.state === "authorized" ? "authorized" : "declined" };
     },
     /** @type {import("@giftcard-pay/checkout").RemainderMethod} */
     method: {

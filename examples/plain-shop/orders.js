@@ -30,17 +30,19 @@ const schema = `
 
 /** A session is a random text in a cookie; only its hash is kept. */
 export const newSession = () => randomBytes(32).toString("base64url");
+/** @param {string} session */
 const hashOf = (session) => createHash("sha256").update(session).digest("hex");
 
 /** @param {string} file the SQLite file, which the checkout's store may share */
 export function openOrders(file) {
   const database = new DatabaseSync(file);
   database.exec(schema);
-  const one = (sql, ...values) => database.prepare(sql).get(...values);
-  const all = (sql, ...values) => database.prepare(sql).all(...values);
-  const run = (sql, ...values) => database.prepare(sql).run(...values);
+  /** @typedef {[sql: string, ...values: (string | number)[]]} Query */
+  const one = (/** @type {Query} */ ...[sql, ...values]) => database.prepare(sql).get(...values);
+  const all = (/** @type {Query} */ ...[sql, ...values]) => database.prepare(sql).all(...values);
+  const run = (/** @type {Query} */ ...[sql, ...values]) => database.prepare(sql).run(...values);
 
-  /** @returns {Line[]} */
+  /** @param {string} cartId @returns {Line[]} */
   const linesOf = (cartId) =>
     all("select product_id, quantity from shop_line where cart_id = ? order by rowid", cartId).flatMap(
       (row) => {
@@ -51,7 +53,7 @@ export function openOrders(file) {
           : [];
       },
     );
-  /** @returns {Order | null} */
+  /** @param {Record<string, unknown> | undefined} row @returns {Order | null} */
   const toOrder = (row) =>
     row
       ? {
@@ -72,7 +74,7 @@ export function openOrders(file) {
         hashOf(session),
       );
       if (!row) return null;
-      const lines = linesOf(row.id);
+      const lines = linesOf(String(row.id));
       const totalCents = lines.reduce((sum, line) => sum + line.amountCents, 0);
       return { id: String(row.id), orderId: /** @type {string | null} */ (row.order_id), lines, totalCents };
     },

@@ -195,7 +195,7 @@ function addOrderRoutes(app, shop) {
       const link = { href: pageIn(JSON.parse(purchase.remainderData ?? "{}")), text: "Pay at the bank" };
       return c.html(messagePage("One step to go", "The bank's part of your order isn't paid yet.", link));
     }
-    return c.html(messagePage("Your order", states[purchase?.state ?? "charging"]));
+    return c.html(messagePage("Your order", states[purchase?.state ?? "charging"] ?? ""));
   });
 }
 
@@ -281,10 +281,12 @@ async function start() {
   });
   const app = createApp({ settings, checkout, orders, bank, shopUrl: () => shopUrl });
   const { host: hostname, port } = settings;
-  const server = serve({ fetch: app.fetch, hostname, port }, (address) => {
-    shopUrl ||= `http://${hostname}:${address.port}`;
-    console.log(`The shop is ready at ${shopUrl}`);
-  });
+  const server = /** @type {import("node:http").Server} */ (
+    serve({ fetch: app.fetch, hostname, port }, (address) => {
+      shopUrl ||= `http://${hostname}:${address.port}`;
+      console.log(`The shop is ready at ${shopUrl}`);
+    })
+  );
   const stopSweeping = sweep(checkout, recoverEveryMs);
   const stop = () => {
     stopSweeping();

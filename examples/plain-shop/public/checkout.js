@@ -1,8 +1,8 @@
 /** Follows the gift cards: what they leave is what the shopper agrees to pay at the bank. */
-const remaining = document.querySelector("#remaining");
-const agreed = document.querySelector("[name=remainder]");
-
-document.querySelector("giftcard-pay").addEventListener("giftcard-pay:total", ({ detail }) => {
-  agreed.value = detail.remainingCents;
-  remaining.textContent = `€${(detail.remainingCents / 100).toFixed(2)}`;
+document.addEventListener("giftcard-pay:total", (event) => {
+  const { remainingCents } = /** @type {CustomEvent<{ remainingCents: number }>} */ (event).detail;
+  const agreed = /** @type {HTMLInputElement} */ (document.querySelector("[name=remainder]"));
+  const shown = /** @type {HTMLElement} */ (document.querySelector("#remaining"));
+  agreed.value = String(remainingCents);
+  shown.textContent = `€${(remainingCents / 100).toFixed(2)}`;
 });

@@ -1,0 +1,194 @@
+import { createClient } from "@giftcard-pay/client";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import type { IssuedCard } from "../../scripts/card-service.mjs";
+import { type PlainShop, startPlainShop } from "../../scripts/plain-shop.mjs";
+import { launchBrowser } from "../support/browser.js";
+import { keepScreenshot } from "../support/screenshot.js";
+
+const desktop = { width: 1200, height: 1000 };
+const phone = { width: 375, height: 800 };
+const festival = "Order Summer Night Festival, two tickets";
+
+let shop: PlainShop;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let problems: string[];
+
+beforeAll(async () => {
+  shop = await startPlainShop({ postgresUrl: inject("postgresUrl") });
+  browser = await launchBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await shop?.stop();
+});
+
+async function open(viewport: { width: number; height: number }): Promise<void> {
+  context = await browser.newContext({ viewport, locale: "en-IE" });
+  page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  problems = [];
+  // What the content security policy holds back is told there.
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(shop.url);
+}
+
+afterEach(async () => {
+  await context?.close();
+});
+
+describe("a purchase in the plain shop", () => {
+  it("by mouse on a wide screen: 50.00 from the card and 24.98 at the bank; cancelled, both go back", async () => {
+    const card = await shop.service.issueCard(7500);
+    await open(desktop);
+    await button(festival).click();
+    await apply(card);
+    await page.locator("#remaining").getByText("€24.98").waitFor();
+    await keepScreenshot(page, "plain-shop");
+    expect(await balanceCents(card)).toBe(7500);
+    await button("Place order").click();
+    await page.getByRole("heading", { name: "Pay €24.98" }).waitFor();
+    await button("Approve, and come back twice").click();
+    await page.getByText("Your order is paid").waitFor();
+    expect(await payments()).toEqual([
+      [`Gift card ending in ${card.cardnumber.slice(-4)}`, "€50.00"],
+      ["Bank", "€24.98"],
+    ]);
+    expect(await balanceCents(card)).toBe(2500);
+    expect(problems).toEqual([]);
+
+    const operator = await browser.newContext({
+      httpCredentials: { username: "operator", password: shop.operatorPassword },
+    });
+    const orders = await operator.newPage();
+    await orders.goto(`${shop.url}/operator`);
+    await orders.getByRole("row", { name: "paid" }).getByRole("button").click();
+    await orders.getByRole("cell", { name: "reversed", exact: true }).waitFor();
+    await operator.close();
+    expect(await balanceCents(card)).toBe(7500);
+    await page.reload();
+    await page.getByText("What you paid was given back").waitFor();
+  });
+
+  it("by keyboard alone on a phone", async () => {
+    const card = await shop.service.issueCard(7500);
+    await open(phone);
+    await tabTo(festival);
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Gift card number").waitFor();
+    await tabTo("Gift card number");
+    await page.keyboard.type(card.cardnumber);
+    await tabTo("PIN");
+    await page.keyboard.type(card.pin);
+    await page.keyboard.press("Enter");
+    // It goes there by itself.
+    await expect.poll(focused).toBe("Apply €50.00");
+    await page.keyboard.press("Enter");
+    await page.locator("#remaining").getByText("€24.98").waitFor();
+    const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    expect(overflow).toBeLessThanOrEqual(0);
+    await keepScreenshot(page, "plain-shop-phone");
+    await tabTo("Place order");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Pay €24.98" }).waitFor();
+    await tabTo("Approve");
+    await page.keyboard.press("Enter");
+    await page.getByText("Your order is paid").waitFor();
+    expect(await balanceCents(card)).toBe(2500);
+    expect(problems).toEqual([]);
+  });
+
+  it("declined at the bank takes nothing, and the cart with its card can be paid again", async () => {
+    const card = await shop.service.issueCard(7500);
+    await open(desktop);
+    await button(festival).click();
+    await apply(card);
+    await page.locator("#remaining").getByText("€24.98").waitFor();
+    await button("Place order").click();
+    await button("Decline").click();
+    await page.getByRole("alert").getByText("Nothing was taken").waitFor();
+    expect(await balanceCents(card)).toBe(7500);
+    await page.locator("#remaining").getByText("€24.98").waitFor();
+    await button("Place order").click();
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    await page.getByText("Your order is paid").waitFor();
+    expect(await balanceCents(card)).toBe(2500);
+  });
+
+  it("that the card covers asks nothing of the bank", async () => {
+    const card = await shop.service.issueCard(7500);
+    await open(phone);
+    await button("Order Open-air Cinema").click();
+    await apply(card);
+    await page.locator("#remaining").getByText("€0.00").waitFor();
+    await button("Place order").click();
+    await page.getByText("Your order is paid").waitFor();
+    expect(await payments()).toEqual([[`Gift card ending in ${card.cardnumber.slice(-4)}`, "€20.00"]]);
+    expect(await balanceCents(card)).toBe(5500);
+  });
+
+  it("shows an order to nobody but its shopper", async () => {
+    const card = await shop.service.issueCard(7500);
+    await open(desktop);
+    await button("Order Open-air Cinema").click();
+    await apply(card);
+    await page.locator("#remaining").getByText("€0.00").waitFor();
+    await button("Place order").click();
+    await page.getByText("Your order is paid").waitFor();
+    const mine = page.url();
+    expect((await fetch(mine)).status).toBe(404);
+    expect((await fetch(`${shop.url}/operator`)).status).toBe(401);
+    const forged = await fetch(`${shop.url}/cart`, {
+      method: "POST",
+      headers: { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
+      body: new URLSearchParams({ product: "cinema" }),
+    });
+    expect(forged.status).toBe(403);
+  });
+});
+
+const button = (name: string) => page.getByRole("button", { name });
+
+async function apply(card: IssuedCard): Promise<void> {
+  await page.getByLabel("Gift card number").pressSequentially(card.cardnumber);
+  await page.getByLabel("PIN", { exact: true }).pressSequentially(card.pin);
+  await button("Check balance").click();
+  await button("Apply").click();
+}
+
+/** The name of what has the focus, also inside the widget. */
+const focused = (): Promise<string> =>
+  page.evaluate(`(() => {
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    return at?.getAttribute("aria-label") ?? at?.labels?.[0]?.textContent.trim() ?? at?.textContent.trim() ?? "";
+  })()`);
+
+/** Goes on by the tab key until the focus is on what has this name. */
+async function tabTo(name: string): Promise<void> {
+  const met: string[] = [];
+  for (let i = 0; i < 30; i++) {
+    await page.keyboard.press("Tab");
+    const at = await focused();
+    if (at === name) return;
+    met.push(at);
+  }
+  throw new Error(`The tab key leads to ${JSON.stringify(met)}, not to ${name}.`);
+}
+
+/** What the page says about how the order was paid. */
+async function payments(): Promise<string[][]> {
+  const rows = await page.locator("#payments tr").all();
+  return Promise.all(rows.map((row) => row.locator("td").allInnerTexts()));
+}
+
+/** What the card holds now, asked of the service itself. */
+async function balanceCents({ cardnumber, pin }: IssuedCard): Promise<number> {
+  const { url, apiKey, companyId } = shop.service;
+  const client = createClient({ baseUrl: url, apiKey, companyId });
+  return (await client.balance({ cardNumber: cardnumber, pin })).balanceCents;
+}
