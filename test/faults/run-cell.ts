@@ -155,6 +155,17 @@ async function ageOf({ shopBooks }: World, { cartId }: Purchase): Promise<void> 
   await shopBooks.query("update giftcard_attempt set next_try_at = now() where cart_id = $1", [cartId]);
 }
 
+/** A person who is asked looks at the card again: a call that was held may have arrived since. */
+async function askAgain({ storefront, shopBooks }: World, { cartId }: Purchase): Promise<void> {
+  const { rows } = await shopBooks.query(
+    "select reference from giftcard_attempt where cart_id = $1 and state = 'needs_attention'",
+    [cartId],
+  );
+  for (const { reference } of rows) {
+    await storefront.send("POST", `/admin/giftcard-pay/attempts/${reference}/retry`, {});
+  }
+}
+
 /** Lets recovery run until the books are right, or its time is up. */
 export async function conclude(
   world: World,
@@ -168,6 +179,7 @@ export async function conclude(
   for (;;) {
     await ageOf(world, purchase);
     await world.recover();
+    if (cell.place === "plain service") await askAgain(world, purchase);
     verdict = await judge(world, purchase).catch((error: Error) => ({
       outcome: "open" as const,
       wrong: [error.message],
