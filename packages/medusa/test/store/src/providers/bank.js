@@ -12,10 +12,14 @@ function enter(deed, { data, amount }) {
   appendFileSync(process.env.TEST_BANK_BOOK, `${JSON.stringify(line)}\n`);
 }
 
+/** What a webhook has said of a session. */
+const said = new Map();
+
 /**
  * A bank that does what the page asks for in the session's data: `behaviour` is the status that an authorization ends
- * with, "hangs" (nothing is authorized, and no answer comes) or "authorizes and hangs"; `initially` is the status that
- * it begins with. It remembers what it holds of each session in the data, as a real provider would remember it at its
+ * with, "hangs" (nothing is authorized, and no answer comes), "authorizes and hangs", "slow" (authorized after three
+ * seconds) or "asks" (requires_more at first, then authorized); `initially` is the status that it begins with. A
+ * webhook can say later what became of a session. It remembers what it holds of each session in the data, as a real provider would remember it at its
  * own place. A session that is deleted holds no money any more.
  */
 class BankProvider extends AbstractPaymentProvider {
@@ -30,13 +34,19 @@ class BankProvider extends AbstractPaymentProvider {
     return { status: "pending", data: { ...data, asked: Number(amount) } };
   }
   async authorizePayment({ data }) {
-    const status = data.behaviour ?? "authorized";
+    const status = this.decide(data);
+    if (data.behaviour === "slow") await new Promise((resolve) => setTimeout(resolve, 3000));
     if (status !== "authorized" && status.endsWith("hangs")) {
       enter(status === "hangs" ? "ask" : "authorize", { data });
       await new Promise((resolve) => setTimeout(resolve, 60_000));
     }
     if (status === "authorized") enter("authorize", { data });
     return { status, data: { ...data, state: status } };
+  }
+  decide({ session_id, behaviour = "authorized", state }) {
+    if (said.has(session_id)) return said.get(session_id);
+    if (behaviour === "asks") return state === "requires_more" ? "authorized" : "requires_more";
+    return behaviour === "slow" ? "authorized" : behaviour;
   }
   async capturePayment({ data }) {
     enter("capture", { data });
@@ -61,6 +71,7 @@ class BankProvider extends AbstractPaymentProvider {
     return { status: "pending", data };
   }
   async getWebhookActionAndData({ data }) {
+    if (data.action === "authorized" || data.action === "captured") said.set(data.session_id, data.action);
     return { action: data.action, data: { session_id: data.session_id, amount: data.amount } };
   }
 }

@@ -1,0 +1,95 @@
+import { randomInt } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startShop, type TestShop } from "./support/shop.js";
+import type { Card } from "./support/storefront.js";
+
+let shop: TestShop;
+beforeAll(async () => {
+  shop = await startShop(
+    {},
+    {
+      trustedAddressHeader: "X-Forwarded-For",
+      guessLimits: { windowMs: 600_000, perCart: 3, perAddress: 5, perShop: 12 },
+    },
+  );
+});
+afterAll(() => shop?.stop());
+
+/** Another number each time: the service itself locks one that is guessed at. */
+const wrong = () => ({ cardNumber: `60643663${randomInt(1e10, 9e10)}`, pin: "0000" });
+
+/** A guess from an address, as the shop's proxy says it. Whatever the shopper wrote there before stands in front. */
+const guess = (cartId: string, address: string, entry: Card = wrong()) =>
+  shop.storefront.send("POST", `/store/giftcard-pay/carts/${cartId}/quote`, entry, {
+    "x-forwarded-for": `10.9.8.${Math.floor(Math.random() * 255)}, ${address}`,
+  });
+
+function expectLimited(answer: Awaited<ReturnType<typeof guess>>) {
+  expect(answer).toMatchObject({ status: 429, body: { code: "too_many_attempts" } });
+  const seconds = Number(answer.headers.get("retry-after"));
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(600);
+  expect(answer.body.retryAfterSeconds).toBe(seconds);
+}
+
+describe("guesses of card number and PIN are limited", () => {
+  test("per cart, then per address, then for the whole shop, while the shop goes on selling", async () => {
+    const { storefront, service } = shop;
+    const [card, unused] = [
+      await service.issueCard({ balanceCents: 7500 }),
+      await service.issueCard({ balanceCents: 7500 }),
+    ];
+    const [sold, plain, attacked, second] = [
+      await storefront.createCart(),
+      await storefront.createCart(),
+      await storefront.createCart(),
+      await storefront.createCart(),
+    ];
+    expect((await storefront.apply(sold, card)).status).toBe(200);
+
+    for (let tries = 0; tries < 3; tries += 1) {
+      expect(await guess(attacked, "192.0.2.1")).toMatchObject({
+        status: 400,
+        body: { code: "invalid_card" },
+      });
+    }
+    const before = shop.proxy.seen.length;
+    expectLimited(await guess(attacked, "192.0.2.1"));
+    // Past the limit not even a right pair is judged, and the service isn't asked.
+    expectLimited(await guess(attacked, "192.0.2.1", unused));
+    expect(shop.proxy.seen).toHaveLength(before);
+
+    // Another cart doesn't help the same address beyond its five.
+    for (let tries = 0; tries < 2; tries += 1) expect((await guess(second, "192.0.2.1")).status).toBe(400);
+    expectLimited(await guess(second, "192.0.2.1"));
+    // An address written in front by the shopper counts for nothing; another real one does.
+    expect((await guess(second, "192.0.2.2")).status).toBe(400);
+
+    let tries = 6;
+    for (let n = 3; tries < 12; n += 1) {
+      const cartId = await storefront.createCart();
+      for (let each = 0; each < 3 && tries < 12; each += 1, tries += 1) {
+        expect((await guess(cartId, `192.0.2.${n}`)).status).toBe(400);
+      }
+    }
+    const fresh = await storefront.createCart();
+    expectLimited(await guess(fresh, "192.0.2.200", unused));
+
+    // With a card that was applied before, and without any, orders are placed as ever.
+    await storefront.initiate(sold);
+    expect((await storefront.complete(sold)).body.type).toBe("order");
+    expect(await shop.balanceCents(card)).toBe(2500);
+    await storefront.initiate(plain);
+    expect((await storefront.complete(plain)).body.type).toBe("order");
+    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${fresh}`)).status).toBe(200);
+  });
+
+  test("the limits are in the database: another process and a restart don't lift them", async () => {
+    const peer = await shop.startPeer();
+    const cartId = await peer.storefront.createCart();
+    const answer = await peer.storefront.send("POST", `/store/giftcard-pay/carts/${cartId}/quote`, wrong(), {
+      "x-forwarded-for": "192.0.2.201",
+    });
+    expectLimited(answer);
+  });
+});

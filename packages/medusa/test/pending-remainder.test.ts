@@ -1,0 +1,127 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+let shop: TestShop;
+beforeAll(async () => {
+  shop = await startShop(
+    { TEST_RECOVER_OFTEN: "yes" },
+    { allowPendingRemainder: true, pendingRemainderLifeMs: 24 * 60 * 60_000, leaseMs: 5000 },
+  );
+});
+afterAll(() => shop?.stop());
+
+/** Orders for 74.98: 50.00 from a card, and 24.98 that the bank has promised. */
+async function order(data: Record<string, unknown> = { behaviour: "pending_authorization" }) {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  const { body } = await storefront.initiate(cartId, "pp_bank_bank", data);
+  const sessionId = body.payment_collection.payment_sessions[0].id as string;
+  const completed = await storefront.complete(cartId);
+  expect(completed.body).toMatchObject({ type: "order" });
+  expect(await shop.balanceCents(card)).toBe(2500);
+  return { card, cartId, sessionId, orderId: completed.body.order.id as string };
+}
+
+async function tell(action: string, sessionId: string) {
+  const response = await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ action, session_id: sessionId, amount: 24.98 }),
+  });
+  expect(response.status).toBe(200);
+}
+
+const statusOf = async (orderId: string) => (await shop.storefront.order(orderId)).status;
+
+/** Recovery comes by several times, and leaves the order and the card as they are. */
+async function expectKept({ card, orderId }: Awaited<ReturnType<typeof order>>) {
+  await new Promise((resolve) => setTimeout(resolve, 8000));
+  expect(await statusOf(orderId)).toBe("pending");
+  expect(await shop.balanceCents(card)).toBe(2500);
+}
+
+test("settles later: the order is placed, and paid when the bank says so", async () => {
+  const placed = await order();
+  expect(paymentsOf(await shop.storefront.order(placed.orderId)).amounts).toEqual([50]);
+  await expectKept(placed);
+  await tell("captured", placed.sessionId);
+  const amounts = async () => paymentsOf(await shop.storefront.order(placed.orderId)).amounts;
+  await expect.poll(amounts, { timeout: 20_000 }).toEqual([50, 24.98]);
+  const { gifts } = paymentsOf(await shop.storefront.order(placed.orderId));
+  await shop.storefront.ok("POST", `/admin/payments/${gifts[0].id}/capture`, {});
+  const figures = async () => figuresOf(await shop.storefront.order(placed.orderId));
+  await expect.poll(figures, { timeout: 20_000 }).toMatchObject({ total: 74.98, payment_status: "captured" });
+  expect(await shop.balanceCents(placed.card)).toBe(2500);
+});
+
+test("known to settle later from the start: the same", async () => {
+  const placed = await order({ initially: "pending_authorization", behaviour: "pending_authorization" });
+  await tell("authorized", placed.sessionId);
+  const amounts = async () => paymentsOf(await shop.storefront.order(placed.orderId)).amounts;
+  await expect.poll(amounts, { timeout: 20_000 }).toEqual([50, 24.98]);
+});
+
+test.each(["failed", "canceled"])(
+  "the bank says later that it %s: the order is canceled, the card whole",
+  async (action) => {
+    const placed = await order();
+    await tell(action, placed.sessionId);
+    await expect.poll(() => statusOf(placed.orderId), { timeout: 20_000 }).toBe("canceled");
+    expect(await shop.balanceCents(placed.card)).toBe(7500);
+    // A late payment finds no session any more.
+    await tell("captured", placed.sessionId);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(paymentsOf(await shop.storefront.order(placed.orderId)).others).toEqual([]);
+  },
+);
+
+test("the bank never says anything: after its time the order is canceled, the card whole", async () => {
+  const placed = await order();
+  const database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  const moved = await database.query(
+    "update payment_session set created_at = created_at - interval '25 hours' where id = $1",
+    [placed.sessionId],
+  );
+  await database.end();
+  expect(moved.rowCount).toBe(1);
+  await expect.poll(() => statusOf(placed.orderId), { timeout: 30_000, interval: 500 }).toBe("canceled");
+  expect(await shop.balanceCents(placed.card)).toBe(7500);
+});
+
+test("killed between the promise and the answer to the page: the order keeps the card", async () => {
+  const { storefront, service, proxy } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId, "pp_bank_bank", { behaviour: "pending_authorization" });
+  // The gift to the order waits on the database while Medusa dies.
+  const database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  await database.query(`create function never_commit() returns trigger language plpgsql as $$
+    begin perform pg_sleep(2); raise exception 'never committed'; end $$`);
+  await database.query(`create trigger never_commit before update on giftcard_attempt for each row
+    when (new.state = 'committed') execute function never_commit()`);
+  const call = storefront.complete(cartId).catch(() => null);
+  const promised = async () =>
+    (
+      await database.query(
+        "select 1 from payment_session where status = 'pending_authorization' and created_at > now() - interval '1 minute'",
+      )
+    ).rowCount;
+  await expect.poll(promised, { timeout: 20_000, interval: 100 }).toBe(1);
+  await shop.crash();
+  await call;
+  await database.query("drop function never_commit cascade");
+  await shop.restart();
+  const state = async () =>
+    (await database.query("select state from giftcard_attempt where cart_id = $1", [cartId])).rows[0].state;
+  await expect.poll(state, { timeout: 60_000, interval: 500 }).toBe("committed");
+  await database.end();
+  expect(await shop.balanceCents(card)).toBe(2500);
+  expect(proxy.seen.filter(({ operation }) => operation === "canceldevalue").length).toBeGreaterThan(0);
+});
