@@ -9,7 +9,7 @@ import {
   errorDefinition,
 } from "@giftcard-pay/client/contract";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import {
   startGiftcardService,
@@ -20,6 +20,8 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call, credentials, type Encoding, eventInput, onCard, type WireCall } from "./wire.js";
 
+// Four services and what they need are started one after the other.
+vi.setConfig({ hookTimeout: 180_000 });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-contract-"));
 const secretsFile = path.join(folder, "secrets.json");
 let service: TestService;
