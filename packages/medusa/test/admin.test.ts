@@ -174,7 +174,8 @@ describe("what needs attention", () => {
     expect(settled).toMatchObject({ status: 200, body: { attempt: { state: "taken" } } });
     const again = await admin("POST", `attempts/${attempt.reference}/mark-not-taken`);
     expect(again).toMatchObject({ status: 400, body: { message: expect.stringContaining("it is taken") } });
-    const { actions } = (await admin("GET", `attempts/${attempt.reference}`)).body;
+    const { actions, balanceBeforeAt } = (await admin("GET", `attempts/${attempt.reference}`)).body;
+    expect(Date.parse(balanceBeforeAt)).toBeLessThan(Date.parse(attempt.balanceAfterAt));
     expect(actions).toEqual([
       {
         ...{ action: "mark_taken", fromState: "needs_attention", toState: "taken" },

@@ -52,9 +52,13 @@ export const useAttempt = (reference: string) =>
   useQuery({
     queryKey: [KEY, "attempt", reference],
     queryFn: () =>
-      sdk.client.fetch<{ attempt: AttemptRow; actions: ActionRow[]; otherAttemptsOfCard: AttemptRow[] }>(
-        at(`attempts/${reference}`),
-      ),
+      sdk.client.fetch<{
+        attempt: AttemptRow;
+        /** When the card was entered, and its balance read. */
+        balanceBeforeAt: string;
+        actions: ActionRow[];
+        otherAttemptsOfCard: AttemptRow[];
+      }>(at(`attempts/${reference}`)),
   });
 
 /** Looks again by itself while money is on its way back. */

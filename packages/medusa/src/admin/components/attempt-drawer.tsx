@@ -20,7 +20,7 @@ export function AttemptDrawer({ reference, onClose }: { reference: string; onClo
         <Drawer.Body className="divide-y overflow-y-auto p-0">
           {data && (
             <>
-              <Facts attempt={data.attempt} />
+              <Facts attempt={data.attempt} balanceBeforeAt={data.balanceBeforeAt} />
               <OtherMovements attempts={data.otherAttemptsOfCard} />
               <History actions={data.actions} />
             </>
@@ -32,7 +32,7 @@ export function AttemptDrawer({ reference, onClose }: { reference: string; onClo
   );
 }
 
-function Facts({ attempt }: { attempt: AttemptRow }) {
+function Facts({ attempt, balanceBeforeAt }: { attempt: AttemptRow; balanceBeforeAt: string }) {
   const { balanceBeforeCents: before, balanceAfterCents: after, deductedCents, amountCents } = attempt;
   return (
     <div className="divide-y">
@@ -44,7 +44,7 @@ function Facts({ attempt }: { attempt: AttemptRow }) {
       </Fact>
       <Fact name="Taken">{deductedCents === null ? "Not known" : money(deductedCents)}</Fact>
       <Fact name="Balance before">
-        {money(before)}, when the card was entered ({time(attempt.createdAt)})
+        {money(before)}, {time(balanceBeforeAt)}
       </Fact>
       <Fact name="Balance afterwards">
         {after === null ? "Not read" : `${money(after)}, ${time(attempt.balanceAfterAt)}`}

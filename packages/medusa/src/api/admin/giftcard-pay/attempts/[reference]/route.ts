@@ -9,9 +9,10 @@ export const GET = adminRoute(async ({ giftcard, run, req }) => {
   const reference = String(req.params.reference);
   const attempt = await journal.attempt(reference);
   if (!attempt) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such attempt.");
-  const [actions, sameCard] = await Promise.all([
+  const [actions, sameCard, [tender]] = await Promise.all([
     journal.actions(reference),
     journal.attemptsOfCard(reference),
+    run("select created_at from giftcard_tender where id = $1", [attempt.tenderId]),
   ]);
   const names = await readOrderNames(
     run,
@@ -19,6 +20,7 @@ export const GET = adminRoute(async ({ giftcard, run, req }) => {
   );
   return {
     attempt: viewAttempt(attempt, names),
+    balanceBeforeAt: tender?.created_at as Date,
     actions: actions.map(viewAction),
     otherAttemptsOfCard: sameCard
       .filter((other) => other.reference !== reference)
