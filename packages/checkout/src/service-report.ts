@@ -61,8 +61,13 @@ function readJson(content: string, { from, to }: Days): z.output<typeof cardSche
   return report.data.cards;
 }
 
+const columns = ["company_id", "last_four", "devalued", "cancelled"];
+
 function readCsv(content: string): z.output<typeof cardSchema>[] {
   const [head = [], ...rows] = content.split(/\r?\n/).map(splitLine);
+  // Any other text would pass for a report without cards.
+  if (!columns.every((name) => head.includes(name)))
+    throw new ReportError("The file is not a report of the service.");
   return rows.map((cells, index) => {
     const row = cardSchema.safeParse(Object.fromEntries(head.map((name, column) => [name, cells[column]])));
     if (!row.success) throw new ReportError(`Line ${index + 2} of the service's report can't be read.`);

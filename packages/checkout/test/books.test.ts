@@ -218,7 +218,7 @@ describe("the service's report", () => {
   it("is refused when it is about other days, or something else", () => {
     const other = JSON.stringify({ from: "2026-02-01", to: "2026-02-28", cards: [] });
     expect(() => readServiceReport(other, about)).toThrow("about 2026-02-01 to 2026-02-28");
-    for (const text of ["{", '{"cards":1}', "a,b\r\n1,2", "company_id\n7\n"])
+    for (const text of ["", "nothing", "{", '{"cards":1}', "a,b\r\n1,2", "company_id\n7\n"])
       expect(() => readServiceReport(text, about)).toThrow(expect.objectContaining({ name: "ReportError" }));
   });
 });
