@@ -8,7 +8,7 @@ create function devalue_unless_busy(
   out retry_after_seconds integer
 ) language plpgsql as $$
 declare
-  v_card bigint;
+  v_newest integer := cardinality(p_numbers);
 begin
   outcome := 'busy';
   -- The same locks as lock_idempotency_key and lock_subject take, or nothing.
@@ -20,12 +20,19 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended(encode(p_numbers[1], 'hex'), 1)) then
     return;
   end if;
-  select c.id into v_card from cards c
-    where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update skip locked;
-  if not found and exists (
-    select from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation]
-  ) then
-    return;
+  -- First by the newest hash alone, as the planner would plan one with a list of hashes anew at each call.
+  perform from cards c
+    where c.number_hash = p_numbers[v_newest] and c.pin_hash = p_pins[v_newest] for no key update skip locked;
+  if not found then
+    if v_newest > 1 then
+      perform from cards c
+        where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update skip locked;
+    end if;
+    if not found and exists (
+      select from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation]
+    ) then
+      return;
+    end if;
   end if;
   select d.* into outcome, deducted_cents, deduction_id, token_nonce, token_hash, retry_after_seconds
     from devalue(p_company, p_numbers, p_pins, p_amount, p_limit, p_deduction, p_nonce, p_token, p_key, p_parameters,

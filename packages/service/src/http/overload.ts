@@ -1,8 +1,11 @@
 /** After how many seconds a caller that was turned away may try again. */
 export const OVERLOAD_RETRY_SECONDS = 1;
 
-/** The database takes no more connections, is starting or ending, or gave up a statement that waited too long. */
-const BUSY_CODES = new Set(["53300", "57P03", "57014", "55P03", "ECONNREFUSED"]);
+/**
+ * The database takes no more connections, is starting or ending, gave up a statement that waited too long, or undid one
+ * for the sake of others again and again.
+ */
+const BUSY_CODES = new Set(["53300", "57P03", "57014", "55P03", "40001", "40P01", "ECONNREFUSED"]);
 
 /** Tells whether a failure means that there was no room: nothing was done, and later it may be. */
 export function isOverload(error: unknown): boolean {

@@ -26,8 +26,7 @@ export function batchDevalues(pool: pg.Pool): Queryable {
     const { rows } = await db.query<Outcome>({ name: NAME, text, values: [...values] });
     return rows[0] as Outcome;
   };
-  const together = async (items: readonly (readonly unknown[])[]): Promise<Outcome[]> => {
-    if (items.length === 1) return [await alone(items[0] as readonly unknown[])];
+  const together = async (items: readonly (readonly unknown[])[]) => {
     let rows: Outcome[];
     try {
       ({ rows } = await db.query<Outcome>({
@@ -40,12 +39,10 @@ export function batchDevalues(pool: pg.Pool): Queryable {
       if (!isAborted(error)) throw error;
       rows = [];
     }
-    return Promise.all(
-      items.map((values, index) => {
-        const row = rows[index];
-        return row === undefined || row.outcome === "busy" ? alone(values) : row;
-      }),
-    );
+    return items.map((values, index) => {
+      const row = rows[index];
+      return row === undefined || row.outcome === "busy" ? alone(values) : row;
+    });
   };
   const gathering = new Gathering({
     run: together,

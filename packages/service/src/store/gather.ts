@@ -1,11 +1,14 @@
 /** How a {@link Gathering} works. */
 export interface GatherOptions<Item, Result> {
-  /** Does the work for several items; its results are in their order. */
-  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  /**
+   * Does the work for several items; its results are in their order. One that is a promise is still being worked on,
+   * and keeps neither the others nor the next run waiting.
+   */
+  readonly run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
   /** How many runs go on at the same time. */
   readonly runsAtOnce: number;
   readonly maxItems: number;
-  /** Items of one lane never stand in two runs at the same time, as they would wait for each other. */
+  /** Items of one lane are never worked on by two runs at the same time, as they would wait for each other. */
   readonly laneOf?: (item: Item) => string;
 }
 
@@ -22,7 +25,8 @@ interface Waiting<Item, Result> {
  */
 export class Gathering<Item, Result> {
   readonly #options: GatherOptions<Item, Result>;
-  readonly #busyLanes = new Set<string>();
+  /** How many items of a lane are being worked on. */
+  readonly #busyLanes = new Map<string, number>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
   #scheduled = false;
@@ -65,18 +69,40 @@ export class Gathering<Item, Result> {
 
   async #run(chosen: readonly Waiting<Item, Result>[]): Promise<void> {
     this.#running += 1;
-    for (const { lane } of chosen) if (lane !== undefined) this.#busyLanes.add(lane);
+    for (const one of chosen) this.#countLane(one, 1);
+    let results: readonly (Result | Promise<Result>)[];
     try {
-      const results = await this.#options.run(chosen.map(({ item }) => item));
-      chosen.forEach(({ resolve }, index) => {
-        resolve(results[index] as Result);
-      });
+      results = await this.#options.run(chosen.map(({ item }) => item));
     } catch (error) {
-      for (const { reject } of chosen) reject(error);
+      results = chosen.map(() => Promise.reject(error));
+    }
+    this.#running -= 1;
+    chosen.forEach((one, index) => {
+      const result = results[index] as Result | Promise<Result>;
+      if (result instanceof Promise) void this.#finish(one, result);
+      else {
+        this.#countLane(one, -1);
+        one.resolve(result);
+      }
+    });
+    this.#start();
+  }
+
+  async #finish(one: Waiting<Item, Result>, result: Promise<Result>): Promise<void> {
+    try {
+      one.resolve(await result);
+    } catch (error) {
+      one.reject(error);
     } finally {
-      this.#running -= 1;
-      for (const { lane } of chosen) if (lane !== undefined) this.#busyLanes.delete(lane);
+      this.#countLane(one, -1);
       this.#start();
     }
+  }
+
+  #countLane({ lane }: Waiting<Item, Result>, by: number): void {
+    if (lane === undefined) return;
+    const count = (this.#busyLanes.get(lane) ?? 0) + by;
+    if (count > 0) this.#busyLanes.set(lane, count);
+    else this.#busyLanes.delete(lane);
   }
 }

@@ -1,0 +1,129 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { call, onCard } from "./wire.js";
+
+let service: TestService;
+let company: TestCompany;
+let db: pg.Client;
+
+beforeAll(async () => {
+  service = await startGiftcardService({
+    databaseUrl: await testDatabase(),
+    args: ["--calls-per-minute", "0"],
+  });
+  company = await service.createCompany();
+  db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+});
+afterAll(async () => {
+  await db.end();
+  await service.stop();
+});
+
+async function issue(count: number): Promise<TestCard[]> {
+  const made = await service.command("card", "issue", "--balance", "7500", "--count", String(count));
+  return (made as { cardnumber: string; pin: string; expiry_date: string }[]).map((card) => ({
+    cardNumber: card.cardnumber,
+    pin: card.pin,
+    expiryDate: card.expiry_date,
+  }));
+}
+const devalue = (card: TestCard, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+  call(service.url, "devalue", { ...onCard(company, card), amount: 100, ...more }, { headers });
+/** The latest cards' identifiers, in the order in which they were issued. */
+const latest = async (count: number): Promise<number[]> =>
+  (await db.query("select id from cards order by id desc limit $1", [count])).rows
+    .map(({ id }) => Number(id))
+    .reverse();
+/** How many rows the cards have, and how many commits wrote them. */
+const written = async (ids: number[]) =>
+  (
+    await db.query(
+      "select count(*)::int as rows, count(distinct xmin::text)::int as commits from ledger where card_id = any($1) and kind = 'devalue'",
+      [ids],
+    )
+  ).rows[0];
+
+test("devalues that are in flight at the same time share commits", async () => {
+  const cards = await issue(60);
+  const answers = await Promise.all(cards.map((card) => devalue(card)));
+  expect(answers.map(({ body }) => body.amount_deducted)).toEqual(cards.map(() => 100));
+  expect(new Set(answers.map(({ body }) => body.cancel_token)).size).toBe(60);
+  const { rows, commits } = await written(await latest(60));
+  expect(rows).toBe(60);
+  expect(commits).toBeLessThan(40);
+});
+
+test("each gets his own answer, whatever the others do", async () => {
+  const cards = await issue(20);
+  const [blocked, empty, wrong, keyed] = cards as [TestCard, TestCard, TestCard, TestCard];
+  await db.query("update cards set blocked = true where id = $1", [(await latest(20))[0]]);
+  await devalue(empty, { amount: 5000 });
+  await devalue(empty, { amount: 5000 });
+  await devalue(keyed, {}, { "Idempotency-Key": "twice" });
+  const answers = await Promise.all([
+    devalue(blocked),
+    devalue(empty),
+    devalue(wrong, { pin: "999999x" }),
+    devalue(keyed, {}, { "Idempotency-Key": "twice" }),
+    devalue(keyed, { amount: 101 }, { "Idempotency-Key": "twice" }),
+    ...cards.slice(4).map((card) => devalue(card)),
+  ]);
+  expect(
+    answers.slice(0, 5).map(({ status, body }) => [status, body.card_status ?? body.amount_deducted]),
+  ).toEqual([
+    [400, "Blocked"],
+    [400, "No balance"],
+    [400, undefined],
+    [200, 100],
+    [422, undefined],
+  ]);
+  expect(answers.slice(5).map(({ status }) => status)).toEqual(cards.slice(4).map(() => 200));
+});
+
+test("those whose cards are locked elsewhere wait, and hold nobody up", async () => {
+  const cards = await issue(20);
+  const ids = await latest(20);
+  const locked = cards.slice(0, 5);
+  await db.query("begin");
+  await db.query("select from cards where id = any($1) for update", [ids.slice(0, 5)]);
+  let answered = 0;
+  const wait = async (card: TestCard) => {
+    const answer = await devalue(card);
+    answered += 1;
+    return answer;
+  };
+  const waiting = locked.map(wait);
+  for (let round = 0; round < 3; round++) {
+    if (round === 1) waiting.push(...locked.map(wait));
+    const others = await Promise.all(cards.slice(5).map((card) => devalue(card)));
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
+  }
+  expect(answered).toBe(0);
+  await db.query("commit");
+  expect((await Promise.all(waiting)).map(({ body }) => body.amount_deducted)).toEqual(
+    waiting.map(() => 100),
+  );
+});
+
+test("one that fails inside takes no other with it, and leaves nothing", async () => {
+  const cards = await issue(24);
+  const ids = await latest(24);
+  await db.query(`create function fail_this() returns trigger language plpgsql as $$ begin
+      if new.card_id = ${ids[5]} then raise exception 'broken'; end if; return new; end $$`);
+  await db.query(
+    "create trigger fail_this before insert on ledger for each row execute function fail_this()",
+  );
+  const answers = await Promise.all(cards.map((card) => devalue(card)));
+  await db.query("drop trigger fail_this on ledger");
+  expect(answers.map(({ status }) => status)).toEqual(cards.map((_, index) => (index === 5 ? 500 : 200)));
+  expect((await written(ids)).rows).toBe(23);
+  expect((await call(service.url, "balance", onCard(company, cards[5] as TestCard))).body.balance).toBe(7500);
+});
