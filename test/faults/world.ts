@@ -54,47 +54,16 @@ export interface World {
 /** Starts a world on a PostgreSQL server. */
 export async function openWorld(postgresUrl: string): Promise<World> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-faults-"));
-  const secretsFile = path.join(folder, "secrets.json");
   const closers: (() => unknown)[] = [() => fs.rmSync(folder, { recursive: true, force: true })];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    return await build();
-  } catch (error) {
-    await close();
-    throw error;
-  }
-
-  async function build(): Promise<World> {
+    const secretsFile = path.join(folder, "secrets.json");
     const serviceUrl = await createDatabase(postgresUrl);
-    const startService = () =>
-      startGiftcardService({
-        ...{ databaseUrl: serviceUrl, environment: "sandbox", secretsFile },
-        args: ["--calls-per-minute", "0"],
-      });
-    let service: TestService | undefined = await startService();
-    closers.push(() => service?.stop());
-    const company = await service.createCompany();
-    const proxy = await startFaultProxy(service.url);
-    closers.push(() => proxy.stop());
-
     const shopUrl = await createStoreDatabase(postgresUrl);
-    const database = await startDatabaseProxy(shopUrl);
-    closers.push(() => database.stop());
     const bank = openBank(path.join(folder, "bank.jsonl"));
-    const startMedusa = (databaseUrl = database.url) =>
-      startShop({ databaseUrl, proxyUrl: proxy.url, company, bookFile: bank.file });
-    let medusa: MedusaStore | undefined = await startMedusa();
-    let second: MedusaStore | undefined;
-    closers.push(
-      () => medusa?.kill(),
-      () => second?.kill(),
-    );
-    let storefront = createStorefront(medusa);
-    await storefront.enableProviders();
-    const market = await openMarket(storefront);
-
+    const processes = await startProcesses({ serviceUrl, shopUrl, secretsFile, bank }, closers);
     const pool = (url: string) => {
       const opened = openPool(url, () => {}, 2);
       closers.push(() => opened.end());
@@ -102,40 +71,81 @@ export async function openWorld(postgresUrl: string): Promise<World> {
     };
     const [shopBooks, serviceBooks] = [pool(shopUrl), pool(serviceUrl)];
     const keyring = await openKeyring(secretsFile, serviceBooks);
-    return {
-      ...{ proxy, database, bank, market, shopBooks, serviceBooks, close },
-      get storefront() {
-        return storefront;
-      },
-      async secondStorefront() {
-        second ??= await startMedusa(shopUrl);
-        return createStorefront(second);
-      },
-      issueCard: (balanceCents) => issueCard(serviceBooks, keyring, balanceCents),
+    await processes.storefront.enableProviders();
+    const market = await openMarket(processes.storefront);
+    // The processes' own properties are read anew each time: a killed one has a successor.
+    return Object.assign(processes, {
+      ...{ bank, market, shopBooks, serviceBooks, close },
+      issueCard: (balanceCents: number) => issueCard(serviceBooks, keyring, balanceCents),
       async recover() {
         const path = "/admin/giftcard-pay/recover";
-        const answer = await storefront.send("POST", path, {}).catch(() => undefined);
+        const answer = await processes.storefront.send("POST", path, {}).catch(() => undefined);
         return answer?.status === 200;
       },
-      async killMedusa() {
-        await medusa?.kill();
-        medusa = undefined;
-      },
-      async killService() {
-        await service?.kill();
-        service = undefined;
-      },
-      async restore() {
-        if (!service) {
-          service = await startService();
-          proxy.setTarget(service.url);
-        }
-        if (medusa) return;
-        medusa = await startMedusa();
-        storefront = createStorefront(medusa);
-      },
-    };
+    });
+  } catch (error) {
+    await close();
+    throw error;
   }
+}
+
+type Processes = Pick<
+  World,
+  "proxy" | "database" | "storefront" | "secondStorefront" | "killMedusa" | "killService" | "restore"
+>;
+
+/** Starts the service, the networks and Medusa, each of which can die and come back. */
+async function startProcesses(
+  places: { serviceUrl: string; shopUrl: string; secretsFile: string; bank: Bank },
+  closers: (() => unknown)[],
+): Promise<Processes> {
+  const { serviceUrl, shopUrl, secretsFile, bank } = places;
+  const startService = () =>
+    startGiftcardService({
+      ...{ databaseUrl: serviceUrl, environment: "sandbox", secretsFile },
+      args: ["--calls-per-minute", "0"],
+    });
+  let service: TestService | undefined = await startService();
+  closers.push(() => service?.stop());
+  const company = await service.createCompany();
+  const proxy = await startFaultProxy(service.url);
+  closers.push(() => proxy.stop());
+  const database = await startDatabaseProxy(shopUrl);
+  closers.push(() => database.stop());
+  const startMedusa = (databaseUrl = database.url) =>
+    startShop({ databaseUrl, proxyUrl: proxy.url, company, bookFile: bank.file });
+  let medusa: MedusaStore | undefined = await startMedusa();
+  closers.push(() => medusa?.kill());
+  let second: MedusaStore | undefined;
+  closers.push(() => second?.kill());
+  let storefront = createStorefront(medusa);
+  return {
+    ...{ proxy, database },
+    get storefront() {
+      return storefront;
+    },
+    async secondStorefront() {
+      second ??= await startMedusa(shopUrl);
+      return createStorefront(second);
+    },
+    async killMedusa() {
+      await medusa?.kill();
+      medusa = undefined;
+    },
+    async killService() {
+      await service?.kill();
+      service = undefined;
+    },
+    async restore() {
+      if (!service) {
+        service = await startService();
+        proxy.setTarget(service.url);
+      }
+      if (medusa) return;
+      medusa = await startMedusa();
+      storefront = createStorefront(medusa);
+    },
+  };
 }
 
 function startShop(settings: {
