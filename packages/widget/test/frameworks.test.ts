@@ -102,7 +102,7 @@ describe("the packed package", () => {
     await writeFile(path.join(project, "server.mjs"), program);
     const { stdout } = await run(process.execPath, [path.join(project, "server.mjs")]);
     expect(stdout).toContain("<giftcard-pay");
-  });
+  }, 30_000);
 
   it("says in its manifest and in VS Code's data what there is", async () => {
     const read = async (name: string) =>
