@@ -1,0 +1,262 @@
+import { execFile } from "node:child_process";
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
+import { createClient } from "@giftcard-pay/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startBank } from "../scripts/plain-shop.mjs";
+import { freePort, startNode } from "../scripts/process.mjs";
+import { runCommand } from "./support/service.js";
+import { testDatabase } from "./support/test-database.js";
+
+/** A fenced block of a page: its language, the file that it is, and its text. */
+interface Block {
+  readonly language: string;
+  readonly file: string | undefined;
+  readonly text: string;
+}
+
+const root = path.resolve(import.meta.dirname, "..");
+const modules = path.join(root, "node_modules");
+/** Packages come from this repository, by the names that the page uses. */
+const shims = `
+npm() { test "$1" = install; shift; for name; do test -e "${modules}/$name/package.json"; done; }
+npx() { program=$1; shift; "${modules}/.bin/$program" "$@"; }
+`;
+
+let blocks: Block[];
+let folder: string;
+let env: Record<string, string>;
+const run = new Set<Block>();
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  blocks = await readBlocks("docs/any-shop.md");
+  const cache = path.join(modules, ".cache", "giftcard-pay");
+  await mkdir(cache, { recursive: true });
+  folder = await mkdtemp(path.join(cache, "any-shop-"));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  env = {
+    GIFTCARD_DATABASE_URL: await testDatabase(),
+    GIFTCARD_SECRETS_FILE: path.join(folder, "secrets.json"),
+    GIFTCARD_PORT: "0",
+  };
+  // On the page's own database `serve` does that by itself.
+  expect((await runCommand(["migrate"], env)).exitCode).toBe(0);
+  for (const block of blocks) if (block.file) await writeFile(path.join(folder, block.file), block.text);
+});
+
+afterAll(async () => {
+  for (const close of closers.reverse()) await close();
+});
+
+async function readBlocks(page: string): Promise<Block[]> {
+  const text = await readFile(path.join(root, page), "utf8");
+  return [...text.matchAll(/^```(\w+)(?: file=(\S+))?\n(.*?)^```$/gms)].map(
+    ([, language = "", file, body = ""]) => ({ language, file, text: body }),
+  );
+}
+
+/** The one block that holds this text; from now on it counts as run. */
+function take(text: string): string {
+  const [block, ...others] = blocks.filter((one) => !one.file && one.text.includes(text));
+  if (!block || others.length > 0) throw new Error(`No block, or more than one, holds "${text}".`);
+  run.add(block);
+  return block.text;
+}
+
+const shell = (script: string) =>
+  promisify(execFile)("sh", ["-euc", shims + script], { cwd: folder, env: { ...process.env, ...env } });
+
+/** Runs a script that goes on, until the end of the tests. */
+async function serve(name: string, script: string): Promise<{ url: string; stop: () => Promise<unknown> }> {
+  const inShell = `require("node:child_process").spawn("sh", ["-euc", process.argv[1]], { stdio: "inherit" })`;
+  const args = ["--eval", inShell, shims + script];
+  const { match, stop } = await startNode({ name, args, cwd: folder, env, ready: /ready at (http\S+)/ });
+  closers.push(stop);
+  return { url: String(match[1]), stop };
+}
+
+async function program(file: string, ...args: string[]): Promise<string> {
+  for (const block of blocks) if (block.file === file) run.add(block);
+  const options = { cwd: folder, env: { ...process.env, ...env } };
+  return (await promisify(execFile)(process.execPath, [file, ...args], options)).stdout;
+}
+
+/** Runs a few lines that import the page's files. */
+const evaluate = async (script: string) => (await program("--input-type=module", "--eval", script)).trim();
+
+/** Replaces what a reader fills in, which must be there. */
+function fillIn(text: string, values: Record<string, string>): string {
+  for (const [placeholder, value] of Object.entries(values)) {
+    if (!text.includes(placeholder)) throw new Error(`"${placeholder}" isn't there.`);
+    text = text.replace(placeholder, () => value);
+  }
+  return text;
+}
+
+let serviceUrl: string;
+let shop: Awaited<ReturnType<typeof serve>>;
+let company: { id: string; apiKey: string };
+let card: { cardNumber: string; pin: string };
+
+const balanceCents = async () => {
+  const settings = { baseUrl: serviceUrl, apiKey: company.apiKey, companyId: Number(company.id) };
+  return (await createClient(settings).balance(card)).balanceCents;
+};
+
+describe("docs/any-shop.md, line by line", () => {
+  it("1: makes a service, a company and a card", async () => {
+    await shell(take("npm install"));
+    serviceUrl = (await serve("The gift card service", take("giftcard-service serve"))).url;
+    const { stdout } = await shell(take("giftcard-service company create"));
+    const find = (pattern: RegExp) => stdout.match(pattern)?.[1] ?? `${pattern} isn't in ${stdout}`;
+    company = { id: find(/company_id\s+(\d+)/), apiKey: find(/apikey\s+(\S+)/) };
+    card = { cardNumber: find(/\b(\d{19})\b/), pin: find(/\b(\d{6})\b/) };
+    expect(await balanceCents()).toBe(7500);
+  });
+
+  it("2: sells two tickets for 50.00 of the card and 24.98 by invoice, once", async () => {
+    const port = String(await freePort());
+    const script = fillIn(take("node shop.mjs"), {
+      "http://127.0.0.1:8080": serviceUrl,
+      "GIFTCARD_COMPANY_ID=1": `GIFTCARD_COMPANY_ID=${company.id}`,
+      "paste-it-here": company.apiKey,
+      "PORT=3000": `printenv > settings; PORT=${port}`,
+    });
+    shop = await serve("The shop", script);
+    for (const line of (await readFile(path.join(folder, "settings"), "utf8")).split("\n")) {
+      const [name = "", ...value] = line.split("=");
+      if (/^(GIFTCARD|SEALING)_/.test(name)) env[name] = value.join("=");
+    }
+    for (const block of blocks) if (block.file === "shop.mjs") run.add(block);
+    expect(await (await fetch(`${shop.url}/giftcard-pay.js`)).text()).toContain("giftcard-pay");
+    const page = await fetch(shop.url);
+    const cookie = String(page.headers.get("set-cookie")?.split(";")[0]);
+    const cart = (await page.text()).match(/cart="([^"]+)"/)?.[1];
+    const headers = { cookie, "content-type": "application/json" };
+    const body = JSON.stringify(card);
+    const applied = await fetch(`${shop.url}/giftcards/carts/${cart}/cards`, {
+      method: "POST",
+      headers,
+      body,
+    });
+    expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainingCents: 2498 });
+    for (let time = 0; time < 2; time++) {
+      const paid = await fetch(shop.url, { method: "POST", headers: { cookie } });
+      expect(await paid.text()).toContain(`Order ${cart} is paid, 2498 by invoice`);
+      expect(await balanceCents()).toBe(2500);
+    }
+    expect(invoices()).toEqual([{ order_id: cart, cents: 2498, state: "open" }]);
+  });
+
+  it("4: gives everything back, once", async () => {
+    const orderId = String(invoices()[0]?.order_id);
+    const last = card.cardNumber.slice(-4);
+    for (let time = 0; time < 2; time++) {
+      expect(await program("cancel.mjs", orderId)).toBe(`card ${last}: 5000 reversed\n`);
+      expect(await balanceCents()).toBe(7500);
+    }
+    expect(invoices()).toEqual([{ order_id: orderId, cents: 2498, state: "cancelled" }]);
+    expect(JSON.parse(await program("watch.mjs"))).toEqual({ reversed: 1 });
+  });
+
+  for (const [choice, outcome, leftCents] of [
+    ["decline", "declined", 7500],
+    ["approve", "paid", 2500],
+  ] as const) {
+    it(`3: sends the shopper to a bank's page: ${outcome}`, async () => {
+      const bank = await startBank();
+      closers.push(bank.stop);
+      Object.assign(env, { BANK_URL: bank.url, BANK_KEY: bank.key, SHOP_URL: "https://shop.example" });
+      const order = await newOrder();
+      for (const block of blocks) if (block.file === "bank.mjs") run.add(block);
+      const page = await evaluate(
+        `import { placeOrder } from "./bank.mjs"; console.log(await placeOrder(${order}));`,
+      );
+      expect(new URL(page).origin).toBe(bank.url);
+      expect(await balanceCents()).toBe(2500);
+      const comeBack = `import { comeBack } from "./bank.mjs"; console.log(await comeBack(${order}.id));`;
+      expect(await evaluate(comeBack)).toBe("pending");
+      const answer = await fetch(page, {
+        method: "POST",
+        headers: { origin: bank.url },
+        body: new URLSearchParams({ choice }),
+        redirect: "manual",
+      });
+      expect(answer.headers.get("location")).toMatch(/^https:\/\/shop\.example\/orders\/.+\/return$/);
+      expect(await evaluate(comeBack)).toBe(outcome);
+      expect(await balanceCents()).toBe(leftCents);
+    });
+  }
+
+  it("5: recovers by cron what a crash left", async () => {
+    await shop.stop();
+    const [cardNumber = "", pin = ""] = await issueCard();
+    card = { cardNumber, pin };
+    const order = await newOrder();
+    await evaluate(
+      `import { checkout } from "./shop.mjs";
+       await checkout.commit(${order}, { authorizeRemainder: () => process.exit(0) });`,
+    );
+    expect(await balanceCents()).toBe(2500);
+    letLeasesRunOut();
+    const settings = Object.entries(env).filter(([name]) => /^(GIFTCARD|SEALING)_/.test(name));
+    await writeFile(
+      path.join(folder, ".env"),
+      settings.map(([name, value]) => `${name}=${value}\n`).join(""),
+    );
+    const command = fillIn(take("recover.mjs"), { "* * * * * ": "", "/srv/shop": folder });
+    for (const block of blocks) if (block.file === "recover.mjs") run.add(block);
+    const { stdout } = await shell(command);
+    expect(stdout).toContain(`order ${JSON.parse(order).id} is failed`);
+    expect(await balanceCents()).toBe(7500);
+  });
+
+  it("has no block that wasn't run", () => {
+    expect(blocks.filter((block) => !run.has(block))).toEqual([]);
+    expect(run.size).toBeGreaterThan(8);
+  });
+});
+
+describe("the README of the checkout package", () => {
+  it("shows the same shop, in under 60 lines", async () => {
+    const [shown] = (await readBlocks("packages/checkout/README.md")).filter(
+      ({ file }) => file === "shop.mjs",
+    );
+    expect(shown?.text).toBe(blocks.find(({ file }) => file === "shop.mjs")?.text);
+    expect(shown?.text.trimEnd().split("\n").length).toBeLessThan(60);
+  });
+});
+
+/** An order with the card on its cart, as JavaScript. */
+async function newOrder(): Promise<string> {
+  const cart = { id: randomUUID(), totalCents: 7498, currency: "EUR" };
+  await evaluate(
+    `import { checkout } from "./shop.mjs"; await checkout.apply(${JSON.stringify(cart)}, ${JSON.stringify(card)});`,
+  );
+  return JSON.stringify({ id: `order-${randomBytes(4).toString("hex")}`, cart });
+}
+
+async function issueCard(): Promise<string[]> {
+  const { stdout } = await runCommand(["card", "issue", "--balance", "7500", "--json"], env);
+  const { cardnumber, pin } = JSON.parse(stdout);
+  return [cardnumber, pin];
+}
+
+function invoices(): Record<string, unknown>[] {
+  const database = new DatabaseSync(path.join(folder, "shop.db"), { readOnly: true });
+  const rows = database.prepare("select order_id, cents, state from invoice").all();
+  database.close();
+  return rows.map((row) => ({ ...row }));
+}
+
+/** As if the minutes had passed that a crashed process still owns its purchase. */
+function letLeasesRunOut(): void {
+  const database = new DatabaseSync(path.join(folder, "shop.db"));
+  database.exec("update giftcard_purchase set lease_until = 0 where lease_until is not null");
+  database.exec("update giftcard_attempt set lease_until = 0, next_try_at = 0 where lease_until is not null");
+  database.close();
+}
