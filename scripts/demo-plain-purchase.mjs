@@ -3,20 +3,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
 
 const SWEEP_TIMEOUT_MS = 30_000;
+const HANG_MS = 1_000;
 
 /** @param {number} cents */
 const inEuro = (cents) => (cents / 100).toFixed(2);
 
 /**
- * Buys in the plain shop as a browser does, by HTTP alone: a purchase that is paid, one that the bank declines, and one
- * whose shopper closes the tab at the bank. Says each step and checks each figure.
+ * Buys in the plain shop as a browser does, by HTTP alone: a purchase that is paid, one that the bank declines, one
+ * whose shopper closes the tab at the bank, and one that was paid there though nobody came back. Says each step and checks each figure.
  *
  * @param {import("./plain-shop.mjs").PlainShop} shop
  * @param {() => Promise<import("./card-service.mjs").IssuedCard>} issueCard gives a card of 75.00
  * @param {(text: string) => void} say
  * @throws when a call fails or a figure is wrong
  */
-export async function buyThreeTimes(shop, issueCard, say) {
+export async function buyInFourWays(shop, issueCard, say) {
   const { url, apiKey, companyId } = shop.service;
   const client = createClient({ baseUrl: url, apiKey, companyId });
   const newCard = async () => {
@@ -41,18 +42,34 @@ export async function buyThreeTimes(shop, issueCard, say) {
   assert.equal(await second.balance(), 7500);
   say(`declined at the bank: nothing was taken, card balance ${inEuro(await second.balance())}`);
 
-  const third = await newCard();
+  const [third, fourth] = [await newCard(), await newCard()];
   const leaving = await toBank(shop, third, say);
   const left = await third.balance();
   assert.equal(left, 2500);
   say(`tab closed at the bank: card balance ${inEuro(left)}, until the sweeper comes`);
-  const giveUpAt = Date.now() + SWEEP_TIMEOUT_MS;
-  while ((await third.balance()) !== 7500 && Date.now() < giveUpAt) await sleep(250);
-  assert.equal(await third.balance(), 7500);
-  say(`swept: card balance ${inEuro(left)} -> ${inEuro(await third.balance())}`);
+  const staying = await toBank(shop, fourth, say);
+  await staying.hang();
+  say(
+    `approved at the bank, which never sent the shopper back: card balance ${inEuro(await fourth.balance())}`,
+  );
+
+  await until(async () => (await third.balance()) === 7500);
+  say(`swept, closed tab: card balance ${inEuro(left)} -> ${inEuro(await third.balance())}`);
   const late = await leaving.decide("approve");
   assert.match(late.text, /not paid/);
   say("approved too late: the bank's payment is closed, nothing was taken");
+  await until(async () => /Your order is paid/.test((await staying.look()).text));
+  assert.equal(await fourth.balance(), 2500);
+  say(`swept, nobody came back: order paid, card balance 75.00 -> ${inEuro(await fourth.balance())}`);
+}
+
+/** @param {() => Promise<boolean>} isSo @throws when it isn't so in time */
+async function until(isSo) {
+  const giveUpAt = Date.now() + SWEEP_TIMEOUT_MS;
+  while (!(await isSo())) {
+    assert.ok(Date.now() < giveUpAt, "the sweeper didn't come");
+    await sleep(250);
+  }
 }
 
 /**
@@ -73,7 +90,16 @@ async function toBank(shop, card, say) {
   );
   const bank = await visitor.submit(`${shop.url}/orders`, { remainder: String(applied.remainingCents) });
   assert.ok(bank.url.startsWith(shop.bankUrl), `the order led to ${bank.url}`);
-  return { decide: (/** @type {string} */ choice) => visitor.submit(bank.url, { choice }) };
+  return {
+    decide: (/** @type {string} */ choice) => visitor.submit(bank.url, { choice }),
+    /** The bank takes the money and doesn't answer. */
+    hang: () =>
+      assert.rejects(visitor.submit(bank.url, { choice: "hang" }, AbortSignal.timeout(HANG_MS)), {
+        name: "TimeoutError",
+      }),
+    /** Where the order stands now. */
+    look: () => visitor.open(`${shop.url}/checkout`),
+  };
 }
 
 /** What a browser does besides showing pages: keeps cookies, follows redirects, says where it comes from. */
@@ -93,9 +119,20 @@ class Visitor {
     return this.#fetch(new URL(next, url).href, { method: "GET" });
   }
 
-  /** Sends a form. @param {string} url @param {Record<string, string>} fields */
-  async submit(url, fields) {
-    const response = await this.#fetch(url, { method: "POST", body: new URLSearchParams(fields) });
+  /** Sends a form. @param {string} url @param {Record<string, string>} fields @param {AbortSignal} [signal] */
+  submit(url, fields, signal) {
+    const body = new URLSearchParams(fields);
+    return this.#page(url, { method: "POST", body, ...(signal && { signal }) });
+  }
+
+  /** @param {string} url */
+  open(url) {
+    return this.#page(url, { method: "GET" });
+  }
+
+  /** @param {string} url @param {RequestInit} init */
+  async #page(url, init) {
+    const response = await this.#fetch(url, init);
     const text = await response.text();
     if (!response.ok) throw new Error(`${response.url} answered ${response.status}: ${text}`);
     return { url: response.url, text };

@@ -6,7 +6,7 @@ const HELP = `Runs the whole shop on this machine, with databases that are throw
   npm run demo                 start everything, print where to go and a card to pay with; Ctrl-C stops it
   npm run demo -- --buy        buy 74.98 with a gift card and the bank without a browser, then cancel the order
   npm run demo -- --plain      the shop without a framework: service, shop and a pretend bank
-  npm run demo -- --plain --buy  buy there, be declined, close the tab at the bank; each time with all amounts
+  npm run demo -- --plain --buy  buy there, be declined, close the tab at the bank; with all amounts
   npm run demo -- --no-admin   without Medusa's admin pages, which take half a minute to build the first time
   npm run demo -- --help       this text
 `;
@@ -82,8 +82,8 @@ async function runPlain({ buy }, signal) {
   try {
     const issueCard = () => shop.service.issueCard(7500);
     if (buy) {
-      const { buyThreeTimes } = await import("./demo-plain-purchase.mjs");
-      await buyThreeTimes(shop, issueCard, progress);
+      const { buyInFourWays } = await import("./demo-plain-purchase.mjs");
+      await buyInFourWays(shop, issueCard, progress);
       return;
     }
     const card = await issueCard();
