@@ -34,7 +34,9 @@ async function open(viewport: { width: number; height: number }): Promise<void> 
   // What the content security policy holds back is told there.
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(error.message));
-  await page.goto(shop.url);
+  const policy = (await page.goto(shop.url))?.headers()["content-security-policy"];
+  expect(policy).toContain("default-src 'self';");
+  expect(policy).not.toContain("unsafe");
 }
 
 afterEach(async () => {
@@ -72,6 +74,7 @@ describe("a purchase in the plain shop", () => {
     expect(await balanceCents(card)).toBe(7500);
     await page.reload();
     await page.getByText("What you paid was given back").waitFor();
+    expect(shop.logs()).not.toContain(card.cardnumber);
   });
 
   it("by keyboard alone on a phone", async () => {
