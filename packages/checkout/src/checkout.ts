@@ -78,7 +78,7 @@ export interface CommitResult {
 }
 
 /** The money flow of any shop. Refusals are CheckoutErrors; after each, nothing is taken, or it is owed and goes back. */
-export interface Checkout extends Pick<Engine, "environment" | "quote" | "apply" | "remove"> {
+export interface Checkout extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove"> {
   /** The cart as the gift cards see it. */
   list(cart: CartView): ReturnType<Engine["summary"]>;
   /**
@@ -353,6 +353,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   return {
     environment: engine.environment,
     engine,
+    balance: engine.balance,
     quote: engine.quote,
     apply: engine.apply,
     remove: engine.remove,

@@ -1,7 +1,7 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Attempt, Journal } from "./journal.js";
 import type { Sealer } from "./seal.js";
-import type { ApplyRequest, CardEntry, CartSummary, Quote } from "./storefront.js";
+import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "./storefront.js";
 
 /** What the flow needs to know of a cart, read from the shop at the moment of the call. */
 export interface CartView {
@@ -89,6 +89,8 @@ export interface RecoverOptions {
 export interface Engine {
   readonly environment: "live" | "sandbox";
   readonly journal: Journal;
+  /** What a card holds that can be spent, without a cart; within the same limits on guesses. Takes nothing. */
+  balance(card: CardEntry, from?: { address?: string | undefined }): Promise<CardBalance>;
   /** Asks the card's balance, once, and writes a quote. Takes nothing. */
   quote(cart: CartView, card: CardEntry): Promise<Quote>;
   /** Applies a quoted card (or quotes and applies). Takes nothing. */

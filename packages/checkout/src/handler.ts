@@ -11,6 +11,8 @@ export interface HandlerOptions {
   readonly cartOf: (request: Request) => Promise<CartView | null> | CartView | null;
   /** The path below which the routes stand, as the page's `endpoint` names it. Default `/giftcards`. */
   readonly path?: string;
+  /** The shopper's address on the network, for the limits on guesses, where the server knows it. */
+  readonly addressOf?: (request: Request) => string | undefined;
   /** Other origins whose pages may call, such as `https://www.shop.example`. Default: none. */
   readonly origins?: readonly string[];
   /** Hears of failures that aren't refusals; the error holds no card. */
@@ -28,18 +30,28 @@ export function createHandler(
   options: HandlerOptions,
 ): (request: Request) => Promise<Response> {
   const { cartOf, path = "/giftcards", origins = [] } = options;
-  const prefix = `/${path.split("/").filter(Boolean).join("/")}/carts/`.replace("//", "/");
+  const base = path
+    .split("/")
+    .filter(Boolean)
+    .map((part) => `/${part}`)
+    .join("");
+  const prefix = `${base}/carts/`;
 
   async function route(request: Request): Promise<unknown> {
     const { pathname } = new URL(request.url);
+    if (request.method === "POST" && pathname.replace(/\/$/, "") === `${base}/balance`) {
+      const entry = (await readBody(request)) as unknown as CardEntry;
+      return checkout.balance(entry, { address: options.addressOf?.(request) });
+    }
     const [cartId, what, id, ...rest] = pathname.startsWith(prefix)
       ? pathname.slice(prefix.length).replace(/\/$/, "").split("/").map(decode)
       : [];
     const call = `${request.method} ${what ?? ""}${id === undefined ? "" : "/id"}`;
     const isKnown = ["GET ", "POST quote", "POST cards", "DELETE cards/id"].includes(call);
     if (!cartId || !isKnown || rest.length > 0) throw new NoSuchRoute();
-    const cart = await cartOf(request);
-    if (!cart || cart.id !== cartId) throw new CheckoutError("cart_not_found");
+    const own = await cartOf(request);
+    if (!own || own.id !== cartId) throw new CheckoutError("cart_not_found");
+    const cart = { ...own, address: own.address ?? options.addressOf?.(request) };
     if (call === "GET ") return checkout.list(cart);
     if (call === "DELETE cards/id") return checkout.remove(cart, id ?? "");
     const body = await readBody(request);

@@ -10,6 +10,7 @@
  * | `POST carts/{cart}/quote` | {@link CardEntry} | {@link Quote} |
  * | `POST carts/{cart}/cards` | {@link ApplyRequest} | {@link CartSummary} |
  * | `DELETE carts/{cart}/cards/{id}` | | {@link CartSummary} |
+ * | `POST balance` | {@link CardEntry} | {@link CardBalance} |
  *
  * Every refusal is a {@link ShopError} with a fitting HTTP status; a 429 also carries `Retry-After`.
  * Amounts are whole cents. Nothing here deducts: a card is charged when the order is placed.
@@ -38,6 +39,14 @@ export interface Quote {
   limitedBy: LimitedBy;
   /** What would still be owed by another card or method. */
   remainingCents: number;
+  /** yyyy-mm-dd, or empty where the service gives none. */
+  expiryDate: string;
+}
+
+/** What a card holds, for a page that only tells it. */
+export interface CardBalance {
+  lastFour: string;
+  balanceCents: number;
   /** yyyy-mm-dd, or empty where the service gives none. */
   expiryDate: string;
 }

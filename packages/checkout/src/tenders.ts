@@ -5,7 +5,15 @@ import { CheckoutError, toCheckoutError } from "./errors.js";
 import type { Journal, Tender } from "./journal.js";
 import { tenderAudience } from "./money-desk.js";
 import type { Card, Sealer } from "./seal.js";
-import type { AppliedCard, ApplyRequest, CardEntry, CartSummary, LimitedBy, Quote } from "./storefront.js";
+import type {
+  AppliedCard,
+  ApplyRequest,
+  CardBalance,
+  CardEntry,
+  CartSummary,
+  LimitedBy,
+  Quote,
+} from "./storefront.js";
 
 /** What one card pays of what is left of an order: the smallest of that, its balance, and the limit of a devalue. */
 export function useCard(
@@ -78,6 +86,15 @@ export function createTenders(desk: TenderDesk) {
     };
   }
 
+  async function balance(
+    entry: CardEntry,
+    from: { address?: string | undefined } = {},
+  ): Promise<CardBalance> {
+    const card = readCard(entry);
+    const { balanceCents, expiryDate } = await guarded(from, () => spendableBalance(card));
+    return { lastFour: card.cardNumber.lastFour(), balanceCents, expiryDate };
+  }
+
   async function apply(cart: CartView, request: ApplyRequest): Promise<CartSummary> {
     const quoteId = "quoteId" in request ? request.quoteId : (await quote(cart, request)).quoteId;
     if (typeof quoteId !== "string" || quoteId === "") throw new CheckoutError("invalid_request");
@@ -110,12 +127,12 @@ export function createTenders(desk: TenderDesk) {
   }
 
   /** Lets a guess be judged only within the limits, and counts it unless number and PIN matched. */
-  async function guarded<T>(cart: CartView, judge: () => Promise<T>): Promise<T> {
+  async function guarded<T>(from: Partial<CartView>, judge: () => Promise<T>): Promise<T> {
     const { windowMs = 15 * 60_000, perCart = 10, perAddress = 20, perShop = 600 } = desk.guessLimits;
     const limits = [
-      { key: `cart:${cart.id}`, max: perCart },
       { key: "shop", max: perShop },
-      ...(cart.address ? [{ key: `address:${sealer.pseudonym(cart.address)}`, max: perAddress }] : []),
+      ...(from.id ? [{ key: `cart:${from.id}`, max: perCart }] : []),
+      ...(from.address ? [{ key: `address:${sealer.pseudonym(from.address)}`, max: perAddress }] : []),
     ];
     const retryAfterSeconds = await journal.takeGuess(limits, windowMs);
     if (retryAfterSeconds > 0) {
@@ -149,7 +166,7 @@ export function createTenders(desk: TenderDesk) {
     return { balanceCents, expiryDate };
   }
 
-  return { quote, apply, summary, remove, plan };
+  return { balance, quote, apply, summary, remove, plan };
 }
 
 function checkedCart(cart: CartView): CartView {

@@ -79,6 +79,19 @@ describe("the handler", () => {
     expect(await removed.json()).toMatchObject({ coveredCents: 0, cards: [] });
   });
 
+  it("tells a card's balance without a cart", async () => {
+    const { cardNumber, pin } = await shop.card(7500);
+    const told = await call("POST", "balance", "", { cardNumber, pin });
+    expect(await told.json()).toEqual({
+      lastFour: cardNumber.slice(-4),
+      balanceCents: 7500,
+      expiryDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    });
+    const wrong = await call("POST", "balance", "", { cardNumber, pin: "wrong" });
+    expect([wrong.status, (await wrong.json()).code]).toEqual([400, "invalid_card"]);
+    expect((await call("GET", "balance", "")).status).toBe(404);
+  });
+
   it("touches the shopper's own cart only", async () => {
     const [mine, other] = [newSession(), newSession()];
     for (const cookie of [mine.cookie, "", "cart=none"]) {

@@ -254,6 +254,25 @@ describe("a quote", () => {
   });
 });
 
+describe("a card's balance", () => {
+  test("is told without a cart, and a wrong pair is refused as ever", async () => {
+    const { cardNumber, pin, expiryDate } = await issue(1234);
+    const ask = (body: unknown) => shop.storefront.send("POST", "/store/giftcard-pay/balance", body);
+    expect(await ask({ cardNumber, pin })).toMatchObject({
+      status: 200,
+      body: { lastFour: cardNumber.slice(-4), balanceCents: 1234, expiryDate },
+    });
+    expect(await ask({ cardNumber, pin: "wrong" })).toMatchObject({
+      status: 400,
+      body: { code: "invalid_card" },
+    });
+    expect(await ask({ cardNumber: Number(cardNumber), pin })).toMatchObject({
+      status: 400,
+      body: { code: "invalid_request" },
+    });
+  });
+});
+
 describe("a request that can't be served", () => {
   test("with a wrong PIN is refused without saying more", async () => {
     const { storefront } = shop;

@@ -1,6 +1,5 @@
-import type { Quote } from "@giftcard-pay/checkout/storefront";
+import type { CardBalance, Quote } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
-import type { CardBalance } from "./shop-api.js";
 import type { Wording } from "./wording.js";
 
 /** What the quote shows. */

@@ -1,6 +1,5 @@
-import type { AppliedCard, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
+import type { AppliedCard, CardBalance, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
 import type { FaultCode } from "./messages/index.js";
-import type { CardBalance } from "./shop-api.js";
 
 /** What the shopper was doing with a card. */
 export type CardAction = "quote" | "apply" | "remove" | "balance";

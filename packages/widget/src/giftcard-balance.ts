@@ -1,8 +1,7 @@
-import type { CardEntry } from "@giftcard-pay/checkout/storefront";
+import type { CardBalance, CardEntry } from "@giftcard-pay/checkout/storefront";
 import { nothing, type TemplateResult } from "lit";
 import { cardPanel } from "./card-quote.js";
 import { GiftcardElement, register } from "./giftcard-element.js";
-import type { CardBalance } from "./shop-api.js";
 import { ShopCalls } from "./shop-calls.js";
 
 /**

@@ -1,5 +1,6 @@
 export type {
   AppliedCard,
+  CardBalance,
   CartSummary,
   LimitedBy,
   ShopErrorCode,
@@ -22,4 +23,4 @@ export {
   type MessageOverrides,
   type Messages,
 } from "./messages/index.js";
-export type { CardBalance, Transport } from "./shop-api.js";
+export type { Transport } from "./shop-api.js";

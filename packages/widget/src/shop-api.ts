@@ -1,16 +1,14 @@
-import type { ApplyRequest, CardEntry, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
+import type {
+  ApplyRequest,
+  CardBalance,
+  CardEntry,
+  CartSummary,
+  Quote,
+} from "@giftcard-pay/checkout/storefront";
 import { type FaultCode, isFaultCode } from "./messages/index.js";
 
 /** How a call goes out: `fetch`, or anything of its shape. */
 export type Transport = (url: string, init: RequestInit) => Promise<Response>;
-
-/** What a card holds, asked for without an order. */
-export interface CardBalance {
-  lastFour: string;
-  balanceCents: number;
-  /** yyyy-mm-dd, or empty where the service gives none. */
-  expiryDate: string;
-}
 
 /** Where the shop's gift card routes are, and what goes along with each call. */
 export interface ShopAddress {

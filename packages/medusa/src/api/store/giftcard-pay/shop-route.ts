@@ -21,15 +21,24 @@ export interface ShopCall {
  * The cart is there, in euro, and not an order yet.
  */
 export function shopRoute<T>(call: (context: ShopCall) => Promise<T>) {
+  return cartlessRoute(async ({ engine, req, address }) => {
+    const { cart, isCompleted, isEuro } = await readCartPayment(req.scope, String(req.params.cart));
+    if (isCompleted) throw new CheckoutError("cart_completed");
+    if (!isEuro) throw new CheckoutError("currency_not_supported");
+    return call({ engine, cart: { ...cart, address }, req });
+  });
+}
+
+/** Makes a route as `shopRoute` does, for a page without a cart. */
+export function cartlessRoute<T>(
+  call: (context: Pick<ShopCall, "engine" | "req"> & { address: string | undefined }) => Promise<T>,
+) {
   return async (req: MedusaRequest, res: MedusaResponse): Promise<void> => {
     res.setHeader("Cache-Control", "no-store");
     try {
       const { engine, settings } = req.scope.resolve<GiftcardService>(GIFTCARD_MODULE);
-      const { cart, isCompleted, isEuro } = await readCartPayment(req.scope, String(req.params.cart));
-      if (isCompleted) throw new CheckoutError("cart_completed");
-      if (!isEuro) throw new CheckoutError("currency_not_supported");
       const address = shopperAddress(req, settings.trustedAddressHeader);
-      res.status(200).json(await call({ engine, cart: { ...cart, address }, req }));
+      res.status(200).json(await call({ engine, req, address }));
     } catch (error) {
       answerRefusal(error, req, res);
     }
