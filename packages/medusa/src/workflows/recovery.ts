@@ -3,7 +3,9 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
+import { findChargedCanceled, undoCharge } from "./canceled-orders.js";
 import { paidOrderOfCart } from "./cart-payment.js";
+import { bookPayment, findUnbooked } from "./unbooked-payments.js";
 import {
   endUnpaidOrder,
   findCardsBesideOrders,
@@ -21,8 +23,8 @@ export interface Recovery {
 
 /**
  * Ends what crashes and lost answers left behind: charges whose completion died, reversals that are owed, orders that
- * were placed and never paid, and remainders that didn't settle in time. Safe to run at any time and in several
- * processes at once.
+ * were placed and never paid or canceled and not given back, remainders that didn't settle in time, and captures and
+ * refunds that were begun. Safe to run at any time and in several processes at once.
  *
  * @throws when Medusa's database can't be used; what it can't end now it ends another time
  */
@@ -32,17 +34,38 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
     orderOf: ({ cartId, externalId }) => paidOrderOfCart(container, cartId, externalId),
   });
   const canceledOrderIds: string[] = [];
-  const endAll = async (placed: readonly PlacedCart[], mayBePending: boolean) => {
-    for (const order of placed) {
-      const canceled = await endUnpaidOrder(container, order, { mayBePending }).catch((error: Error) => {
-        const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
-        logger.error(`giftcard order=${order.orderId} is unpaid and can't be canceled now: ${error.message}`);
-        return false;
-      });
-      if (canceled) canceledOrderIds.push(order.orderId);
-    }
-  };
+  const endAll = (placed: readonly PlacedCart[], mayBePending: boolean) =>
+    each(container, placed, "is unpaid and can't be canceled now", async (order) => {
+      if (await endUnpaidOrder(container, order, { mayBePending })) canceledOrderIds.push(order.orderId);
+    });
   await endAll(await findCardsBesideOrders(container, settings.leaseMs), true);
   await endAll(await findLapsedRemainders(container, settings.pendingRemainderLifeMs), false);
+  await each(
+    container,
+    await findChargedCanceled(container),
+    "is canceled and can't be given back now",
+    (charge) => undoCharge(container, charge),
+  );
+  await each(
+    container,
+    await findUnbooked(container, settings.leaseMs),
+    "lacks a capture or refund",
+    (entry) => bookPayment(container, entry, settings.leaseMs),
+  );
   return { attempts, canceledOrderIds };
+}
+
+/** Does it for each order, and goes on where one fails: the next run tries that again. */
+async function each<T extends { readonly orderId: string }>(
+  container: MedusaContainer,
+  found: readonly T[],
+  what: string,
+  end: (one: T) => Promise<unknown>,
+): Promise<void> {
+  for (const one of found) {
+    await end(one).catch((error: Error) => {
+      const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+      logger.error(`giftcard order=${one.orderId} ${what}: ${error.message}`);
+    });
+  }
 }

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { MathBN, Modules } from "@medusajs/framework/utils";
+import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
+import type { GiftcardService } from "../modules/giftcard/service.js";
+import { GIFTCARD_MODULE } from "../names.js";
+
+/** A capture or refund of a gift card payment that its order doesn't know of. */
+export interface Unbooked {
+  readonly reference: string;
+  readonly state: string;
+  readonly orderId: string;
+  readonly currency: string;
+  readonly kind: "capture" | "refund";
+  readonly entryId: string;
+  readonly paymentId: string;
+  /** Whether Medusa knows that the payment is captured. */
+  readonly isCaptured: boolean;
+  /** As Medusa wrote it down, in major units. */
+  readonly amount: string;
+}
+
+const ofKind = (kind: "capture" | "refund") => `
+  select '${kind}' as kind, id, payment_id, raw_amount->>'value' as amount from ${kind}
+  where deleted_at is null and created_at > now() - interval '1 day'
+    and created_at < now() - ($1::float8 * interval '1 millisecond')`;
+
+/**
+ * Captures and refunds of the last day that Medusa began and never finished: it writes them beside the payment first,
+ * and into the order last, and died in between.
+ *
+ * @param graceMs how long a capture or refund may take
+ */
+export async function findUnbooked(container: MedusaContainer, graceMs: number): Promise<Unbooked[]> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const rows = await runSql(
+    `select a.reference, a.state, a.order_id, p.currency_code, p.id as payment_id, p.captured_at, entry.kind, entry.id, entry.amount
+     from (${ofKind("capture")} union all ${ofKind("refund")}) entry
+     join payment p on p.id = entry.payment_id and p.deleted_at is null
+     join giftcard_attempt a on a.external_id = p.payment_session_id
+     join "order" o on o.id = a.order_id and o.deleted_at is null
+     where a.state in ('committed', 'captured', 'reversed') and not exists (select 1 from order_transaction t
+       where t.order_id = a.order_id and t.reference = entry.kind and t.reference_id = entry.id and t.deleted_at is null)
+     order by entry.kind limit 100`,
+    [graceMs],
+  );
+  return rows.map((row) => ({
+    reference: String(row.reference),
+    state: String(row.state),
+    orderId: String(row.order_id),
+    currency: String(row.currency_code),
+    kind: row.kind === "refund" ? "refund" : "capture",
+    entryId: String(row.id),
+    paymentId: String(row.payment_id),
+    isCaptured: row.captured_at !== null,
+    amount: String(row.amount),
+  }));
+}
+
+/**
+ * Does what was begun, where the journal says that it wasn't done, and writes it into the order.
+ *
+ * @param holdMs how long no other process does the same
+ * @returns whether the order knows of it now
+ */
+export async function bookPayment(
+  container: MedusaContainer,
+  entry: Unbooked,
+  holdMs: number,
+): Promise<boolean> {
+  const { engine, runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { reference, state, orderId, kind, entryId, currency, amount } = entry;
+  const held = await runSql(
+    `update giftcard_attempt set lease_owner = $2, lease_until = now() + ($3::float8 * interval '1 millisecond')
+     where reference = $1 and state = $4 and (lease_until is null or lease_until <= now()) returning reference`,
+    [reference, `books_${randomUUID()}`, holdMs, state],
+  );
+  if (held.length === 0) return false;
+  if (kind === "capture" && !entry.isCaptured) {
+    // Medusa takes the half-made capture for made, and makes no other beside it. The card is charged already.
+    await container.resolve(Modules.PAYMENT).deleteCaptures([entryId]);
+    await capturePaymentWorkflow(container).run({ input: { payment_id: entry.paymentId } });
+    return true;
+  }
+  if (kind === "refund" && state !== "reversed") {
+    // While the service is down it is owed; it comes into the order when it is done.
+    if ((await engine.reverse(reference, "refunded")).state !== "reversed") return false;
+  }
+  await container.resolve(Modules.ORDER).addOrderTransactions([
+    {
+      order_id: orderId,
+      amount: kind === "refund" ? MathBN.mult(amount, -1) : MathBN.convert(amount),
+      currency_code: currency,
+      reference: kind,
+      reference_id: entryId,
+    },
+  ]);
+  return true;
+}
