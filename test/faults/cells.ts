@@ -55,6 +55,15 @@ export const statements: Record<string, RegExp> = {
   "recovery ended": moved("(?:reversed|refused)"),
 };
 
+/** Where only a death leaves something: between what Medusa writes of a capture or refund, and what it does. */
+export const deadlyStatements: Record<string, RegExp> = {
+  ...statements,
+  "capture confirmed": moved("captured"),
+  "capture booked": /insert into "order_transaction"/,
+  "refund owed": moved("reversing"),
+  "refund booked": /insert into "order_transaction"/,
+};
+
 /** Where each process is killed: at a statement, in a call to the service, or in the bank. */
 export const medusaKills: readonly (readonly [Step, string])[] = [
   ["quote", "balance on its way"],
@@ -68,9 +77,13 @@ export const medusaKills: readonly (readonly [Step, string])[] = [
   ["order", "order written"],
   ["order", "order committed"],
   ["capture", "capture written"],
+  ["capture", "capture confirmed"],
+  ["capture", "capture booked"],
   ["cancel", "canceldevalue on its way"],
   ["cancel", "cancel written"],
+  ["refund", "refund owed"],
   ["refund", "canceldevalue on its way"],
+  ["refund", "refund booked"],
   ["recovery", "recovery claims"],
   ["recovery", "canceldevalue on its way"],
 ];

@@ -116,9 +116,10 @@ export async function orderOf({ storefront, shopBooks }: World, cartId: string) 
   return rows[0] && storefront.order(rows[0].order_id);
 }
 
-/** The payments of a cart's order that still count. */
+/** The payments of a cart's order that still count, the gift cards' first: what is cut in two is ours. */
 export async function payments(world: World, { cartId }: Purchase): Promise<PaymentRow[]> {
   const order = await orderOf(world, cartId);
   const all: PaymentRow[] = order?.payment_collections[0]?.payments ?? [];
-  return all.filter((payment) => !payment.canceled_at);
+  const isGift = ({ provider_id }: PaymentRow) => Number(provider_id === "pp_giftcard_giftcard");
+  return all.filter((payment) => !payment.canceled_at).sort((a, b) => isGift(b) - isGift(a));
 }

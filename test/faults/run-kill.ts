@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { type Cell, statements } from "./cells.js";
+import { type Cell, deadlyStatements } from "./cells.js";
 import { actions, begin, type Purchase } from "./purchase.js";
 import { act, approach, type CellResult, conclude, goOn, until } from "./run-cell.js";
 import type { World } from "./world.js";
@@ -51,7 +51,7 @@ async function killMedusa(
 ): Promise<void> {
   const { proxy, database, bank } = world;
   const since = proxy.seen.length;
-  const pattern = statements[point];
+  const pattern = deadlyStatements[point];
   const operation = point.endsWith("on its way") ? (point.split(" ")[0] as string) : "";
   if (pattern) database.set({ pattern, fault: "hold", times });
   if (operation) proxy.set(operation, "hold");
