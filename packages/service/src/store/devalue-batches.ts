@@ -3,7 +3,8 @@ import { isAborted, retrying } from "../conflicts.js";
 import type { Queryable } from "../database.js";
 import { Gathering } from "./gather.js";
 
-const RUNS_AT_ONCE = 2;
+/** More would make small batches, fewer would make a call at half load wait for the one before it. */
+const RUNS_AT_ONCE = 4;
 const MAX_ITEMS = 32;
 /** The prepared statement that is a devalue. */
 const NAME = "devalue";
