@@ -16,7 +16,7 @@ const HELP = `Buys through every fault at every step, and proves the books after
   npm run faults -- --cell <name>       one cell, or all whose names begin so
   npm run faults -- --list              the cells' names
 
-  --workers <n>   shops side by side (default 2)
+  --workers <n>   shops side by side (default 3)
   --json          results as JSON, progress on the other output
 
 Ends with 1 when a cell is bad.
@@ -102,7 +102,7 @@ async function main() {
       short: { type: "boolean" },
       json: { type: "boolean" },
       cell: { type: "string", multiple: true },
-      workers: { type: "string", default: "2" },
+      workers: { type: "string", default: "3" },
     },
   });
   if (values.help) return void process.stdout.write(HELP);
