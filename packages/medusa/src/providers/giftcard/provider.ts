@@ -125,7 +125,9 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     if (toCents(amount) !== amountCents) {
       const whole = (amountCents / 100).toFixed(2);
       throw refusal(
-        `A gift card payment is refunded as a whole: ${whole} euro. Nothing was refunded.`,
+        `A gift card payment is refunded as a whole: ${whole} euro. Nothing was refunded. Refund the order's other ` +
+          "payment first; what is still owed then is paid out in another way, such as a new gift card, or by " +
+          "refunding this payment as a whole.",
         "invalid_request",
       );
     }

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+let shop: TestShop;
+beforeAll(async () => {
+  shop = await startShop();
+  await shop.storefront.createProduct("poster", 20);
+});
+afterAll(() => shop?.stop());
+
+const refundWords = {
+  status: 400,
+  body: {
+    message: expect.stringMatching(
+      /as a whole: 50\.00 euro\. Nothing was refunded\. Refund the order's other/,
+    ),
+  },
+};
+
+/** A guest's paid order for a poster of 20.00 and a ticket of 74.98: 50.00 from a card, 44.98 by the bank. */
+async function buy() {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart("poster");
+  await storefront.addItem(cartId, "summer-night-festival");
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId);
+  const { order } = (await storefront.complete(cartId)).body;
+  const { gifts, others } = paymentsOf(await storefront.order(order.id));
+  for (const { id } of [...gifts, ...others])
+    await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  expect(await shop.balanceCents(card)).toBe(2500);
+  return {
+    card,
+    orderId: order.id as string,
+    giftId: gifts[0].id as string,
+    otherId: others[0].id as string,
+  };
+}
+
+const refund = (paymentId: string, amount: number) =>
+  shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount });
+
+const outstanding = async (orderId: string) => figuresOf(await shop.storefront.order(orderId)).outstanding;
+
+async function itemsOf(orderId: string) {
+  const { order } = await shop.storefront.ok(
+    "GET",
+    `/admin/orders/${orderId}?fields=id,items.id,items.unit_price,items.variant_id`,
+  );
+  const [poster, ticket] = [20, 74.98].map((price) =>
+    order.items.find((item: { unit_price: number }) => item.unit_price === price),
+  );
+  return { poster, ticket };
+}
+
+async function edit(orderId: string, change: (path: string) => Promise<unknown>) {
+  const { storefront } = shop;
+  await storefront.ok("POST", "/admin/order-edits", { order_id: orderId });
+  await change(`/admin/order-edits/${orderId}`);
+  await storefront.ok("POST", `/admin/order-edits/${orderId}/confirm`, {});
+}
+
+describe("an order that is edited", () => {
+  test("to a higher total asks for the rest, by another method", async () => {
+    const { storefront } = shop;
+    const { card, orderId } = await buy();
+    const { poster } = await itemsOf(orderId);
+    await edit(orderId, (path) => storefront.ok("POST", `${path}/items/item/${poster.id}`, { quantity: 3 }));
+    expect(figuresOf(await storefront.order(orderId))).toMatchObject({ total: 134.98, outstanding: 40 });
+    const { payment_collections } = (
+      await storefront.ok("GET", `/admin/orders/${orderId}?fields=id,*payment_collections`)
+    ).order;
+    const open = payment_collections.find((one: { amount: number; status: string }) => one.amount === 40);
+    await storefront.ok("POST", `/admin/payment-collections/${open.id}/mark-as-paid`, { order_id: orderId });
+    expect(await outstanding(orderId)).toBe(0);
+    expect(await shop.balanceCents(card)).toBe(2500);
+  });
+
+  test("to a total below the card's part says what can be done, and that can be done", async () => {
+    const { storefront } = shop;
+    const { card, orderId, giftId, otherId } = await buy();
+    const { ticket } = await itemsOf(orderId);
+    await edit(orderId, (path) => storefront.ok("POST", `${path}/items/item/${ticket.id}`, { quantity: 0 }));
+    expect(figuresOf(await storefront.order(orderId))).toMatchObject({ total: 20, outstanding: -74.98 });
+    expect(await refund(giftId, 30)).toMatchObject(refundWords);
+    expect((await refund(otherId, 44.98)).status).toBe(200);
+    expect(await outstanding(orderId)).toBe(-30);
+    expect(await refund(giftId, 30)).toMatchObject(refundWords);
+    expect(await shop.balanceCents(card)).toBe(2500);
+    expect((await refund(giftId, 50)).status).toBe(200);
+    expect(await shop.balanceCents(card)).toBe(7500);
+  });
+});
+
+/** Hands the goods over, which is what can come back. */
+async function fulfill(orderId: string) {
+  const { storefront } = shop;
+  const { poster, ticket } = await itemsOf(orderId);
+  const { stock_locations } = await storefront.ok("GET", "/admin/stock-locations");
+  for (const { id } of [poster, ticket]) {
+    await storefront.ok("POST", `/admin/orders/${orderId}/fulfillments`, {
+      items: [{ id, quantity: 1 }],
+      location_id: stock_locations[0].id,
+    });
+  }
+  return { poster, ticket, locationId: stock_locations[0].id as string };
+}
+
+test("a guest's return: what is owed goes to the other payment and, as a whole, to the card", async () => {
+  const { storefront } = shop;
+  const { card, orderId, giftId, otherId } = await buy();
+  const { poster, ticket, locationId } = await fulfill(orderId);
+  const items = [poster, ticket].map(({ id }) => ({ id, quantity: 1 }));
+  const { return: returned } = await storefront.ok("POST", "/admin/returns", {
+    order_id: orderId,
+    location_id: locationId,
+  });
+  const path = `/admin/returns/${returned.id}`;
+  await storefront.ok("POST", `${path}/request-items`, { items });
+  await storefront.ok("POST", `${path}/request`, {});
+  await storefront.ok("POST", `${path}/receive`, {});
+  await storefront.ok("POST", `${path}/receive-items`, { items });
+  await storefront.ok("POST", `${path}/receive/confirm`, {});
+  expect(await outstanding(orderId)).toBe(-94.98);
+  expect((await refund(otherId, 44.98)).status).toBe(200);
+  expect((await refund(giftId, 50)).status).toBe(200);
+  expect(await outstanding(orderId)).toBe(0);
+  expect(await shop.balanceCents(card)).toBe(7500);
+});
+
+test("an exchange for something dearer asks for the difference and leaves the card alone", async () => {
+  const { storefront } = shop;
+  const { card, orderId } = await buy();
+  const { poster, ticket } = await fulfill(orderId);
+  const { exchange } = await storefront.ok("POST", "/admin/exchanges", { order_id: orderId });
+  const path = `/admin/exchanges/${exchange.id}`;
+  await storefront.ok("POST", `${path}/inbound/items`, { items: [{ id: poster.id, quantity: 1 }] });
+  await storefront.ok("POST", `${path}/outbound/items`, {
+    items: [{ variant_id: ticket.variant_id, quantity: 1 }],
+  });
+  await storefront.ok("POST", `${path}/request`, {});
+  expect(await outstanding(orderId)).toBeCloseTo(54.98);
+  expect(await shop.balanceCents(card)).toBe(2500);
+});
+
+test("each step is told on Medusa's event bus, with what finds it and nothing that opens it", async () => {
+  const { storefront } = shop;
+  const { card, orderId } = await buy();
+  await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
+  const dropped = await storefront.createCart();
+  const applied = await storefront.apply(dropped, card);
+  const cardId = applied.body.cards[0].id;
+  await storefront.send("DELETE", `/store/giftcard-pay/carts/${dropped}/cards/${cardId}`);
+  const events = () =>
+    shop.medusa
+      .logs()
+      .split("\n")
+      .filter((line) => line.startsWith("EVENT "))
+      .map((line) => JSON.parse(line.slice("EVENT ".length)));
+  const said = (name: string, data: object) =>
+    expect.poll(events, { timeout: 10_000 }).toContainEqual({ name, data: expect.objectContaining(data) });
+  await said("giftcard.applied", { cart_id: dropped, card_id: cardId });
+  await said("giftcard.removed", { cart_id: dropped, card_id: cardId });
+  const reversed = {
+    order_id: orderId,
+    amount_cents: 5000,
+    last_four: card.cardNumber.slice(-4),
+    reason: expect.any(String),
+  };
+  await said("giftcard.reversed", reversed);
+  const { reference } = events().find(({ data }) => data.order_id === orderId).data;
+  await said("giftcard.devalued", { reference, amount_cents: 5000 });
+  expect(shop.medusa.logs()).toMatch(
+    new RegExp(`giftcard reference=${reference} state=committed .*order=${orderId}`),
+  );
+  const all = shop.medusa.logs();
+  for (const secret of [card.cardNumber, shop.company.apiKey]) expect(all).not.toContain(secret);
+  expect(JSON.stringify(events())).not.toContain("eyJ");
+});
