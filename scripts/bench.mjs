@@ -1,6 +1,6 @@
 // How fast the service is, as ratios within one run: against its database, when the data grows, with more processes,
-// over time. Every number but the ratios depends on the machine. `--json` prints one JSON value, `--full` takes the
-// large figures, `--only devalue,growth,workers,memory` measures some of it.
+// over time; and what the widget costs a page. Every number but the ratios depends on the machine. `--json` prints one
+// JSON value, `--full` takes the large figures, `--only devalue,growth,workers,memory,widget` measures some of it.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -12,14 +12,14 @@ const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     full: { type: "boolean", default: false },
-    only: { type: "string", default: "devalue,growth,workers,memory" },
+    only: { type: "string", default: "devalue,growth,workers,memory,widget" },
   },
 });
 const parts = options.only.split(",");
 /** @param {string} text */
 const say = (text) => options.json || console.log(text);
 
-await build(["service"], { progress: say });
+await build(["service", "widget"], { progress: say });
 const { makeDatabase } = await import("./bench-database.mjs");
 const { openEmbeddedPostgres } = await import("../packages/service/dist/postgres/embedded.js");
 
@@ -180,6 +180,11 @@ try {
     const large = await makeDatabase({ ...common, name: "large", ...LARGE });
     opened.push(large);
     await measureGrowth(small, large);
+  }
+  if (parts.includes("widget")) {
+    say("the widget in Chromium, against a bare Lit hello");
+    const { widgetBench } = await import("../packages/widget/bench/widget-bench.mjs");
+    Object.assign(result, await widgetBench());
   }
   if (options.json) console.log(JSON.stringify(result));
   else for (const [name, value] of Object.entries(result)) console.log(`${name.padEnd(26)}  ${value}`);
