@@ -1,3 +1,4 @@
+import { readCardBody } from "./card-body.js";
 import type { Checkout } from "./checkout.js";
 import type { CartView } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
@@ -18,8 +19,6 @@ export interface HandlerOptions {
   /** Hears of failures that aren't refusals; the error holds no card. */
   readonly onFailure?: (error: unknown) => void;
 }
-
-const MAX_BODY_BYTES = 4096;
 
 /**
  * The routes that `<giftcard-pay>` speaks (see `storefront.ts`), as one function from a Web-standard request to a
@@ -117,26 +116,10 @@ function decode(part: string): string {
   }
 }
 
-/** Reads a small JSON object. Its text is never repeated: it holds a card. @throws invalid_request */
 async function readBody(request: Request): Promise<Record<string, unknown>> {
   // Only JSON, which a form of another site can't send.
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
     throw new CheckoutError("invalid_request");
   }
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_BODY_BYTES) throw new CheckoutError("invalid_request");
-    chunks.push(chunk);
-  }
-  let body: unknown;
-  try {
-    body = JSON.parse(Buffer.concat(chunks).toString("utf8"));
-  } catch {
-    throw new CheckoutError("invalid_request");
-  }
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw new CheckoutError("invalid_request");
-  return body as Record<string, unknown>;
+  return readCardBody((request.body ?? []) as AsyncIterable<Uint8Array>);
 }

@@ -1,3 +1,4 @@
+export { readCardBody } from "./card-body.js";
 export {
   type Checkout,
   type CheckoutOptions,

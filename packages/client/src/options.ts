@@ -27,7 +27,7 @@ export type ClientOptions = (OneAddress | BothAddresses) & {
   readonly credentials?: { readonly email: string; readonly password: string | Secret } | undefined;
   /** The operator's number for the company; `balance`, `devalue`, `cancelDevalue` and `endDevalue` need it. */
   readonly companyId?: number | undefined;
-  /** Replaces the global fetch. It must not follow redirects when asked not to. */
+  /** Replaces the global fetch. It must send once, and not follow redirects when asked not to. */
   readonly fetch?: typeof fetch | undefined;
   /** The longest that a call takes, in milliseconds, repeats and waits included. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
@@ -43,6 +43,8 @@ export interface Settings {
   readonly credentials: { readonly email: string; readonly password: Secret } | undefined;
   readonly companyId: number | undefined;
   readonly fetch: typeof fetch;
+  /** Whether `fetch` is the caller's: it may send more than once, so its errors don't tell that nothing was sent. */
+  readonly isForeignFetch: boolean;
   readonly timeoutMs: number;
   readonly onRequest: ((info: RequestInfo) => void) | undefined;
 }
@@ -82,6 +84,7 @@ export function readOptions(options: ClientOptions): Settings {
     credentials: options.credentials === undefined ? undefined : readCredentials(options.credentials),
     companyId,
     // Looked up at each call, so that a page or a test that replaces the global fetch later is heard.
+    isForeignFetch: options.fetch !== undefined,
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     timeoutMs,
     onRequest,

@@ -54,7 +54,9 @@ export function createTransport(settings: Settings): Transport {
 /** What Node's fetch gives as the cause when it got no connection, so that not a byte of the request has left. */
 const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 
-function connectionFault(error: unknown): "not_connected" | "connection_lost" {
+function connectionFault(settings: Settings, error: unknown): "not_connected" | "connection_lost" {
+  // Another fetch may have sent the request before, lost the answer, and failed to connect only when it tried again.
+  if (settings.isForeignFetch) return "connection_lost";
   const cause = error instanceof TypeError ? (error.cause as { code?: unknown } | undefined) : undefined;
   return unconnected.has(String(cause?.code)) ? "not_connected" : "connection_lost";
 }
@@ -99,7 +101,7 @@ async function tryOnce<T>(
     const failure =
       error instanceof GiftcardError
         ? error
-        : new UnreachableError(deadline.reason ?? connectionFault(error), {
+        : new UnreachableError(deadline.reason ?? connectionFault(settings, error), {
             ...seen,
             endpoint: request.endpoint,
             retryable: isRepeatable(request.endpoint),

@@ -205,6 +205,18 @@ describe("a devalue whose answer is lost is sent once, and its outcome is unknow
     },
   );
 
+  it("never counts as not sent with a fetch of the caller's, which may have sent it before", async () => {
+    const service = await foreignService(() => ({ json: good }));
+    // Sends the call, loses the answer, and finds nobody there when it tries again.
+    const fetchTwice: typeof fetch = async (input, init) => {
+      await fetch(input, init);
+      return fetch("http://127.0.0.1:3", init);
+    };
+    const error = await failureOf(clientOf(service, { fetch: fetchTwice }).devalue(deduction));
+    expect(service.received).toHaveLength(1);
+    expect(error).toMatchObject({ name: "UnreachableError", code: "connection_lost" });
+  });
+
   it("a 401 with credentials: not sent again, and the next call gets a new key", async () => {
     const service = await foreignService((request) => {
       if (request.path.endsWith("authenticate/")) return { json: { apikey: "new" } };

@@ -7,8 +7,6 @@ import { shopperAddress } from "../../../shopper-address.js";
 import { readCartPayment } from "../../../workflows/cart-payment.js";
 import { dropStaleSessions, refusePaid } from "../../../workflows/sessions.js";
 
-const MAX_BODY_BYTES = 4096;
-
 /** What each of the routes gets: the flow, the cart, and the request. */
 export interface ShopCall {
   readonly engine: Engine;
@@ -60,26 +58,6 @@ export async function changeCards(
   const summary = await change();
   await dropStaleSessions(req.scope, cart.id);
   return summary;
-}
-
-/** Reads the JSON object of the request itself, so that no parser repeats any of it. @throws invalid_request */
-export async function readBody(req: MedusaRequest): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > MAX_BODY_BYTES) throw new CheckoutError("invalid_request");
-    chunks.push(chunk);
-  }
-  let body: unknown;
-  try {
-    body = JSON.parse(Buffer.concat(chunks).toString("utf8"));
-  } catch {
-    throw new CheckoutError("invalid_request");
-  }
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw new CheckoutError("invalid_request");
-  return body as Record<string, unknown>;
 }
 
 function answerRefusal(error: unknown, req: MedusaRequest, res: MedusaResponse): void {
