@@ -95,7 +95,8 @@ test("metrics count calls by operation and outcome, and the money that moved; no
   const after = await read();
   expect(after.map((value, index) => value - (before[index] as number))).toEqual([1, 1, 1, 1250, 1250, 1]);
   const text = await (await fetch(`${service.url}/metrics`)).text();
-  for (const secret of [card.cardNumber, company.apiKey, body.cancel_token]) expect(text).not.toContain(secret);
+  for (const secret of [card.cardNumber, company.apiKey, body.cancel_token])
+    expect(text).not.toContain(secret);
   // So few digits turn up within other figures by chance: as a word of their own they'd be a label.
   expect(text).not.toMatch(new RegExp(`["=]${card.cardNumber.slice(-4)}"`));
 });
