@@ -4,7 +4,7 @@ import type { CartView, Engine, EngineOptions } from "./engine.js";
 import { CheckoutError } from "./errors.js";
 import type { Attempt } from "./journal.js";
 import type { CheckoutStore } from "./postgres-store.js";
-import type { Purchase } from "./purchase-book.js";
+import type { Purchase, PurchaseState } from "./purchase-book.js";
 import { createSealer, type SealingKey } from "./seal.js";
 
 /** What the shop's own payment method says of the remainder. */
@@ -94,9 +94,15 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
   ): Promise<CommitResult>;
   /** Asks what became of a pending remainder, and ends the purchase by it. Call it when the shopper comes back. */
   confirm(orderId: string): Promise<CommitResult>;
-  /** Gives the cards' part of an order back, for a cancelled one. Done twice it is done once. */
+  /**
+   * Gives everything of a cancelled order back: the cards' part, and the remainder by its method's `cancel`. It is written
+   * down first; what can't be given back now is given back by `recover`. Done twice it is done once.
+   */
   reverse(orderId: string): Promise<Attempt[]>;
-  /** Gives the cards' part back for a refund: of all cards, or of one, by its attempt's reference, as a whole. */
+  /**
+   * Gives the cards' part back, and leaves the remainder as it is: of all cards, or of one, by its attempt's reference, as
+   * a whole.
+   */
   refund(orderId: string, reference?: string): Promise<Attempt[]>;
   /** What stands written of an order's payment, or null. */
   read(orderId: string): Promise<Purchase | null>;
@@ -107,6 +113,10 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
 }
 
 const MINUTE_MS = 60_000;
+const unpaidStates: readonly PurchaseState[] = ["charging", "pending", "undoing", "failed"];
+/** From these an order that was paid is cancelled. */
+const givenBackStates: readonly PurchaseState[] = ["paid", "refunding", "refunded"];
+const reasons = { reversing: "order_canceled", refunding: "refunded" } as const;
 
 /**
  * Makes the money flow of a shop on any server.
@@ -134,7 +144,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
 
   /** Gives everything back, durably: what can't be given back now stays `undoing`, and recovery goes on with it. */
   async function undo(purchase: Purchase, reason: string): Promise<Purchase> {
-    const { orderId, runId, remainderCents } = purchase;
+    const { orderId, runId } = purchase;
     const owed = await purchases.change(orderId, {
       from: ["charging", "pending", "undoing"],
       to: "undoing",
@@ -143,17 +153,23 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     });
     if (!owed) return disown(purchase);
     for (const { reference } of await attemptsOf(purchase)) await engine.reverse(reference, reason);
-    try {
-      if (remainderCents > 0) await remainder?.cancel({ orderId, remainderCents, runId });
-    } catch {
-      return (
-        (await purchases.change(orderId, { from: ["undoing"], to: "undoing", runId, leaseMs: MINUTE_MS })) ??
-        owed
-      );
-    }
+    if (!(await cancelRemainder(owed))) return owed;
     return (
       (await purchases.change(orderId, { from: ["undoing"], to: "failed", runId, leaseMs: null })) ?? owed
     );
+  }
+
+  /** Whether the remainder went back; where it can't go now, recovery tries again. */
+  async function cancelRemainder({ orderId, runId, remainderCents, state }: Purchase): Promise<boolean> {
+    if (remainderCents === 0) return true;
+    try {
+      if (!remainder) throw new TypeError("The order has a remainder: createCheckout needs remainder.");
+      await remainder.cancel({ orderId, remainderCents, runId });
+      return true;
+    } catch {
+      await purchases.change(orderId, { from: [state], to: state, runId, leaseMs: MINUTE_MS });
+      return false;
+    }
   }
 
   /** A run that was overtaken may have asked for a remainder that nobody else knows of; the purchase isn't its own. */
@@ -257,8 +273,8 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   function answerOf(purchase: Purchase): Promise<CommitResult> {
     if (purchase.state === "paid") return toResult(purchase, "paid");
     if (purchase.state === "pending") return toResult(purchase, "pending");
-    const isOver = purchase.state === "reversing" || purchase.state === "reversed";
-    throw new CheckoutError(isOver ? "cart_completed" : "payment_in_progress");
+    const isUnderWay = unpaidStates.includes(purchase.state);
+    throw new CheckoutError(isUnderWay ? "payment_in_progress" : "cart_completed");
   }
 
   async function waitForRemainder(purchase: Purchase, data: unknown): Promise<CommitResult> {
@@ -276,8 +292,8 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   async function decide(purchase: Purchase): Promise<Purchase> {
     const { orderId, runId, remainderCents, state } = purchase;
     if (state === "undoing") return undo(purchase, "completion_failed");
-    if (state === "reversing") {
-      await reverseAll(purchase, "order_canceled");
+    if (state === "reversing" || state === "refunding") {
+      await payBack(purchase);
       return (await purchases.read(orderId)) ?? purchase;
     }
     const attempts = await attemptsOf(purchase);
@@ -313,30 +329,42 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     return finish(purchase);
   }
 
-  async function giveBack(orderId: string, reason: string, reference?: string): Promise<Attempt[]> {
+  /** Gives back what an order was paid with, or what was taken for one that wasn't paid. */
+  async function giveBack(orderId: string, to: "reversing" | "refunding"): Promise<Attempt[]> {
     const purchase = await purchases.read(orderId);
     if (!purchase) throw new CheckoutError("cart_not_found");
-    if (!["paid", "reversing", "reversed"].includes(purchase.state)) {
-      await undo(purchase, reason);
+    if (unpaidStates.includes(purchase.state)) {
+      await undo(purchase, reasons[to]);
       return attemptsOf(purchase);
     }
-    if (reference !== undefined) {
-      const attempt = (await attemptsOf(purchase)).find((a) => a.reference === reference);
-      if (!attempt) throw new CheckoutError("applied_card_not_found");
-      return [await engine.reverse(reference, reason)];
-    }
-    // Owed as a whole before any card is tried, so that a crash in between leaves none behind.
-    const owed = await purchases.change(orderId, { from: ["paid"], to: "reversing", leaseMs });
-    return reverseAll(owed ?? purchase, reason);
+    // Owed as a whole before any part is tried, so that a crash in between leaves none behind.
+    const from = to === "reversing" ? givenBackStates : (["paid"] as const);
+    const owed = await purchases.change(orderId, { from, to, leaseMs });
+    return payBack(owed ?? (await purchases.read(orderId)) ?? purchase);
   }
 
-  async function reverseAll(purchase: Purchase, reason: string): Promise<Attempt[]> {
+  async function payBack(purchase: Purchase): Promise<Attempt[]> {
+    const { orderId } = purchase;
+    const from = purchase.state === "reversing" ? "reversing" : "refunding";
     const reversed: Attempt[] = [];
     for (const { reference } of await attemptsOf(purchase)) {
-      reversed.push(await engine.reverse(reference, reason));
+      reversed.push(await engine.reverse(reference, reasons[from]));
     }
-    await purchases.change(purchase.orderId, { from: ["reversing"], to: "reversed", leaseMs: null });
+    if (from === "refunding" || (await cancelRemainder(purchase))) {
+      const to = from === "reversing" ? "reversed" : "refunded";
+      await purchases.change(orderId, { from: [from], to, leaseMs: null });
+    }
     return reversed;
+  }
+
+  async function refund(orderId: string, reference?: string): Promise<Attempt[]> {
+    const purchase = await purchases.read(orderId);
+    if (reference === undefined || !purchase || unpaidStates.includes(purchase.state)) {
+      return giveBack(orderId, "refunding");
+    }
+    const attempt = (await attemptsOf(purchase)).find((a) => a.reference === reference);
+    if (!attempt) throw new CheckoutError("applied_card_not_found");
+    return [await engine.reverse(reference, reasons.refunding)];
   }
 
   async function recover(): Promise<{ purchases: Purchase[]; attempts: Attempt[] }> {
@@ -360,8 +388,8 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     list: engine.summary,
     commit,
     confirm,
-    reverse: (orderId) => giveBack(orderId, "order_canceled"),
-    refund: (orderId, reference) => giveBack(orderId, "refunded", reference),
+    reverse: (orderId) => giveBack(orderId, "reversing"),
+    refund,
     read: (orderId) => purchases.read(orderId),
     recover,
   };

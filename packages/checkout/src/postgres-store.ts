@@ -1,5 +1,11 @@
 import type { Journal } from "./journal.js";
-import { type Purchase, type PurchaseBook, toPurchase, unsettledStates } from "./purchase-book.js";
+import {
+  type Purchase,
+  type PurchaseBook,
+  purchaseStates,
+  toPurchase,
+  unsettledStates,
+} from "./purchase-book.js";
 import { createSqlJournal, type RunSql } from "./sql-journal.js";
 import { journalSchema, sqlList } from "./sql-journal-schema.js";
 import { ms } from "./sql-move.js";
@@ -20,7 +26,7 @@ const purchaseSchema = [
     order_id text primary key,
     cart_id text not null,
     run_id text not null unique,
-    state text not null check (state in ('charging', 'pending', 'paid', 'undoing', 'failed', 'reversing', 'reversed')),
+    state text not null check (state in (${sqlList(purchaseStates)})),
     total_cents bigint not null check (total_cents >= 0),
     remainder_cents bigint not null check (remainder_cents between 0 and total_cents),
     remainder_data text,

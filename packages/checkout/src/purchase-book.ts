@@ -1,9 +1,22 @@
-/**
- * `charging`: a commit is under way. `pending`: the cards are charged, and the remainder is still to be paid elsewhere.
- * `paid`. `undoing`: what was taken is being given back. `failed`: nothing is taken; a new commit may begin. `reversing`
- * and `reversed`: it was paid, and the cards' part goes back, or went.
- */
-export type PurchaseState = "charging" | "pending" | "paid" | "undoing" | "failed" | "reversing" | "reversed";
+/** Every state that the payment of an order can be in. */
+export const purchaseStates = [
+  /** A commit is under way. */
+  "charging",
+  /** The cards are charged, and the remainder is still to be paid elsewhere. */
+  "pending",
+  "paid",
+  /** What was taken is being given back. */
+  "undoing",
+  /** Nothing is taken; a new commit may begin. */
+  "failed",
+  /** It was paid, and everything goes back, or went. */
+  "reversing",
+  "reversed",
+  /** It was paid, and the cards' part goes back, or went. */
+  "refunding",
+  "refunded",
+] as const;
+export type PurchaseState = (typeof purchaseStates)[number];
 
 /** The payment of one order, as it is written down beside the journal. */
 export interface Purchase {
@@ -46,7 +59,13 @@ export interface PurchaseBook {
 }
 
 /** States that recovery ends. */
-export const unsettledStates: readonly PurchaseState[] = ["charging", "pending", "undoing", "reversing"];
+export const unsettledStates: readonly PurchaseState[] = [
+  "charging",
+  "pending",
+  "undoing",
+  "reversing",
+  "refunding",
+];
 
 /** A row of giftcard_purchase. */
 export function toPurchase(row: Record<string, unknown>): Purchase {

@@ -1,12 +1,18 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { CheckoutStore } from "./postgres-store.js";
-import { type Purchase, type PurchaseBook, toPurchase, unsettledStates } from "./purchase-book.js";
+import {
+  type Purchase,
+  type PurchaseBook,
+  purchaseStates,
+  toPurchase,
+  unsettledStates,
+} from "./purchase-book.js";
 import { sqlList } from "./sql-journal-schema.js";
 import { createSqliteJournal, openSqlite, type Sqlite } from "./sqlite-journal.js";
 
 const schema = `create table if not exists giftcard_purchase (
   order_id text primary key, cart_id text not null, run_id text not null unique,
-  state text not null check (state in ('charging', 'pending', 'paid', 'undoing', 'failed', 'reversing', 'reversed')),
+  state text not null check (state in (${sqlList(purchaseStates)})),
   total_cents integer not null check (total_cents >= 0),
   remainder_cents integer not null check (remainder_cents between 0 and total_cents),
   remainder_data text, lease_until integer, created_at integer not null, updated_at integer not null

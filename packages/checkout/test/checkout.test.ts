@@ -282,16 +282,50 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       });
     }
 
-    it("that is cancelled gives the card its part back, once, also when the service is down then", async () => {
+    it("that is cancelled gives everything back, once, whoever is down then", async () => {
       const o = await order();
       await commit(o);
       shop.proxy.set("canceldevalue", "cut-before");
+      bank.isDown = true;
       expect((await checkout().reverse(o.id)).map((a) => a.state)).toEqual(["reversing"]);
+      expect((await checkout().read(o.id))?.state).toBe("reversing");
+      expect(await paid()).toEqual([5000, 2498]);
       shop.proxy.clear();
       expect((await checkout().reverse(o.id)).map((a) => a.state)).toEqual(["reversed"]);
-      expect((await checkout().reverse(o.id)).map((a) => a.state)).toEqual(["reversed"]);
+      expect(await paid()).toEqual([0, 2498]);
+      bank.isDown = false;
+      const twice = await Promise.all([checkout().reverse(o.id), checkout().reverse(o.id)]);
+      expect(twice.flat().map((a) => a.state)).toEqual(["reversed", "reversed"]);
+      expect(await paid()).toEqual([0, 0]);
+      expect((await checkout().read(o.id))?.state).toBe("reversed");
+      await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
+    });
+
+    it("whose cancel died in the midst is cancelled by recovery", async () => {
+      const o = await order();
+      await commit(o);
+      let asked = 0;
+      const remainder = { ...bank.method, cancel: () => new Promise<never>(() => void asked++) };
+      void checkout({ remainder }).reverse(o.id);
+      await expect.poll(() => asked).toBe(1);
+      expect(await paid()).toEqual([0, 2498]);
+      expect((await checkout().recover()).purchases).toEqual([]);
+      await sleep(LEASE_MS * 1.5);
+      expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "reversed" }]);
+      expect(await paid()).toEqual([0, 0]);
+    });
+
+    it("that is refunded keeps its remainder until it is cancelled", async () => {
+      const o = await order();
+      await commit(o);
+      await checkout().refund(o.id);
+      expect((await checkout().read(o.id))?.state).toBe("refunded");
       expect(await paid()).toEqual([0, 2498]);
       await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
+      await checkout().reverse(o.id);
+      expect((await checkout().refund(o.id)).map((a) => a.state)).toEqual(["reversed"]);
+      expect((await checkout().read(o.id))?.state).toBe("reversed");
+      expect(await paid()).toEqual([0, 0]);
     });
 
     it("is refunded card by card", async () => {
