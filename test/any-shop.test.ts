@@ -156,7 +156,9 @@ describe("docs/any-shop.md, line by line", () => {
     const orderId = String(invoices()[0]?.order_id);
     const last = card.cardNumber.slice(-4);
     for (let time = 0; time < 2; time++) {
-      expect(await program("cancel.mjs", orderId)).toBe(`card ${last}: 5000 reversed\n`);
+      expect(await program("cancel.mjs", orderId)).toBe(
+        `card ${last}: 5000 reversed\norder ${orderId} is reversed\n`,
+      );
       expect(await balanceCents()).toBe(7500);
     }
     expect(invoices()).toEqual([{ order_id: orderId, cents: 2498, state: "cancelled" }]);

@@ -204,7 +204,7 @@ function addOrderRoutes(app, shop) {
 const pageIn = (data) => /** @type {{ page: string }} */ (data).page;
 
 /** @param {Hono} app @param {Shop} shop */
-function addOperatorRoutes(app, { settings, checkout, orders, bank }) {
+function addOperatorRoutes(app, { settings, checkout, orders }) {
   app.use("/operator/*", basicAuth({ username: "operator", password: settings.operatorPassword }));
 
   app.get("/operator", async (c) => {
@@ -217,12 +217,11 @@ function addOperatorRoutes(app, { settings, checkout, orders, bank }) {
     return c.html(operatorPage(rows));
   });
 
-  // Safe to press again: each part goes back once.
+  // Cards and bank: each part goes back once, now or, where that can't be, by recovery.
   app.post("/operator/orders/:id/cancel", async (c) => {
-    const purchase = await checkout.read(c.req.param("id"));
-    if (!purchase) return c.notFound();
-    await checkout.reverse(purchase.orderId);
-    if (purchase.remainderCents > 0) await bank.method.cancel(purchase);
+    const orderId = c.req.param("id");
+    if (!(await checkout.read(orderId))) return c.notFound();
+    await checkout.reverse(orderId);
     return c.redirect("/operator", 303);
   });
 }
@@ -236,6 +235,8 @@ const states = {
   failed: "Your order was not paid. Nothing was taken, and your gift card is whole.",
   reversing: "Your order was cancelled. What you paid is being given back.",
   reversed: "Your order was cancelled. What you paid was given back.",
+  refunding: "What your gift cards paid is being given back.",
+  refunded: "What your gift cards paid was given back.",
 };
 
 /** @param {unknown} error it holds no card */
