@@ -8,23 +8,54 @@ import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/util
 import { toCents } from "../amount.js";
 import { toMedusaError } from "../errors.js";
 import { PROVIDER_ID } from "../names.js";
-import { prepareCompletion } from "../workflows/sessions.js";
+import { confirmOrder, prepareCompletion } from "../workflows/sessions.js";
 import { createRemainderSession } from "./store/remainder-session.js";
 
-/** Before Medusa completes a cart: only sessions that fit the applied cards may stand there. */
-async function prepareCart(
-  req: MedusaRequest,
-  _res: MedusaResponse,
-  next: MedusaNextFunction,
-): Promise<void> {
+/**
+ * Before Medusa completes a cart: only sessions that fit the applied cards may stand there. Until Medusa has answered, no
+ * other process works at that cart: a second call waits, and gets the first one's order.
+ */
+async function prepareCart(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): Promise<void> {
+  const cartId = String(req.params.id);
+  const refusalOf = (error: unknown) =>
+    toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER));
   try {
-    await prepareCompletion(req.scope, String(req.params.id));
+    const release = await prepareCompletion(req.scope, cartId);
+    if (release) {
+      const confirm = (orderId: string) => confirmOrder(req.scope, cartId, orderId);
+      holdUntilAnswered(res, release, confirm, (error) => next(refusalOf(error)));
+    }
   } catch (error) {
     // An unknown cart, and what Medusa says of it, are Medusa's.
-    const refusal = toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER));
+    const refusal = refusalOf(error);
     return refusal.code === "cart_not_found" ? next() : next(refusal);
   }
   next();
+}
+
+/** Not at the connection's end: Medusa goes on with a completion whose page has gone. */
+function holdUntilAnswered(
+  res: MedusaResponse,
+  release: () => Promise<void>,
+  confirm: (orderId: string) => Promise<void>,
+  refuse: (error: unknown) => void,
+): void {
+  const end = res.end.bind(res) as (...args: unknown[]) => typeof res;
+  res.end = ((...args: unknown[]) => {
+    void release();
+    return end(...args);
+  }) as typeof res.end;
+  const json = res.json.bind(res);
+  res.json = (answer: unknown) => {
+    res.json = json;
+    const { type, order } = (answer ?? {}) as { type?: string; order?: { id?: string } };
+    if (type !== "order" || !order?.id) return json(answer);
+    const { id } = order;
+    void release()
+      .then(() => confirm(id))
+      .then(() => json(answer), refuse);
+    return res;
+  };
 }
 
 /** The gift card isn't a method that a page starts a payment with, so it isn't listed as one. */

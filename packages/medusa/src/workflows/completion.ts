@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CheckoutError, type PaymentPlan } from "@giftcard-pay/checkout";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
 import { toMedusaError } from "../errors.js";
+import type { Release } from "../modules/giftcard/cart-leases.js";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
 import { type CartPayment, ordersOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
@@ -18,10 +20,14 @@ export interface CompletionRecord {
   remainderSessionId: string | null;
 }
 
+/** How long a completion waits for another one of the same cart that is about to give way. */
+const PATIENCE_MS = 2000;
+const POLL_MS = 100;
+
 interface HookInput {
   input: { id: string };
-  /** Only the `validate` hook has it; no order exists then. */
-  cart?: unknown;
+  /** Only the `validate` hook has it, as it was when Medusa began; no order exists then. */
+  cart?: { completed_at?: unknown };
 }
 
 interface HookContext {
@@ -46,10 +52,7 @@ export async function completeWithGiftcards(
     remainderSessionId: null,
   };
   try {
-    const orderIds = await ordersOfCart(container, input.id);
-    // A completed cart completed again: Medusa runs `validate` and answers with the order.
-    if (cart !== undefined && orderIds.length > 0) return new StepResponse(undefined, null);
-    const isCharged = await charge(container, record, orderIds);
+    const isCharged = await chargeAlone(container, record, cart);
     return new StepResponse(undefined, isCharged ? record : null);
   } catch (error) {
     await undoCompletion(record, { container });
@@ -96,7 +99,65 @@ function mustGo({ payment, status }: SessionView): boolean {
 }
 
 /**
- * @param orderIds the order that this completion placed; none yet in `validate`
+ * Charges while no other process works at the cart. A page's completion holds the cart already; one by a webhook takes it
+ * here. Where two processes have placed an order each, the one that doesn't hold the cart fails, and its order goes.
+ *
+ * @param cart given in `validate`
+ * @returns false when the cart has nothing to do with gift cards
+ */
+async function chargeAlone(
+  container: MedusaContainer,
+  record: CompletionRecord,
+  cart: HookInput["cart"],
+): Promise<boolean> {
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { cartId } = record;
+  const hasCards = (await engine.journal.tenders(cartId)).length > 0;
+  const release = hasCards ? await holdCart(container, cartId) : undefined;
+  try {
+    const orderIds = await ordersOfCart(container, cartId);
+    if (cart === undefined) return await charge(container, record, orderIds);
+    if (orderIds.length === 0) return await charge(container, record, []);
+    // A completed cart completed again: Medusa answers with the order. One that it read before that, it would order twice.
+    const isStale = !cart.completed_at && (await engine.journal.attemptsOfCart(cartId)).length > 0;
+    if (isStale) throw new CheckoutError("payment_in_progress");
+    return false;
+  } finally {
+    await release?.();
+  }
+}
+
+/** @throws {CheckoutError} payment_in_progress where another process holds the cart */
+async function holdCart(container: MedusaContainer, cartId: string): Promise<Release> {
+  const { leases } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const until = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const release = await leases.take(cartId);
+    if (release) return release;
+    // The only order of the cart is this completion's own: the other call has found it, and will answer with it.
+    const isOnly = (await ordersOfCart(container, cartId)).length === 1;
+    if (!isOnly || Date.now() > until) throw new CheckoutError("payment_in_progress");
+    await sleep(POLL_MS);
+  }
+}
+
+/** The one order of the cart, once those of completions that don't hold the cart are gone. */
+async function onlyOrder(
+  container: MedusaContainer,
+  cartId: string,
+  orderIds: readonly string[],
+): Promise<string | undefined> {
+  let [orderId, ...others] = orderIds;
+  for (const until = Date.now() + 5 * PATIENCE_MS; others.length > 0; ) {
+    if (Date.now() > until) throw new CheckoutError("payment_in_progress");
+    await sleep(POLL_MS);
+    [orderId, ...others] = await ordersOfCart(container, cartId);
+  }
+  return orderId;
+}
+
+/**
+ * @param orderIds the order that this completion placed, and those of others beside it; none yet in `validate`
  * @returns false when the cart has nothing to do with gift cards
  */
 async function charge(
@@ -114,9 +175,7 @@ async function charge(
   await engine.settle(record.cartId);
   const plan = await engine.plan(payment.cart);
   if (!concernsGiftcards(payment, plan)) return false;
-  // Another process completes the cart at the same time, and one of the two orders goes: nobody knows yet which.
-  if (orderIds.length > 1) throw new CheckoutError("payment_in_progress");
-  const [orderId] = orderIds;
+  const orderId = await onlyOrder(container, record.cartId, orderIds);
   const remainder = checkSessions(payment, plan, settings.allowPendingRemainder);
   engine.checkCovers(plan, remainder?.amountCents ?? 0);
   if (plan.parts.length === 0) return false;

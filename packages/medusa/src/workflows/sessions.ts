@@ -7,6 +7,7 @@ import {
   deletePaymentSessionsWorkflow,
 } from "@medusajs/medusa/core-flows";
 import { fromCents, lessCents } from "../amount.js";
+import type { Release } from "../modules/giftcard/cart-leases.js";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE, PROVIDER_ID } from "../names.js";
 import { type CartPayment, ordersOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
@@ -14,14 +15,29 @@ import { type OrderPayment, readOrderPayment } from "./order-payment.js";
 
 const LOCK_SECONDS = 30;
 
-/** Runs a change of the cart's sessions alone: it waits while a completion of the same cart runs, and the other way round. */
-export function withCartLock<T>(
+/**
+ * Runs a change of the cart's sessions alone: it waits while a completion of the same cart runs, in whatever process, and
+ * the other way round. The lease comes first everywhere: a shop may have Medusa's lock reach over all processes too.
+ *
+ * @throws {CheckoutError} payment_in_progress when that takes too long
+ */
+export async function withCartLock<T>(
   container: MedusaContainer,
   cartId: string,
   job: () => Promise<T>,
 ): Promise<T> {
-  const locking = container.resolve(Modules.LOCKING);
-  return locking.execute([cartId], job, { timeout: LOCK_SECONDS });
+  const release = await waitForCart(container, cartId);
+  try {
+    const locking = container.resolve(Modules.LOCKING);
+    return await locking.execute([cartId], job, { timeout: LOCK_SECONDS });
+  } finally {
+    await release();
+  }
+}
+
+function waitForCart(container: MedusaContainer, cartId: string): Promise<Release> {
+  const { leases } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  return leases.wait(cartId, LOCK_SECONDS * 1000);
 }
 
 /** Deletes sessions at their providers and here. */
@@ -67,30 +83,67 @@ export async function createGiftSession(
 /**
  * Makes the cart ready to be completed: no dead session, no gift card session but the one that Medusa needs to complete
  * a cart which the cards cover wholly. The cards are charged later, in the completion.
+ *
+ * @returns what ends the completion's hold on the cart, once Medusa has answered; null where the cart isn't held
  */
-export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<void> {
-  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<Release | null> {
   const before = await readCartPayment(container, cartId);
-  if (before.isCompleted) return refuseUnpaidOrder(container, cartId);
-  const hasCards = before.isEuro && (await engine.journal.tenders(cartId)).length > 0;
-  if (!hasCards && before.giftSessions.length === 0) return;
-  // A page that has nothing else to pay made no collection. Medusa takes the cart's lock for this itself.
-  if (hasCards && !before.collectionId) {
-    await createPaymentCollectionForCartWorkflow(container).run({ input: { cart_id: cartId } });
+  if (before.isCompleted) {
+    await refuseUnpaidOrder(container, cartId);
+    return null;
   }
-  await withCartLock(container, cartId, async () => {
-    const payment = await readCartPayment(container, cartId);
-    if (payment.isCompleted) return;
-    const { collectionId, giftSessions, otherSessions, deadSessions } = payment;
-    await deleteSessions(container, [...deadSessions, ...giftSessions]);
-    if (!payment.isEuro) return;
-    await engine.settle(cartId);
-    const plan = await engine.plan(payment.cart);
-    if (plan.parts.length === 0 || plan.remainderCents > 0) return;
-    refusePaid(otherSessions);
-    await deleteSessions(container, otherSessions);
-    if (collectionId) await createGiftSession(container, collectionId, plan, 0, payment.rawTotal);
-  });
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const hasCards = before.isEuro && (await engine.journal.tenders(cartId)).length > 0;
+  if (!hasCards && before.giftSessions.length === 0) return null;
+  const release = await waitForCart(container, cartId);
+  try {
+    // A page that has nothing else to pay made no collection. Medusa takes the cart's lock for this itself.
+    if (hasCards && !before.collectionId) {
+      await createPaymentCollectionForCartWorkflow(container).run({ input: { cart_id: cartId } });
+    }
+    const isCompleted = await withCartLock(container, cartId, () => prepareSessions(container, cartId));
+    if (isCompleted) await refuseUnpaidOrder(container, cartId);
+    return release;
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** @returns true when there is nothing to prepare any more: meanwhile another call has completed the cart */
+async function prepareSessions(container: MedusaContainer, cartId: string): Promise<boolean> {
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const payment = await readCartPayment(container, cartId);
+  if (payment.isCompleted) return true;
+  const { collectionId, giftSessions, otherSessions, deadSessions } = payment;
+  await deleteSessions(container, [...deadSessions, ...giftSessions]);
+  if (!payment.isEuro) return false;
+  await engine.settle(cartId);
+  const plan = await engine.plan(payment.cart);
+  if (plan.parts.length === 0 || plan.remainderCents > 0) return false;
+  refusePaid(otherSessions);
+  await deleteSessions(container, otherSessions);
+  if (collectionId) await createGiftSession(container, collectionId, plan, 0, payment.rawTotal);
+  return false;
+}
+
+/**
+ * Before Medusa's answer for an order goes out: a webhook may be completing the cart in another process, and Medusa
+ * answers with the order that it has only just begun.
+ *
+ * @throws {CheckoutError} payment_in_progress when the order isn't there any more, or isn't paid yet: ask again
+ */
+export async function confirmOrder(
+  container: MedusaContainer,
+  cartId: string,
+  orderId: string,
+): Promise<void> {
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const attempts = await engine.journal.attemptsOfCart(cartId);
+  if (attempts.some((attempt) => attempt.orderId === orderId)) return;
+  await refuseUnpaidOrder(container, cartId);
+  const isThere = (await ordersOfCart(container, cartId)).includes(orderId);
+  if (!isThere) throw new CheckoutError("payment_in_progress");
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { createAnnouncer } from "./announcer.js";
+import { type CartLeases, createCartLeases } from "./cart-leases.js";
 import { registerCompletion } from "./completion-hook.js";
 import { readSetup, type Setup } from "./options.js";
 import { checkSeals } from "./seal-check.js";
@@ -31,6 +32,8 @@ export class GiftcardService {
   readonly engine: Engine;
   /** Runs one statement on Medusa's database, and commits it at once. */
   readonly runSql: RunSql;
+  /** Keeps the shop's processes apart at a cart's payment. */
+  readonly leases: CartLeases;
   readonly #setup: Setup;
   readonly #logger: Logger;
   readonly #expected = new AsyncLocalStorage<ExpectedSession>();
@@ -52,6 +55,7 @@ export class GiftcardService {
     const { client, sealer, environment, leaseMs, limits } = this.#setup;
     const announcer = createAnnouncer(this.#logger, container.event_bus);
     this.runSql = createStatementRunner(container.__pg_connection__);
+    this.leases = createCartLeases(this.runSql, leaseMs);
     this.engine = createEngine({
       client,
       sealer,
