@@ -24,6 +24,7 @@ export function createAttempts(desk: MoneyDesk) {
     part: PlannedPart,
     externalId: string,
     owner: string,
+    orderId?: string,
   ): Promise<Attempt> {
     const tender = (await journal.tenders(cart.id)).find((t) => t.id === part.tenderId);
     if (tender?.state !== "applied") throw new CheckoutError("payment_in_progress");
@@ -39,6 +40,7 @@ export function createAttempts(desk: MoneyDesk) {
         tenderId: part.tenderId,
         cartId: cart.id,
         externalId,
+        orderId,
         environment,
         baseUrl: client.baseUrl,
         companyId,

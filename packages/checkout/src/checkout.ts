@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { type AttemptView, viewAttempt } from "./attempt-view.js";
 import { createEngine } from "./create-engine.js";
 import type { CartView, Engine, EngineOptions } from "./engine.js";
 import { CheckoutError } from "./errors.js";
 import type { Attempt } from "./journal.js";
+import { createOperator, type Operator } from "./operator.js";
 import type { CheckoutStore } from "./postgres-store.js";
 import type { Purchase, PurchaseState } from "./purchase-book.js";
 import { createSealer, type SealingKey } from "./seal.js";
@@ -78,7 +80,9 @@ export interface CommitResult {
 }
 
 /** The money flow of any shop. Refusals are CheckoutErrors; after each, nothing is taken, or it is owed and goes back. */
-export interface Checkout extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove"> {
+export interface Checkout
+  extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove">,
+    Operator {
   /** The cart as the gift cards see it. */
   list(cart: CartView): ReturnType<Engine["summary"]>;
   /**
@@ -98,18 +102,16 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    * Gives everything of a cancelled order back: the cards' part, and the remainder by its method's `cancel`. It is written
    * down first; what can't be given back now is given back by `recover`. Done twice it is done once.
    */
-  reverse(orderId: string): Promise<Attempt[]>;
+  reverse(orderId: string): Promise<AttemptView[]>;
   /**
    * Gives the cards' part back, and leaves the remainder as it is: of all cards, or of one, by its attempt's reference, as
    * a whole.
    */
-  refund(orderId: string, reference?: string): Promise<Attempt[]>;
+  refund(orderId: string, reference?: string): Promise<AttemptView[]>;
   /** What stands written of an order's payment, or null. */
   read(orderId: string): Promise<Purchase | null>;
   /** Ends what crashes, lost answers and closed tabs left. Call it each minute, from as many processes as you like. */
-  recover(): Promise<{ purchases: Purchase[]; attempts: Attempt[] }>;
-  /** The engine below, for what a person settles and for upkeep. */
-  readonly engine: Engine;
+  recover(): Promise<{ purchases: Purchase[]; attempts: AttemptView[] }>;
 }
 
 const MINUTE_MS = 60_000;
@@ -213,7 +215,8 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   ): Promise<void> {
     const begun: Attempt[] = [];
     for (const [index, part] of plan.parts.entries()) {
-      begun.push(await engine.begin(order.cart, part, `${purchase.runId}:${index}`, purchase.runId));
+      const { runId } = purchase;
+      begun.push(await engine.begin(order.cart, part, `${runId}:${index}`, runId, order.id));
     }
     for (const { reference } of begun) {
       await engine.renew(purchase.runId);
@@ -367,7 +370,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     return [await engine.reverse(reference, reasons.refunding)];
   }
 
-  async function recover(): Promise<{ purchases: Purchase[]; attempts: Attempt[] }> {
+  async function recover(): ReturnType<Checkout["recover"]> {
     const decided: Purchase[] = [];
     for (;;) {
       const [stale] = await purchases.claim(leaseMs, 1);
@@ -375,12 +378,11 @@ export function createCheckout(options: CheckoutOptions): Checkout {
       decided.push(await decide(stale));
     }
     const attempts = await engine.recover();
-    return { purchases: decided, attempts };
+    return { purchases: decided, attempts: attempts.map(viewAttempt) };
   }
 
   return {
     environment: engine.environment,
-    engine,
     balance: engine.balance,
     quote: engine.quote,
     apply: engine.apply,
@@ -388,9 +390,10 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     list: engine.summary,
     commit,
     confirm,
-    reverse: (orderId) => giveBack(orderId, "reversing"),
-    refund,
+    reverse: async (orderId) => (await giveBack(orderId, "reversing")).map(viewAttempt),
+    refund: async (orderId, reference) => (await refund(orderId, reference)).map(viewAttempt),
     read: (orderId) => purchases.read(orderId),
     recover,
+    ...createOperator({ engine, sealer, client: options.client }),
   };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cents, Secret } from "@giftcard-pay/client";
-import type { Attempt, Journal, Move } from "./journal.js";
+import type { Attempt, AttemptFilter, Journal, Move } from "./journal.js";
 import { createSealer } from "./seal.js";
 
 /** One thing that a journal must do. `run` throws an AssertionError where it doesn't. */
@@ -179,6 +179,66 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     );
   });
 
+  must("read each attempt once, page by page, while others come and change", async (kit) => {
+    const { journal, begun, charged, newId } = kit;
+    const orderId = newId("order");
+    const mine: string[] = [];
+    for (let i = 0; i < 7; i++) mine.push((await begun("a", undefined, orderId)).reference);
+    const filter = { orderIds: [newId("order"), orderId], states: ["intent", "needs_attention"] } as const;
+    const read: string[] = [];
+    for (let after = ""; ; ) {
+      const page = await journal.readPage(filter, after, 3);
+      read.push(...page.map((attempt) => attempt.reference));
+      if (page.length < 3) break;
+      after = page.at(-1)?.reference ?? "";
+      // What a list that is cut by places would slip by.
+      const [reference] = read;
+      await journal.move(reference ?? "", { from: ["intent"], to: "needs_attention", lease: null });
+      await charged("b");
+    }
+    assert.deepEqual(read.toSorted(), mine.toSorted());
+    assert.deepEqual(await journal.readPage({ orderIds: [newId("order")] }, "", 3), []);
+  });
+
+  must("find what took money or gave it back within a time, and of one service", async (kit) => {
+    const { journal, begun, charged } = kit;
+    const start = await journal.now();
+    assert.ok(Math.abs(start.getTime() - Date.now()) < 10 * MINUTE_MS);
+    const idle = await begun("a");
+    const taken = await charged("a");
+    await sleep(20);
+    const between = await journal.now();
+    await sleep(20);
+    await journal.move(taken.reference, { from: ["devalued"], to: "reversed", lease: null });
+    const end = new Date((await journal.now()).getTime() + 1);
+    const found = async (from: Date, to: Date, filter: AttemptFilter = {}) => {
+      const { attempts } = await journal.list({ ...filter, moved: { from, to }, limit: 10_000 });
+      return [idle, taken].map(({ reference }) => attempts.some((a) => a.reference === reference));
+    };
+    assert.deepEqual(await found(start, between), [false, true]);
+    assert.deepEqual(await found(between, end), [false, true]);
+    assert.deepEqual(await found(end, new Date(end.getTime() + MINUTE_MS)), [false, false]);
+    assert.deepEqual(await found(start, end, { environment: "live" }), [false, false]);
+    assert.deepEqual(await found(start, end, { companyId: 2 }), [false, false]);
+    assert.deepEqual(await found(start, end, { environment: "sandbox", companyId: 1 }), [false, true]);
+    const tender = await journal.tender(taken.tenderId);
+    assert.equal(tender?.cartId, taken.cartId);
+    assert.equal(await journal.tender(taken.reference), null);
+  });
+
+  must("say of which order an attempt is, as soon as it is told, and how long it is held", async (kit) => {
+    const { journal, begun, newId } = kit;
+    const orderId = newId("order");
+    const early = await begun("a", undefined, orderId);
+    assert.equal((await journal.attempt(early.reference))?.orderId, orderId);
+    const leftMs = (early.leaseUntil?.getTime() ?? 0) - (await journal.now()).getTime();
+    assert.ok(leftMs > 0 && leftMs <= MINUTE_MS, `${leftMs}`);
+    const late = await begun("a");
+    assert.equal(late.orderId, null);
+    const freed = await journal.move(late.reference, { from: ["intent"], to: "refused", lease: null });
+    assert.equal(freed?.leaseUntil, null);
+  });
+
   must("count guesses exactly, and forget them when their window ends", async ({ journal, newId }) => {
     const limits = [{ key: newId("guess"), max: 3 }];
     const waits = await Promise.all(Array.from({ length: 10 }, () => journal.takeGuess(limits, MINUTE_MS)));
@@ -247,19 +307,20 @@ function createKit(journal: Journal) {
     owner: string,
     externalId = newId("external"),
     leaseMs = MINUTE_MS,
+    orderId?: string,
   ): Promise<Attempt | null> {
     const reference = newId("gc");
     const sealedCard = await sealer.sealAttemptCard(card, reference);
     const place = { environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 };
     const ids = { reference, tenderId: tender.id, cartId: tender.cartId, externalId };
     return journal.begin(
-      { ...ids, ...place, amountCents: cents(1000), sealedCard },
+      { ...ids, ...place, orderId, amountCents: cents(1000), sealedCard },
       { owner, forMs: leaseMs },
     );
   }
 
-  async function begun(owner: string, leaseMs?: number): Promise<Attempt> {
-    const attempt = await begin(await applied(), owner, undefined, leaseMs);
+  async function begun(owner: string, leaseMs?: number, orderId?: string): Promise<Attempt> {
+    const attempt = await begin(await applied(), owner, undefined, leaseMs, orderId);
     assert.ok(attempt);
     return attempt;
   }

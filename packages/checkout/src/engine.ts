@@ -1,5 +1,6 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
-import type { Attempt, Journal } from "./journal.js";
+import type { AttemptView } from "./attempt-view.js";
+import type { ActionRecord, Attempt, Journal } from "./journal.js";
 import type { Sealer } from "./seal.js";
 import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "./storefront.js";
 
@@ -75,6 +76,17 @@ export interface EngineOptions {
   readonly onChange?: (attempt: Attempt) => void;
 }
 
+/** What a person goes by. Nothing sealed is in it. */
+export interface Evidence {
+  readonly attempt: AttemptView;
+  /** When the card was entered, and its balance read. */
+  readonly balanceBeforeAt: Date | null;
+  /** What people did about it, oldest first. */
+  readonly actions: readonly Omit<ActionRecord, "reference">[];
+  /** In any cart, newest first. */
+  readonly otherAttemptsOfCard: readonly AttemptView[];
+}
+
 export interface RecoverOptions {
   /** The most attempts that are ended in this run. Default 100. */
   readonly limit?: number | undefined;
@@ -113,9 +125,16 @@ export interface Engine {
   /**
    * Writes the intent to charge a part of the plan, owned by `owner` until its lease runs out.
    * @param externalId the shop's own id of this payment; a later call finds the attempt by it
+   * @param orderId where the shop knows the order already; else `commit` names it
    * @throws payment_in_progress, applied_card_expired
    */
-  begin(cart: CartView, part: PlannedPart, externalId: string, owner: string): Promise<Attempt>;
+  begin(
+    cart: CartView,
+    part: PlannedPart,
+    externalId: string,
+    owner: string,
+    orderId?: string,
+  ): Promise<Attempt>;
   /**
    * Sends the devalue of an intent, exactly once, and returns the attempt in `devalued`. Only the engine that began
    * the attempt sends it. A second call for an attempt that is devalued already returns it; any other throws payment_in_progress.
@@ -135,6 +154,11 @@ export interface Engine {
    * service that is down.
    */
   reverse(reference: string, reason: string): Promise<Attempt>;
+  /**
+   * What a person goes by who must tell what became of an attempt: the attempt with both balances, what people did
+   * about it, and the shop's other movements on its card. null where there is no such attempt.
+   */
+  evidence(reference: string): Promise<Evidence | null>;
   /**
    * A person's decision about an attempt that needs attention, written down with who decided. Each returns the attempt
    * as it is now, or null when it doesn't need attention (any more).

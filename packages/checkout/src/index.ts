@@ -1,3 +1,11 @@
+export { type AttemptView, viewAttempt } from "./attempt-view.js";
+export {
+  type Books,
+  type PaymentQuery,
+  type ReconcileOptions,
+  readReconciliation,
+  readStatement,
+} from "./books.js";
 export { readCardBody } from "./card-body.js";
 export {
   type Checkout,
@@ -14,6 +22,7 @@ export type {
   CartView,
   Engine,
   EngineOptions,
+  Evidence,
   GuessLimits,
   PaymentPlan,
   PlannedPart,
@@ -22,11 +31,13 @@ export type {
 } from "./engine.js";
 export { CheckoutError, toCheckoutError } from "./errors.js";
 export { createHandler, type HandlerOptions } from "./handler.js";
+export { type Health, type HealthDesk, readHealth } from "./health.js";
 export {
   type Action,
   type ActionRecord,
   type Attempt,
   type AttemptFilter,
+  type AttemptListing,
   type AttemptState,
   type Journal,
   livingStates,
@@ -34,6 +45,7 @@ export {
   type TenderState,
 } from "./journal.js";
 export { type BookedAttempt, heldCents } from "./movements.js";
+export type { Operator } from "./operator.js";
 export { type Days, DEFAULT_TIME_ZONE, dayOf, daysOfMonth, isDay, momentsOf } from "./period.js";
 export { type CheckoutStore, createPostgresStore, type PgPool } from "./postgres-store.js";
 export type { Purchase, PurchaseBook, PurchaseState } from "./purchase-book.js";
@@ -43,6 +55,7 @@ export {
   type ReconcileInput,
   type Reconciliation,
   reconcile,
+  reconciliationText,
   type ShopPayment,
 } from "./reconcile.js";
 export { createSealer, SealError, type Sealer, type SealingKey } from "./seal.js";
@@ -56,5 +69,6 @@ export {
   type StatementLine,
   type StatementOptions,
   statementCsv,
+  statementText,
 } from "./statement.js";
 export type * from "./storefront.js";

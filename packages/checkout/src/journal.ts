@@ -70,6 +70,7 @@ export interface Attempt {
   readonly cartId: string;
   /** The shop's own id of the payment (Medusa: the payment session). */
   readonly externalId: string;
+  /** The shop's order: from the beginning where the shop names it then, else once the attempt is committed. */
   readonly orderId: string | null;
   /** Where the devalue went; reversal and recovery go nowhere else. */
   readonly environment: string;
@@ -89,6 +90,8 @@ export interface Attempt {
   readonly balanceAfterCents: Cents | null;
   readonly balanceAfterAt: Date | null;
   readonly leaseOwner: string | null;
+  /** Until then, by the journal's clock, nobody but its owner touches it. */
+  readonly leaseUntil: Date | null;
   readonly tries: number;
   readonly createdAt: Date;
   readonly sentAt: Date | null;
@@ -101,6 +104,8 @@ export interface NewAttempt {
   readonly tenderId: string;
   readonly cartId: string;
   readonly externalId: string;
+  /** Where the shop knows it already. */
+  readonly orderId?: string | undefined;
   readonly environment: string;
   readonly baseUrl: string;
   readonly companyId: number;
@@ -141,10 +146,11 @@ export interface ActionRecord {
   readonly createdAt: Date;
 }
 
-/** Which attempts to list. What is left out doesn't matter. */
+/** Which attempts to read. What is left out doesn't matter. */
 export interface AttemptFilter {
   readonly states?: readonly AttemptState[];
-  readonly orderId?: string;
+  /** Of one of these orders; some hundreds at the most. */
+  readonly orderIds?: readonly string[];
   /** Created at or after. */
   readonly from?: Date;
   /** Created before. */
@@ -152,8 +158,14 @@ export interface AttemptFilter {
   /** Took money, or gave it back, at or after the first moment and before the second. */
   readonly moved?: { readonly from: Date; readonly to: Date };
   readonly environment?: string;
+  readonly companyId?: number;
+}
+
+/** One page of a list. */
+export interface AttemptListing extends AttemptFilter {
   /** Default 50. */
   readonly limit?: number;
+  /** Default 0. */
   readonly offset?: number;
 }
 
@@ -176,6 +188,8 @@ export interface SealedValue {
  * store's clock, so that several processes can share it.
  */
 export interface Journal {
+  /** The clock by which it judges. */
+  now(): Promise<Date>;
   /** Writes a quoted tender that lives for `lifeMs`. */
   addQuote(tender: NewTender, lifeMs: number): Promise<void>;
   /**
@@ -188,6 +202,7 @@ export interface Journal {
     quoteLifeMs: number,
   ): Promise<"applied" | "duplicate" | "gone">;
   removeTender(cartId: string, tenderId: string): Promise<"removed" | "charging" | "gone">;
+  tender(tenderId: string): Promise<Tender | null>;
   /** Applied and charging tenders, oldest first. */
   tenders(cartId: string): Promise<Tender[]>;
   /** True when a card with one of these fingerprints is applied to the cart, in good time, or being charged. */
@@ -212,7 +227,12 @@ export interface Journal {
    */
   claim(lease: { owner: string; forMs: number }, limit: number, cartId?: string): Promise<Attempt[]>;
   /** What needs attention first, then the newest, with the count of all that match. */
-  list(filter: AttemptFilter): Promise<{ attempts: Attempt[]; count: number }>;
+  list(filter: AttemptListing): Promise<{ attempts: Attempt[]; count: number }>;
+  /**
+   * Up to `limit` attempts whose references come after `after` ("" to begin), in the order of their references. Read
+   * page by page until one isn't full, this finds each attempt once, also while others come and change.
+   */
+  readPage(filter: AttemptFilter, after: string, limit: number): Promise<Attempt[]>;
   /** All attempts on the card of this one, in any cart, newest first: the shop's movements that its balance shows. */
   attemptsOfCard(reference: string): Promise<Attempt[]>;
   /** How many attempts are in each state. */

@@ -14,6 +14,7 @@ export type BookedAttempt = Pick<
   | "sentAt"
   | "devaluedAt"
   | "reversedAt"
+  | "leaseUntil"
 >;
 
 /** Money that left a card, or came back to it. */

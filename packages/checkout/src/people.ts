@@ -1,4 +1,6 @@
+import { viewAttempt } from "./attempt-view.js";
 import { createEnding } from "./ending.js";
+import type { Evidence } from "./engine.js";
 import type { Action, Attempt, AttemptState } from "./journal.js";
 import type { MoneyDesk } from "./money-desk.js";
 
@@ -22,7 +24,24 @@ export function createPeople(desk: MoneyDesk) {
     return attempt;
   }
 
+  async function evidence(reference: string): Promise<Evidence | null> {
+    const attempt = await journal.attempt(reference);
+    if (!attempt) return null;
+    const [actions, ofCard, tender] = await Promise.all([
+      journal.actions(reference),
+      journal.attemptsOfCard(reference),
+      journal.tender(attempt.tenderId),
+    ]);
+    return {
+      attempt: viewAttempt(attempt),
+      balanceBeforeAt: tender?.createdAt ?? null,
+      actions: actions.map(({ reference: _, ...action }) => action),
+      otherAttemptsOfCard: ofCard.filter((other) => other.reference !== reference).map(viewAttempt),
+    };
+  }
+
   return {
+    evidence,
     async retry(reference: string, actor: string): Promise<Attempt | null> {
       const attempt = await journal.attempt(reference);
       if (attempt?.state === "reversing") {

@@ -1,17 +1,25 @@
-import { type BookedAttempt, heldCents, movementsOf } from "./movements.js";
+import { formatCents } from "@giftcard-pay/client";
+import { type BookedAttempt, heldCents } from "./movements.js";
 import { type Days, momentsOf } from "./period.js";
+import { compareCards } from "./service-figures.js";
 import type { ReportedCard } from "./service-report.js";
+import { layOut } from "./text-table.js";
 
-/** A gift card payment as the shop's own books have it. */
+/** A payment by gift card as the shop's own books have it: of one charge, or of all cards that paid for an order. */
 export interface ShopPayment {
-  readonly id: string;
-  /** The shop's id that the attempt carries as `externalId`. */
-  readonly externalId: string;
+  /** What the shop calls it, for people. Default: its order's id. */
+  readonly id?: string | undefined;
+  /** The shop's id that the attempt carries as `externalId`. Left out, the payment is what all cards paid for the order. */
+  readonly externalId?: string | undefined;
   readonly orderId: string | null;
+  /** What the cards paid. */
   readonly amountCents: number;
-  readonly capturedCents: number;
-  readonly refundedCents: number;
-  readonly isCanceled: boolean;
+  /** How much of that is final. Left out, it isn't compared. */
+  readonly capturedCents?: number | undefined;
+  /** How much of that went back to the cards. Default 0. */
+  readonly refundedCents?: number | undefined;
+  /** The whole of it went back, or was never taken. Default false. */
+  readonly isCanceled?: boolean | undefined;
 }
 
 /**
@@ -53,126 +61,176 @@ export interface ReconcileInput extends Days {
   readonly report?: readonly ReportedCard[] | undefined;
   /** By whose clock days begin. Default Europe/Amsterdam. */
   readonly timeZone?: string | undefined;
-  /** Charges younger than this are still on their way. Default: two minutes ago. */
+  /** Charges younger than this are still on their way. Default: two minutes before `asOf`. */
   readonly settledBefore?: Date | undefined;
+  /** When the attempts were read, by the journal's clock. Default: now. */
+  readonly asOf?: Date | undefined;
 }
 
+/** What a comparison of the books found. */
 export interface Reconciliation extends Days {
+  /** How many charges were looked at. */
   readonly attempts: number;
+  /** How many of the shop's payments were. */
   readonly payments: number;
-  /** How many of the service's cards were looked at; null without its report. */
+  /** How many of the service's cards were; null without its report. */
   readonly cards: number | null;
+  /** How many would differ, but are just being charged or given back: the next reconciliation judges them. */
+  readonly moving: number;
   readonly differences: readonly Difference[];
 }
 
-/** Holds the journal against the shop's payments and, where it is there, the service's report. */
+/** What belongs together: a charge and its payment, or the charges of an order and what the shop has for it. */
+interface Group {
+  readonly attempts: BookedAttempt[];
+  readonly payments: ShopPayment[];
+}
+
+/**
+ * Holds attempts against the shop's payments and, where it is there, the service's report. It judges what it is given:
+ * `Checkout.reconcile` reads the journal for it.
+ *
+ * @throws {TypeError} for a payment whose amounts aren't whole cents, or that names neither a charge nor an order
+ */
 export function reconcile(input: ReconcileInput): Reconciliation {
-  const { from, to, attempts, payments, report } = input;
-  const settledBefore = input.settledBefore ?? new Date(Date.now() - 120_000);
-  const unmatched = new Map(payments.map((payment) => [payment.externalId, payment]));
+  const { from, to, attempts, payments, report, asOf = new Date() } = input;
+  const settledBefore = input.settledBefore ?? new Date(asOf.getTime() - 120_000);
   const differences: Difference[] = [];
-  for (const attempt of attempts) {
-    const payment = unmatched.get(attempt.externalId);
-    unmatched.delete(attempt.externalId);
-    const isOnItsWay =
-      (attempt.state === "intent" || attempt.state === "sent" || attempt.state === "devalued") &&
-      (attempt.sentAt ?? attempt.createdAt) > settledBefore;
-    if (!isOnItsWay) differences.push(...compare(attempt, payment));
-  }
-  for (const payment of unmatched.values()) {
-    if (payment.isCanceled || heldByShop(payment) === 0) continue;
-    differences.push({
-      kind: "attempt_missing",
-      ...{ reference: null, orderId: payment.orderId, lastFour: null },
-      journal: { says: "nothing", cents: null },
-      other: sideOf(payment),
-    });
+  let moving = 0;
+  for (const group of groupsOf(attempts, payments)) {
+    const found = compare(group);
+    if (found.length > 0 && group.attempts.some((a) => isMoving(a, settledBefore, asOf))) moving += 1;
+    else differences.push(...found);
   }
   if (report) differences.push(...compareCards(attempts, report, momentsOf({ from, to }, input.timeZone)));
   return {
     ...{ from, to, attempts: attempts.length, payments: payments.length },
     cards: report ? report.length : null,
-    differences,
+    ...{ moving, differences },
   };
 }
 
-const heldByShop = (payment: ShopPayment): number =>
-  payment.isCanceled ? 0 : payment.amountCents - payment.refundedCents;
-
-function sideOf(payment: ShopPayment): Difference["other"] {
-  const { id, amountCents, capturedCents, refundedCents, isCanceled } = payment;
-  const state = isCanceled
-    ? "canceled"
-    : refundedCents > 0
-      ? refundedCents < amountCents
-        ? "partly refunded"
-        : "refunded"
-      : capturedCents > 0
-        ? "captured"
-        : "authorized";
-  return { who: "payments", says: `${id} ${state}`, cents: heldByShop(payment) };
+/** Somebody holds it just now, or it was charged a moment ago and its completion goes on. */
+function isMoving({ state, sentAt, createdAt, leaseUntil }: BookedAttempt, settledBefore: Date, asOf: Date) {
+  const isYoung = (sentAt ?? createdAt) > settledBefore;
+  return (
+    (isYoung && (state === "intent" || state === "sent" || state === "devalued")) ||
+    (leaseUntil !== null && leaseUntil > asOf)
+  );
 }
 
-function compare(attempt: BookedAttempt, payment: ShopPayment | undefined): Difference[] {
-  const { reference, orderId, lastFour, state } = attempt;
-  const held = heldCents(attempt);
-  const found = (kind: DifferenceKind): Difference => ({
-    ...{ kind, reference, lastFour },
-    orderId: orderId ?? payment?.orderId ?? null,
-    journal: { says: state, cents: held },
-    other: payment ? sideOf(payment) : { who: "payments", says: "nothing", cents: null },
-  });
-  if (held === null) return [found("undecided")];
-  if (!payment) return held === 0 ? [] : [found("payment_missing")];
-  if (held !== heldByShop(payment)) return [found("held")];
-  const isFinal = payment.capturedCents > 0;
-  const isSame = held === 0 || state === "taken" || (state === "captured") === isFinal;
-  return isSame ? [] : [found("captured")];
-}
-
-/**
- * The service's report names cards by their last four digits, so figures are compared per such group. A charge that
- * was made and reversed around midnight may fall on two days for the two clocks; the next period shows it reversed.
- */
-function compareCards(
-  attempts: readonly BookedAttempt[],
-  report: readonly ReportedCard[],
-  moments: { from: Date; to: Date },
-): Difference[] {
-  const groups = new Map<string, { journal: Sums; service: Sums }>();
-  const group = (lastFour: string) => {
-    const found = groups.get(lastFour) ?? { journal: newSums(), service: newSums() };
-    groups.set(lastFour, found);
-    return found;
+function groupsOf(attempts: readonly BookedAttempt[], payments: readonly ShopPayment[]): Iterable<Group> {
+  const groups = new Map<string, Group>();
+  const groupOf = (key: string) => {
+    const group = groups.get(key) ?? { attempts: [], payments: [] };
+    groups.set(key, group);
+    return group;
   };
-  for (const movement of attempts.flatMap((a) => movementsOf(a, moments.from, moments.to))) {
-    const { journal } = group(movement.lastFour);
-    if (movement.kind === "devalued") journal.devaluedCents += movement.cents;
-    else journal.cancelledCents += movement.cents;
+  const ofCharges = new Map<string, ShopPayment[]>();
+  const ofOrders = new Map<string, ShopPayment[]>();
+  for (const payment of payments.map(checked)) {
+    const [byId, id] =
+      payment.externalId === undefined ? [ofOrders, payment.orderId] : [ofCharges, payment.externalId];
+    byId.set(String(id), [...(byId.get(String(id)) ?? []), payment]);
   }
-  for (const card of report) {
-    const { service } = group(card.lastFour);
-    service.devaluedCents += card.devaluedCents;
-    service.cancelledCents += card.cancelledCents;
+  // In the order of the attempts, so that what is found stands in the order in which they were read.
+  for (const attempt of attempts) {
+    const { externalId, orderId, reference } = attempt;
+    const isOfOrder = !ofCharges.has(externalId) && orderId !== null && ofOrders.has(orderId);
+    const key = isOfOrder
+      ? `order ${orderId}`
+      : ofCharges.has(externalId)
+        ? `charge ${externalId}`
+        : reference;
+    groupOf(key).attempts.push(attempt);
   }
-  return [...groups].flatMap(([lastFour, { journal, service }]): Difference[] => {
-    if (netOf(journal) === netOf(service)) return [];
-    return [
-      {
-        ...{ kind: "service", reference: null, orderId: null, lastFour },
-        journal: { says: describe(journal), cents: netOf(journal) },
-        other: { who: "service", says: describe(service), cents: netOf(service) },
-      },
-    ];
+  for (const [id, paid] of ofCharges) groupOf(`charge ${id}`).payments.push(...paid);
+  for (const [id, paid] of ofOrders) groupOf(`order ${id}`).payments.push(...paid);
+  return groups.values();
+}
+
+function checked(payment: ShopPayment): ShopPayment {
+  const { id, externalId, orderId, amountCents, capturedCents = 0, refundedCents = 0 } = payment;
+  const name = id ?? orderId ?? externalId;
+  if (externalId === undefined && orderId === null)
+    throw new TypeError(
+      `The payment ${name ?? ""} names neither a charge (externalId) nor an order (orderId).`,
+    );
+  if (
+    ![amountCents, capturedCents, refundedCents].every((cents) => Number.isSafeInteger(cents) && cents >= 0)
+  )
+    throw new TypeError(`The amounts of the payment ${name} aren't whole cents.`);
+  return payment;
+}
+
+const heldByShop = ({ isCanceled, amountCents, refundedCents = 0 }: ShopPayment): number =>
+  isCanceled ? 0 : amountCents - refundedCents;
+
+function sideOf(payments: readonly ShopPayment[]): Difference["other"] {
+  if (payments.length === 0) return { who: "payments", says: "nothing", cents: null };
+  const says = payments.map((payment) => {
+    const { id, orderId, amountCents, capturedCents, refundedCents = 0, isCanceled } = payment;
+    const refunded = refundedCents < amountCents ? "partly refunded" : "refunded";
+    const paid = capturedCents === undefined ? "paid" : capturedCents > 0 ? "captured" : "authorized";
+    return `${id ?? orderId} ${isCanceled ? "canceled" : refundedCents > 0 ? refunded : paid}`;
   });
+  return { who: "payments", says: says.join(", "), cents: sum(payments.map(heldByShop)) };
 }
 
-interface Sums {
-  devaluedCents: number;
-  cancelledCents: number;
+const sum = (cents: readonly number[]): number => cents.reduce((total, one) => total + one, 0);
+
+function compare({ attempts, payments }: Group): Difference[] {
+  const other = sideOf(payments);
+  const orderId = attempts.find((a) => a.orderId !== null)?.orderId ?? payments[0]?.orderId ?? null;
+  const undecided = attempts.filter((attempt) => heldCents(attempt) === null);
+  if (undecided.length > 0) {
+    return undecided.map(({ reference, lastFour, state }) => ({
+      ...{ kind: "undecided", reference, orderId, lastFour, other },
+      journal: { says: state, cents: null },
+    }));
+  }
+  const held = sum(attempts.map((attempt) => heldCents(attempt) ?? 0));
+  // What took nothing, or gave it back, is named only where nothing else is there.
+  const holding = attempts.filter((attempt) => heldCents(attempt) !== 0);
+  const named = holding.length > 0 ? holding : attempts;
+  const [only] = named.length === 1 ? named : [];
+  const found = (kind: DifferenceKind): Difference[] => [
+    {
+      ...{ kind, orderId, reference: only?.reference ?? null, lastFour: only?.lastFour ?? null },
+      journal: { says: named.map(({ state }) => state).join(", "), cents: held },
+      other,
+    },
+  ];
+  if (attempts.length === 0) {
+    const nothing = { says: "nothing", cents: null };
+    return other.cents === 0 ? [] : found("attempt_missing").map((d) => ({ ...d, journal: nothing }));
+  }
+  if (payments.length === 0) return held === 0 ? [] : found("payment_missing");
+  if (held !== other.cents) return found("held");
+  const isKnown = payments.some(({ capturedCents }) => capturedCents !== undefined);
+  const isFinal = payments.some(({ capturedCents = 0 }) => capturedCents > 0);
+  const isSame = holding.every(({ state }) => state === "taken" || (state === "captured") === isFinal);
+  return !isKnown || isSame ? [] : found("captured");
 }
 
-const newSums = (): Sums => ({ devaluedCents: 0, cancelledCents: 0 });
-const netOf = (sums: Sums): number => sums.devaluedCents - sums.cancelledCents;
-const describe = (sums: Sums): string =>
-  `${(sums.devaluedCents / 100).toFixed(2)} devalued, ${(sums.cancelledCents / 100).toFixed(2)} cancelled`;
+/** A reconciliation as lines to print: a difference each, with both sides, and the count last. Amounts in euro. */
+export function reconciliationText(
+  reconciliation: Reconciliation,
+  nameOf: (orderId: string) => string = (id) => id,
+): string {
+  const { from, to, attempts, payments, cards, moving, differences } = reconciliation;
+  const amount = (cents: number | null) => (cents === null ? "?" : formatCents(cents));
+  const rows = differences.map(({ kind, reference, orderId, lastFour, journal, other }) => [
+    kind,
+    lastFour === null ? "" : `…${lastFour}`,
+    orderId === null ? "" : nameOf(orderId),
+    reference ?? "",
+    `journal: ${amount(journal.cents)} (${journal.says})`,
+    `${other.who}: ${amount(other.cents)} (${other.says})`,
+  ]);
+  const count = differences.length;
+  const found = count === 0 ? "no difference" : `${count} difference${count === 1 ? "" : "s"}`;
+  const ofReport = cards === null ? "" : `, ${cards} cards of the report`;
+  const unsettled = moving === 0 ? "" : `; ${moving} still moving`;
+  return `${layOut(rows)}${from} to ${to}: ${attempts} charges, ${payments} payments${ofReport}; ${found}${unsettled}\n`;
+}

@@ -1,4 +1,4 @@
-import type { ActionRecord, Attempt, AttemptState, Journal, SealedValue } from "./journal.js";
+import type { ActionRecord, Attempt, AttemptFilter, AttemptState, Journal, SealedValue } from "./journal.js";
 import type { RunSql } from "./sql-journal.js";
 import { moveStatement } from "./sql-move.js";
 import { toAttempt } from "./sql-rows.js";
@@ -6,6 +6,7 @@ import { toAttempt } from "./sql-rows.js";
 type Desk = Pick<
   Journal,
   | "list"
+  | "readPage"
   | "attemptsOfCard"
   | "countByState"
   | "act"
@@ -32,27 +33,44 @@ const LIVING_SEALS = `
 const HEADER = "translate(split_part(sealed, '.', 1), '-_', '+/')";
 const KEY_ID = `convert_from(decode(rpad(${HEADER}, (length(${HEADER}) + 3) / 4 * 4, '='), 'base64'), 'utf8')::json ->> 'kid'`;
 
+/** What a filter says, as a condition; it adds its parameters to `params`. */
+function conditionOf(filter: AttemptFilter, params: unknown[]): string {
+  const { states, orderIds, from, to, moved, environment, companyId } = filter;
+  const p = (value: unknown) => `$${params.push(value)}`;
+  const where = ["true"];
+  if (states) where.push(`state = any(${p([...states])}::text[])`);
+  if (orderIds) where.push(`order_id = any(${p([...orderIds])}::text[])`);
+  if (from) where.push(`created_at >= ${p(from)}`);
+  if (to) where.push(`created_at < ${p(to)}`);
+  if (environment !== undefined) where.push(`environment = ${p(environment)}`);
+  if (companyId !== undefined) where.push(`company_id = ${p(companyId)}`);
+  if (moved) {
+    const within = (column: string) => `${column} >= ${p(moved.from)} and ${column} < ${p(moved.to)}`;
+    where.push(`(${within("coalesce(devalued_at, sent_at)")} or ${within("reversed_at")})`);
+  }
+  return where.join(" and ");
+}
+
 /** The part of the journal that people and upkeep use. */
 export function createSqlDesk(run: RunSql): Desk {
   return {
-    async list({ states, orderId, from, to, moved, environment, limit = 50, offset = 0 }) {
+    async list({ limit = 50, offset = 0, ...filter }) {
       const params: unknown[] = [];
       const p = (value: unknown) => `$${params.push(value)}`;
-      const where = ["true"];
-      if (states) where.push(`state = any(${p([...states])}::text[])`);
-      if (orderId !== undefined) where.push(`order_id = ${p(orderId)}`);
-      if (from) where.push(`created_at >= ${p(from)}`);
-      if (to) where.push(`created_at < ${p(to)}`);
-      if (environment !== undefined) where.push(`environment = ${p(environment)}`);
-      if (moved) {
-        const within = (column: string) => `${column} >= ${p(moved.from)} and ${column} < ${p(moved.to)}`;
-        where.push(`(${within("coalesce(devalued_at, sent_at)")} or ${within("reversed_at")})`);
-      }
-      const matching = `from giftcard_attempt where ${where.join(" and ")}`;
+      const matching = `from giftcard_attempt where ${conditionOf(filter, params)}`;
       const [counted] = await run(`select count(*)::integer as count ${matching}`, [...params]);
       const page = `order by state = 'needs_attention' desc, created_at desc, reference limit ${p(limit)} offset ${p(offset)}`;
       const rows = await run(`select * ${matching} ${page}`, params);
       return { attempts: rows.map(toAttempt), count: Number(counted?.count) };
+    },
+    async readPage(filter, after, limit) {
+      const params: unknown[] = [after, limit];
+      const rows = await run(
+        `select * from giftcard_attempt where reference > $1 and ${conditionOf(filter, params)}
+         order by reference limit $2`,
+        params,
+      );
+      return rows.map(toAttempt);
     },
     async attemptsOfCard(reference) {
       const rows = await run(

@@ -22,6 +22,10 @@ export function createSqlJournal(run: RunSql): Journal {
   };
 
   return {
+    async now() {
+      const row = await one("select clock_timestamp() as now", []);
+      return new Date(row?.now as string);
+    },
     async addQuote(tender, lifeMs) {
       await run(
         `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, sealed_card, expires_at)
@@ -77,6 +81,10 @@ export function createSqlJournal(run: RunSql): Journal {
       ]);
       return row?.state === "charging" ? "charging" : "gone";
     },
+    async tender(tenderId) {
+      const row = await one(`select ${tenderColumns} from giftcard_tender where id = $1`, [tenderId]);
+      return row ? toTender(row) : null;
+    },
     async tenders(cartId) {
       const rows = await run(
         `select ${tenderColumns} from giftcard_tender
@@ -101,12 +109,12 @@ export function createSqlJournal(run: RunSql): Journal {
              where id = $2 and cart_id = $3 and state = 'applied' and expires_at > now() returning *
            )
            insert into giftcard_attempt (reference, tender_id, cart_id, external_id, environment, base_url, company_id,
-             state, last_four, amount_cents, sealed_card, balance_before_cents, lease_owner, lease_until)
-           select $1, id, cart_id, $4, $5, $6, $7, 'intent', last_four, $8, $9, balance_cents, $10, now() + ${ms("$11")}
+             order_id, state, last_four, amount_cents, sealed_card, balance_before_cents, lease_owner, lease_until)
+           select $1, id, cart_id, $4, $5, $6, $7, $12, 'intent', last_four, $8, $9, balance_cents, $10, now() + ${ms("$11")}
            from tender returning *`,
           [
             ...[a.reference, a.tenderId, a.cartId, a.externalId, a.environment, a.baseUrl, a.companyId],
-            ...[a.amountCents, a.sealedCard, lease.owner, lease.forMs],
+            ...[a.amountCents, a.sealedCard, lease.owner, lease.forMs, a.orderId ?? null],
           ],
         );
       } catch (error) {

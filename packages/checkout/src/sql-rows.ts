@@ -39,6 +39,7 @@ export function toAttempt(row: Record<string, unknown>): Attempt {
     balanceAfterCents: amount(row.balance_after_cents),
     balanceAfterAt: when(row.balance_after_at),
     leaseOwner: row.lease_owner as string | null,
+    leaseUntil: when(row.lease_until),
     tries: Number(row.tries),
     createdAt: new Date(row.created_at as string),
     sentAt: when(row.sent_at),

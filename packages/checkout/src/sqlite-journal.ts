@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { ActionRecord, AttemptState, Journal, Move, SealedValue } from "./journal.js";
+import type { ActionRecord, AttemptFilter, AttemptState, Journal, Move, SealedValue } from "./journal.js";
 import { attemptStates, recoverableStates, sqlList } from "./sql-journal-schema.js";
 import { toAttempt, toTender } from "./sql-rows.js";
 
@@ -148,6 +148,7 @@ export function createSqliteJournal(database: DatabaseSync): Journal {
   }
 
   return {
+    now: async () => new Date(now()),
     async addQuote(tender, lifeMs) {
       alone((nowMs) =>
         insert("giftcard_tender", {
@@ -199,6 +200,14 @@ export function createSqliteJournal(database: DatabaseSync): Journal {
         return "removed";
       });
     },
+    async tender(tenderId) {
+      const row = one(
+        "select *, expires_at <= ? as expired from giftcard_tender where id = ?",
+        now(),
+        tenderId,
+      );
+      return row ? toTender({ ...row, expired: row.expired === 1 }) : null;
+    },
     async tenders(cartId) {
       const rows = all(
         `select *, expires_at <= ? as expired from giftcard_tender
@@ -234,6 +243,7 @@ export function createSqliteJournal(database: DatabaseSync): Journal {
           tender_id: a.tenderId,
           cart_id: a.cartId,
           external_id: a.externalId,
+          order_id: a.orderId ?? null,
           environment: a.environment,
           base_url: a.baseUrl,
           company_id: a.companyId,
@@ -295,24 +305,23 @@ export function createSqliteJournal(database: DatabaseSync): Journal {
         });
       });
     },
-    async list({ states, orderId, from, to, limit = 50, offset = 0 }) {
-      const where = ["true"];
-      const values: Value[] = [];
-      const add = (condition: string, ...more: Value[]) => {
-        where.push(condition);
-        values.push(...more);
-      };
-      if (states) add(`state in (${states.map(() => "?").join(", ")})`, ...states);
-      if (orderId !== undefined) add("order_id = ?", orderId);
-      if (from) add("created_at >= ?", from.getTime());
-      if (to) add("created_at < ?", to.getTime());
-      const matching = `from giftcard_attempt where ${where.join(" and ")}`;
+    async list({ limit = 50, offset = 0, ...filter }) {
+      const [condition, values] = conditionOf(filter);
+      const matching = `from giftcard_attempt where ${condition}`;
       const count = Number(one(`select count(*) as count ${matching}`, ...values)?.count);
       const page = "order by state = 'needs_attention' desc, created_at desc, rowid desc limit ? offset ?";
       return {
         attempts: all(`select * ${matching} ${page}`, ...values, limit, offset).map(toAttempt),
         count,
       };
+    },
+    async readPage(filter, after, limit) {
+      const [condition, values] = conditionOf(filter);
+      const rows = all(
+        `select * from giftcard_attempt where reference > ? and ${condition} order by reference limit ?`,
+        ...[after, ...values, limit],
+      );
+      return rows.map(toAttempt);
     },
     async attemptsOfCard(reference) {
       const rows = all(
@@ -408,6 +417,11 @@ export function createSqliteJournal(database: DatabaseSync): Journal {
           nowMs,
         );
         run("delete from giftcard_tender where state = 'quoted' and expires_at <= ?", nowMs);
+        run(
+          "update giftcard_tender set state = 'removed', updated_at = ? where state = 'applied' and expires_at <= ?",
+          nowMs,
+          nowMs - 30 * DAY_MS,
+        );
         run("delete from giftcard_guess where resets_at <= ?", nowMs);
         run(
           "update giftcard_attempt set sealed_card = null where sealed_card is not null and created_at <= ?",
@@ -416,6 +430,30 @@ export function createSqliteJournal(database: DatabaseSync): Journal {
       });
     },
   };
+}
+
+/** What a filter says, as a condition with its values. */
+function conditionOf(filter: AttemptFilter): [string, Value[]] {
+  const { states, orderIds, from, to, moved, environment, companyId } = filter;
+  const where = ["true"];
+  const values: Value[] = [];
+  const add = (condition: string, ...more: Value[]) => {
+    where.push(condition);
+    values.push(...more);
+  };
+  const oneOf = (texts: readonly string[]) => `in (${texts.map(() => "?").join(", ")})`;
+  if (states) add(`state ${oneOf(states)}`, ...states);
+  if (orderIds) add(`order_id ${oneOf(orderIds)}`, ...orderIds);
+  if (from) add("created_at >= ?", from.getTime());
+  if (to) add("created_at < ?", to.getTime());
+  if (environment !== undefined) add("environment = ?", environment);
+  if (companyId !== undefined) add("company_id = ?", companyId);
+  if (moved) {
+    const [start, end] = [moved.from.getTime(), moved.to.getTime()];
+    const took = "coalesce(devalued_at, sent_at) >= ? and coalesce(devalued_at, sent_at) < ?";
+    add(`(${took} or reversed_at >= ? and reversed_at < ?)`, start, end, start, end);
+  }
+  return [where.join(" and "), values];
 }
 
 /** What a move writes into its attempt. */

@@ -1,6 +1,7 @@
 import { formatCents } from "@giftcard-pay/client";
 import { type BookedAttempt, movementsOf } from "./movements.js";
 import { type Days, dayOf, momentsOf } from "./period.js";
+import { layOut } from "./text-table.js";
 
 /** What one order took from cards, and gave back to them, on one day. */
 export interface StatementLine {
@@ -91,6 +92,27 @@ export function statementCsv(statement: Statement, nameOf: (orderId: string) => 
     row("net", "", "", "", formatCents(netCents)),
     "",
   ].join("\r\n");
+}
+
+/** The statement as a table to print, amounts in euro, the sums last. */
+export function statementText(
+  statement: Statement,
+  nameOf: (orderId: string) => string = (id) => id,
+): string {
+  const { lines, devaluedCents, cancelledCents, grossCents } = statement;
+  const { commissionPercent, commissionCents, netCents } = statement;
+  const rows = [
+    ["day", "order", "devalued", "cancelled", "gross"],
+    ...lines.map((line) => [
+      line.day,
+      line.orderId === null ? "(no order)" : nameOf(line.orderId),
+      ...[line.devaluedCents, line.cancelledCents, line.grossCents].map(formatCents),
+    ]),
+    ["total", "", ...[devaluedCents, cancelledCents, grossCents].map(formatCents)],
+    [`commission ${commissionPercent}%`, "", "", "", formatCents(-commissionCents)],
+    ["net", "", "", "", formatCents(netCents)],
+  ];
+  return layOut(rows, [2, 3, 4]);
 }
 
 /** A spreadsheet must not take a text for a formula; an amount below zero is none. */

@@ -16,7 +16,7 @@ import type {
 } from "./storefront.js";
 
 /** What one card pays of what is left of an order: the smallest of that, its balance, and the limit of a devalue. */
-export function useCard(
+export function cardShare(
   leftCents: number,
   balanceCents: number,
 ): { amountCents: number; limitedBy: LimitedBy } {
@@ -74,7 +74,7 @@ export function createTenders(desk: TenderDesk) {
       { id, cartId: cart.id, lastFour, fingerprint: fingerprints[0] ?? "", balanceCents, sealedCard },
       desk.tenderLifeMs,
     );
-    const { amountCents, limitedBy } = useCard(remainderCents, balanceCents);
+    const { amountCents, limitedBy } = cardShare(remainderCents, balanceCents);
     return {
       quoteId: id,
       lastFour,
@@ -190,7 +190,7 @@ function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard
   return tenders.map((tender) => {
     const { id, lastFour, balanceCents } = tender;
     const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";
-    const use = useCard(leftCents, balanceCents);
+    const use = cardShare(leftCents, balanceCents);
     if (state !== "applied")
       return { id, lastFour, balanceCents, state, amountCents: 0, limitedBy: use.limitedBy };
     leftCents -= use.amountCents;

@@ -9,6 +9,7 @@ import {
   type ReconcileInput,
   readServiceReport,
   reconcile,
+  reconciliationText,
   type ShopPayment,
   statementCsv,
 } from "../src/index.js";
@@ -27,7 +28,7 @@ function attempt(given: Given = {}): BookedAttempt {
     state: "captured",
     amountCents: 5000,
     deductedCents: 5000,
-    ...{ createdAt: sentAt, sentAt, devaluedAt: sentAt, reversedAt: null },
+    ...{ createdAt: sentAt, sentAt, devaluedAt: sentAt, reversedAt: null, leaseUntil: null },
     ...given,
   } as BookedAttempt;
 }
@@ -179,6 +180,94 @@ describe("a reconciliation", () => {
     expect(differences([attempt({ state: "sent", deductedCents: null, sentAt })], [])).toEqual([]);
     expect(differences([attempt({ state: "devalued", sentAt })], [])).toEqual([]);
     expect(differences([attempt({ state: "devalued" })], [])).toHaveLength(1);
+  });
+
+  it("adds up an order's charges where the shop has one sum for all of them, and asks nothing of captures", () => {
+    const [first, second, failed] = [
+      attempt({ orderId: "order_x" }),
+      attempt({ orderId: "order_x", state: "committed", amountCents: 1000, deductedCents: 1000 }),
+      reversed({ orderId: "order_x" }),
+    ];
+    const paid = { orderId: "order_x", amountCents: 6000 };
+    const all = [first, second, failed];
+    expect(differences(all, [paid])).toEqual([]);
+    expect(
+      differences(all, [
+        { ...paid, amountCents: 4000 },
+        { ...paid, amountCents: 2000 },
+      ]),
+    ).toEqual([]);
+    expect(differences(all, [{ ...paid, refundedCents: 1000 }])).toEqual([
+      {
+        ...{ kind: "held", reference: null, orderId: "order_x", lastFour: null },
+        journal: { says: "captured, committed", cents: 6000 },
+        other: { who: "payments", says: "order_x partly refunded", cents: 5000 },
+      },
+    ]);
+    expect(
+      differences([reversed({ orderId: "order_y" })], [{ orderId: "order_y", amountCents: 5000 }]),
+    ).toEqual([
+      expect.objectContaining({
+        kind: "held",
+        reference: expect.any(String),
+        journal: { says: "reversed", cents: 0 },
+      }),
+    ]);
+  });
+
+  it("adds up payments of one charge, none of which gets lost", () => {
+    const charge = attempt({ state: "committed" });
+    const half = payment(charge, { capturedCents: 0, amountCents: 2500 });
+    expect(differences([charge], [half, { ...half, id: "pay_2" }])).toEqual([]);
+    expect(differences([charge], [half])).toMatchObject([{ kind: "held", other: { cents: 2500 } }]);
+  });
+
+  it("takes no payment that isn't whole cents, or is nobody's", () => {
+    const wrong = [
+      { amountCents: 0.5 },
+      { amountCents: Number.NaN },
+      { amountCents: -1 },
+      { refundedCents: 1.5 },
+    ];
+    for (const amounts of [...wrong, { amountCents: "5000" as never }])
+      expect(() => differences([], [{ orderId: "order_x", amountCents: 1, ...amounts }])).toThrow(TypeError);
+    expect(() => differences([], [{ orderId: null, amountCents: 1 }])).toThrow(/neither/);
+  });
+
+  it("counts what somebody holds just now as moving, until its lease has run out", () => {
+    const asOf = new Date("2026-03-20T12:00:00Z");
+    const held = attempt({ state: "reversing", leaseUntil: new Date(asOf.getTime() + 1000) });
+    const canceled = payment(held, { isCanceled: true });
+    const found = reconcile({ ...march, attempts: [held], payments: [canceled], asOf });
+    expect(found).toMatchObject({ moving: 1, differences: [] });
+    const later = new Date(asOf.getTime() + 1001);
+    expect(reconcile({ ...march, attempts: [held], payments: [canceled], asOf: later })).toMatchObject({
+      moving: 0,
+      differences: [{ kind: "held" }],
+    });
+    const agreed = reconcile({
+      ...march,
+      attempts: [held],
+      payments: [payment(held, { capturedCents: 0 })],
+      asOf,
+    });
+    expect(agreed).toMatchObject({ moving: 0, differences: [] });
+  });
+
+  it("is lines to print, a difference each", () => {
+    const lost = attempt({ orderId: "order_a" });
+    const lines = reconciliationText(
+      reconcile({ ...march, attempts: [lost], payments: [] }),
+      () => "#12",
+    ).split("\n");
+    expect(lines).toEqual([
+      `payment_missing  …1234  #12  ${lost.reference}  journal: 50.00 (captured)  payments: ? (nothing)`,
+      "2026-03-01 to 2026-03-31: 1 charges, 0 payments; 1 difference",
+      "",
+    ]);
+    expect(reconciliationText(reconcile({ ...march, attempts: [], payments: [] }))).toBe(
+      "2026-03-01 to 2026-03-31: 0 charges, 0 payments; no difference\n",
+    );
   });
 
   it("holds each card against the service's report", () => {

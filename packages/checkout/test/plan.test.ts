@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { useCard } from "../src/tenders.js";
+import { cardShare } from "../src/tenders.js";
 
 describe("what a card pays", () => {
   it("is the smallest of what is left, the balance, and 50.00 euro, and says which", () => {
-    expect(useCard(7498, 7500)).toEqual({ amountCents: 5000, limitedBy: "limit" });
-    expect(useCard(7498, 1234)).toEqual({ amountCents: 1234, limitedBy: "balance" });
-    expect(useCard(2498, 7500)).toEqual({ amountCents: 2498, limitedBy: "order" });
-    expect(useCard(5000, 5000)).toEqual({ amountCents: 5000, limitedBy: "order" });
-    expect(useCard(0, 5000)).toEqual({ amountCents: 0, limitedBy: "order" });
+    expect(cardShare(7498, 7500)).toEqual({ amountCents: 5000, limitedBy: "limit" });
+    expect(cardShare(7498, 1234)).toEqual({ amountCents: 1234, limitedBy: "balance" });
+    expect(cardShare(2498, 7500)).toEqual({ amountCents: 2498, limitedBy: "order" });
+    expect(cardShare(5000, 5000)).toEqual({ amountCents: 5000, limitedBy: "order" });
+    expect(cardShare(0, 5000)).toEqual({ amountCents: 0, limitedBy: "order" });
   });
 
   it("never adds up to more than the total, whatever cards there are", () => {
@@ -16,7 +16,7 @@ describe("what a card pays", () => {
       fc.property(fc.nat(1_000_000), fc.array(fc.nat(20_000), { maxLength: 9 }), (totalCents, balances) => {
         let leftCents = totalCents;
         for (const balanceCents of balances) {
-          const { amountCents } = useCard(leftCents, balanceCents);
+          const { amountCents } = cardShare(leftCents, balanceCents);
           expect(amountCents).toBeGreaterThanOrEqual(0);
           expect(amountCents).toBeLessThanOrEqual(Math.min(leftCents, balanceCents, 5000));
           leftCents -= amountCents;

@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { type Difference, ReportError } from "@giftcard-pay/checkout";
-import { formatCents } from "@giftcard-pay/client";
+import { ReportError, reconciliationText } from "@giftcard-pay/checkout";
 import type { Command } from "commander";
-import { readReconciliation } from "../reports/books.js";
+import { readMedusaReconciliation } from "../reports/books.js";
 import { CommandFailure } from "./failure.js";
 import { withShop } from "./shop.js";
-import { type BookOptions, bookCommand, layOut, openBooks } from "./shop-books.js";
+import { type BookOptions, bookCommand, openBooks } from "./shop-books.js";
 
 interface ReconcileOptions extends BookOptions {
   from: string;
@@ -14,7 +13,8 @@ interface ReconcileOptions extends BookOptions {
 }
 
 const HELP = `
-Each difference is a line with both sides; with one or more it ends with 1.
+Each difference is a line with both sides; with one or more it ends with 1. What is just being charged or given back is
+counted as still moving, and judged the next time.
 
   undecided        it isn't known whether money is off the card
   payment_missing  money is off a card, and Medusa has no payment for it
@@ -34,17 +34,16 @@ export function reconcileCommand(): Command {
       const { from, to } = options;
       const report = options.report === undefined ? undefined : await readReport(options.report);
       const result = await withShop(options, async (desk) =>
-        readReconciliation(await openBooks(desk, options), { from, to, report }),
+        readMedusaReconciliation(await openBooks(desk, options), { from, to, report }),
       ).catch((error: unknown) => {
         const isUsage = error instanceof RangeError || error instanceof ReportError;
         throw isUsage ? new CommandFailure(error.message, 2) : error;
       });
-      const { differences, orderNames } = result;
-      process.stdout.write(
-        options.json ? `${JSON.stringify(result)}\n` : `${tableOf(differences, orderNames)}`,
-      );
-      if (!options.json) process.stdout.write(`${summaryOf(result)}\n`);
-      if (differences.length > 0) process.exitCode = 1;
+      const text = options.json
+        ? `${JSON.stringify(result)}\n`
+        : reconciliationText(result, (orderId) => result.orderNames[orderId] ?? orderId);
+      process.stdout.write(text);
+      if (result.differences.length > 0) process.exitCode = 1;
     });
 }
 
@@ -52,30 +51,3 @@ const readReport = (file: string): Promise<string> =>
   readFile(file, "utf8").catch((error: { code?: string }) => {
     throw new CommandFailure(`The report can't be read (${error.code}).`, 2);
   });
-
-function tableOf(differences: readonly Difference[], orderNames: Record<string, string>): string {
-  if (differences.length === 0) return "";
-  const amount = (cents: number | null) => (cents === null ? "?" : formatCents(cents));
-  const rows = differences.map(({ kind, reference, orderId, lastFour, journal, other }) => [
-    kind,
-    lastFour === null ? "" : `…${lastFour}`,
-    orderId === null ? "" : (orderNames[orderId] ?? orderId),
-    reference ?? "",
-    `journal: ${amount(journal.cents)} (${journal.says})`,
-    `${other.who}: ${amount(other.cents)} (${other.says})`,
-  ]);
-  return `${layOut(rows)}\n`;
-}
-
-function summaryOf({
-  from,
-  to,
-  attempts,
-  payments,
-  cards,
-  differences,
-}: Awaited<ReturnType<typeof readReconciliation>>) {
-  const compared = `${attempts} charges, ${payments} payments${cards === null ? "" : `, ${cards} cards of the report`}`;
-  const count = differences.length;
-  return `${from} to ${to}: ${compared}; ${count === 0 ? "no difference" : `${count} difference${count === 1 ? "" : "s"}`}`;
-}

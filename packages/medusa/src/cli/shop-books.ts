@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Books } from "../reports/books.js";
+import type { MedusaBooks } from "../reports/books.js";
 import { CommandFailure } from "./failure.js";
 import { type ShopDesk, type ShopOptions, shopCommand } from "./shop.js";
 
@@ -25,7 +25,7 @@ export function bookCommand(name: string, description: string): Command {
  *
  * @throws {CommandFailure} where that leaves a choice
  */
-export async function openBooks(desk: ShopDesk, options: BookOptions): Promise<Books> {
+export async function openBooks(desk: ShopDesk, options: BookOptions): Promise<MedusaBooks> {
   const { run, journal, configured } = desk;
   const { GIFTCARD_ENVIRONMENT, GIFTCARD_COMPANY_ID } = process.env;
   let environment = options.environment ?? configured.environment ?? GIFTCARD_ENVIRONMENT;
@@ -40,12 +40,4 @@ export async function openBooks(desk: ShopDesk, options: BookOptions): Promise<B
     throw new CommandFailure("--environment is live or sandbox.", 2);
   if (!/^[1-9]\d*$/.test(String(company))) throw new CommandFailure("--company is a number.", 2);
   return { run, journal, environment, companyId: Number(company) };
-}
-
-/** Lays cells out in columns, as wide as they have to be; those named in `right` end at the right. */
-export function layOut(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const pad = (cell: string, column: number) =>
-    right.includes(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
-  return rows.map((row) => row.map(pad).join("  ").trimEnd()).join("\n");
 }

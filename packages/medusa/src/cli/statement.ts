@@ -1,10 +1,9 @@
-import { daysOfMonth, type Statement, statementCsv } from "@giftcard-pay/checkout";
-import { formatCents } from "@giftcard-pay/client";
+import { daysOfMonth, statementCsv, statementText } from "@giftcard-pay/checkout";
 import type { Command } from "commander";
-import { readStatement } from "../reports/books.js";
+import { readMedusaStatement } from "../reports/books.js";
 import { CommandFailure } from "./failure.js";
 import { withShop } from "./shop.js";
-import { type BookOptions, bookCommand, layOut, openBooks } from "./shop-books.js";
+import { type BookOptions, bookCommand, openBooks } from "./shop-books.js";
 
 interface StatementOptions extends BookOptions {
   month: string;
@@ -23,29 +22,15 @@ export function statementCommand(): Command {
       const statement = await withShop(options, async (desk) => {
         const commissionPercent = options.commission === undefined ? 0 : Number(options.commission);
         const books = await openBooks(desk, options);
-        return readStatement(books, { ...daysOfMonth(options.month), commissionPercent });
+        return readMedusaStatement(books, { ...daysOfMonth(options.month), commissionPercent });
       }).catch((error: unknown) => {
         throw error instanceof RangeError ? new CommandFailure(error.message, 2) : error;
       });
       const nameOf = (orderId: string) => statement.orderNames[orderId] ?? orderId;
       if (options.json) process.stdout.write(`${JSON.stringify(statement)}\n`);
-      else process.stdout.write(options.csv ? statementCsv(statement, nameOf) : tableOf(statement, nameOf));
+      else
+        process.stdout.write(
+          options.csv ? statementCsv(statement, nameOf) : statementText(statement, nameOf),
+        );
     });
-}
-
-function tableOf(statement: Statement, nameOf: (orderId: string) => string): string {
-  const { lines, devaluedCents, cancelledCents, grossCents } = statement;
-  const { commissionPercent, commissionCents, netCents } = statement;
-  const rows = [
-    ["day", "order", "devalued", "cancelled", "gross"],
-    ...lines.map((line) => [
-      line.day,
-      line.orderId === null ? "(no order)" : nameOf(line.orderId),
-      ...[line.devaluedCents, line.cancelledCents, line.grossCents].map(formatCents),
-    ]),
-    ["total", "", ...[devaluedCents, cancelledCents, grossCents].map(formatCents)],
-    [`commission ${commissionPercent}%`, "", "", "", formatCents(-commissionCents)],
-    ["net", "", "", "", formatCents(netCents)],
-  ];
-  return `${layOut(rows, [2, 3, 4])}\n`;
 }

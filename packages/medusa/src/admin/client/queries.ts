@@ -1,8 +1,7 @@
-import type { AttemptState, Reconciliation, Statement } from "@giftcard-pay/checkout";
+import type { AttemptState, Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { viewAction, viewAttempt } from "../../api/admin/giftcard-pay/attempt-view.js";
-import type { Health } from "../../reports/health.js";
+import type { showAttempt } from "../../api/admin/giftcard-pay/attempt-view.js";
 import { sdk } from "./sdk.js";
 
 /** What becomes of a value on its way through JSON. */
@@ -14,8 +13,8 @@ type Json<T> = T extends Date
       ? { [K in keyof T]: Json<T[K]> }
       : T;
 
-export type AttemptRow = Json<ReturnType<typeof viewAttempt>>;
-export type ActionRow = Json<ReturnType<typeof viewAction>>;
+export type AttemptRow = Json<ReturnType<typeof showAttempt>>;
+export type ActionRow = Json<Evidence["actions"][number]>;
 export type StatementView = Statement & { orderNames: Record<string, string> };
 export type ReconciliationView = Reconciliation & { orderNames: Record<string, string> };
 /** What a person can do about an attempt. */

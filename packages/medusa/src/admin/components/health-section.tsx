@@ -1,6 +1,6 @@
+import type { Health } from "@giftcard-pay/checkout";
 import { Badge, Button, StatusBadge, Text } from "@medusajs/ui";
 import type { ReactNode } from "react";
-import type { Health } from "../../reports/health.js";
 import { useHealth, useRecovery } from "../client/queries.js";
 import { Section } from "./section.js";
 import type { BadgeColor } from "./texts.js";

@@ -73,7 +73,7 @@ export function Field(props: { label: string; id: string; children: React.ReactN
 }
 
 function Result({ result }: { result: ReconciliationView }) {
-  const { from, to, attempts, payments, cards, differences, orderNames } = result;
+  const { from, to, attempts, payments, cards, moving, differences, orderNames } = result;
   const count = differences.length;
   return (
     <>
@@ -84,6 +84,7 @@ function Result({ result }: { result: ReconciliationView }) {
         <Text size="small" className="text-ui-fg-subtle">
           {from} to {to}: {attempts} charges, {payments} payments
           {cards !== null && `, ${cards} cards of the report`}
+          {moving > 0 && `; ${moving} still moving, judged the next time`}
         </Text>
       </div>
       {count === 0 ? (

@@ -1,18 +1,17 @@
 import { ReportError, type RunSql } from "@giftcard-pay/checkout";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
+import { MedusaError, Modules } from "@medusajs/framework/utils";
 import type { GiftcardService } from "../../../modules/giftcard/service.js";
-import { type ConnectionPool, createStatementRunner } from "../../../modules/giftcard/statement-runner.js";
 import { GIFTCARD_MODULE } from "../../../names.js";
-import type { Books } from "../../../reports/books.js";
+import type { MedusaBooks } from "../../../reports/books.js";
 
 /** What a route of the admin gets. */
 export interface AdminCall {
   readonly giftcard: GiftcardService;
   /** Runs one statement on Medusa's database. */
   readonly run: RunSql;
-  readonly books: Books;
+  readonly books: MedusaBooks;
   readonly req: AuthenticatedMedusaRequest;
 }
 
@@ -21,9 +20,7 @@ export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
   return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
     res.setHeader("Cache-Control", "no-store");
     const giftcard = req.scope.resolve<GiftcardService>(GIFTCARD_MODULE);
-    const pool = req.scope.resolve<ConnectionPool>(ContainerRegistrationKeys.PG_CONNECTION);
-    const run = createStatementRunner(pool);
-    const { engine, client } = giftcard;
+    const { engine, client, runSql: run } = giftcard;
     const { journal, environment } = engine;
     const books = { run, journal, environment, companyId: client.companyId ?? 0 };
     try {

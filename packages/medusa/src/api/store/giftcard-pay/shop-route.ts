@@ -1,4 +1,10 @@
-import { type CartSummary, type CartView, CheckoutError, type Engine } from "@giftcard-pay/checkout";
+import {
+  type CartSummary,
+  type CartView,
+  CheckoutError,
+  type Engine,
+  toCheckoutError,
+} from "@giftcard-pay/checkout";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import type { GiftcardService } from "../../../modules/giftcard/service.js";
@@ -61,11 +67,11 @@ export async function changeCards(
 }
 
 function answerRefusal(error: unknown, req: MedusaRequest, res: MedusaResponse): void {
-  if (!(error instanceof CheckoutError)) {
+  const refusal = toCheckoutError(error);
+  if (refusal.code === "internal") {
     const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
     logger.error(`giftcard: ${error instanceof Error ? (error.stack ?? error.message) : "unknown failure"}`);
   }
-  const refusal = error instanceof CheckoutError ? error : new CheckoutError("internal");
   if (refusal.retryAfterSeconds !== undefined)
     res.setHeader("Retry-After", String(refusal.retryAfterSeconds));
   res.status(refusal.status).json(refusal.toJSON());

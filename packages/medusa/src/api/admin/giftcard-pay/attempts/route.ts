@@ -1,6 +1,6 @@
-import type { AttemptFilter, AttemptState } from "@giftcard-pay/checkout";
+import type { AttemptListing, AttemptState } from "@giftcard-pay/checkout";
 import { readOrderNames } from "../../../../reports/books.js";
-import { viewAttempt } from "../attempt-view.js";
+import { showAttempt } from "../attempt-view.js";
 import { adminRoute, readNumber, readText } from "../desk.js";
 
 const states: Record<AttemptState, true> = {
@@ -24,9 +24,9 @@ export const GET = adminRoute(async ({ giftcard, run, req }) => {
   const offset = readNumber(req, "offset", 0, 1_000_000_000);
   const [state, orderId] = [readText(req, "state"), readText(req, "order_id")];
   const [from, to] = [readMoment("from", readText(req, "from")), readMoment("to", readText(req, "to"))];
-  const filter: AttemptFilter = {
+  const filter: AttemptListing = {
     ...(state !== undefined && { states: readStates(state) }),
-    ...(orderId !== undefined && { orderId }),
+    ...(orderId !== undefined && { orderIds: [orderId] }),
     ...(from && { from }),
     ...(to && { to }),
     ...{ limit, offset },
@@ -36,7 +36,7 @@ export const GET = adminRoute(async ({ giftcard, run, req }) => {
     run,
     attempts.flatMap((attempt) => attempt.orderId ?? []),
   );
-  return { attempts: attempts.map((attempt) => viewAttempt(attempt, names)), count, limit, offset };
+  return { attempts: attempts.map((attempt) => showAttempt(attempt, names)), count, limit, offset };
 });
 
 function readStates(text: string): AttemptState[] {

@@ -1,5 +1,5 @@
 import type { AuthenticatedMedusaRequest } from "@medusajs/framework/http";
-import { readReconciliation } from "../../../../reports/books.js";
+import { readMedusaReconciliation } from "../../../../reports/books.js";
 import { adminRoute } from "../desk.js";
 
 interface Body {
@@ -11,7 +11,7 @@ interface Body {
 /** Holds the journal against Medusa's payments: `{ from, to, report? }`, the report as the service printed it. */
 export const POST = adminRoute(async ({ books, req }) => {
   const { from, to, report } = ((req as AuthenticatedMedusaRequest<Body>).body ?? {}) as Body;
-  const reconciliation = await readReconciliation(books, {
+  const reconciliation = await readMedusaReconciliation(books, {
     from: String(from ?? ""),
     to: String(to ?? ""),
     ...(typeof report === "string" && { report }),

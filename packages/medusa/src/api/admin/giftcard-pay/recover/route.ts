@@ -1,9 +1,9 @@
 import { recoverNow } from "../../../../workflows/recovery.js";
-import { viewAttempt } from "../attempt-view.js";
+import { showAttempt } from "../attempt-view.js";
 import { adminRoute } from "../desk.js";
 
 /** Runs recovery now, as the scheduled job does each minute. */
 export const POST = adminRoute(async ({ req }) => {
   const { attempts, canceledOrderIds } = await recoverNow(req.scope);
-  return { attempts: attempts.map((attempt) => viewAttempt(attempt)), canceledOrderIds };
+  return { attempts: attempts.map((attempt) => showAttempt(attempt)), canceledOrderIds };
 });

@@ -1,11 +1,11 @@
 import { daysOfMonth, statementCsv } from "@giftcard-pay/checkout";
-import { readStatement } from "../../../../reports/books.js";
+import { readMedusaStatement } from "../../../../reports/books.js";
 import { adminRoute, readText } from "../desk.js";
 
 /** The statement of a month: `?month=yyyy-mm&commission=percent`, with its CSV beside it. */
 export const GET = adminRoute(async ({ books, req }) => {
   const commission = readText(req, "commission");
-  const statement = await readStatement(books, {
+  const statement = await readMedusaStatement(books, {
     ...daysOfMonth(readText(req, "month") ?? ""),
     ...(commission !== undefined && { commissionPercent: Number(commission) }),
   });

@@ -1,5 +1,7 @@
-import { type AttemptState, type Engine, type RunSql, readSeals, type Sealer } from "@giftcard-pay/checkout";
 import { type GiftcardClient, GiftcardError, RefusedError } from "@giftcard-pay/client";
+import type { AttemptState, Journal } from "./journal.js";
+import type { Sealer } from "./seal.js";
+import { readSeals } from "./sealing-upkeep.js";
 
 const CALL_TIMEOUT_MS = 5_000;
 
@@ -19,7 +21,7 @@ export interface Health {
   };
   readonly clock: {
     readonly shop: string;
-    /** How far the database's clock is ahead of the shop's. */
+    /** How far the journal's clock is ahead of the shop's. */
     readonly databaseAheadMs: number;
     /** How far the service's clock is ahead of the shop's, to a second; null where it doesn't say. */
     readonly serviceAheadMs: number | null;
@@ -31,27 +33,32 @@ export interface Health {
     /** Sealed under a key that isn't configured: money that can't be given back until it is. */
     readonly unopenable: number;
   };
+  /** How many attempts are in each state; `needs_attention` waits for a person. */
   readonly attempts: Readonly<Partial<Record<AttemptState, number>>>;
 }
 
+/** What is looked at: the shop's client, its seals, and its journal. */
 export interface HealthDesk {
-  readonly engine: Engine;
+  readonly environment: "live" | "sandbox";
   readonly client: GiftcardClient;
   readonly sealer: Sealer;
-  readonly run: RunSql;
+  readonly journal: Journal;
 }
 
-/** Asks the service, the database and the journal. Takes at most some seconds, and never throws for a service that is down. */
-export async function readHealth({ engine, client, sealer, run }: HealthDesk): Promise<Health> {
+/**
+ * Asks the service (`geteventconcepts`, which needs the key and changes nothing) and the journal. Takes at most some
+ * seconds, and never throws for a service that is down.
+ */
+export async function readHealth({ environment, client, sealer, journal }: HealthDesk): Promise<Health> {
   const [service, serviceAheadMs, databaseAheadMs, seals, attempts] = await Promise.all([
     askService(client),
     readServiceClock(client.baseUrl),
-    readDatabaseClock(run),
-    readSeals(engine.journal, sealer),
-    engine.journal.countByState(),
+    readJournalClock(journal),
+    readSeals(journal, sealer),
+    journal.countByState(),
   ]);
   return {
-    environment: engine.environment,
+    environment,
     service: { baseUrl: client.baseUrl, companyId: client.companyId ?? null, ...service },
     clock: { shop: new Date().toISOString(), databaseAheadMs, serviceAheadMs },
     seals: { newestKeyId: sealer.newestKeyId, ...seals },
@@ -59,7 +66,6 @@ export async function readHealth({ engine, client, sealer, run }: HealthDesk): P
   };
 }
 
-/** The cheapest call that needs the key and changes nothing. */
 async function askService(client: GiftcardClient) {
   const startedAt = performance.now();
   const answered = () => ({ answeredInMs: Math.round(performance.now() - startedAt) });
@@ -91,8 +97,8 @@ async function readServiceClock(baseUrl: string): Promise<number | null> {
   return Math.round((date + 500 - middle) / 1000) * 1000 || 0;
 }
 
-async function readDatabaseClock(run: RunSql): Promise<number> {
+async function readJournalClock(journal: Journal): Promise<number> {
   const before = Date.now();
-  const [row] = await run("select extract(epoch from clock_timestamp()) * 1000 as now", []);
-  return Math.round(Number(row?.now) - (before + Date.now()) / 2) || 0;
+  const now = await journal.now();
+  return Math.round(now.getTime() - (before + Date.now()) / 2) || 0;
 }
