@@ -16,7 +16,7 @@ const HELP = `Buys through every fault at every step, and proves the books after
   npm run faults -- --cell <name>       one cell, or all whose names begin so
   npm run faults -- --list              the cells' names
 
-  --workers <n>   shops side by side (default 3)
+  --workers <n>   shops of a kind side by side (default 3)
   --json          results as JSON, progress on the other output
 
 Ends with 1 when a cell is bad.
@@ -49,7 +49,7 @@ const lineOf = ({ cell, verdict, seconds }) =>
 const lastLine = (results) => `books exact: ${results.length} cells, ${results.filter(isBad).length} bad`;
 
 /**
- * A line for each place, fault and point, a column for each kind of tender.
+ * A line for each shop, place, fault and point, a column for each kind of tender.
  * @param {CellResult[]} results
  */
 function tableOf(results) {
@@ -57,16 +57,16 @@ function tableOf(results) {
   /** @type {Map<string, Map<string, CellResult>>} */
   const rows = new Map();
   for (const result of results) {
-    const { place, fault, step, point } = result.cell;
-    const key = [place, step, point === step ? "" : point, fault].join(" | ");
+    const { shop, place, fault, step, point } = result.cell;
+    const key = [shop, place, step, point === step ? "" : point, fault].join(" | ");
     if (!rows.has(key)) rows.set(key, new Map());
     rows.get(key)?.set(result.cell.kind, result);
   }
   const cellOf = (/** @type {CellResult | undefined} */ result) =>
     result ? (isBad(result) ? `BAD: ${result.verdict.wrong.join("; ")}` : result.verdict.outcome) : "";
   return [
-    `| place | step | point | fault | ${kinds.join(" | ")} |`,
-    `|---|---|---|---|${kinds.map(() => "---|").join("")}`,
+    `| shop | place | step | point | fault | ${kinds.join(" | ")} |`,
+    `|---|---|---|---|---|${kinds.map(() => "---|").join("")}`,
     ...[...rows].map(
       ([key, row]) => `| ${key} | ${kinds.map((kind) => cellOf(row.get(kind))).join(" | ")} |`,
     ),

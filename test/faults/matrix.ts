@@ -1,20 +1,24 @@
 import { startPostgres } from "../support/postgres.js";
-import { allCells, type Cell, shortCells } from "./cells.js";
-import { type CellResult, runNetworkCell } from "./run-cell.js";
-import { runKill } from "./run-kill.js";
-import { runRace } from "./run-race.js";
-import { openWorld, type World } from "./world.js";
+import { type Cell, type ShopName, shopNames } from "./cells.js";
+import { medusaCells, shortMedusaCells } from "./medusa/cells.js";
+import { openMedusa } from "./medusa/runner.js";
+import type { CellResult } from "./run-cell.js";
+import type { CellRunner } from "./shop.js";
 
 export type { Cell, CellResult };
-export { allCells, shortCells };
 
-/** What is run as one: a cell, or those that share a process's death. */
-interface Job {
-  readonly cells: Cell[];
-}
+const shops: Readonly<Record<ShopName, (postgresUrl: string) => Promise<CellRunner>>> = {
+  medusa: openMedusa,
+};
+
+/** Every cell, in the order of a purchase. */
+export const allCells = (): Cell[] => medusaCells();
+
+/** Every fault and every step at least once, and each kind of tender: what runs with the tests. */
+export const shortCells = (): Cell[] => shortMedusaCells();
 
 export interface MatrixOptions {
-  /** Worlds side by side. Default 2. */
+  /** Shops of a kind side by side. Default 2. */
   readonly workers?: number;
   /** A PostgreSQL server to use; one is started when left out. */
   readonly postgresUrl?: string;
@@ -25,57 +29,59 @@ export interface MatrixOptions {
 /** Runs cells, each with a purchase of its own, and gives their results in the cells' order. */
 export async function runMatrix(cells: readonly Cell[], options: MatrixOptions = {}): Promise<CellResult[]> {
   const { workers = 2, onResult = () => {}, signal } = options;
-  const jobs = groupCells(cells);
   const results = new Map<string, CellResult>();
   const postgres = options.postgresUrl === undefined ? await startPostgres() : null;
   const postgresUrl = options.postgresUrl ?? (postgres?.url as string);
-  const work = async () => {
-    let world: World | undefined;
+  const work = async (open: (postgresUrl: string) => Promise<CellRunner>, jobs: (readonly Cell[])[]) => {
+    let shop: CellRunner | undefined;
     try {
       for (;;) {
         const job = jobs.shift();
         if (!job || signal?.aborted) return;
-        world ??= await openWorld(postgresUrl);
-        for (const result of await runJob(world, job)) {
+        shop ??= await open(postgresUrl);
+        for (const result of await runJob(shop, job)) {
           results.set(result.cell.name, result);
           onResult(result, results.size, cells.length);
         }
-        await world.restore();
+        await shop.restore();
       }
     } finally {
-      await world?.close();
+      await shop?.close();
     }
   };
+  const workOf = (name: ShopName) => {
+    const jobs = groupCells(cells.filter(({ shop }) => shop === name));
+    return Array.from({ length: Math.min(workers, jobs.length) }, () => work(shops[name], jobs));
+  };
   try {
-    await Promise.all(Array.from({ length: Math.min(workers, jobs.length) }, work));
+    await Promise.all(shopNames.flatMap(workOf));
   } finally {
     await postgres?.stop();
   }
   return cells.flatMap((cell) => results.get(cell.name) ?? []);
 }
 
-async function runJob(world: World, { cells }: Job): Promise<CellResult[]> {
-  const [cell] = cells as [Cell];
+async function runJob(shop: CellRunner, cells: readonly Cell[]): Promise<CellResult[]> {
   const startedAt = performance.now();
   try {
-    if (cell.place.startsWith("kill")) return await runKill(world, cells);
-    if (cell.place === "two Medusas") return [await runRace(world, cell)];
-    return [await runNetworkCell(world, cell)];
+    return await shop.run(cells);
   } catch (error) {
     const wrong = [error instanceof Error ? error.message : String(error)];
     const seconds = (performance.now() - startedAt) / 1000;
-    return cells.map((each) => ({ cell: each, verdict: { outcome: "open", wrong }, calls: {}, seconds }));
+    return cells.map((cell) => ({ cell, verdict: { outcome: "open", wrong }, calls: {}, seconds }));
   }
 }
 
 /** One death serves every kind of tender. */
-function groupCells(cells: readonly Cell[]): Job[] {
-  const jobs = new Map<string, Job>();
+function groupCells(cells: readonly Cell[]): Cell[][] {
+  const jobs = new Map<string, Cell[]>();
   for (const cell of cells) {
-    const key = cell.place.startsWith("kill") ? `${cell.place} ${cell.step} ${cell.point}` : cell.name;
+    const key = cell.place.startsWith("kill")
+      ? `${cell.place} ${cell.step} ${cell.point} ${cell.fault}`
+      : cell.name;
     const job = jobs.get(key);
-    if (job) job.cells.push(cell);
-    else jobs.set(key, { cells: [cell] });
+    if (job) job.push(cell);
+    else jobs.set(key, [cell]);
   }
   return [...jobs.values()];
 }

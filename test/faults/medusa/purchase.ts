@@ -1,42 +1,16 @@
-import type { Answer } from "../../packages/medusa/test/support/storefront.js";
-import { createCart, type TenderKind, tenders } from "./tenders.js";
-import type { IssuedCard, World } from "./world.js";
-
-/** Where in a purchase something goes wrong. */
-export const steps = [
-  "quote",
-  "session",
-  "devalue",
-  "remainder",
-  "order",
-  "capture",
-  "cancel",
-  "refund",
-  "recovery",
-] as const;
-export type Step = (typeof steps)[number];
-
-/** A cart, what it is paid with, and what became of it. */
-export interface Purchase {
-  readonly kind: TenderKind;
-  readonly cartId: string;
-  readonly cards: readonly (IssuedCard & { readonly partCents: number })[];
-  readonly remainderCents: number;
-  readonly totalCents: number;
-}
+import type { Answer } from "../../../packages/medusa/test/support/storefront.js";
+import type { TenderKind } from "../cells.js";
+import { issueTenders, type Purchase } from "../shop.js";
+import { createCart, tenders } from "./tenders.js";
+import type { World } from "./world.js";
 
 /** An answer, or undefined where the connection ended without one. */
 export type MaybeAnswer = Answer | undefined;
 
 /** Begins a purchase: cards and a cart, nothing applied yet. */
 export async function begin(world: World, kind: TenderKind): Promise<Purchase> {
-  const { totalCents, remainderCents, cards } = tenders[kind];
-  const issued = [];
-  for (const { issuedCents, partCents } of cards) {
-    issued.push({ ...(await world.issueCard(issuedCents)), partCents });
-  }
-  const cartId = await createCart(world.storefront, world.market, kind);
-  return { kind, cartId, cards: issued, remainderCents, totalCents };
+  const issued = await issueTenders(world.giftcards, kind, tenders[kind]);
+  return { ...issued, cartId: await createCart(world.storefront, world.market, kind) };
 }
 
 const maybe = (call: Promise<Answer>): Promise<MaybeAnswer> => call.catch(() => undefined);

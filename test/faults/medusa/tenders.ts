@@ -1,18 +1,8 @@
-import type { Storefront } from "../../packages/medusa/test/support/storefront.js";
+import type { Storefront } from "../../../packages/medusa/test/support/storefront.js";
+import type { TenderKind } from "../cells.js";
+import type { Tenders } from "../shop.js";
 
-/** How an order is paid. */
-export const tenderKinds = ["card", "card + remainder", "two cards + remainder"] as const;
-export type TenderKind = (typeof tenderKinds)[number];
-
-/** What a purchase with these tenders costs, and what each card pays of it, in cents. */
-export interface Tenders {
-  readonly product: string;
-  readonly totalCents: number;
-  /** For each card: what it holds before, and what the order takes from it. */
-  readonly cards: readonly { readonly issuedCents: number; readonly partCents: number }[];
-  readonly remainderCents: number;
-}
-
+/** What a purchase with these tenders costs, and what each card pays of it. */
 export const tenders: Record<TenderKind, Tenders> = {
   card: {
     ...{ product: "faults-evening", totalCents: 3749, remainderCents: 0 },
@@ -30,7 +20,6 @@ export const tenders: Record<TenderKind, Tenders> = {
     ],
   },
 };
-
 /** What the purchases buy, and how it gets to the buyer: read once, since every cell makes carts. */
 export interface Market {
   readonly regionId: string;

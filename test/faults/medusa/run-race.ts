@@ -1,28 +1,27 @@
-import type { Answer, Storefront } from "../../packages/medusa/test/support/storefront.js";
-import { judge } from "./books.js";
-import type { Cell } from "./cells.js";
-import { begin, type Purchase } from "./purchase.js";
-import { approach, type CellResult, conclude } from "./run-cell.js";
+import type { Answer, Storefront } from "../../../packages/medusa/test/support/storefront.js";
+import { judge } from "../books.js";
+import type { Cell } from "../cells.js";
+import { type CellResult, conclude, startOf } from "../run-cell.js";
+import type { Purchase, Shop } from "../shop.js";
 import type { World } from "./world.js";
 
 /** Two Medusa processes on one database do two things with one card at once. */
-export async function runRace(world: World, cell: Cell): Promise<CellResult> {
-  const startedAt = performance.now();
-  const since = world.proxy.seen.length;
+export async function runRace(world: World, shop: Shop, cell: Cell): Promise<CellResult> {
+  const start = startOf(shop);
   const [one, other] = [world.storefront, await world.secondStorefront()];
-  const purchase = await begin(world, cell.kind);
-  await approach(world, "devalue", purchase);
+  const purchase = await shop.begin(cell.kind);
+  await shop.approach("devalue", purchase);
   if (cell.fault === "same card in two carts") {
-    const second = { ...purchase, cartId: (await begin(world, cell.kind)).cartId };
-    await approach(world, "devalue", second);
+    const second = { ...purchase, cartId: (await shop.begin(cell.kind)).cartId };
+    await shop.approach("devalue", second);
     await both(one.complete(purchase.cartId), other.complete(second.cartId));
-    return conclude(world, cell, await chargedOf(world, purchase, second), since, startedAt);
+    return conclude(shop, cell, await chargedOf(world, shop, purchase, second), start);
   }
   await both(
     one.complete(purchase.cartId),
     cell.fault === "same cart twice" ? other.complete(purchase.cartId) : removeCards(other, purchase),
   );
-  return conclude(world, cell, purchase, since, startedAt);
+  return conclude(shop, cell, purchase, start);
 }
 
 const both = (...calls: Promise<unknown>[]) => Promise.allSettled(calls);
@@ -34,8 +33,8 @@ async function removeCards({ send }: Storefront, { cartId }: Purchase): Promise<
 }
 
 /** Of two carts with the same cards at most one took them: the other must be without an order, and with no money. */
-async function chargedOf(world: World, first: Purchase, second: Purchase): Promise<Purchase> {
-  await world.recover();
+async function chargedOf(world: World, shop: Shop, first: Purchase, second: Purchase): Promise<Purchase> {
+  await shop.recover();
   const { rows } = await world.shopBooks.query(
     "select distinct cart_id from giftcard_attempt where cart_id = any($1) and state in ('committed', 'captured')",
     [[first.cartId, second.cartId]],
@@ -43,7 +42,7 @@ async function chargedOf(world: World, first: Purchase, second: Purchase): Promi
   if (rows.length > 1) throw new Error("both carts were paid with the same card");
   const paid = rows[0]?.cart_id === second.cartId ? second : first;
   const unpaid = paid === first ? second : first;
-  const { wrong } = await judge(world, { ...unpaid, cards: [] });
+  const { wrong } = await judge(shop, { ...unpaid, cards: [] });
   if (wrong.length > 0) throw new Error(`the other cart: ${wrong.join("; ")}`);
   return paid;
 }
