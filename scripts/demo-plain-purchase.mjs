@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
+import { Visitor } from "./visitor.mjs";
 
 const SWEEP_TIMEOUT_MS = 30_000;
 const HANG_MS = 1_000;
@@ -100,49 +101,4 @@ async function toBank(shop, card, say) {
     /** Where the order stands now. */
     look: () => visitor.open(`${shop.url}/checkout`),
   };
-}
-
-/** What a browser does besides showing pages: keeps cookies, follows redirects, says where it comes from. */
-class Visitor {
-  /** @type {Map<string, string>} by host */
-  #cookies = new Map();
-
-  /** @param {string} url @param {RequestInit} init @returns {Promise<Response>} */
-  async #fetch(url, init) {
-    const { host, origin } = new URL(url);
-    const headers = { ...init.headers, origin, cookie: this.#cookies.get(host) ?? "" };
-    const response = await fetch(url, { ...init, headers, redirect: "manual" });
-    const cookie = response.headers.getSetCookie()[0];
-    if (cookie) this.#cookies.set(host, String(cookie.split(";")[0]));
-    const next = response.headers.get("location");
-    if (!next) return response;
-    return this.#fetch(new URL(next, url).href, { method: "GET" });
-  }
-
-  /** Sends a form. @param {string} url @param {Record<string, string>} fields @param {AbortSignal} [signal] */
-  submit(url, fields, signal) {
-    const body = new URLSearchParams(fields);
-    return this.#page(url, { method: "POST", body, ...(signal && { signal }) });
-  }
-
-  /** @param {string} url */
-  open(url) {
-    return this.#page(url, { method: "GET" });
-  }
-
-  /** @param {string} url @param {RequestInit} init */
-  async #page(url, init) {
-    const response = await this.#fetch(url, init);
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${response.url} answered ${response.status}: ${text}`);
-    return { url: response.url, text };
-  }
-
-  /** Sends JSON. @param {string} url @param {unknown} body @returns {Promise<any>} */
-  async send(url, body) {
-    const headers = { "content-type": "application/json" };
-    const response = await this.#fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
-    return response.json();
-  }
 }

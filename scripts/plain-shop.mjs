@@ -44,52 +44,84 @@ export async function startPlainShop({
     progress("starting the bank and the shop");
     const bank = await startBank(early);
     cleanUp.add(() => bank.stop());
-    const operatorPassword = randomBytes(9).toString("base64url");
-    const shop = await startNode({
-      name: "The shop",
-      args: [path.join(shopDir, "server.js")],
-      cwd: dataDir,
-      env: {
-        PORT: "0",
-        HOST: "127.0.0.1",
-        SHOP_FILE: path.join(dataDir, "shop.db"),
-        OPERATOR_PASSWORD: operatorPassword,
-        BANK_URL: bank.url,
-        BANK_KEY: bank.key,
-        GIFTCARD_ENVIRONMENT: "sandbox",
-        GIFTCARD_BASE_URL: service.url,
-        GIFTCARD_API_KEY: service.apiKey,
-        GIFTCARD_COMPANY_ID: String(service.companyId),
-        GIFTCARD_SEALING_KEYS: `demo:${randomBytes(32).toString("base64")}`,
-        PENDING_LIFE_MS: String(pendingLifeMs),
-        RECOVER_EVERY_MS: String(recoverEveryMs),
-      },
-      ready: /The shop is ready at (\S+)/,
+    const env = { PENDING_LIFE_MS: String(pendingLifeMs), RECOVER_EVERY_MS: String(recoverEveryMs) };
+    const shop = await startShop({
+      service,
+      bank,
+      folder: dataDir,
+      secrets: newShopSecrets(),
+      env,
       ...early,
     });
     cleanUp.add(() => shop.stop());
-    const { logs, exited } = shop;
-    return { service, url: String(shop.match[1]), bankUrl: bank.url, operatorPassword, logs, exited, stop };
+    const { url, logs, exited, operatorPassword } = shop;
+    return { service, url, bankUrl: bank.url, operatorPassword, logs, exited, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
+/** What a shop keeps to itself. */
+export const newShopSecrets = () => ({
+  operatorPassword: randomBytes(9).toString("base64url"),
+  sealingKeys: `demo:${randomBytes(32).toString("base64")}`,
+});
+
+/**
+ * Starts the shop alone.
+ * @param {object} options
+ * @param {{ url: string, apiKey: string, companyId: number }} options.service
+ * @param {{ url: string, key: string }} options.bank
+ * @param {string} options.folder where its file is
+ * @param {ReturnType<typeof newShopSecrets>} options.secrets
+ * @param {string} [options.program] the example's server when left out
+ * @param {number} [options.port] a free one when left out
+ * @param {Record<string, string>} [options.env] further settings
+ * @param {AbortSignal} [options.signal]
+ */
+export async function startShop({ service, bank, folder, secrets, program, port = 0, env, signal }) {
+  const shop = await startNode({
+    name: "The shop",
+    args: [program ?? path.join(shopDir, "server.js")],
+    cwd: folder,
+    env: {
+      PORT: String(port),
+      HOST: "127.0.0.1",
+      SHOP_FILE: path.join(folder, "shop.db"),
+      OPERATOR_PASSWORD: secrets.operatorPassword,
+      BANK_URL: bank.url,
+      BANK_KEY: bank.key,
+      GIFTCARD_ENVIRONMENT: "sandbox",
+      GIFTCARD_BASE_URL: service.url,
+      GIFTCARD_API_KEY: service.apiKey,
+      GIFTCARD_COMPANY_ID: String(service.companyId),
+      GIFTCARD_SEALING_KEYS: secrets.sealingKeys,
+      ...env,
+    },
+    ready: /The shop is ready at (\S+)/,
+    ...(signal && { signal }),
+  });
+  const { match, ...running } = shop;
+  return { ...running, url: String(match[1]), operatorPassword: secrets.operatorPassword };
+}
+
 /**
  * Starts the pretend bank alone.
- * @param {{ signal?: AbortSignal }} [options]
- * @returns {Promise<{ url: string, key: string, stop: () => Promise<number | null> }>}
+ * @param {object} [options]
+ * @param {string} [options.file] its book, which outlives it; in memory when left out
+ * @param {string} [options.key] what the shop calls with
+ * @param {number} [options.port] a free one when left out
+ * @param {AbortSignal} [options.signal]
  */
-export async function startBank({ signal } = {}) {
-  const key = randomBytes(16).toString("hex");
-  const bank = await startNode({
+export async function startBank({ file, key = randomBytes(16).toString("hex"), port = 0, signal } = {}) {
+  const { match, ...bank } = await startNode({
     name: "The bank",
     args: [path.join(shopDir, "bank.js")],
     cwd: shopDir,
-    env: { PORT: "0", HOST: "127.0.0.1", BANK_KEY: key },
+    env: { PORT: String(port), HOST: "127.0.0.1", BANK_KEY: key, ...(file && { BANK_FILE: file }) },
     ready: /The bank is ready at (\S+)/,
     ...(signal && { signal }),
   });
-  return { url: String(bank.match[1]), key, stop: bank.stop };
+  return { ...bank, url: String(match[1]), key };
 }

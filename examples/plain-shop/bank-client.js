@@ -1,19 +1,17 @@
 /** The remainder of an order, paid on the bank's page. */
 
-const TIMEOUT_MS = 5_000;
-
 /**
- * @param {{ url: string, key: string }} bank
+ * @param {{ url: string, key: string, timeoutMs: number }} bank
  * @param {(orderId: string) => string} returnUrl where the bank sends the shopper afterwards
  */
-export function createBankClient({ url, key }, returnUrl) {
+export function createBankClient({ url, key, timeoutMs }, returnUrl) {
   /** @param {string} method @param {string} runId @param {unknown} [body] */
   const call = (method, runId, body) =>
     fetch(new URL(`/payments/${encodeURIComponent(runId)}`, url), {
       method,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
 
   /** @param {string} method @param {string} runId @param {unknown} [body] */

@@ -1,4 +1,5 @@
 /** A pretend bank: a page of its own on its own port, where a shopper approves or declines, as redirect payments do. */
+import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
@@ -7,8 +8,8 @@ import { csrf } from "hono/csrf";
 import { html } from "hono/html";
 
 /**
+ * A payment, named by the shop: asked for twice it is one.
  * @typedef {object} Payment
- * @property {string} id the shop's, unique to the try: asked for twice it is one payment
  * @property {number} amountCents
  * @property {string} returnUrl where the shopper goes afterwards
  * @property {"open" | "authorized" | "declined" | "cancelled"} state
@@ -39,10 +40,33 @@ const page = (title, body) => html`<!doctype html>
     <body><main><p>Pretend Bank</p><h1>${title}</h1>${body}</main></body>
   </html>`;
 
-/** @param {string} key what the shop calls with */
-function createBank(key) {
-  /** @type {Map<string, Payment>} */
-  const payments = new Map();
+/** @param {string} file the bank's book */
+function openPayments(file) {
+  const book = new DatabaseSync(file);
+  book.exec(`pragma journal_mode = wal; pragma busy_timeout = 5000;
+    create table if not exists payment (id text primary key, amountCents integer not null, returnUrl text not null,
+      state text not null) strict`);
+  const find = book.prepare("select amountCents, returnUrl, state from payment where id = ?");
+  const add = book.prepare("insert into payment values (?, ?, ?, ?) on conflict do nothing");
+  const close = book.prepare("update payment set state = 'cancelled' where id = ?");
+  const decide = book.prepare("update payment set state = ? where id = ? and state = 'open'");
+  return {
+    /** @param {string} id */
+    find: (id) => /** @type {Payment | undefined} */ (/** @type {unknown} */ (find.get(id))),
+    /** @param {string} id @param {Payment} payment */
+    add: (id, { amountCents, returnUrl, state }) => add.run(id, amountCents, returnUrl, state),
+    /** @param {string} id */
+    close: (id) => close.run(id),
+    /** What is closed stays as it is. @param {string} id @param {Payment["state"]} state */
+    decide: (id, state) => decide.run(state, id),
+  };
+}
+
+/**
+ * @param {string} key what the shop calls with
+ * @param {ReturnType<typeof openPayments>} payments
+ */
+function createBank(key, payments) {
   const app = new Hono();
   app.use("/payments/*", bearerAuth({ token: key }));
 
@@ -52,29 +76,27 @@ function createBank(key) {
     if (!Number.isInteger(amountCents) || amountCents < 1 || !URL.canParse(returnUrl)) {
       return c.json({ error: "amountCents and returnUrl" }, 400);
     }
-    const known = payments.get(id);
-    const payment = known ?? { id, amountCents, returnUrl, state: /** @type {const} */ ("open") };
-    payments.set(id, payment);
-    return c.json({ state: payment.state, page: new URL(`/pay/${id}`, c.req.url).href });
+    payments.add(id, { amountCents, returnUrl, state: "open" });
+    return c.json({ state: payments.find(id)?.state, page: new URL(`/pay/${id}`, c.req.url).href });
   });
 
   app.get("/payments/:id", (c) => {
-    const payment = payments.get(c.req.param("id"));
+    const payment = payments.find(c.req.param("id"));
     return payment ? c.json({ state: payment.state }) : c.json({ error: "not found" }, 404);
   });
 
   // Also before the payment has come: when it comes late, it is closed already.
   app.delete("/payments/:id", (c) => {
     const id = c.req.param("id");
-    const payment = payments.get(id) ?? { id, amountCents: 0, returnUrl: "", state: "cancelled" };
-    payments.set(id, { ...payment, state: "cancelled" });
+    payments.add(id, { amountCents: 0, returnUrl: "", state: "cancelled" });
+    payments.close(id);
     return c.json({ state: "cancelled" });
   });
 
   app.get("/bank.css", (c) => c.text(style, 200, { "content-type": "text/css" }));
 
   app.get("/pay/:id", (c) => {
-    const payment = payments.get(c.req.param("id"));
+    const payment = payments.find(c.req.param("id"));
     if (!payment?.returnUrl) return c.html(page("There is no such payment", ""), 404);
     const shop = new URL(payment.returnUrl).origin;
     c.header(
@@ -94,13 +116,14 @@ function createBank(key) {
   });
 
   app.post("/pay/:id", csrf(), async (c) => {
-    const payment = payments.get(c.req.param("id"));
+    const id = c.req.param("id");
+    const payment = payments.find(id);
     const { choice } = await c.req.parseBody();
     if (!payment?.returnUrl || typeof choice !== "string" || !Object.hasOwn(choices, choice)) {
       return c.html(page("There is no such payment", ""), 400);
     }
-    // What is closed stays as it is; the shop hears of it when the shopper is back.
-    if (payment.state === "open") payment.state = choice === "decline" ? "declined" : "authorized";
+    // The shop hears of it when the shopper is back.
+    payments.decide(id, choice === "decline" ? "declined" : "authorized");
     if (choice === "hang") return new Promise(() => {});
     // The bank's own call and the shopper's browser arrive at once.
     if (choice === "twice") void fetch(payment.returnUrl, { redirect: "manual" }).catch(() => {});
@@ -110,9 +133,9 @@ function createBank(key) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const { PORT = "3001", HOST = "127.0.0.1", BANK_KEY } = process.env;
+  const { PORT = "3001", HOST = "127.0.0.1", BANK_KEY, BANK_FILE = ":memory:" } = process.env;
   if (!BANK_KEY) throw new Error("Set BANK_KEY, which the shop calls with.");
-  const app = createBank(BANK_KEY);
+  const app = createBank(BANK_KEY, openPayments(BANK_FILE));
   const server = serve({ fetch: app.fetch, port: Number(PORT), hostname: HOST }, ({ port }) =>
     console.log(`The bank is ready at http://${HOST}:${port}`),
   );

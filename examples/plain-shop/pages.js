@@ -91,7 +91,10 @@ export const messagePage = (title, text, link = { href: "/checkout", text: "Back
 export const operatorPage = (rows) =>
   page(
     "Orders",
-    html`<table>
+    html`<form method="post" action="/operator/recover">
+        <button class="quiet">Look after unfinished payments now</button>
+      </form>
+      <table>
       <tr><th>Order</th><th>Total</th><th>Bank</th><th>State</th><td></td></tr>
       ${rows.map(
         ({ order, state, remainderCents }) => html`<tr>
@@ -101,6 +104,7 @@ export const operatorPage = (rows) =>
           <td>${state}</td>
           <td>
             <form method="post" action="/operator/orders/${order.id}/cancel"><button>Cancel order</button></form>
+            <form method="post" action="/operator/orders/${order.id}/refund"><button>Refund gift cards</button></form>
           </td>
         </tr>`,
       )}

@@ -15,7 +15,6 @@ import { newSession, openOrders, products } from "./orders.js";
 import { checkoutPage, messagePage, operatorPage, paidPage, productsPage } from "./pages.js";
 import { readSettings } from "./settings.js";
 
-const MINUTE_MS = 60_000;
 const publicDir = new URL("./public/", import.meta.url);
 const widgetDir = new URL("./", import.meta.resolve("@giftcard-pay/widget/standalone"));
 const publicFiles = ["shop.css", "checkout.js"];
@@ -80,13 +79,13 @@ const viewOf = (c, { id, totalCents }) => ({
  * @param {string} session
  * @returns {Promise<Cart | null>}
  */
-async function openCart({ checkout, orders }, session) {
+async function openCart({ checkout, orders, settings }, session) {
   const cart = orders.cart(session);
   if (!cart?.orderId) return cart;
   const purchase = await checkout.read(cart.orderId);
   // A crash may have come before the payment had begun.
   const placedAt = orders.order(cart.orderId)?.placedAt ?? 0;
-  const wasDropped = !purchase && Date.now() - placedAt > 2 * MINUTE_MS;
+  const wasDropped = !purchase && Date.now() - placedAt > settings.leaseMs;
   if (purchase?.state !== "failed" && !wasDropped) return null;
   orders.reopen(cart.orderId);
   return { ...cart, orderId: null };
@@ -224,6 +223,20 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     await checkout.reverse(orderId);
     return c.redirect("/operator", 303);
   });
+
+  // The cards' part alone; the bank keeps what it was paid.
+  app.post("/operator/orders/:id/refund", async (c) => {
+    const orderId = c.req.param("id");
+    if (!(await checkout.read(orderId))) return c.notFound();
+    await checkout.refund(orderId);
+    return c.redirect("/operator", 303);
+  });
+
+  // What happens each minute, now.
+  app.post("/operator/recover", async (c) => {
+    await recover(checkout);
+    return c.redirect("/operator", 303);
+  });
 }
 
 const declined = "The bank's part was not paid. Nothing was taken, and your gift card is whole.";
@@ -244,8 +257,14 @@ function logFailure(error) {
   console.error(error);
 }
 
+/** Ends what crashes and closed tabs left. @param {import("@giftcard-pay/checkout").Checkout} checkout */
+async function recover(checkout) {
+  const { purchases } = await checkout.recover();
+  for (const { orderId, state } of purchases) console.log(`recovery: order ${orderId} is ${state}`);
+}
+
 /**
- * Ends what crashes and closed tabs left, again and again.
+ * Recovers again and again.
  * @param {import("@giftcard-pay/checkout").Checkout} checkout
  * @param {number} everyMs
  * @returns a function that ends this
@@ -253,32 +272,29 @@ function logFailure(error) {
 function sweep(checkout, everyMs) {
   let timer = setTimeout(next, everyMs);
   async function next() {
-    try {
-      const { purchases } = await checkout.recover();
-      for (const { orderId, state } of purchases) console.log(`recovery: order ${orderId} is ${state}`);
-    } catch (error) {
-      logFailure(error);
-    }
+    await recover(checkout).catch(logFailure);
     timer = setTimeout(next, everyMs);
   }
   return () => clearTimeout(timer);
 }
 
-/** Starts the shop with the environment's settings. */
-async function start() {
-  const settings = readSettings(process.env);
+/**
+ * Starts the shop.
+ * @param {ReturnType<typeof readSettings>} settings
+ * @param {import("@giftcard-pay/checkout").CheckoutStore} store where the payments are written down
+ */
+export function startShop(settings, store) {
   let shopUrl = settings.publicUrl;
-  const store = await createSqliteStore({ file: settings.file });
   const orders = openOrders(settings.file);
   const bank = createBankClient(
-    { url: settings.bankUrl, key: settings.bankKey },
+    { url: settings.bankUrl, key: settings.bankKey, timeoutMs: settings.bankTimeoutMs },
     (orderId) => `${shopUrl}/orders/${orderId}/return`,
   );
-  const { environment, sealingKeys, pendingLifeMs, recoverEveryMs } = settings;
+  const { environment, sealingKeys, leaseMs, pendingLifeMs, recoverEveryMs } = settings;
   const checkout = createCheckout({
     client: createClient(settings.giftcards),
     remainder: bank.method,
-    ...{ environment, store, sealingKeys, pendingLifeMs },
+    ...{ environment, store, sealingKeys, leaseMs, pendingLifeMs },
   });
   const app = createApp({ settings, checkout, orders, bank, shopUrl: () => shopUrl });
   const { host: hostname, port } = settings;
@@ -297,4 +313,7 @@ async function start() {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await start();
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const settings = readSettings(process.env);
+  startShop(settings, await createSqliteStore({ file: settings.file }));
+}

@@ -21,16 +21,20 @@ export function readSettings(env) {
     operatorPassword: need("OPERATOR_PASSWORD"),
     bankUrl: need("BANK_URL"),
     bankKey: need("BANK_KEY"),
+    bankTimeoutMs: Number(env.BANK_TIMEOUT_MS ?? 5_000),
     environment: /** @type {"sandbox" | "live"} */ (env.GIFTCARD_ENVIRONMENT ?? "sandbox"),
     giftcards: {
       baseUrl: need("GIFTCARD_BASE_URL"),
       apiKey: need("GIFTCARD_API_KEY"),
       companyId: Number(need("GIFTCARD_COMPANY_ID")),
+      timeoutMs: Number(env.GIFTCARD_TIMEOUT_MS ?? 10_000),
     },
     /** `id:key`, the newest first, separated by commas. */
     sealingKeys: need("GIFTCARD_SEALING_KEYS")
       .split(",")
       .map((part) => ({ id: part.slice(0, part.indexOf(":")), key: part.slice(part.indexOf(":") + 1) })),
+    /** How long a process that may have died still owns its payments; longer than it waits for anybody. */
+    leaseMs: Number(env.LEASE_MS ?? 2 * MINUTE_MS),
     pendingLifeMs: Number(env.PENDING_LIFE_MS ?? 30 * MINUTE_MS),
     recoverEveryMs: Number(env.RECOVER_EVERY_MS ?? MINUTE_MS),
   };
