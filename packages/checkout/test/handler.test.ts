@@ -5,6 +5,7 @@ import Fastify from "fastify";
 import { Hono } from "hono";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readBlock } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import {
   type CartView,
@@ -14,7 +15,8 @@ import {
   createPostgresStore,
 } from "../src/index.js";
 import { toNodeListener } from "../src/node.js";
-import { newCart, type Shop, sealingKeys, startShop } from "./shop.js";
+import { callMounted, NAMED_ORIGIN, newSession as newCookie } from "./mounted.js";
+import { type Shop, sealingKeys, startShop } from "./shop.js";
 
 let shop: Shop;
 let pool: pg.Pool;
@@ -35,11 +37,10 @@ afterAll(async () => {
   await shop.stop();
 });
 
-function newSession(totalCents = 7498) {
-  const cart = newCart(totalCents);
-  const cookie = `cart=${cart.id}`;
-  carts.set(cookie, cart);
-  return { cart, cookie };
+function newSession() {
+  const session = newCookie();
+  carts.set(session.cookie, session.cart);
+  return session;
 }
 
 const ORIGIN = "https://shop.example";
@@ -171,46 +172,35 @@ describe("the handler", () => {
 });
 
 describe("mounted", () => {
-  const handler = () => createHandler(checkout, { cartOf, path: "/shop/giftcards" });
-  const servers: Record<string, () => http.Server> = {
-    "node:http": () => http.createServer(toNodeListener(handler())),
-    Express: () => http.createServer(express().use("/shop/giftcards", toNodeListener(handler()))),
-    Fastify: () => {
-      const app = Fastify();
-      const listener = toNodeListener(handler());
-      // The body stays unread, for the handler.
-      app.removeAllContentTypeParsers();
-      app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-      app.all("/shop/giftcards/*", (request, reply) => {
-        reply.hijack();
-        void listener(request.raw, reply.raw);
-      });
-      return http.createServer(async (req, res) => {
-        await app.ready();
-        app.routing(req, res);
-      });
+  const options = { cartOf, origins: [NAMED_ORIGIN] };
+  /** Lines of the package's README that mount `giftcards` in a framework's `app`. */
+  const mount = async <App>(name: string, app: App): Promise<App> => {
+    const lines = await readBlock("packages/checkout/README.md", name);
+    const giftcards = createHandler(checkout, options);
+    new Function("app", "giftcards", "toNodeListener", lines)(app, giftcards, toNodeListener);
+    return app;
+  };
+  const servers: Record<string, () => Promise<http.RequestListener>> = {
+    "node:http": async () => toNodeListener(createHandler(checkout, { ...options, path: "/shop/giftcards" })),
+    express: () => mount("express.js", express()),
+    fastify: async () => {
+      const app = await mount("fastify.js", Fastify());
+      await app.ready();
+      return app.routing;
     },
-    Hono: () => {
-      const app = new Hono();
-      app.all("/shop/giftcards/*", (c) => handler()(c.req.raw));
-      return http.createServer(toNodeListener(async (request) => app.fetch(request)));
+    hono: async () => {
+      const app = await mount("hono.js", new Hono());
+      return toNodeListener(async (request) => app.fetch(request));
     },
   };
-  for (const [name, create] of Object.entries(servers)) {
+  for (const [name, listen] of Object.entries(servers)) {
     it(`in ${name} it answers as alone`, async () => {
-      const server = create();
+      const server = http.createServer(await listen());
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/shop/giftcards`;
+      const { port } = server.address() as AddressInfo;
+      const path = name === "node:http" ? "/shop/giftcards" : "/giftcards";
       try {
-        const { cart, cookie } = newSession();
-        const { cardNumber, pin } = await shop.card(500);
-        const applied = await fetch(`${base}/carts/${cart.id}/cards`, {
-          method: "POST",
-          headers: { cookie, ...JSON_TYPE },
-          body: JSON.stringify({ cardNumber, pin }),
-        });
-        expect(await applied.json()).toMatchObject({ coveredCents: 500, remainingCents: 6998 });
-        expect((await fetch(`${base}/carts/${cart.id}`)).status).toBe(404);
+        await callMounted(`http://127.0.0.1:${port}${path}`, shop, newSession());
       } finally {
         server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));

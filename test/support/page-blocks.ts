@@ -1,0 +1,28 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+/** A fenced block of a page: its language, the file that it is, and its text. */
+export interface Block {
+  readonly language: string;
+  readonly file: string | undefined;
+  readonly text: string;
+}
+
+/** The fenced blocks of a page, by its path in the repository. A block names its file as in "```js file=shop.mjs". */
+export async function readBlocks(page: string): Promise<Block[]> {
+  const text = await readFile(path.resolve(import.meta.dirname, "../..", page), "utf8");
+  return [...text.matchAll(/^```(\w+)(?: file=(\S+))?\n(.*?)^```$/gms)].map(
+    ([, language = "", file, body = ""]) => ({ language, file, text: body }),
+  );
+}
+
+/**
+ * The text of the page's block that is this file.
+ *
+ * @throws {Error} where the page has none
+ */
+export async function readBlock(page: string, file: string): Promise<string> {
+  const block = (await readBlocks(page)).find((one) => one.file === file);
+  if (!block) throw new Error(`${page} has no block "file=${file}".`);
+  return block.text;
+}
