@@ -10,6 +10,7 @@ import { runNode } from "./process.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const stamps = path.join(root, "node_modules", ".cache", "giftcard-pay", "built");
+const commonJs = fileURLToPath(new URL("commonjs.mjs", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 /**
@@ -18,6 +19,7 @@ const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
  * @property {string} folder where it is built
  * @property {string[]} args what Node runs there
  * @property {string[]} [forced] what is added to build it although it is up to date
+ * @property {boolean} [commonJs] whether its `exports` have files for `require`, which are made after it
  * @property {string[]} output what must be there afterwards, from the folder
  * @property {string[]} needs the parts that are built before it
  * @property {Record<string, string>} [env]
@@ -26,7 +28,8 @@ const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 const compiled = {
   args: [tsc, "--build"],
   forced: ["--force"],
-  output: ["dist/index.js", "dist/index.d.ts"],
+  commonJs: true,
+  output: ["dist/index.js", "dist/index.d.ts", "dist/index.cjs", "dist/index.d.cts"],
 };
 
 /** In the order in which they are built. @satisfies {Record<string, Part>} */
@@ -37,7 +40,8 @@ const parts = {
   widget: {
     folder: "packages/widget",
     args: ["build.mjs"],
-    output: ["dist/index.js", "dist/giftcard-pay.standalone.js"],
+    commonJs: true,
+    output: ["dist/index.js", "dist/index.cjs", "dist/giftcard-pay.standalone.js"],
     needs: ["checkout"],
   },
   medusa: {
@@ -90,13 +94,16 @@ export async function build(names = partNames, { force = false, progress = () =>
     }
     const startedAt = performance.now();
     await rm(stamp, { force: true });
-    await runNode({
-      name: `The build of ${name}`,
-      args: force ? [...part.args, ...(part.forced ?? [])] : part.args,
-      cwd: path.join(root, part.folder),
-      ...(part.env && { env: part.env }),
-      ...(signal && { signal }),
-    });
+    const run = (/** @type {string} */ step, /** @type {string[]} */ args) =>
+      runNode({
+        name: step,
+        args,
+        cwd: path.join(root, part.folder),
+        ...(part.env && { env: part.env }),
+        ...(signal && { signal }),
+      });
+    await run(`The build of ${name}`, force ? [...part.args, ...(part.forced ?? [])] : part.args);
+    if (part.commonJs) await run(`What makes ${name} reachable from CommonJS`, [commonJs, "."]);
     if (!isMade()) throw new Error(`The build of ${name} ended well, but made no ${part.output.join(", ")}.`);
     await mkdir(stamps, { recursive: true });
     await writeFile(stamp, hash);
@@ -123,7 +130,7 @@ const notSources = new Set(["dist", "node_modules", "test", "coverage"]);
 async function hashOf(part, hashes) {
   const hash = createHash("sha256");
   for (const need of part.needs) hash.update(hashes.get(need) ?? "");
-  const files = [path.join(root, "tsconfig.base.json"), path.join(root, "package-lock.json")];
+  const files = [path.join(root, "tsconfig.base.json"), path.join(root, "package-lock.json"), commonJs];
   await listSources(path.join(root, part.folder), files);
   for (const file of files) hash.update(`${path.relative(root, file)}\0`).update(await readFile(file));
   return hash.digest("hex");

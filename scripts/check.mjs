@@ -47,9 +47,9 @@ const types = (project) =>
 /** A package as npm would publish it: the paths it promises, and its types for each way of importing it. @param {string} name @returns {Step} */
 function packed(name) {
   const folder = `packages/${name}`;
-  // The plugin is CommonJS, since Medusa requires it; its admin pages are for Medusa's own bundler and have no types.
-  const profile =
-    name === "medusa" ? ["--profile", "node16", "--exclude-entrypoints", "admin"] : ["--profile", "esm-only"];
+  // What isn't for a server's `import` or `require`: a file for a page's script tag, and pages for Medusa's own bundler.
+  const others = { widget: "standalone", medusa: "admin" }[name];
+  const profile = ["--profile", "node16", ...(others ? ["--exclude-entrypoints", others] : [])];
   return {
     name: `package ${name}`,
     async run() {
