@@ -8,15 +8,9 @@ import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startBank } from "../scripts/plain-shop.mjs";
 import { freePort, startNode } from "../scripts/process.mjs";
+import { type Block, readBlock, readBlocks } from "./support/page-blocks.js";
 import { runCommand } from "./support/service.js";
 import { testDatabase } from "./support/test-database.js";
-
-/** A fenced block of a page: its language, the file that it is, and its text. */
-interface Block {
-  readonly language: string;
-  readonly file: string | undefined;
-  readonly text: string;
-}
 
 const root = path.resolve(import.meta.dirname, "..");
 const modules = path.join(root, "node_modules");
@@ -51,13 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closers.reverse()) await close();
 });
-
-async function readBlocks(page: string): Promise<Block[]> {
-  const text = await readFile(path.join(root, page), "utf8");
-  return [...text.matchAll(/^```(\w+)(?: file=(\S+))?\n(.*?)^```$/gms)].map(
-    ([, language = "", file, body = ""]) => ({ language, file, text: body }),
-  );
-}
 
 /** The one block that holds this text; from now on it counts as run. */
 function take(text: string): string {
@@ -225,11 +212,9 @@ describe("docs/any-shop.md, line by line", () => {
 
 describe("the README of the checkout package", () => {
   it("shows the same shop, in under 60 lines", async () => {
-    const [shown] = (await readBlocks("packages/checkout/README.md")).filter(
-      ({ file }) => file === "shop.mjs",
-    );
-    expect(shown?.text).toBe(blocks.find(({ file }) => file === "shop.mjs")?.text);
-    expect(shown?.text.trimEnd().split("\n").length).toBeLessThan(60);
+    const shown = await readBlock("packages/checkout/README.md", "shop.mjs");
+    expect(shown).toBe(blocks.find(({ file }) => file === "shop.mjs")?.text);
+    expect(shown.trimEnd().split("\n").length).toBeLessThan(60);
   });
 });
 
