@@ -30,6 +30,7 @@ export const journalSchema: { readonly up: readonly string[]; readonly down: rea
     "create index if not exists giftcard_tender_cart on giftcard_tender (cart_id)",
     "create index if not exists giftcard_tender_held on giftcard_tender (cart_id) where state in ('applied', 'charging')",
     "create index if not exists giftcard_tender_expiry on giftcard_tender (expires_at) where sealed_card is not null",
+    "create index if not exists giftcard_tender_unspent on giftcard_tender (expires_at) where state in ('quoted', 'applied')",
     `create unique index if not exists giftcard_tender_card_once on giftcard_tender (cart_id, fingerprint)
       where state in ('applied', 'charging')`,
     `create table if not exists giftcard_attempt (
@@ -68,6 +69,7 @@ export const journalSchema: { readonly up: readonly string[]; readonly down: rea
       where state in (${sqlList(livingStates)})`,
     `create index if not exists giftcard_attempt_open on giftcard_attempt (next_try_at)
       where state in (${sqlList(recoverableStates)})`,
+    "create index if not exists giftcard_attempt_sealed on giftcard_attempt (created_at) where sealed_card is not null",
     `create index if not exists giftcard_attempt_state on giftcard_attempt (state, created_at)`,
     `create table if not exists giftcard_action (
       id bigint generated always as identity primary key,

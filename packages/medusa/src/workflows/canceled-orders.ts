@@ -2,6 +2,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
+import { LOOKED } from "./review.js";
 
 /** A card that is charged for an order which is canceled, or whose payment still stands in Medusa. */
 export interface ChargedCanceled {
@@ -15,20 +16,27 @@ export interface ChargedCanceled {
 /**
  * Medusa cancels an order also when a payment's own cancelation fails. Where not even the journal could be written
  * then, nobody owes the card its reversal; and where it could, the payment still looks alive. These are they.
+ *
+ * @param after where this run's page of the review begins
  */
-export async function findChargedCanceled(container: MedusaContainer): Promise<ChargedCanceled[]> {
+export async function findChargedCanceled(
+  container: MedusaContainer,
+  after: string,
+): Promise<ChargedCanceled[]> {
   const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const rows = await runSql(
-    `select a.reference, a.order_id, p.id as payment_id,
-       exists (select 1 from capture where payment_id = p.id and deleted_at is null) as captured,
-       exists (select 1 from refund where payment_id = p.id and deleted_at is null) as refunded
-     from giftcard_attempt a
-     join "order" o on o.id = a.order_id and o.canceled_at is not null
-     join payment p on p.payment_session_id = a.external_id and p.deleted_at is null
-     where a.state in ('committed', 'captured') or (a.state in ('reversing', 'reversed') and p.canceled_at is null
-       and not exists (select 1 from refund where payment_id = p.id and deleted_at is null))
+    `with ${LOOKED} select a.reference, a.order_id, p.id as payment_id, p.captured, p.refunded from looked a
+     cross join lateral (select 1 from "order" where id = a.order_id and canceled_at is not null offset 0) o
+     cross join lateral (
+       select id, canceled_at,
+         (select count(*) from capture where payment_id = payment.id and deleted_at is null) > 0 as captured,
+         (select count(*) from refund where payment_id = payment.id and deleted_at is null) > 0 as refunded
+       from payment where payment_session_id = a.external_id and deleted_at is null offset 0
+     ) p
+     where a.state in ('committed', 'captured')
+       or (a.state in ('reversing', 'reversed') and p.canceled_at is null and not p.refunded)
      limit 100`,
-    [],
+    [after],
   );
   return rows.map((row) => ({
     reference: String(row.reference),

@@ -9,6 +9,7 @@ import type { GiftcardService } from "../modules/giftcard/service.js";
 import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
 import { type CartPayment, ordersOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
 import { createGiftSession, deleteSessions, newOwner } from "./sessions.js";
+import { expectRemainder } from "./unpaid-orders.js";
 
 /** What a completion did, as plain data: Medusa keeps it, and `undoCompletion` undoes it. */
 export interface CompletionRecord {
@@ -196,6 +197,8 @@ async function charge(
     await engine.renew(owner);
     await payments.authorizePaymentSession(sessionId, {});
   }
+  if (remainder && settings.allowPendingRemainder)
+    await expectRemainder(container, remainder.id, record.cartId);
   if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
   if (remainder) {
     await engine.renew(owner);

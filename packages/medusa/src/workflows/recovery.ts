@@ -5,11 +5,14 @@ import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
 import { findChargedCanceled, undoCharge } from "./canceled-orders.js";
 import { paidOrderOfCart } from "./cart-payment.js";
+import { closeCart, findReopened } from "./reopened-carts.js";
+import { takeReviewPage } from "./review.js";
 import { bookPayment, findUnbooked } from "./unbooked-payments.js";
 import {
   endUnpaidOrder,
   findCardsBesideOrders,
   findLapsedRemainders,
+  forgetRemainders,
   type PlacedCart,
 } from "./unpaid-orders.js";
 
@@ -40,17 +43,25 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
     });
   await endAll(await findCardsBesideOrders(container, settings.leaseMs), true);
   await endAll(await findLapsedRemainders(container, settings.pendingRemainderLifeMs), false);
+  await forgetRemainders(container);
+  const after = await takeReviewPage(container);
   await each(
     container,
-    await findChargedCanceled(container),
+    await findChargedCanceled(container, after),
     "is canceled and can't be given back now",
     (charge) => undoCharge(container, charge),
   );
   await each(
     container,
-    await findUnbooked(container, settings.leaseMs),
+    await findUnbooked(container, after, settings.leaseMs),
     "lacks a capture or refund",
     (entry) => bookPayment(container, entry, settings.leaseMs),
+  );
+  await each(
+    container,
+    await findReopened(container, after, settings.leaseMs),
+    "has an open cart",
+    ({ cartId }) => closeCart(container, cartId),
   );
   return { attempts, canceledOrderIds };
 }

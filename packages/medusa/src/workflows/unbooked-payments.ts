@@ -4,6 +4,7 @@ import { MathBN, Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
+import { LOOKED } from "./review.js";
 
 /** A capture or refund of a gift card payment that its order doesn't know of. */
 export interface Unbooked {
@@ -20,29 +21,37 @@ export interface Unbooked {
   readonly amount: string;
 }
 
-const ofKind = (kind: "capture" | "refund") => `
-  select '${kind}' as kind, id, payment_id, raw_amount->>'value' as amount from ${kind}
-  where deleted_at is null and created_at > now() - interval '1 day'
-    and created_at < now() - ($1::float8 * interval '1 millisecond')`;
+const ofKind = (kind: "capture" | "refund") =>
+  `select '${kind}' as kind, id, raw_amount->>'value' as amount, created_at from ${kind}
+   where payment_id = p.id and deleted_at is null`;
 
 /**
- * Captures and refunds of the last day that Medusa began and never finished: it writes them beside the payment first,
- * and into the order last, and died in between.
+ * Captures and refunds that Medusa began and never finished: it writes them beside the payment first, and into the order
+ * last, and died in between.
  *
+ * @param after where this run's page of the review begins
  * @param graceMs how long a capture or refund may take
  */
-export async function findUnbooked(container: MedusaContainer, graceMs: number): Promise<Unbooked[]> {
+export async function findUnbooked(
+  container: MedusaContainer,
+  after: string,
+  graceMs: number,
+): Promise<Unbooked[]> {
   const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const rows = await runSql(
-    `select a.reference, a.state, a.order_id, p.currency_code, p.id as payment_id, p.captured_at, entry.kind, entry.id, entry.amount
-     from (${ofKind("capture")} union all ${ofKind("refund")}) entry
-     join payment p on p.id = entry.payment_id and p.deleted_at is null
-     join giftcard_attempt a on a.external_id = p.payment_session_id
-     join "order" o on o.id = a.order_id and o.deleted_at is null
-     where a.state in ('committed', 'captured', 'reversed') and not exists (select 1 from order_transaction t
-       where t.order_id = a.order_id and t.reference = entry.kind and t.reference_id = entry.id and t.deleted_at is null)
+    `with ${LOOKED} select a.reference, a.state, a.order_id, p.currency_code, p.id as payment_id, p.captured_at,
+       entry.kind, entry.id, entry.amount
+     from looked a
+     cross join lateral (select id, currency_code, captured_at from payment
+       where payment_session_id = a.external_id and deleted_at is null offset 0) p
+     cross join lateral (${ofKind("capture")} union all ${ofKind("refund")} offset 0) entry
+     where a.state in ('committed', 'captured', 'reversed')
+       and entry.created_at < now() - ($2::float8 * interval '1 millisecond')
+       and (select count(*) from order_transaction t where t.reference_id = entry.id and t.reference = entry.kind
+         and t.order_id = a.order_id and t.deleted_at is null) = 0
+       and (select count(*) from "order" where id = a.order_id and deleted_at is null) = 1
      order by entry.kind limit 100`,
-    [graceMs],
+    [after, graceMs],
   );
   return rows.map((row) => ({
     reference: String(row.reference),

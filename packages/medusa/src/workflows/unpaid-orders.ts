@@ -25,12 +25,14 @@ export async function findCardsBesideOrders(
   const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const rows = await runSql(
     `select distinct placed.order_id, placed.cart_id from giftcard_tender tender
-     join order_cart placed on placed.cart_id = tender.cart_id and placed.deleted_at is null
-     join "order" o on o.id = placed.order_id and o.canceled_at is null and o.deleted_at is null
+     cross join lateral (select order_id, cart_id from order_cart
+       where cart_id = tender.cart_id and deleted_at is null offset 0) placed
+     cross join lateral (select created_at from "order"
+       where id = placed.order_id and canceled_at is null and deleted_at is null offset 0) o
      where tender.state in ('applied', 'charging')
        and o.created_at < now() - ($1::float8 * interval '1 millisecond')
-       and not exists (select 1 from giftcard_attempt attempt where attempt.cart_id = tender.cart_id
-         and attempt.state in ('intent', 'sent', 'devalued'))
+       and (select count(*) from giftcard_attempt attempt where attempt.cart_id = tender.cart_id
+         and attempt.state in ('intent', 'sent', 'devalued')) = 0
      limit 100`,
     [graceMs],
   );
@@ -44,18 +46,41 @@ export async function findLapsedRemainders(
 ): Promise<PlacedCart[]> {
   const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const rows = await runSql(
-    `select placed.order_id, placed.cart_id from payment_session session
-     join order_payment_collection link on link.payment_collection_id = session.payment_collection_id
-       and link.deleted_at is null
-     join order_cart placed on placed.order_id = link.order_id and placed.deleted_at is null
-     join "order" o on o.id = placed.order_id and o.canceled_at is null and o.deleted_at is null
-     where session.status = 'pending_authorization' and session.deleted_at is null
-       and session.metadata ? '${COVERED_CENTS}'
-       and session.created_at < now() - ($1::float8 * interval '1 millisecond')
+    `select placed.order_id, placed.cart_id from giftcard_remainder remainder
+     cross join lateral (select 1 from payment_session
+       where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null
+         and created_at < now() - ($1::float8 * interval '1 millisecond') offset 0) session
+     cross join lateral (select order_id, cart_id from order_cart
+       where cart_id = remainder.cart_id and deleted_at is null offset 0) placed
+     cross join lateral (select 1 from "order"
+       where id = placed.order_id and canceled_at is null and deleted_at is null offset 0) o
      limit 100`,
     [lifeMs],
   );
   return rows.map(toPlacedCart);
+}
+
+/** Writes down, before it is asked, that a method may promise to pay this cart's rest later. */
+export async function expectRemainder(
+  container: MedusaContainer,
+  sessionId: string,
+  cartId: string,
+): Promise<void> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  await runSql(
+    "insert into giftcard_remainder (session_id, cart_id) values ($1, $2) on conflict (session_id) do nothing",
+    [sessionId, cartId],
+  );
+}
+
+/** Forgets remainders that nobody waits for any more. */
+export async function forgetRemainders(container: MedusaContainer): Promise<void> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  await runSql(
+    `delete from giftcard_remainder remainder where created_at < now() - interval '1 day' and (select count(*)
+       from payment_session where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null) = 0`,
+    [],
+  );
 }
 
 /** The order that waits for this session's payment beside gift cards, or null. */

@@ -1,19 +1,33 @@
+import { journalSchema } from "@giftcard-pay/checkout";
 import { Migration } from "@medusajs/framework/mikro-orm/migrations";
 
-/**
- * Which process works at a cart's payment. Unlogged: after a crash of PostgreSQL nobody works at any, and a lease costs no
- * wait for the disk.
- */
+/** What recovery finds its work by, which process works at a cart, and what the money flow's tables got meanwhile. */
 export class Migration20261121120000 extends Migration {
   override up(): void {
+    for (const statement of journalSchema.up) this.addSql(statement);
+    this.addSql("create index if not exists giftcard_attempt_changed on giftcard_attempt (updated_at)");
+    // Unlogged: after a crash of PostgreSQL nobody works at any cart, and a lease costs no wait for the disk.
     this.addSql(`create unlogged table if not exists giftcard_cart_lease (
       cart_id text primary key,
       owner text not null,
       until timestamptz not null
     )`);
+    this.addSql(`create table if not exists giftcard_remainder (
+      session_id text primary key,
+      cart_id text not null,
+      created_at timestamptz not null default now()
+    )`);
+    this.addSql(`create table if not exists giftcard_review (
+      id boolean primary key default true check (id),
+      after text not null
+    )`);
+    this.addSql("insert into giftcard_review (after) values ('') on conflict do nothing");
   }
 
   override down(): void {
-    this.addSql("drop table if exists giftcard_cart_lease");
+    for (const table of ["giftcard_review", "giftcard_remainder", "giftcard_cart_lease"]) {
+      this.addSql(`drop table if exists ${table}`);
+    }
+    this.addSql("drop index if exists giftcard_attempt_changed");
   }
 }

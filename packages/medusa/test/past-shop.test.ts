@@ -1,0 +1,85 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { writePast } from "./support/past-shop.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+const past = { orders: 15_000, withCards: 10_000, abandoned: 1000 };
+
+let shop: TestShop;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop();
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  await writePast(database, past);
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
+
+/** How many rows of each table were read one after the other, and how many by an index, by anybody until now. */
+async function rowsRead() {
+  // A process tells what it did once it has been idle for a second.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const { rows } = await database.query(
+    `select relname, seq_tup_read::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as looked_up from pg_stat_user_tables
+     where n_live_tup > 100 or relname like 'giftcard%'`,
+  );
+  return new Map(rows.map(({ relname, scanned, looked_up }) => [String(relname), { scanned, looked_up }]));
+}
+
+test("recovery reads what is open and a page of the past, never a table of Medusa's from one end to the other", async () => {
+  await recover();
+  const before = await rowsRead();
+  const runs = 10;
+  for (let run = 0; run < runs; run += 1) await recover();
+  const after = await rowsRead();
+  const read = [...after].map(([table, now]) => ({
+    table,
+    scanned: now.scanned - (before.get(table)?.scanned ?? 0),
+    lookedUp: (now.looked_up - (before.get(table)?.looked_up ?? 0)) / runs,
+  }));
+  const named = (table: string) => read.find((one) => one.table === table);
+  // It did look through the past: ten pages of it, which is all of it, and more.
+  expect(named("payment")?.lookedUp).toBeGreaterThan(1000);
+  const big = [
+    "order",
+    "payment",
+    "capture",
+    "refund",
+    "payment_session",
+    "order_transaction",
+    "order_cart",
+    "cart",
+  ];
+  for (const table of [...big, "giftcard_tender"]) {
+    expect(named(table)?.scanned, `${table} was scanned`).toBe(0);
+    // A page is 2,000, and the last day and the carts that were left are fewer; some are looked at three times.
+    expect(named(table)?.lookedUp, `${table} was read too often`).toBeLessThan(12_000);
+  }
+});
+
+test("what Medusa left undone years ago is found by itself", async () => {
+  // Canceled in Medusa, while the journal couldn't be written: the card is still charged.
+  const i = past.withCards - 7;
+  await database.query(`update "order" set canceled_at = now(), status = 'canceled' where id = $1`, [
+    `order_${i}`,
+  ]);
+  // A capture that the order was never told of.
+  await database.query("delete from order_transaction where id = $1", [`gifttrx_${i - 2}`]);
+  const pages = past.withCards / 2000 + 1;
+  for (let run = 0; run < pages; run += 1) await recover();
+  const found = await database.query("select state from giftcard_attempt where order_id = $1", [
+    `order_${i}`,
+  ]);
+  // Its service isn't this one, so a person is asked; nothing of it was sent anywhere.
+  expect(found.rows).toEqual([{ state: "needs_attention" }]);
+  const { rows } = await database.query(
+    "select amount::float8 from order_transaction where order_id = $1 and reference_id = $2",
+    [`order_${i - 2}`, `giftcapt_${i - 2}`],
+  );
+  expect(rows).toEqual([{ amount: 10 }]);
+});

@@ -1,0 +1,83 @@
+import type pg from "pg";
+
+/** How much has happened in a shop. */
+export interface Past {
+  readonly orders: number;
+  /** Orders that a card paid 10.00 of; the others were paid by another method alone. */
+  readonly withCards: number;
+  /** Carts whose shopper applied a card and went away, in the last month. */
+  readonly abandoned: number;
+}
+
+const price = `25.00, '{"value": "25"}'::jsonb`;
+const part = (cents: number) => `${cents / 100}, '{"value": "${cents / 100}"}'::jsonb`;
+
+/** Every 40th order was canceled, and every 50th was refunded. The last one is a minute old, the first one a year. */
+const orders = `
+  create temporary table past as select i, i <= $with as has_card, i % 40 = 0 as is_canceled, i % 50 = 1 as is_refunded,
+    now() - interval '1 minute' - i * interval '365 days' / $orders as at from generate_series(1, $orders) i;
+  insert into "order" (id, currency_code, status, created_at, updated_at, canceled_at)
+    select 'order_' || i, 'eur', (case when is_canceled then 'canceled' else 'pending' end)::order_status_enum, at, at,
+      case when is_canceled then at end from past;
+  insert into cart (id, currency_code, created_at, updated_at, completed_at)
+    select 'cart_' || i, 'eur', at, at, at from past;
+  insert into order_cart (order_id, cart_id, id, created_at) select 'order_' || i, 'cart_' || i, 'ordercart_' || i, at from past;
+  insert into payment_collection (id, currency_code, amount, raw_amount, status, created_at)
+    select 'pay_col_' || i, 'eur', ${price}, 'completed', at from past;
+  insert into cart_payment_collection (cart_id, payment_collection_id, id, created_at)
+    select 'cart_' || i, 'pay_col_' || i, 'capaycol_' || i, at from past;
+  insert into order_payment_collection (order_id, payment_collection_id, id, created_at)
+    select 'order_' || i, 'pay_col_' || i, 'ordpay_' || i, at from past;`;
+
+/** The payments of one method: a session, a payment, its capture or refund, and what the order knows of it. */
+const payments = (kind: string, provider: string, cents: number, which: string) => `
+  insert into payment_session (id, currency_code, amount, raw_amount, provider_id, data, status, payment_collection_id, created_at)
+    select '${kind}ses_' || i, 'eur', ${part(cents)}, '${provider}', jsonb_build_object('session_id', '${kind}ses_' || i), 'authorized', 'pay_col_' || i, at
+    from past where ${which};
+  insert into payment (id, currency_code, amount, raw_amount, provider_id, data, payment_collection_id, payment_session_id,
+      created_at, captured_at, canceled_at)
+    select '${kind}pay_' || i, 'eur', ${part(cents)}, '${provider}', jsonb_build_object('session_id', '${kind}ses_' || i), 'pay_col_' || i, '${kind}ses_' || i, at,
+      case when not is_canceled then at end, case when is_canceled then at end from past where ${which};
+  insert into capture (id, amount, raw_amount, payment_id, created_at)
+    select '${kind}capt_' || i, ${part(cents)}, '${kind}pay_' || i, at from past where ${which} and not is_canceled;
+  insert into refund (id, amount, raw_amount, payment_id, created_at)
+    select '${kind}ref_' || i, ${part(cents)}, '${kind}pay_' || i, at from past
+    where ${which} and is_refunded and not is_canceled;
+  insert into order_transaction (id, order_id, amount, raw_amount, currency_code, reference, reference_id, created_at)
+    select '${kind}trx_' || i, 'order_' || i, ${part(cents)}, 'eur', 'capture', '${kind}capt_' || i, at from past
+    where ${which} and not is_canceled;
+  insert into order_transaction (id, order_id, amount, raw_amount, currency_code, reference, reference_id, created_at)
+    select '${kind}back_' || i, 'order_' || i, ${part(-cents)}, 'eur', 'refund', '${kind}ref_' || i, at from past
+    where ${which} and is_refunded and not is_canceled;`;
+
+const journal = `
+  insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expires_at, created_at, updated_at)
+    select 'gct_' || i, 'cart_' || i, case when is_canceled then 'removed' else 'spent' end, '0000', md5(i::text), 5000,
+      at + interval '2 hours', at, at from past where has_card;
+  insert into giftcard_attempt (reference, tender_id, cart_id, external_id, order_id, environment, base_url, company_id,
+      state, last_four, amount_cents, deducted_cents, sealed_token, balance_before_cents, created_at, updated_at)
+    select 'gc_' || md5(i::text), 'gct_' || i, 'cart_' || i, 'giftses_' || i, 'order_' || i, 'sandbox', 'http://127.0.0.1:1', 1,
+      case when is_canceled or is_refunded then 'reversed' else 'captured' end, '0000', 1000, 1000, 'sealed', 5000, at, at
+    from past where has_card;
+  insert into cart (id, currency_code, created_at)
+    select 'left_' || i, 'eur', now() - i * interval '30 days' / $abandoned from generate_series(1, $abandoned) i;
+  insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expires_at, created_at, updated_at)
+    select 'gcl_' || i, 'left_' || i, 'applied', '0000', md5(i::text), 5000, at + interval '2 hours', at, at
+    from (select i, now() - i * interval '30 days' / $abandoned as at from generate_series(1, $abandoned) i) carts;`;
+
+/** Writes a shop's past into its database, with what recovery has to look through and nothing that is left to do. */
+export async function writePast(database: pg.Client, past: Past): Promise<void> {
+  const script = [
+    orders,
+    payments("bank", "pp_bank_bank", 1500, "true"),
+    payments("gift", "pp_giftcard_giftcard", 1000, "has_card"),
+    journal,
+    "drop table past; analyze;",
+  ].join("\n");
+  const counts: Record<string, number> = {
+    orders: past.orders,
+    with: past.withCards,
+    abandoned: past.abandoned,
+  };
+  await database.query(script.replace(/\$([a-z]+)/g, (_, name: string) => String(counts[name])));
+}
