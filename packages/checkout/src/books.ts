@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { Attempt, AttemptFilter, Journal } from "./journal.js";
 import { type Days, momentsOf } from "./period.js";
 import {
@@ -167,6 +167,8 @@ const readAll = ({ journal, environment, companyId }: Books, filter: AttemptFilt
 async function* readPages(journal: Journal, filter: AttemptFilter): AsyncGenerator<Attempt> {
   let after = "";
   for (;;) {
+    // A journal in a file answers at once: a long month must not keep the shop from selling meanwhile.
+    await turn();
     const page = await journal.readPage(filter, after, PAGE);
     yield* page;
     const last = page.at(-1);

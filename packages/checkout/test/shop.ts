@@ -26,6 +26,7 @@ export interface Shop {
   readonly pool: pg.Pool;
   /** The service's client, through the proxy. */
   readonly client: GiftcardClient;
+  readonly apiKey: string;
   /** An engine on the same journal; each is a process of its own as far as the flow can tell. */
   engine(options?: Partial<EngineOptions>): Engine;
   /** A card with its balance, and a function that asks the service, past the proxy, what it holds now. */
@@ -55,6 +56,7 @@ export async function startShop(): Promise<Shop> {
     journal,
     pool,
     client: clientOf(proxy.url),
+    apiKey,
     engine: (options = {}) =>
       createEngine({
         client: clientOf(proxy.url),

@@ -1,0 +1,373 @@
+import { randomUUID } from "node:crypto";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@giftcard-pay/client";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { testDatabase } from "../../../test/support/test-database.js";
+import {
+  type Checkout,
+  type CheckoutStore,
+  createCheckout,
+  createPostgresStore,
+  dayOf,
+  type RemainderAnswer,
+  type ShopPayment,
+} from "../src/index.js";
+import { createSqliteStore } from "../src/sqlite-store.js";
+import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
+
+const LEASE_MS = 1000;
+const DAY_MS = 24 * 60 * 60_000;
+/** A day more on either side, should it be midnight. */
+const days = { from: dayOf(new Date(Date.now() - DAY_MS)), to: dayOf(new Date(Date.now() + DAY_MS)) };
+
+/** A store, and the way past it to its tables. */
+interface TestStore extends CheckoutStore {
+  /** Runs plain SQL. */
+  sql(text: string): Promise<void>;
+  /** A source of the numbers `n` from 1. */
+  numbers(count: number): string;
+  /** A moment as the tables hold it. */
+  moment(at: Date): string;
+  close(): Promise<void> | void;
+}
+
+async function openPostgres(): Promise<TestStore> {
+  const pool = new pg.Pool({ connectionString: await testDatabase(), max: 10 });
+  const store = createPostgresStore({ pool });
+  await store.migrate();
+  return {
+    ...store,
+    sql: async (text) => void (await pool.query(text)),
+    numbers: (count) => `generate_series(1, ${count}) n`,
+    moment: (at) => `timestamptz '${at.toISOString()}'`,
+    close: () => pool.end(),
+  };
+}
+
+async function openSqlite(): Promise<TestStore> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-operator-"));
+  const file = path.join(folder, "shop.db");
+  const store = await createSqliteStore({ file });
+  const tables = new DatabaseSync(file);
+  return {
+    ...store,
+    sql: async (text) => tables.exec(text),
+    numbers: (count) =>
+      `(with recursive counted(n) as (select 1 union all select n + 1 from counted where n < ${count}) select n from counted)`,
+    moment: (at) => String(at.getTime()),
+    close: () => {
+      tables.close();
+      store.close();
+      fs.rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: openSqlite })) {
+  describe(`a shop's operator, with the books on ${name},`, () => {
+    let shop: Shop;
+    let store: TestStore;
+    /** What the shop itself has written of each order that its shopper was told is paid. */
+    let orders: Map<string, ShopPayment>;
+    let bank: RemainderAnswer["status"];
+    beforeAll(async () => {
+      [shop, store] = [await startShop(), await open()];
+    });
+    beforeEach(async () => {
+      shop.proxy.clear();
+      shop.proxy.withoutExtension(false);
+      bank = "authorized";
+      orders = new Map();
+      // Each test has books of its own.
+      for (const table of ["action", "attempt", "tender", "purchase"])
+        await store.sql(`delete from giftcard_${table}`);
+    });
+    afterAll(async () => {
+      await store.close();
+      await shop.stop();
+    });
+
+    const checkout = (client = shop.client): Checkout =>
+      createCheckout({
+        ...{ client, environment: "sandbox", store, sealingKeys, leaseMs: LEASE_MS, pendingLifeMs: LEASE_MS },
+        remainder: {
+          status: async () => (bank === "pending" ? "pending" : bank),
+          cancel: async () => {},
+        },
+      });
+
+    /** Buys for 74.98, of which 50.00 are the card's, and writes it into the shop's own books. */
+    async function buy(card?: TestCard, by = checkout()): Promise<string> {
+      const cart = newCart(7498);
+      await by.apply(cart, card ?? (await shop.card(7500)));
+      const id = `order_${randomUUID()}`;
+      const authorizeRemainder = async () => ({ status: bank }) as RemainderAnswer;
+      const { status, cards } = await by.commit({ id, cart }, { authorizeRemainder });
+      const amountCents = cards.reduce((sum, part) => sum + part.amountCents, 0);
+      if (status === "paid") orders.set(id, { orderId: id, amountCents });
+      return id;
+    }
+
+    async function cancel(orderId: string): Promise<void> {
+      await checkout().reverse(orderId);
+      write(orderId, { isCanceled: true });
+    }
+
+    /** Changes a row of the shop's own books. */
+    function write(orderId: string, change: Partial<ShopPayment>): void {
+      orders.set(orderId, { ...(orders.get(orderId) as ShopPayment), ...change });
+    }
+
+    /** A charge of which a service without the extension can't tell whether it was made. It was. */
+    async function leaveToPerson(): Promise<string> {
+      shop.proxy.withoutExtension(true);
+      shop.proxy.set("devalue", "cut-after", 1);
+      await expect(buy()).rejects.toMatchObject({ code: "outcome_unknown" });
+      shop.proxy.withoutExtension(false);
+      const [attempt] = (await checkout().attempts({ states: ["needs_attention"] })).attempts;
+      return String(attempt?.reference);
+    }
+
+    const payments = async () => [...orders.values()];
+    const reconcile = (more: object = {}) => checkout().reconcile({ ...days, payments, ...more });
+    const report = async () => {
+      const printed = await shop.service.command("report", "--from", days.from, "--to", days.to);
+      return JSON.stringify(printed);
+    };
+
+    it("finds no difference whatever became of purchases, and the statement says the same", async () => {
+      await buy();
+      await cancel(await buy());
+      const refunded = await buy();
+      await checkout().refund(refunded);
+      write(refunded, { refundedCents: 5000 });
+      bank = "declined";
+      await buy();
+      expect(await reconcile()).toEqual({
+        ...{ ...days, attempts: 4, payments: 3, cards: null, moving: 0, differences: [] },
+      });
+      expect(await checkout().reconcile({ ...days, payments: orders.values() })).toMatchObject({
+        differences: [],
+      });
+      expect(await checkout().statement({ ...days, commissionPercent: 10 })).toMatchObject({
+        ...{ devaluedCents: 20_000, cancelledCents: 15_000, grossCents: 5000, netCents: 4500 },
+      });
+    });
+
+    it("sees each difference with both sides", async () => {
+      const [lost, final, refunded, owed] = [await buy(), await buy(), await buy(), await buy()];
+      await cancel(await buy());
+      const attempts = (await checkout().attempts({ orderIds: [lost] })).attempts;
+      orders.delete(lost);
+      write(final, { id: "payment 7", capturedCents: 5000 });
+      write(refunded, { refundedCents: 2500 });
+      shop.proxy.set("canceldevalue", "cut-before");
+      await cancel(owed);
+      shop.proxy.clear();
+      orders.set("order_none", { orderId: "order_none", amountCents: 1200 });
+      const undecided = await leaveToPerson();
+
+      const { differences, moving } = await reconcile();
+      expect(moving).toBe(0);
+      const seen = Object.groupBy(differences, ({ kind }) => kind);
+      expect(seen.payment_missing).toEqual([
+        {
+          ...{ kind: "payment_missing", orderId: lost },
+          ...{ reference: attempts[0]?.reference, lastFour: attempts[0]?.lastFour },
+          journal: { says: "committed", cents: 5000 },
+          other: { who: "payments", says: "nothing", cents: null },
+        },
+      ]);
+      expect(seen.attempt_missing).toEqual([
+        {
+          ...{ kind: "attempt_missing", orderId: "order_none", reference: null, lastFour: null },
+          journal: { says: "nothing", cents: null },
+          other: { who: "payments", says: "order_none paid", cents: 1200 },
+        },
+      ]);
+      expect(seen.captured).toMatchObject([
+        {
+          ...{ orderId: final, journal: { says: "committed", cents: 5000 } },
+          other: { says: "payment 7 captured", cents: 5000 },
+        },
+      ]);
+      expect(seen.held?.toSorted((a, b) => Number(a.other.cents) - Number(b.other.cents))).toMatchObject([
+        {
+          ...{ orderId: owed, journal: { says: "reversing", cents: 5000 } },
+          other: { says: `${owed} canceled`, cents: 0 },
+        },
+        { orderId: refunded, other: { says: `${refunded} partly refunded`, cents: 2500 } },
+      ]);
+      expect(seen.undecided).toMatchObject([
+        { reference: undecided, journal: { says: "needs_attention", cents: null }, other: { cents: null } },
+      ]);
+      expect(differences).toHaveLength(6);
+    });
+
+    it("sees what the service has otherwise", async () => {
+      const [card, other] = [await shop.card(7500), await shop.card(900)];
+      await buy(card);
+      // Somebody with the shop's key charged a card past the shop.
+      await createClient({
+        ...{ baseUrl: shop.service.url, companyId: shop.client.companyId as number },
+        apiKey: shop.apiKey,
+      }).devalue({ ...other, amountCents: 900, reference: `past_${randomUUID()}` });
+      const { differences, cards } = await reconcile({ report: await report() });
+      expect(cards).toBeGreaterThan(1);
+      expect(differences.filter(({ lastFour }) => lastFour === other.cardNumber.slice(-4))).toMatchObject([
+        {
+          ...{ kind: "service", journal: { says: expect.stringContaining("devalued"), cents: 0 } },
+          other: { who: "service", cents: 900 },
+        },
+      ]);
+      expect(differences.filter(({ lastFour }) => lastFour === card.cardNumber.slice(-4))).toEqual([]);
+      await expect(reconcile({ report: "nothing" })).rejects.toMatchObject({ name: "ReportError" });
+    });
+
+    it("reads a month to its end, however many charges it has", async () => {
+      const count = 1203;
+      const at = store.moment(new Date("2026-03-15T12:00:00Z"));
+      const token = `(select sealed_token from giftcard_attempt where order_id = '${await buy()}')`;
+      await store.sql(`insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents,
+          expires_at, created_at, updated_at)
+        select 'gct_' || n, 'cart_' || n, 'spent', '1234', 'card ' || n, 5000, ${at}, ${at}, ${at}
+        from ${store.numbers(count)}`);
+      await store.sql(`insert into giftcard_attempt (reference, tender_id, cart_id, external_id, order_id, environment,
+          base_url, company_id, state, last_four, amount_cents, deducted_cents, sealed_token, balance_before_cents,
+          next_try_at, created_at, updated_at, sent_at, devalued_at)
+        select 'gc_' || n, 'gct_' || n, 'cart_' || n, 'session_' || n, 'order_' || n, 'sandbox', 'http://cards.example',
+          ${shop.client.companyId}, 'committed', '1234', 1 + n % 50, 1 + n % 50, ${token}, 5000, ${at}, ${at}, ${at},
+          ${at}, ${at} from ${store.numbers(count)}`);
+      orders = new Map(
+        Array.from({ length: count }, (_, i) => [
+          `order_${i + 1}`,
+          { orderId: `order_${i + 1}`, amountCents: 1 + ((i + 1) % 50) },
+        ]),
+      );
+      const month = { from: "2026-03-01", to: "2026-03-31" };
+      const sumCents = [...orders.values()].reduce((sum, { amountCents }) => sum + amountCents, 0);
+      expect(await checkout().statement(month)).toMatchObject({ grossCents: sumCents });
+      expect((await checkout().statement(month)).lines).toHaveLength(count);
+      const listed = await checkout().reconcile({ ...month, payments });
+      expect(listed).toMatchObject({ attempts: count, payments: count, differences: [] });
+      // The first, the last, and those where one page ends and the next begins.
+      const byReference = [...orders.keys()].toSorted();
+      const planted = [0, 499, 500, 999, 1000, count - 1].map((index) => String(byReference[index]));
+      for (const id of planted) orders.delete(id);
+      async function* pages() {
+        for (const payment of orders.values()) yield payment;
+      }
+      const found = await checkout().reconcile({ ...month, payments: pages });
+      expect(found.differences.map(({ kind, orderId }) => [kind, orderId]).toSorted()).toEqual(
+        planted.map((id) => ["payment_missing", id]).toSorted(),
+      );
+    });
+
+    it("isn't told of a purchase that moves while the books are read", async () => {
+      const [kept, moved] = [await buy(), await buy()];
+      orders.delete(kept);
+      let calls = 0;
+      const found = await reconcile({
+        payments: async () => {
+          const before = await payments();
+          calls += 1;
+          // Canceled after the shop's rows were read, and a purchase of which they know nothing.
+          if (calls === 1) {
+            await cancel(moved);
+            await buy();
+          }
+          return before;
+        },
+      });
+      expect(calls).toBe(2);
+      expect(found.differences).toMatchObject([{ kind: "payment_missing", orderId: kept }]);
+    });
+
+    it("isn't told of anything while the shop sells, cancels and refunds at the same time", async () => {
+      let isSelling = true;
+      const sell = async () => {
+        for (let i = 0; i < 6; i++) {
+          const id = await buy();
+          if (i % 2 === 1) await cancel(id);
+        }
+      };
+      const selling = Promise.all([sell(), sell()]).finally(() => {
+        isSelling = false;
+      });
+      while (isSelling) expect((await reconcile()).differences).toEqual([]);
+      await selling;
+      expect(await reconcile()).toMatchObject({ attempts: 12, moving: 0, differences: [] });
+    });
+
+    it("sees an order at the bank as moving for as long as its shopper may take, and no longer", async () => {
+      bank = "pending";
+      const id = await buy();
+      expect(await reconcile()).toMatchObject({ moving: 1, differences: [] });
+      // Nobody recovers: that the card's money is nobody's then shows in the books.
+      await sleep(LEASE_MS * 3.5);
+      const late = await reconcile({ settledBefore: new Date() });
+      expect(late).toMatchObject({ moving: 0, differences: [{ kind: "payment_missing", orderId: id }] });
+      await checkout().recover();
+      expect(await reconcile()).toMatchObject({ moving: 0, differences: [] });
+    });
+
+    it("leaves out what another service's cards paid", async () => {
+      await buy();
+      const { companyId, apiKey } = await shop.service.createCompany();
+      const elsewhere = checkout(createClient({ baseUrl: shop.service.url, companyId, apiKey }));
+      const theirs = await buy(undefined, elsewhere);
+      expect(orders.has(theirs)).toBe(true);
+      expect(await reconcile()).toMatchObject({ attempts: 1, payments: 1, differences: [] });
+      expect(await elsewhere.reconcile({ ...days, payments })).toMatchObject({
+        attempts: 1,
+        differences: [],
+      });
+      expect((await checkout().statement(days)).grossCents).toBe(5000);
+    });
+
+    it("settles what only a person can tell, once, and is shown nothing sealed", async () => {
+      const reference = await leaveToPerson();
+      const { attempts, count } = await checkout().attempts({ states: ["needs_attention"] });
+      expect(count).toBe(1);
+      expect(attempts).toMatchObject([{ balanceBeforeCents: 7500, balanceAfterCents: 2500 }]);
+      expect(await checkout().retry(reference, "ada")).toMatchObject({ state: "needs_attention" });
+      const results = await Promise.all([
+        checkout().markTaken(reference, "ada"),
+        checkout().markNotTaken(reference, "bob"),
+      ]);
+      expect(results.filter(Boolean)).toHaveLength(1);
+      expect(await checkout().retry(reference, "ada")).toBeNull();
+      const evidence = await checkout().evidence(reference);
+      expect(evidence?.actions.map(({ action }) => action)).toHaveLength(2);
+      expect(evidence?.balanceBeforeAt?.getTime()).toBeLessThan(Date.now() + DAY_MS);
+      expect(await checkout().evidence("gc_none")).toBeNull();
+      const id = await buy();
+      const shown = JSON.stringify([
+        evidence,
+        attempts,
+        await checkout().attempts(),
+        await checkout().reverse(id),
+      ]);
+      for (const secret of ["eyJ", "sealed", "lease"]) expect(shown).not.toContain(secret);
+    });
+
+    it("is told how things stand", async () => {
+      await buy();
+      expect(await checkout().health()).toMatchObject({
+        environment: "sandbox",
+        service: { isReachable: true, isKeyValid: true, fault: null, companyId: shop.client.companyId },
+        seals: { newestKeyId: "test", counts: { test: 1 }, unopenable: 0 },
+        attempts: { committed: 1 },
+      });
+      const clock = (await checkout().health()).clock;
+      expect(Math.abs(clock.databaseAheadMs)).toBeLessThan(1000);
+      shop.proxy.set("geteventconcepts", "cut-before");
+      expect((await checkout().health()).service).toMatchObject({ isReachable: false, isKeyValid: null });
+    });
+  });
+}
