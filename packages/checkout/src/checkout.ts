@@ -36,6 +36,7 @@ export interface RemainderMethod {
   cancel(request: RemainderRequest): Promise<void>;
 }
 
+/** What a shop gives to its checkout: where the money flow is written down, its keys, its remainder, its limits. */
 export interface CheckoutOptions
   extends Pick<
     EngineOptions,
@@ -67,6 +68,7 @@ export interface Order {
   readonly expectedRemainderCents?: number;
 }
 
+/** What has become of an order's payment. Amounts in cents. */
 export interface CommitResult {
   /**
    * `paid`: cards and remainder. `pending`: the cards are charged, the remainder isn't paid yet; see `confirm`.
@@ -89,7 +91,7 @@ export interface Checkout
    * Pays an order: the cards first, then the remainder, then both belong to the order. Whatever fails, the cards go back.
    * Twice for one order is one purchase; after a failure or a crash it may be called again.
    *
-   * @param authorizeRemainder asks the shop's own method; needed where the cards don't cover the total
+   * @param options.authorizeRemainder asks the shop's own method; needed where the cards don't cover the total
    * @throws {CheckoutError} what a card or the service refuses; amount_changed; payment_in_progress
    */
   commit(

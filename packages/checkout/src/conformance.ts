@@ -5,9 +5,10 @@ import { cents, Secret } from "@giftcard-pay/client";
 import type { Attempt, AttemptFilter, Journal, Move } from "./journal.js";
 import { createSealer } from "./seal.js";
 
-/** One thing that a journal must do. `run` throws an AssertionError where it doesn't. */
+/** One thing that a journal must do. */
 export interface ConformanceCase {
   readonly name: string;
+  /** Tries it; throws an AssertionError where the journal doesn't do it. */
   readonly run: () => Promise<void>;
 }
 

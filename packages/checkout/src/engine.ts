@@ -53,6 +53,7 @@ export interface TenderChange {
   readonly tenderId: string;
 }
 
+/** What an engine works with, and its limits. */
 export interface EngineOptions {
   /** Must have a company id. */
   readonly client: GiftcardClient;
@@ -87,6 +88,7 @@ export interface Evidence {
   readonly otherAttemptsOfCard: readonly AttemptView[];
 }
 
+/** How far one run of recovery goes. */
 export interface RecoverOptions {
   /** The most attempts that are ended in this run. Default 100. */
   readonly limit?: number | undefined;
@@ -107,7 +109,14 @@ export interface Engine {
   quote(cart: CartView, card: CardEntry): Promise<Quote>;
   /** Applies a quoted card (or quotes and applies). Takes nothing. */
   apply(cart: CartView, request: ApplyRequest): Promise<CartSummary>;
+  /** The applied cards, what they cover of the total, and what is left, in cents. Takes nothing and calls nobody. */
   summary(cart: CartView): Promise<CartSummary>;
+  /**
+   * Takes an applied card off the cart.
+   *
+   * @param tenderId the card's `id` in the summary
+   * @throws {CheckoutError} applied_card_not_found; payment_in_progress while it is being charged
+   */
   remove(cart: CartView, tenderId: string): Promise<CartSummary>;
   /** How the order would be paid now. Takes nothing and calls nobody. */
   plan(cart: CartView): Promise<PaymentPlan>;
@@ -160,14 +169,16 @@ export interface Engine {
    */
   evidence(reference: string): Promise<Evidence | null>;
   /**
-   * A person's decision about an attempt that needs attention, written down with who decided. Each returns the attempt
-   * as it is now, or null when it doesn't need attention (any more).
+   * A person's decision about an attempt that needs attention, written down with who decided: ask the service again, for
+   * example after it was configured again. Also tries an owed reversal now.
    *
-   * `retry`: ask the service again, for example after it was configured again; also tries an owed reversal now.
-   * `markTaken`: the money is off the card and stays off. `markNotTaken`: nothing was taken, or it is back on the card.
+   * @param actor who decided
+   * @returns the attempt as it is now, or null when it doesn't need attention (any more)
    */
   retry(reference: string, actor: string): Promise<Attempt | null>;
+  /** A person's decision: the money is off the card and stays off. Otherwise as `retry`. */
   markTaken(reference: string, actor: string): Promise<Attempt | null>;
+  /** A person's decision: nothing was taken, or it is back on the card. Otherwise as `retry`. */
   markNotTaken(reference: string, actor: string): Promise<Attempt | null>;
   /** Ends what crashes and lost answers left: attempts whose lease ran out, unknown outcomes, reversals owed. */
   recover(options?: RecoverOptions): Promise<Attempt[]>;

@@ -4,6 +4,7 @@ import type { CartView } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import type { ApplyRequest, CardEntry, ShopError } from "./storefront.js";
 
+/** How the routes are tied to the shop. */
 export interface HandlerOptions {
   /**
    * Says whose cart a request may touch, by the shop's own session or cookie: the cart, or null when there is none. The
@@ -16,6 +17,11 @@ export interface HandlerOptions {
   readonly addressOf?: (request: Request) => string | undefined;
   /** Other origins whose pages may call, such as `https://www.shop.example`. Default: none. */
   readonly origins?: readonly string[];
+  /**
+   * False where a framework before the handler decides which pages may call, and no cookie says who calls; then neither is
+   * the origin checked here, nor answered for. Default true.
+   */
+  readonly checksOrigin?: boolean;
   /** Hears of failures that aren't refusals; the error holds no card. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -25,10 +31,10 @@ export interface HandlerOptions {
  * response, for any server that has these. A page of another origin can't call it unless `origins` names it.
  */
 export function createHandler(
-  checkout: Checkout,
+  checkout: Pick<Checkout, "balance" | "list" | "quote" | "apply" | "remove">,
   options: HandlerOptions,
 ): (request: Request) => Promise<Response> {
-  const { cartOf, path = "/giftcards", origins = [] } = options;
+  const { cartOf, path = "/giftcards", origins = [], checksOrigin = true } = options;
   const base = path
     .split("/")
     .filter(Boolean)
@@ -61,7 +67,7 @@ export function createHandler(
   return async (request) => {
     const headers = new Headers({ "Cache-Control": "no-store", Vary: "Origin" });
     const origin = request.headers.get("origin");
-    if (origin !== null && origins.includes(origin)) {
+    if (checksOrigin && origin !== null && origins.includes(origin)) {
       headers.set("Access-Control-Allow-Origin", origin);
       headers.set("Access-Control-Allow-Credentials", "true");
       headers.set("Access-Control-Expose-Headers", "Retry-After");
@@ -75,7 +81,7 @@ export function createHandler(
       }
     }
     try {
-      if (!isFromOwnPage(request, origins)) return refuse(403, wrongOrigin, headers);
+      if (checksOrigin && !isFromOwnPage(request, origins)) return refuse(403, wrongOrigin, headers);
       return Response.json(await route(request), { headers });
     } catch (error) {
       if (error instanceof NoSuchRoute) return refuse(404, noSuchRoute, headers);

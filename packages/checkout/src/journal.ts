@@ -201,7 +201,9 @@ export interface Journal {
     tenderId: string,
     quoteLifeMs: number,
   ): Promise<"applied" | "duplicate" | "gone">;
+  /** Removes an applied card, unless it is being charged. */
   removeTender(cartId: string, tenderId: string): Promise<"removed" | "charging" | "gone">;
+  /** One tender, or null. */
   tender(tenderId: string): Promise<Tender | null>;
   /** Applied and charging tenders, oldest first. */
   tenders(cartId: string): Promise<Tender[]>;
@@ -209,7 +211,9 @@ export interface Journal {
   holdsCard(cartId: string, fingerprints: readonly string[]): Promise<boolean>;
   /** Writes the intent and makes its tender `charging`; null when the tender isn't applied, in time, and this cart's. */
   begin(attempt: NewAttempt, lease: { owner: string; forMs: number }): Promise<Attempt | null>;
+  /** One attempt, or null. */
   attempt(reference: string): Promise<Attempt | null>;
+  /** The attempt of the shop's own payment, by its id there, or null. */
   attemptByExternalId(externalId: string): Promise<Attempt | null>;
   /** Newest first. */
   attemptsOfCart(cartId: string): Promise<Attempt[]>;

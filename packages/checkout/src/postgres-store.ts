@@ -18,6 +18,7 @@ export interface CheckoutStore {
 
 /** What is needed of a `pg` pool. */
 export interface PgPool {
+  /** Runs one statement, with `$1` and so on for the parameters. */
   query(text: string, params: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
@@ -50,13 +51,13 @@ function qualify(text: string, schema: string): string {
  *
  * @param options.pool a `pg` pool, which stays yours to end
  * @param options.schema the schema of the tables. Default `public`
- * @returns the store, and `migrate`, which makes or updates its tables; run it before the shop starts
+ * @returns the store, and `migrate`, which makes its tables
  * @throws {TypeError} when the schema's name isn't a plain one
  */
-export function createPostgresStore(options: {
-  pool: PgPool;
-  schema?: string;
-}): CheckoutStore & { migrate(): Promise<void> } {
+export function createPostgresStore(options: { pool: PgPool; schema?: string }): CheckoutStore & {
+  /** Makes or updates the tables; run it before the shop starts. */
+  migrate(): Promise<void>;
+} {
   const { pool, schema = "public" } = options;
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new TypeError("The schema's name must be lower-case letters, digits and underscores.");

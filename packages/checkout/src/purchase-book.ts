@@ -16,6 +16,7 @@ export const purchaseStates = [
   "refunding",
   "refunded",
 ] as const;
+/** The state of an order's payment. */
 export type PurchaseState = (typeof purchaseStates)[number];
 
 /** The payment of one order, as it is written down beside the journal. */
@@ -51,6 +52,7 @@ export interface PurchaseBook {
    * @returns what stands there now; it is the caller's if it has the caller's `runId`
    */
   begin(purchase: Omit<Purchase, "state" | "remainderData">, leaseMs: number): Promise<Purchase>;
+  /** The purchase of an order, or null. */
   read(orderId: string): Promise<Purchase | null>;
   /** Compare-and-set; null when it wasn't in `from` (or not this run's). */
   change(orderId: string, change: PurchaseChange): Promise<Purchase | null>;

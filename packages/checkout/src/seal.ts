@@ -18,6 +18,7 @@ export interface Card {
 /** Why a seal doesn't open. `expired`: its time has run out; `unknown_key`: sealed under a key that isn't configured. */
 export type SealFault = "expired" | "unknown_key" | "broken";
 
+/** A seal that doesn't open. It holds nothing of what was sealed. */
 export class SealError extends Error {
   override readonly name = "SealError";
   constructor(readonly fault: SealFault) {
@@ -37,7 +38,11 @@ export class SealError extends Error {
  * opens for its cart, an attempt's card and a cancel token open for their reference. The first key seals, all open.
  */
 export interface Sealer {
-  /** @param audience for whom it opens: a cart, and the service that quoted it */
+  /**
+   * Seals the card of a tender.
+   *
+   * @param audience for whom it opens: a cart, and the service that quoted it
+   */
   sealTenderCard(card: Card, audience: string, lifeMs: number): Promise<string>;
   /** @throws {SealError} */
   openTenderCard(sealed: string, audience: string): Promise<Card>;

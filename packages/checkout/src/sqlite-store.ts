@@ -25,9 +25,12 @@ const schema = `create table if not exists giftcard_purchase (
  * @param options.file where it stands; made if it isn't there. Keep it private (mode 0600) and back it up
  * @returns the store, and `close`
  */
-export async function createSqliteStore(options: {
-  file: string;
-}): Promise<CheckoutStore & { close(): void }> {
+export async function createSqliteStore(options: { file: string }): Promise<
+  CheckoutStore & {
+    /** Closes the file; nothing can be read or written after it. */
+    close(): void;
+  }
+> {
   // Imported here, so that a shop on PostgreSQL needs no Node that has it.
   const { DatabaseSync } = await import("node:sqlite");
   const database: DatabaseSync = new DatabaseSync(options.file);

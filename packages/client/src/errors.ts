@@ -92,6 +92,7 @@ export abstract class GiftcardError extends Error {
     this.cardStatus = details.cardStatus;
   }
 
+  /** What a log may show: its properties and its message. */
   toJSON(): object {
     return { ...this, message: this.message };
   }

@@ -18,8 +18,10 @@ import { keyHolders } from "./store/key-holders.js";
 import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
 
+/** Which of the two installations a service is: money moves in `live` alone. */
 export type Environment = "live" | "sandbox";
 
+/** What a service runs on. */
 export interface ServiceOptions {
   /** Stays the caller's: it is left open when the service closes. */
   readonly pool: pg.Pool;

@@ -324,6 +324,7 @@ export const endpoints = {
   },
 } as const satisfies Record<string, Endpoint>;
 
+/** An operation's name, which is also the name of the client's method. */
 export type EndpointName = keyof typeof endpoints;
 
 /** An operation's request, read from the wire. */

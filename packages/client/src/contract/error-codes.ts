@@ -60,6 +60,7 @@ export const errorDefinitions = {
   internal: { status: 500, message: "The service failed. The request id finds the cause in its log." },
 } as const satisfies Record<string, ErrorDefinition>;
 
+/** A code of this vocabulary. */
 export type ErrorCode = keyof typeof errorDefinitions;
 
 /** The definition of a code, with the optional parts visible to the type checker. */

@@ -26,14 +26,17 @@ export class Secret {
     return this.#value.length > 8 ? this.#value.slice(-4) : "••••";
   }
 
+  /** Dots. */
   toString(): string {
     return DOTS;
   }
 
+  /** Dots. */
   toJSON(): string {
     return DOTS;
   }
 
+  /** Dots, in templates and comparisons. */
   [Symbol.toPrimitive](): string {
     return DOTS;
   }

@@ -14,6 +14,7 @@ export interface Timeouts {
   readonly idleMs: number;
 }
 
+/** The times that a service waits where nothing else is said. */
 export const defaultTimeouts: Timeouts = {
   headersMs: 10_000,
   requestMs: 30_000,

@@ -28,6 +28,7 @@ export interface Limits {
 
 const QUARTER_HOUR_SECONDS = 15 * 60;
 
+/** The limits of a service where nothing else is said. */
 export const defaultLimits: Limits = {
   card: {
     failures: 10,
