@@ -2,11 +2,12 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
-import { LOOKED } from "./review.js";
+import { holdAttempt, LOOKED } from "./review.js";
 
 /** A card that is charged for an order which is canceled, or whose payment still stands in Medusa. */
 export interface ChargedCanceled {
   readonly reference: string;
+  readonly state: string;
   readonly orderId: string;
   readonly paymentId: string;
   readonly isCaptured: boolean;
@@ -25,7 +26,7 @@ export async function findChargedCanceled(
 ): Promise<ChargedCanceled[]> {
   const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const rows = await runSql(
-    `with ${LOOKED} select a.reference, a.order_id, p.id as payment_id, p.captured, p.refunded from looked a
+    `with ${LOOKED} select a.reference, a.state, a.order_id, p.id as payment_id, p.captured, p.refunded from looked a
      cross join lateral (select 1 from "order" where id = a.order_id and canceled_at is not null offset 0) o
      cross join lateral (
        select id, canceled_at,
@@ -40,6 +41,7 @@ export async function findChargedCanceled(
   );
   return rows.map((row) => ({
     reference: String(row.reference),
+    state: String(row.state),
     orderId: String(row.order_id),
     paymentId: String(row.payment_id),
     isCaptured: row.captured === true,
@@ -47,8 +49,17 @@ export async function findChargedCanceled(
   }));
 }
 
-/** Gives the money back as the canceled order should have, in the journal and in Medusa. Done twice it is done once. */
-export async function undoCharge(container: MedusaContainer, charge: ChargedCanceled): Promise<void> {
+/**
+ * Gives the money back as the canceled order should have, in the journal and in Medusa. Done twice it is done once.
+ *
+ * @param holdMs how long no other process does the same
+ */
+export async function undoCharge(
+  container: MedusaContainer,
+  charge: ChargedCanceled,
+  holdMs: number,
+): Promise<void> {
+  if (!(await holdAttempt(container, charge, holdMs))) return;
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const payments = container.resolve(Modules.PAYMENT);
   if (!charge.isCaptured) await payments.cancelPayment(charge.paymentId);

@@ -8,6 +8,7 @@ import { paidOrderOfCart } from "./cart-payment.js";
 import { closeCart, findReopened } from "./reopened-carts.js";
 import { takeReviewPage } from "./review.js";
 import { bookPayment, findUnbooked } from "./unbooked-payments.js";
+import { findUnended, type UnendedOrder } from "./unended-orders.js";
 import {
   endUnpaidOrder,
   findCardsBesideOrders,
@@ -37,19 +38,21 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
     orderOf: ({ cartId, externalId }) => paidOrderOfCart(container, cartId, externalId),
   });
   const canceledOrderIds: string[] = [];
-  const endAll = (placed: readonly PlacedCart[], mayBePending: boolean) =>
+  const endAll = (placed: readonly UnendedOrder[]) =>
     each(container, placed, "is unpaid and can't be canceled now", async (order) => {
-      if (await endUnpaidOrder(container, order, { mayBePending })) canceledOrderIds.push(order.orderId);
+      if (await endUnpaidOrder(container, order, order)) canceledOrderIds.push(order.orderId);
     });
-  await endAll(await findCardsBesideOrders(container, settings.leaseMs), true);
-  await endAll(await findLapsedRemainders(container, settings.pendingRemainderLifeMs), false);
+  const pending = (mayBePending: boolean) => (placed: PlacedCart) => ({ ...placed, mayBePending });
+  await endAll(await findUnended(container));
+  await endAll((await findCardsBesideOrders(container, settings.leaseMs)).map(pending(true)));
+  await endAll((await findLapsedRemainders(container, settings.pendingRemainderLifeMs)).map(pending(false)));
   await forgetRemainders(container);
   const after = await takeReviewPage(container);
   await each(
     container,
     await findChargedCanceled(container, after),
     "is canceled and can't be given back now",
-    (charge) => undoCharge(container, charge),
+    (charge) => undoCharge(container, charge, settings.leaseMs),
   );
   await each(
     container,

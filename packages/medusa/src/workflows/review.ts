@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
@@ -33,4 +34,24 @@ export async function takeReviewPage(container: MedusaContainer): Promise<string
     [],
   );
   return String(row?.begins_after ?? "");
+}
+
+/**
+ * Holds an attempt while what is missing of it in Medusa is done, so that two processes don't both do it.
+ *
+ * @param holdMs how long no other process does the same
+ * @returns false when another one holds it, or its state is another by now
+ */
+export async function holdAttempt(
+  container: MedusaContainer,
+  { reference, state }: { readonly reference: string; readonly state: string },
+  holdMs: number,
+): Promise<boolean> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const held = await runSql(
+    `update giftcard_attempt set lease_owner = $2, lease_until = now() + ($3::float8 * interval '1 millisecond')
+     where reference = $1 and state = $4 and (lease_until is null or lease_until <= now()) returning reference`,
+    [reference, `review_${randomUUID()}`, holdMs, state],
+  );
+  return held.length === 1;
 }

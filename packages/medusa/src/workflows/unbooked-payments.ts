@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
-import { LOOKED } from "./review.js";
+import { holdAttempt, LOOKED } from "./review.js";
 
 /** A capture or refund of a gift card payment that its order doesn't know of. */
 export interface Unbooked {
@@ -77,14 +76,9 @@ export async function bookPayment(
   entry: Unbooked,
   holdMs: number,
 ): Promise<boolean> {
-  const { engine, runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const { reference, state, orderId, kind, entryId, currency, amount } = entry;
-  const held = await runSql(
-    `update giftcard_attempt set lease_owner = $2, lease_until = now() + ($3::float8 * interval '1 millisecond')
-     where reference = $1 and state = $4 and (lease_until is null or lease_until <= now()) returning reference`,
-    [reference, `books_${randomUUID()}`, holdMs, state],
-  );
-  if (held.length === 0) return false;
+  if (!(await holdAttempt(container, entry, holdMs))) return false;
   if (kind === "capture" && !entry.isCaptured) {
     // Medusa takes the half-made capture for made, and makes no other beside it. The card is charged already.
     await container.resolve(Modules.PAYMENT).deleteCaptures([entryId]);

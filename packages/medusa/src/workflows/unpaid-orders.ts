@@ -1,10 +1,11 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { cancelOrderWorkflow, deletePaymentSessionsWorkflow } from "@medusajs/medusa/core-flows";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
-import { readOrderPayment } from "./order-payment.js";
+import { type OrderPayment, readOrderPayment } from "./order-payment.js";
 import { withCartLock } from "./sessions.js";
+import { forgetUnended, handToPerson, isKept, noteUnended } from "./unended-orders.js";
 
 /** An order, and the cart that it was. */
 export interface PlacedCart {
@@ -109,7 +110,7 @@ const toPlacedCart = (row: Record<string, unknown>): PlacedCart => ({
 /**
  * Cancels an order that nobody paid, so that nobody ships it: first no card of its cart can be charged any more, then
  * what other methods hold is given back, last the order is canceled, which reloads charged cards too. An order that is
- * paid only loses the cards that it didn't need.
+ * paid only loses the cards that it didn't need. One that Medusa refuses to cancel waits for a person.
  *
  * @param options.mayBePending false where a payment that settles later has failed, or has taken too long
  * @returns true when the order was canceled now
@@ -122,22 +123,42 @@ export async function endUnpaidOrder(
 ): Promise<boolean> {
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   return withCartLock(container, cartId, async () => {
+    if (await isKept(container, orderId)) return false;
+    await noteUnended(container, { orderId, cartId, mayBePending });
     // A completion that was frozen before it charged a card can't begin any more once its card is off the cart.
     for (const { id } of (await engine.journal.tenders(cartId)).filter(({ state }) => state === "applied")) {
       if ((await engine.journal.removeTender(cartId, id)) === "charging") return false;
     }
     const payment = await readOrderPayment(container, orderId);
-    if (!payment || payment.isCanceled) return false;
-    const { paidCents, pendingCents, totalCents } = payment;
-    if (paidCents + (mayBePending ? pendingCents : 0) >= totalCents) return false;
-    for (const id of payment.openPaymentIds) await container.resolve(Modules.PAYMENT).cancelPayment(id);
-    if (payment.openSessionIds.length > 0) {
-      const ids = [...payment.openSessionIds];
-      await deletePaymentSessionsWorkflow(container).run({ input: { ids } });
-    }
-    await cancelOrderWorkflow(container).run({ input: { order_id: orderId } });
+    const paidCents = payment ? payment.paidCents + (mayBePending ? payment.pendingCents : 0) : 0;
+    const isUnpaid = payment && !payment.isCanceled && paidCents < payment.totalCents;
+    const isCanceled = isUnpaid ? await cancelUnpaid(container, orderId, payment) : false;
+    if (isUnpaid && !isCanceled) return false;
+    await forgetUnended(container, orderId);
+    if (!isCanceled) return false;
     const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
     logger.warn(`giftcard order=${orderId} cart=${cartId} canceled: it was not paid`);
     return true;
   });
+}
+
+/** @returns false when Medusa refuses: a person has to do something first */
+async function cancelUnpaid(
+  container: MedusaContainer,
+  orderId: string,
+  { openPaymentIds, openSessionIds }: OrderPayment,
+): Promise<boolean> {
+  for (const id of openPaymentIds) await container.resolve(Modules.PAYMENT).cancelPayment(id);
+  if (openSessionIds.length > 0) {
+    await deletePaymentSessionsWorkflow(container).run({ input: { ids: [...openSessionIds] } });
+  }
+  try {
+    await cancelOrderWorkflow(container).run({ input: { order_id: orderId } });
+    return true;
+  } catch (error) {
+    const refusal = error as { type?: string; message: string };
+    if (refusal.type !== MedusaError.Types.NOT_ALLOWED) throw error;
+    await handToPerson(container, orderId, refusal.message);
+    return false;
+  }
 }

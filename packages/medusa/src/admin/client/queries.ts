@@ -2,6 +2,7 @@ import type { AttemptState, Evidence, Health, Reconciliation, Statement } from "
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { showAttempt } from "../../api/admin/giftcard-pay/attempt-view.js";
+import type { RefusedOrder } from "../../workflows/unended-orders.js";
 import { sdk } from "./sdk.js";
 
 /** What becomes of a value on its way through JSON. */
@@ -14,6 +15,7 @@ type Json<T> = T extends Date
       : T;
 
 export type AttemptRow = Json<ReturnType<typeof showAttempt>>;
+export type UnpaidOrderRow = Json<RefusedOrder> & { orderName: string | null };
 export type ActionRow = Json<Evidence["actions"][number]>;
 export type StatementView = Statement & { orderNames: Record<string, string> };
 export type ReconciliationView = Reconciliation & { orderNames: Record<string, string> };
@@ -68,6 +70,24 @@ export const useOrderAttempts = (orderId: string) =>
     refetchInterval: ({ state }) =>
       state.data?.attempts.some((attempt) => attempt.state === "reversing") ? 4_000 : 20_000,
   });
+
+export const useUnpaidOrders = () =>
+  useQuery({
+    queryKey: [KEY, "unpaid-orders"],
+    queryFn: () => sdk.client.fetch<{ orders: UnpaidOrderRow[] }>(at("unpaid-orders")),
+    refetchInterval: 30_000,
+  });
+
+/** Lets an unpaid order stay as it is. */
+export function useKeepOrder() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (orderId: string) =>
+      sdk.client.fetch(at(`unpaid-orders/${orderId}/keep`), { method: "POST" }),
+    onError: (error) => toast.error(error.message),
+    onSettled: () => queries.invalidateQueries({ queryKey: [KEY] }),
+  });
+}
 
 export const useStatement = (month: string, commission: string) =>
   useQuery({

@@ -5,6 +5,7 @@ import { type AttemptRow, useAttempts } from "../client/queries.js";
 import { AttemptDrawer } from "./attempt-drawer.js";
 import { AttemptTable } from "./attempt-table.js";
 import { Nothing, Section } from "./section.js";
+import { UnpaidOrdersSection } from "./unpaid-orders-section.js";
 import { useDecide } from "./use-decide.js";
 
 const LIMIT = 100;
@@ -44,6 +45,7 @@ export function OpenSections() {
           <Nothing>{attention ? "Nothing needs attention." : "Loading…"}</Nothing>
         )}
       </Section>
+      <UnpaidOrdersSection />
       <Section
         title={withCount("Open reversals", owed?.count)}
         about="The shop tries these by itself until they are done."

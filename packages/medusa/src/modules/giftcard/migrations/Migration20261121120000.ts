@@ -17,6 +17,16 @@ export class Migration20261121120000 extends Migration {
       cart_id text not null,
       created_at timestamptz not null default now()
     )`);
+    this.addSql(`create table if not exists giftcard_unpaid_order (
+      order_id text primary key,
+      cart_id text not null,
+      may_be_pending boolean not null,
+      found_at timestamptz not null default now(),
+      refusal text,
+      refused_at timestamptz,
+      kept_by text,
+      kept_at timestamptz
+    )`);
     this.addSql(`create table if not exists giftcard_review (
       id boolean primary key default true check (id),
       after text not null
@@ -25,7 +35,9 @@ export class Migration20261121120000 extends Migration {
   }
 
   override down(): void {
-    for (const table of ["giftcard_review", "giftcard_remainder", "giftcard_cart_lease"]) {
+    for (const table of ["review", "unpaid_order", "remainder", "cart_lease"].map(
+      (name) => `giftcard_${name}`,
+    )) {
       this.addSql(`drop table if exists ${table}`);
     }
     this.addSql("drop index if exists giftcard_attempt_changed");

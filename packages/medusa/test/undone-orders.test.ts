@@ -1,0 +1,344 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
+
+/** How old something has to be before recovery takes it for left behind. */
+const LEASE_MS = 1500;
+
+let shop: TestShop;
+let peer: TestPeer;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop({}, { timeoutMs: 1000, leaseMs: LEASE_MS });
+  peer = await shop.startPeer();
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  await database.query(`create function refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'the disk is full'; end $$`);
+});
+afterEach(async () => {
+  await heal();
+  shop.proxy.clear();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+let broken: string[] = [];
+/** From now on nobody can write these rows: so Medusa dies, or fails, at just this step. */
+async function breakWrites(table: string, event: string, when: string): Promise<void> {
+  await database.query(
+    `create trigger refuse_${broken.length} before ${event} on ${table} for each row when (${when}) execute function refuse()`,
+  );
+  broken.push(table);
+}
+async function heal(): Promise<void> {
+  for (const [index, table] of broken.entries())
+    await database.query(`drop trigger refuse_${index} on ${table}`);
+  broken = [];
+}
+
+const recover = (storefront = shop.storefront) => storefront.ok("POST", "/admin/giftcard-pay/recover", {});
+/** Recovery by both processes at once, and once more: what is done twice is done once. */
+async function recoverAtOnce(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, LEASE_MS + 200));
+  await Promise.all([recover(), recover(peer.storefront)]);
+  await recover();
+}
+const reversals = () => shop.proxy.seen.filter(({ operation }) => operation === "canceldevalue").length;
+
+/** An order for 74.98: 50.00 by a card of 75.00, the rest by the bank. */
+async function buy() {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId);
+  const { body } = await storefront.complete(cartId);
+  expect(body.type).toBe("order");
+  const orderId = body.order.id as string;
+  const { gifts, others } = paymentsOf(await storefront.order(orderId));
+  const { rows } = await database.query("select reference from giftcard_attempt where order_id = $1", [
+    orderId,
+  ]);
+  const ids = { giftId: gifts[0].id as string, otherId: others[0].id as string };
+  return { card, orderId, reference: rows[0].reference as string, ...ids };
+}
+type Bought = Awaited<ReturnType<typeof buy>>;
+
+const capture = (paymentId: string) =>
+  shop.storefront.send("POST", `/admin/payments/${paymentId}/capture`, {});
+const refund = (paymentId: string, amount: number) =>
+  shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount });
+
+async function look({ orderId, reference }: Pick<Bought, "orderId" | "reference">) {
+  const order = await shop.storefront.order(orderId);
+  const { rows } = await database.query("select state from giftcard_attempt where reference = $1", [
+    reference,
+  ]);
+  const [gift] = paymentsOf(order).gifts;
+  const booked = order.transactions.filter((t: { reference_id: string }) =>
+    [...gift.captures, ...gift.refunds].some(({ id }: { id: string }) => id === t.reference_id),
+  );
+  return {
+    state: rows[0].state as string,
+    order,
+    gift,
+    figures: figuresOf(order),
+    booked: booked.map(({ reference: kind, amount }: { reference: string; amount: number }) => [
+      kind,
+      amount,
+    ]),
+  };
+}
+
+describe("an order that Medusa canceled while the card's reversal couldn't be written down", () => {
+  async function cancel(bought: Bought) {
+    await breakWrites("giftcard_attempt", "update", `old.reference = '${bought.reference}'`);
+    await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
+    await heal();
+    expect(await shop.balanceCents(bought.card)).toBe(2500);
+    expect((await look(bought)).order.status).toBe("canceled");
+  }
+
+  test("before it was captured: the payment is canceled, the card is whole, once", async () => {
+    const bought = await buy();
+    await cancel(bought);
+    const before = reversals();
+    await recoverAtOnce();
+    expect(await shop.balanceCents(bought.card)).toBe(7500);
+    expect(reversals() - before).toBe(1);
+    const { state, gift } = await look(bought);
+    expect(state).toBe("reversed");
+    expect(gift.canceled_at).toBeTruthy();
+  });
+
+  test("after it was captured: refunded, the card is whole, once", async () => {
+    const bought = await buy();
+    for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
+    await cancel(bought);
+    const before = reversals();
+    await recoverAtOnce();
+    await recoverAtOnce();
+    expect(await shop.balanceCents(bought.card)).toBe(7500);
+    expect(reversals() - before).toBe(1);
+    const { state, gift, booked } = await look(bought);
+    expect(state).toBe("reversed");
+    expect(gift.refunds.map(({ amount }: { amount: number }) => amount)).toEqual([50]);
+    expect(booked).toEqual([
+      ["capture", 50],
+      ["refund", -50],
+    ]);
+  });
+
+  test("and the service is down: owed, and made when it is back", async () => {
+    const bought = await buy();
+    await cancel(bought);
+    shop.proxy.set("canceldevalue", "cut-before");
+    await recoverAtOnce();
+    expect((await look(bought)).state).toBe("reversing");
+    shop.proxy.clear();
+    await expect
+      .poll(() => recover().then(() => shop.balanceCents(bought.card)), { timeout: 40_000, interval: 1000 })
+      .toBe(7500);
+    expect((await look(bought)).state).toBe("reversed");
+  });
+});
+
+test("an order canceled while Medusa's payment couldn't be written: it is canceled there too", async () => {
+  const bought = await buy();
+  await breakWrites("payment", "update", `old.id = '${bought.giftId}'`);
+  await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
+  await heal();
+  expect(await shop.balanceCents(bought.card)).toBe(7500);
+  expect(await look(bought)).toMatchObject({ state: "reversed", gift: { canceled_at: null } });
+  const before = reversals();
+  await recoverAtOnce();
+  expect((await look(bought)).gift.canceled_at).toBeTruthy();
+  expect(reversals()).toBe(before);
+  expect(await shop.balanceCents(bought.card)).toBe(7500);
+});
+
+describe("a capture that Medusa began and didn't finish", () => {
+  test("before the card's charge was final: captured, and the order knows of it, once", async () => {
+    const bought = await buy();
+    // The capture stands beside the payment, as when Medusa is killed before it asks the provider.
+    await database.query(
+      `insert into capture (id, amount, raw_amount, payment_id) values ($1, 50, '{"value": "50", "precision": 20}', $2)`,
+      [`capt_${bought.reference}`, bought.giftId],
+    );
+    await recover();
+    expect((await look(bought)).state, "it may be under way").toBe("committed");
+    await recoverAtOnce();
+    const { state, gift, figures, booked } = await look(bought);
+    expect(state).toBe("captured");
+    expect(gift.captures).toHaveLength(1);
+    expect(booked).toEqual([["capture", 50]]);
+    expect(figures).toMatchObject({ paid: 50, outstanding: 24.98 });
+    expect(await shop.balanceCents(bought.card)).toBe(2500);
+  });
+
+  test("before the order knew of it: written into the order, once", async () => {
+    const bought = await buy();
+    await breakWrites("order_transaction", "insert", `new.order_id = '${bought.orderId}'`);
+    expect((await capture(bought.giftId)).status).not.toBe(200);
+    await heal();
+    await recoverAtOnce();
+    const { state, gift, booked, figures } = await look(bought);
+    expect(state).toBe("captured");
+    expect(gift.captures).toHaveLength(1);
+    expect(booked).toEqual([["capture", 50]]);
+    expect(figures).toMatchObject({ paid: 50, outstanding: 24.98 });
+  });
+});
+
+describe("a refund that Medusa began and didn't finish", () => {
+  async function paid() {
+    const bought = await buy();
+    for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
+    return bought;
+  }
+  /** The refund stands beside the payment, as when Medusa is killed before it asks the provider. */
+  const begin = (bought: Bought) =>
+    database.query(
+      `insert into refund (id, amount, raw_amount, payment_id) values ($1, 50, '{"value": "50", "precision": 20}', $2)`,
+      [`ref_${bought.reference}`, bought.giftId],
+    );
+  const both = [
+    ["capture", 50],
+    ["refund", -50],
+  ];
+
+  test("before the card was reloaded: reloaded, and the order knows of it, once", async () => {
+    const bought = await paid();
+    await begin(bought);
+    const before = reversals();
+    await recoverAtOnce();
+    expect(await shop.balanceCents(bought.card)).toBe(7500);
+    expect(reversals() - before).toBe(1);
+    expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
+  });
+
+  test("and the service is down: owed, not in the order yet; both when it is back", async () => {
+    const bought = await paid();
+    await begin(bought);
+    shop.proxy.set("canceldevalue", "cut-before");
+    await recoverAtOnce();
+    expect(await look(bought)).toMatchObject({ state: "reversing", booked: both.slice(0, 1) });
+    shop.proxy.clear();
+    const booked = async () => {
+      await recover();
+      return (await look(bought)).booked;
+    };
+    await expect.poll(booked, { timeout: 40_000, interval: 1000 }).toEqual(both);
+    expect(await shop.balanceCents(bought.card)).toBe(7500);
+  });
+
+  test("before the order knew of it: written into the order, once", async () => {
+    const bought = await paid();
+    await breakWrites("order_transaction", "insert", `new.order_id = '${bought.orderId}'`);
+    await refund(bought.giftId, 50);
+    await heal();
+    await recoverAtOnce();
+    expect(await shop.balanceCents(bought.card)).toBe(7500);
+    expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
+  });
+});
+
+describe("an unpaid order that Medusa refuses to cancel", () => {
+  const open = async (orderId: string) => {
+    const { orders } = await shop.storefront.ok("GET", "/admin/giftcard-pay/unpaid-orders");
+    return orders.filter((order: { orderId: string }) => order.orderId === orderId);
+  };
+  const said = (orderId: string) =>
+    (shop.medusa.logs() + peer.medusa.logs()).match(
+      new RegExp(`order=${orderId} (needs attention|.*can't be canceled now)`, "g"),
+    );
+
+  /** Killed between placing the order and charging the card; then somebody hands the goods over. */
+  async function fulfilled() {
+    const { storefront, service } = shop;
+    const card = await service.issueCard({ balanceCents: 7500 });
+    const cartId = await storefront.createCart();
+    await storefront.apply(cartId, card);
+    await storefront.initiate(cartId);
+    await database.query(`create function never() returns trigger language plpgsql as $$
+      begin perform pg_sleep(2); raise exception 'never begun'; end $$`);
+    await database.query(`create trigger never before update on giftcard_tender for each row
+      when (new.state = 'charging' and new.cart_id = '${cartId}') execute function never()`);
+    const call = storefront.complete(cartId).catch(() => null);
+    const placed = async () => {
+      const { rows } = await database.query("select order_id from order_cart where cart_id = $1", [cartId]);
+      return rows[0]?.order_id;
+    };
+    await expect.poll(placed, { timeout: 20_000, interval: 100 }).toBeTruthy();
+    await shop.crash();
+    await call;
+    await database.query("drop function never cascade");
+    const orderId = (await placed()) as string;
+    const { order } = await peer.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
+    const { stock_locations } = await peer.storefront.ok("GET", "/admin/stock-locations");
+    await peer.storefront.ok("POST", `/admin/orders/${orderId}/fulfillments`, {
+      items: [{ id: order.items[0].id, quantity: 1 }],
+      location_id: stock_locations[0].id,
+    });
+    await shop.restart();
+    await recoverAtOnce();
+    return { card, orderId };
+  }
+
+  test("waits for a person, is told once, and is canceled when nothing keeps it any more", async () => {
+    const { card, orderId } = await fulfilled();
+    await recoverAtOnce();
+    await recover();
+    expect(await open(orderId)).toMatchObject([
+      {
+        orderId,
+        orderName: expect.stringMatching(/^#\d+$/),
+        reason: expect.stringMatching(/fulfillments must be canceled/),
+      },
+    ]);
+    expect(said(orderId)).toHaveLength(1);
+    expect(await shop.balanceCents(card)).toBe(7500);
+    const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,fulfillments.id`);
+    await shop.storefront.ok(
+      "POST",
+      `/admin/orders/${orderId}/fulfillments/${order.fulfillments[0].id}/cancel`,
+      {},
+    );
+    await recover();
+    expect((await shop.storefront.order(orderId)).status).toBe("canceled");
+    expect(await open(orderId)).toEqual([]);
+  });
+
+  test("stays as it is when a person says so, which is written down", async () => {
+    const { orderId } = await fulfilled();
+    await shop.storefront.ok("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/keep`, {});
+    expect(await open(orderId)).toEqual([]);
+    await recoverAtOnce();
+    expect((await shop.storefront.order(orderId)).status).toBe("pending");
+    const { rows } = await database.query("select kept_by from giftcard_unpaid_order where order_id = $1", [
+      orderId,
+    ]);
+    expect(rows[0].kept_by).toContain(shop.medusa.admin.email);
+    const again = await shop.storefront.send("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/keep`, {});
+    expect(again).toMatchObject({ status: 400, body: { code: "not_open" } });
+  });
+
+  test("is nobody's affair any more once its payment is recorded", async () => {
+    const { orderId } = await fulfilled();
+    const { order } = await shop.storefront.ok(
+      "GET",
+      `/admin/orders/${orderId}?fields=id,*payment_collections`,
+    );
+    const [collection] = order.payment_collections;
+    await shop.storefront.ok("POST", `/admin/payment-collections/${collection.id}/mark-as-paid`, {
+      order_id: orderId,
+    });
+    await recover();
+    expect(await open(orderId)).toEqual([]);
+    expect((await shop.storefront.order(orderId)).status).toBe("pending");
+  });
+});
