@@ -311,6 +311,8 @@ export function createCheckout(options: CheckoutOptions): Checkout {
         "declined";
     }
     if (status === "unreachable") {
+      // The cards are decided with their purchase, however long that takes.
+      await journal.renew(runId, MINUTE_MS + 2 * leaseMs);
       const later = { from: [state], to: state, runId, leaseMs: MINUTE_MS } as const;
       return (await purchases.change(orderId, later)) ?? purchase;
     }
@@ -338,8 +340,9 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   async function giveBack(orderId: string, to: "reversing" | "refunding"): Promise<Attempt[]> {
     const purchase = await purchases.read(orderId);
     if (!purchase) throw new CheckoutError("cart_not_found");
-    if (unpaidStates.includes(purchase.state)) {
-      await undo(purchase, reasons[to]);
+    // Paid at this very moment by another process, it is given back as what it is.
+    const isUnpaid = unpaidStates.includes(purchase.state);
+    if (isUnpaid && unpaidStates.includes((await undo(purchase, reasons[to])).state)) {
       return attemptsOf(purchase);
     }
     // Owed as a whole before any part is tried, so that a crash in between leaves none behind.
