@@ -32,6 +32,7 @@ export interface Health {
     readonly counts: Readonly<Record<string, number>>;
     /** Sealed under a key that isn't configured: money that can't be given back until it is. */
     readonly unopenable: number;
+    readonly missingKeyIds: readonly string[];
   };
   /** How many attempts are in each state; `needs_attention` waits for a person. */
   readonly attempts: Readonly<Partial<Record<AttemptState, number>>>;

@@ -6,7 +6,6 @@ export {
   readReconciliation,
   readStatement,
 } from "./books.js";
-export { readCardBody } from "./card-body.js";
 export {
   type Checkout,
   type CheckoutOptions,
@@ -39,6 +38,7 @@ export {
   type AttemptFilter,
   type AttemptListing,
   type AttemptState,
+  attemptStates,
   type Journal,
   livingStates,
   type Tender,
@@ -58,7 +58,7 @@ export {
   reconciliationText,
   type ShopPayment,
 } from "./reconcile.js";
-export { createSealer, SealError, type Sealer, type SealingKey } from "./seal.js";
+export { createSealer, readSealingKeys, SealError, type Sealer, type SealingKey } from "./seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing-upkeep.js";
 export { ReportError, type ReportedCard, readServiceReport } from "./service-report.js";
 export { createSqlJournal, type RunSql } from "./sql-journal.js";

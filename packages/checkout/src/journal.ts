@@ -62,6 +62,9 @@ export const livingStates: readonly AttemptState[] = [
   "needs_attention",
 ];
 
+/** Every state. */
+export const attemptStates: readonly AttemptState[] = [...livingStates, "reversed", "refused", "taken"];
+
 /** One try to charge one tender: at most one devalue goes out for it, ever. */
 export interface Attempt {
   /** Ours; it is the devalue's Idempotency-Key. */

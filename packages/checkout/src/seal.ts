@@ -9,6 +9,18 @@ export interface SealingKey {
   readonly key: string;
 }
 
+/**
+ * Reads the keys from one setting: `id:key,id:key`, the newest first. `createSealer` checks them.
+ *
+ * @param text such as an environment's variable holds it
+ */
+export function readSealingKeys(text: string): SealingKey[] {
+  return text.split(",").map((entry) => {
+    const [id = "", ...key] = entry.trim().split(":");
+    return { id, key: key.join(":") };
+  });
+}
+
 /** Card number and PIN, never to be seen. */
 export interface Card {
   readonly cardNumber: Secret;
@@ -89,6 +101,8 @@ function readKey({ id, key }: SealingKey): { id: string; bytes: Uint8Array; fing
 }
 
 /**
+ * Makes what seals and opens.
+ *
  * @param options.keys the newest first; keep old ones until nothing is sealed under them
  * @throws {TypeError} when there is no key, a key isn't 32 bytes, or an id stands twice
  */

@@ -9,13 +9,16 @@ export interface SealReport {
   readonly counts: Readonly<Record<string, number>>;
   /** Living values that no configured key opens: money that can't be given back until the key is there again. */
   readonly unopenable: number;
+  /** The ids of the keys that are missing for those. */
+  readonly missingKeyIds: readonly string[];
 }
 
 /** Counts what is sealed under which key. A shop must not start while `unopenable` isn't 0. */
 export async function readSeals(journal: Journal, sealer: Sealer): Promise<SealReport> {
   const counts = await journal.sealCounts();
-  const unknown = Object.entries(counts).filter(([keyId]) => !sealer.keyIds.includes(keyId));
-  return { counts, unopenable: unknown.reduce((sum, [, count]) => sum + count, 0) };
+  const missingKeyIds = Object.keys(counts).filter((keyId) => !sealer.keyIds.includes(keyId));
+  const unopenable = missingKeyIds.reduce((sum, keyId) => sum + (counts[keyId] ?? 0), 0);
+  return { counts, unopenable, missingKeyIds };
 }
 
 /**

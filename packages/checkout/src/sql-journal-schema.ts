@@ -1,6 +1,5 @@
-import { type AttemptState, livingStates } from "./journal.js";
+import { type AttemptState, attemptStates, livingStates } from "./journal.js";
 
-export const attemptStates: readonly AttemptState[] = [...livingStates, "reversed", "refused", "taken"];
 /** What recovery ends. A committed or captured attempt belongs to an order, and a person ends what needs attention. */
 export const recoverableStates: readonly AttemptState[] = [
   "intent",

@@ -1,6 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { ActionRecord, AttemptFilter, AttemptState, Journal, Move, SealedValue } from "./journal.js";
-import { attemptStates, recoverableStates, sqlList } from "./sql-journal-schema.js";
+import {
+  type ActionRecord,
+  type AttemptFilter,
+  type AttemptState,
+  attemptStates,
+  type Journal,
+  type Move,
+  type SealedValue,
+} from "./journal.js";
+import { recoverableStates, sqlList } from "./sql-journal-schema.js";
 import { toAttempt, toTender } from "./sql-rows.js";
 
 type Row = Record<string, unknown>;

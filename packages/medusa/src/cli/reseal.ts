@@ -37,9 +37,8 @@ function reseal(options: ShopOptions): Promise<ResealReport> {
     const sealer = open();
     const before = await readSeals(journal, sealer);
     if (before.unopenable > 0) {
-      const missing = Object.keys(before.counts).filter((id) => !sealer.keyIds.includes(id));
       throw new CommandFailure(
-        `${before.unopenable} values are sealed under keys that are not set: ${missing.join(", ")}. ` +
+        `${before.unopenable} values are sealed under keys that are not set: ${before.missingKeyIds.join(", ")}. ` +
           "Add them behind the newest key. Nothing was changed.",
       );
     }

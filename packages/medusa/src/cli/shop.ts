@@ -5,6 +5,7 @@ import {
   createSqlJournal,
   type Journal,
   type RunSql,
+  readSealingKeys,
   type Sealer,
 } from "@giftcard-pay/checkout";
 import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
@@ -114,19 +115,11 @@ const pluginOptions = (config: ShopConfig | undefined): PluginOptions =>
 
 function openSealer(config: ShopConfig | undefined): Sealer {
   const text = process.env.GIFTCARD_SEALING_KEYS;
-  const keys = text ? readKeys(text) : (pluginOptions(config).sealingKeys ?? []);
+  const keys = text ? readSealingKeys(text) : (pluginOptions(config).sealingKeys ?? []);
   try {
     return createSealer({ keys });
   } catch (error) {
     const how = 'Set GIFTCARD_SEALING_KEYS to "id:key,id:key", the newest first.';
     throw new CommandFailure(`${error instanceof Error ? error.message : ""} ${how}`, 2);
   }
-}
-
-/** Reads "id:key,id:key". */
-function readKeys(text: string): { id: string; key: string }[] {
-  return text.split(",").map((entry) => {
-    const [id = "", key = ""] = entry.trim().split(":");
-    return { id, key };
-  });
 }

@@ -7,11 +7,10 @@ import type { Logger } from "@medusajs/framework/types";
  */
 export async function checkSeals(journal: Journal, sealer: Sealer, logger: Logger): Promise<void> {
   const failure = await readSeals(journal, sealer).then(
-    ({ counts, unopenable }) => {
+    ({ unopenable, missingKeyIds }) => {
       if (unopenable === 0) return null;
-      const missing = Object.keys(counts).filter((id) => !sealer.keyIds.includes(id));
       return (
-        `${unopenable} cards and cancel tokens are sealed under keys that are not configured: ${missing.join(", ")}. ` +
+        `${unopenable} cards and cancel tokens are sealed under keys that are not configured: ${missingKeyIds.join(", ")}. ` +
         "Add them to sealingKeys, behind the newest; `npx giftcard-medusa reseal` then makes them dispensable."
       );
     },

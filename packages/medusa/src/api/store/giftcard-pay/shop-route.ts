@@ -5,7 +5,7 @@ import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import type { GiftcardService } from "../../../modules/giftcard/service.js";
 import { GIFTCARD_MODULE, PROVIDER_ID } from "../../../names.js";
 import { shopperAddress } from "../../../shopper-address.js";
-import { readCartPayment } from "../../../workflows/cart-payment.js";
+import { providersOfCart, readCartPayment } from "../../../workflows/cart-payment.js";
 import { dropStaleSessions, refusePaid } from "../../../workflows/sessions.js";
 
 /**
@@ -50,7 +50,10 @@ async function changeCards(
   cart: CartView,
   change: () => Promise<CartSummary>,
 ): Promise<CartSummary> {
-  const { otherSessions, providerIds } = await readCartPayment(req.scope, cart.id);
+  const [{ otherSessions }, providerIds] = await Promise.all([
+    readCartPayment(req.scope, cart.id),
+    providersOfCart(req.scope, cart.id),
+  ]);
   refusePaid(otherSessions);
   if (!providerIds.includes(PROVIDER_ID)) {
     const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);

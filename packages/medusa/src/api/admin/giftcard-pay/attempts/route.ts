@@ -1,22 +1,9 @@
-import type { AttemptListing, AttemptState } from "@giftcard-pay/checkout";
+import { type AttemptListing, type AttemptState, attemptStates } from "@giftcard-pay/checkout";
 import { readOrderNames } from "../../../../reports/books.js";
 import { showAttempt } from "../attempt-view.js";
 import { adminRoute, readNumber, readText } from "../desk.js";
 
-const states: Record<AttemptState, true> = {
-  intent: true,
-  sent: true,
-  devalued: true,
-  committed: true,
-  captured: true,
-  reversing: true,
-  reversed: true,
-  refused: true,
-  unknown: true,
-  needs_attention: true,
-  taken: true,
-};
-const isState = (text: string): text is AttemptState => Object.hasOwn(states, text);
+const isState = (text: string): text is AttemptState => (attemptStates as readonly string[]).includes(text);
 
 /** Lists attempts, what needs attention first: `?state=a,b&order_id=&from=&to=&limit=&offset=`. */
 export const GET = adminRoute(async ({ giftcard, run, req }) => {
@@ -41,7 +28,7 @@ export const GET = adminRoute(async ({ giftcard, run, req }) => {
 
 function readStates(text: string): AttemptState[] {
   return text.split(",").map((name) => {
-    if (!isState(name)) throw new RangeError(`state is one or more of: ${Object.keys(states).join(", ")}.`);
+    if (!isState(name)) throw new RangeError(`state is one or more of: ${attemptStates.join(", ")}.`);
     return name;
   });
 }
