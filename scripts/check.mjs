@@ -95,6 +95,11 @@ const steps = [
     },
     mend: "mend the named lines",
   },
+  {
+    name: "api docs",
+    run: () => node("docs", ["scripts/docs.mjs", "--check"]),
+    mend: "give the named exports a comment, then npm run docs",
+  },
   ...packages.map(packed),
 ];
 

@@ -1,0 +1,322 @@
+/** Writes the API reference in docs/api from the sources of the packages. */
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Application, Logger, LogLevel, OptionDefaults, ReflectionKind, UnknownType } from "typedoc";
+import { build } from "./build.mjs";
+import { CompactTheme } from "./docs-theme.mjs";
+
+/** @import { DeclarationReflection, ParameterReflection, ProjectReflection, TypeDocOptions } from "typedoc" */
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const out = path.join(root, "docs", "api");
+const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
+
+/**
+ * What a package has to import.
+ * @typedef {object} Entry
+ * @property {string} from
+ * @property {string} file
+ * @property {string} about
+ */
+
+/** By package; in each, what is exported twice stands on the page of the first. @type {Record<string, Entry[]>} */
+const packages = {
+  client: [
+    { from: "@giftcard-pay/client", file: "src/index.ts", about: "the card service's typed client" },
+    {
+      from: "@giftcard-pay/client/contract",
+      file: "src/contract/index.ts",
+      about: "the nine operations as one table, for who writes another client or service",
+    },
+  ],
+  checkout: [
+    {
+      from: "@giftcard-pay/checkout",
+      file: "src/index.ts",
+      about:
+        "the money flow of a shop, its handler, its books; also all types of `@giftcard-pay/checkout/storefront`",
+    },
+    { from: "@giftcard-pay/checkout/node", file: "src/node.ts", about: "the handler in `node:http`" },
+    { from: "@giftcard-pay/checkout/sqlite", file: "src/sqlite-store.ts", about: "books in one SQLite file" },
+    {
+      from: "@giftcard-pay/checkout/conformance",
+      file: "src/conformance.ts",
+      about: "what every store has to do, for a store of your own",
+    },
+  ],
+  widget: [
+    {
+      from: "@giftcard-pay/widget",
+      file: "src/index.ts",
+      about:
+        "the elements' classes and events; [the README](../../packages/widget/README.md) has their attributes and styles",
+    },
+  ],
+  medusa: [
+    {
+      from: "@giftcard-pay/medusa",
+      file: "src/index.ts",
+      about: "the Medusa plugin: its configuration and options",
+    },
+    {
+      from: "@giftcard-pay/medusa/workflows",
+      file: "src/workflows/index.ts",
+      about: "a completion with gift cards, for a shop with a hook handler of its own",
+    },
+  ],
+  service: [
+    { from: "@giftcard-pay/service", file: "src/index.ts", about: "the card service, started from code" },
+  ],
+};
+
+/** "@giftcard-pay/checkout/node" → "checkout-node" @param {string} from */
+const pageOf = (from) => from.replace("@giftcard-pay/", "").replace("/", "-");
+
+const { Class, Enum, Function: AFunction, Interface, Method, TypeAlias, Variable } = ReflectionKind;
+const mustBeDocumented = [Class, Enum, AFunction, Interface, Method, TypeAlias, Variable];
+
+/** @param {string} name @param {string} folder where TypeDoc writes; it is not read before @returns {TypeDocOptions & Record<string, unknown>} */
+const optionsOf = (name, folder) => ({
+  plugin: ["typedoc-plugin-markdown"],
+  logLevel: "Warn",
+  theme: "compact",
+  // Never left out: by itself TypeDoc writes into docs/, and empties it first.
+  out: folder,
+  cleanOutputDir: false,
+  entryPoints: packages[name]?.map(({ file }) => path.join(root, "packages", name, file)),
+  sortEntryPoints: false,
+  tsconfig: path.join(root, "packages", name, "tsconfig.json"),
+  alwaysCreateEntryPointModule: true,
+  // The build does that.
+  skipErrorChecking: true,
+  readme: "none",
+  disableSources: true,
+  excludePrivate: true,
+  excludeProtected: true,
+  excludeExternals: true,
+  excludeInternal: true,
+  excludeReferences: true,
+  sort: ["alphabetical"],
+  groupOrder: ["Functions", "Classes", "Interfaces", "Type Aliases", "Constructors", "Properties", "*"],
+  // The widget's README has these, from the elements' manifest.
+  blockTags: [...OptionDefaults.blockTags, ...elementTags],
+  modifierTags: OptionDefaults.modifierTags.filter((tag) => tag !== "@event"),
+  excludeTags: [...OptionDefaults.excludeTags, ...elementTags, "@category", "@nocollapse"],
+  preservedTypeAnnotationTags: ["@throws"],
+  externalSymbolLinkMappings: Object.fromEntries(
+    ["client", "checkout"]
+      .filter((other) => other !== name)
+      .map((other) => [`@giftcard-pay/${other}`, { "*": `${other}.md` }]),
+  ),
+  requiredToBeDocumented: mustBeDocumented.map((kind) => /** @type {never} */ (ReflectionKind[kind])),
+  validation: { notExported: false, invalidLink: true, notDocumented: true, rewrittenLink: false },
+  outputFileStrategy: "modules",
+  flattenOutputFiles: true,
+  pageTitleTemplates: {
+    module: (/** @type {{ name: string }} */ { name }) =>
+      packages[/** @type {string} */ (name.split("-")[0])]?.find(({ from }) => pageOf(from) === name)?.from ??
+      name,
+  },
+  hidePageHeader: true,
+  hideBreadcrumbs: true,
+  useCodeBlocks: true,
+  expandObjects: true,
+  expandParameters: true,
+  hideGroupHeadings: true,
+  parametersFormat: "none",
+  interfacePropertiesFormat: "table",
+  classPropertiesFormat: "table",
+  typeAliasPropertiesFormat: "table",
+  propertyMembersFormat: "table",
+  typeDeclarationFormat: "table",
+  tableColumnSettings: {
+    hideDefaults: true,
+    hideInherited: true,
+    hideOverrides: true,
+    hideModifiers: true,
+    leftAlignHeaders: true,
+  },
+});
+const elementTags = /** @type {const} */ ([
+  "@tag",
+  "@event",
+  "@csspart",
+  "@cssproperty",
+  "@cssstate",
+  "@fires",
+]);
+
+/** Statics of the elements that are for Lit and the browser. */
+const litsOwn = new Set(["styles", "properties", "formAssociated"]);
+
+/** Keeps what TypeDoc has to complain of. */
+class Complaints extends Logger {
+  /** @type {string[]} */
+  texts = [];
+
+  /** @override @param {string} message @param {LogLevel} level */
+  log(message, level) {
+    super.log(message, level);
+    if (level >= LogLevel.Warn) this.texts.push(message);
+  }
+}
+
+/**
+ * The pages of one package, by their files' names.
+ *
+ * @param {string} name
+ * @returns {Promise<{ pages: [string, string][], faults: string[] }>}
+ */
+async function document(name) {
+  const folder = await mkdtemp(path.join(cache, "docs-"));
+  try {
+    const app = await Application.bootstrapWithPlugins(optionsOf(name, folder));
+    const complaints = new Complaints();
+    app.logger = complaints;
+    app.renderer.defineTheme("compact", /** @type {never} */ (CompactTheme));
+    const project = await app.convert();
+    if (!project) return { pages: [], faults: complaints.texts };
+    prune(project, name);
+    app.validate(project);
+    await app.generateOutputs(project);
+    const files = (await readdir(folder)).filter((file) => file !== "README.md");
+    const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), "utf8")));
+    return {
+      pages: files.map((file, i) => [file, tidy(String(texts[i]))]),
+      faults: complaints.texts,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Names the pages, and leaves out what would stand there twice or as a wall. @param {ProjectReflection} project @param {string} name */
+function prune(project, name) {
+  const modules = project.getChildrenByKind(ReflectionKind.Module);
+  for (const [i, { from }] of (packages[name] ?? []).entries()) {
+    const module = modules[i];
+    if (module) module.name = pageOf(from);
+  }
+  for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {
+    const { type } = /** @type {ParameterReflection} */ (parameter);
+    // One that is taken apart has no name of its own.
+    if (parameter.name === "__namedParameters")
+      parameter.name =
+        type?.type === "reference" ? type.name.replace(/^./, (c) => c.toLowerCase()) : "options";
+  }
+  for (const child of modules.flatMap((module) => module.children ?? [])) {
+    if (child.kindOf(Variable) && child.type?.type === "reflection") child.type = new UnknownType("object");
+    const isShown = (/** @type {DeclarationReflection} */ member) =>
+      // What is inherited stands at the parent, where that is shown.
+      !member.inheritedFrom?.reflection &&
+      !litsOwn.has(member.name) &&
+      (!member.kindOf(ReflectionKind.Constructor) || member.signatures?.some((one) => one.hasComment()));
+    for (const member of child.children?.filter((one) => !isShown(one)) ?? [])
+      project.removeReflection(member);
+    for (const group of child.groups ?? [])
+      group.children = group.children.filter((one) => project.getReflectionById(one.id));
+    child.groups = child.groups?.filter(({ children }) => children.length > 0);
+  }
+}
+
+/** @param {string} text */
+const tidy = (text) => {
+  const [title, ...rest] = text.split("\n").map((line) => line.trimEnd());
+  const body = rest.filter((line) => line !== "***").join("\n");
+  return `${title}\n\n[All of the API](README.md)\n${body}`
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trim()
+    .concat("\n");
+};
+
+/** @param {(text: string) => void} progress @returns {Promise<{ pages: Map<string, string>, faults: string[] }>} */
+async function documentAll(progress) {
+  await mkdir(cache, { recursive: true });
+  const pages = new Map();
+  const faults = [];
+  for (const name of Object.keys(packages)) {
+    const startedAt = performance.now();
+    const made = await document(name);
+    for (const [file, text] of made.pages) pages.set(file, text);
+    faults.push(...made.faults.map((fault) => `${name}: ${fault}`));
+    progress(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  }
+  pages.set("README.md", index());
+  return { pages: withoutUnusedAnchors(pages), faults };
+}
+
+function index() {
+  const rows = Object.values(packages)
+    .flat()
+    .map(({ from, about }) => `| [\`${from}\`](${pageOf(from)}.md) | ${about} |`);
+  return `# API reference
+
+Everything that the packages export, from their sources by \`npm run docs\`. Amounts are whole cents.
+
+| Import | |
+|---|---|
+${rows.join("\n")}
+`;
+}
+
+/** @param {Map<string, string>} pages */
+function withoutUnusedAnchors(pages) {
+  const used = new Set(
+    [...pages.values()].flatMap((text) => [...text.matchAll(/\]\([^)]*#([^)]+)\)/g)].map(([, id]) => id)),
+  );
+  const strip = (/** @type {string} */ text) =>
+    text.replaceAll(/<a id="([^"]+)"><\/a> ?/g, (anchor, id) => (used.has(id) ? anchor : ""));
+  return new Map([...pages].map(([file, text]) => [file, strip(text)]));
+}
+
+/** The pages that aren't what the sources give. @param {Map<string, string>} pages */
+async function staleFiles(pages) {
+  const there = await readdir(out).catch(() => /** @type {string[]} */ ([]));
+  const stale = there.filter((file) => !pages.has(file));
+  for (const [file, text] of pages)
+    if ((await readFile(path.join(out, file), "utf8").catch(() => undefined)) !== text) stale.push(file);
+  return stale;
+}
+
+const HELP = `Writes the API reference, docs/api, from the sources of the packages.
+
+  npm run docs              writes it
+  npm run docs -- --check   fails where it isn't what the sources give; writes nothing
+
+Both fail where something that is exported has no comment.
+`;
+
+async function main() {
+  const { values } = parseArgs({
+    options: { check: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  });
+  if (values.help) return void process.stdout.write(HELP);
+  const progress = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
+  // A package reads the types of the others as they are built.
+  await build(["client", "checkout"], { progress });
+  const { pages, faults } = await documentAll(progress);
+  const stale = await staleFiles(pages);
+  if (!values.check && faults.length === 0) {
+    await mkdir(out, { recursive: true });
+    for (const file of stale) {
+      const text = pages.get(file);
+      if (text === undefined) await rm(path.join(out, file));
+      else await writeFile(path.join(out, file), text);
+      progress(`docs/api/${file}: ${text === undefined ? "removed" : "written"}`);
+    }
+  }
+  if (faults.length > 0) throw new Error(`${faults.join("\n")}\nGive each a comment; then run npm run docs.`);
+  if (values.check && stale.length > 0)
+    throw new Error(
+      `Not what the sources give: ${stale.map((file) => `docs/api/${file}`).join(", ")}. Run npm run docs.`,
+    );
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
