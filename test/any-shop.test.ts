@@ -149,7 +149,45 @@ describe("docs/any-shop.md, line by line", () => {
       expect(await balanceCents()).toBe(7500);
     }
     expect(invoices()).toEqual([{ order_id: orderId, cents: 2498, state: "cancelled" }]);
-    expect(JSON.parse(await program("watch.mjs"))).toEqual({ reversed: 1 });
+    const watched = { service: { isKeyValid: true }, seals: { unopenable: 0 }, attempts: { reversed: 1 } };
+    expect(JSON.parse(await program("watch.mjs"))).toMatchObject(watched);
+  });
+
+  it("6: tells what differs, and settles what only a person can tell", async () => {
+    const order = await newOrder();
+    await evaluate(
+      `import { authorizeRemainder, checkout } from "./shop.mjs"; await checkout.commit(${order}, { authorizeRemainder });`,
+    );
+    const [from, to] = [-1, 1].map((day) =>
+      new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10),
+    );
+    const script = take("node books.mjs")
+      .replaceAll("2026-11-01", String(from))
+      .replaceAll("2026-11-30", String(to));
+    for (const block of blocks) if (block.file === "books.mjs") run.add(block);
+    expect((await shell(script)).stdout).toContain(
+      ": 2 charges, 2 payments, 1 cards of the report; no difference",
+    );
+    // The order's book-keeping is lost, and the service is another one.
+    change(`update invoice set order_id = 'lost' where order_id = '${JSON.parse(order).id}'`);
+    const different = await shell(script).catch((error: { code: number; stdout: string }) => error);
+    expect(different).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^payment_missing .* 50\.00 /m),
+    });
+    change(`update invoice set order_id = '${JSON.parse(order).id}' where order_id = 'lost'`);
+    change("update giftcard_attempt set base_url = base_url || '/' where state = 'committed'");
+    await program("cancel.mjs", JSON.parse(order).id);
+    expect(await program("watch.mjs").catch((error: { code: number }) => error)).toMatchObject({ code: 1 });
+    const [open] = JSON.parse(await program("settle.mjs")).attempts;
+    expect(open).toMatchObject({ state: "needs_attention", reason: "service_not_configured" });
+    expect(JSON.parse(await program("settle.mjs", open.reference)).attempt).toEqual(open);
+    change("update giftcard_attempt set base_url = rtrim(base_url, '/')");
+    expect(JSON.parse(await program("settle.mjs", open.reference, "retry", "ada"))).toMatchObject({
+      state: "reversed",
+    });
+    expect(await balanceCents()).toBe(7500);
+    expect((await shell(script)).stdout).toContain("no difference");
   });
 
   for (const [choice, outcome, leftCents] of [
@@ -242,8 +280,13 @@ function invoices(): Record<string, unknown>[] {
 
 /** As if the minutes had passed that a crashed process still owns its purchase. */
 function letLeasesRunOut(): void {
+  change("update giftcard_purchase set lease_until = 0 where lease_until is not null");
+  change("update giftcard_attempt set lease_until = 0, next_try_at = 0 where lease_until is not null");
+}
+
+/** Changes the shop's tables behind its back. */
+function change(sql: string): void {
   const database = new DatabaseSync(path.join(folder, "shop.db"));
-  database.exec("update giftcard_purchase set lease_until = 0 where lease_until is not null");
-  database.exec("update giftcard_attempt set lease_until = 0, next_try_at = 0 where lease_until is not null");
+  database.exec(sql);
   database.close();
 }

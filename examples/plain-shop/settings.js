@@ -1,4 +1,5 @@
 /** The shop's settings, from the environment. */
+import { readSealingKeys } from "@giftcard-pay/checkout";
 
 const MINUTE_MS = 60_000;
 
@@ -30,9 +31,7 @@ export function readSettings(env) {
       timeoutMs: Number(env.GIFTCARD_TIMEOUT_MS ?? 10_000),
     },
     /** `id:key`, the newest first, separated by commas. */
-    sealingKeys: need("GIFTCARD_SEALING_KEYS")
-      .split(",")
-      .map((part) => ({ id: part.slice(0, part.indexOf(":")), key: part.slice(part.indexOf(":") + 1) })),
+    sealingKeys: readSealingKeys(need("GIFTCARD_SEALING_KEYS")),
     /** How long a process that may have died still owns its payments; longer than it waits for anybody. */
     leaseMs: Number(env.LEASE_MS ?? 2 * MINUTE_MS),
     pendingLifeMs: Number(env.PENDING_LIFE_MS ?? 30 * MINUTE_MS),

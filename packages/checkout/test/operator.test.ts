@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readBlock } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import {
   type Checkout,
@@ -354,6 +355,25 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         await checkout().reverse(id),
       ]);
       for (const secret of ["eyJ", "sealed", "lease"]) expect(shown).not.toContain(secret);
+    });
+
+    it("does what the README shows", async () => {
+      const reference = await leaveToPerson();
+      const text = await readBlock("packages/checkout/README.md", "operate.js");
+      const { from, to } = days;
+      const body = `${text}; return { health, attempts, grossCents, netCents, differences, moving };`;
+      const names = ["checkout", "daysOfMonth", "payments", "report", "console"];
+      const operate = new ((async () => {}).constructor as FunctionConstructor)(...names, body);
+      const printed: unknown[] = [];
+      const log = (value: unknown) => void printed.push(value);
+      const result = await operate(checkout(), () => ({ from, to }), payments, undefined, { log });
+      expect(result).toMatchObject({
+        health: { attempts: { needs_attention: 1 } },
+        differences: [],
+        moving: 0,
+      });
+      expect(printed).toMatchObject([{ attempt: { reference, balanceAfterCents: 2500 } }]);
+      expect((await checkout().evidence(reference))?.attempt.state).toBe("refused");
     });
 
     it("is told how things stand", async () => {
