@@ -76,18 +76,22 @@ function tableOf(results) {
 /** @param {CellResult[]} results @param {number} minutes */
 const documentOf = (results, minutes) => `# The fault matrix
 
-Written by \`npm run faults\`, which buys over HTTP through every fault below, with the real service, the real Medusa and
-real networks between them that fail. After each purchase recovery runs, and the books of the service, the shop's journal,
-Medusa's order and the other payment method's book have to agree to the cent. Each cell says how the purchase ended:
+Written by \`npm run faults\`, which buys over HTTP through every fault below, with the real service, the real shops and
+real networks between them that fail: Medusa with the plugin, and the plain shop with \`@giftcard-pay/checkout\` on SQLite
+and on PostgreSQL and a bank's page for the remainder. After each purchase recovery runs, and the books of the service, the
+shop's journal, its order and the other payment method's book have to agree to the cent. Each cell says how the purchase
+ended:
 
-- **paid**: the order is there, and each card was charged its part once
+- **paid**: the order is there, each card was charged its part once, and the other method holds the remainder once
 - **whole**: no order, or a cancelled one; every card holds what it held, and the other method holds nothing
-- **refunded**: the order was captured and refunded, and every card holds what it held
+- **refunded**: the order was refunded, and every card holds what it held; in Medusa the other method holds nothing either,
+  in the plain shop, which refunds the cards' part alone, the remainder
 - **person**: whether the card was charged can't be known, since this service doesn't end a charge by its key (place
   "plain service"); nothing else is open, and a person is shown the card's balance
 
 In every cell the calls are counted between shop and service: nothing ever sent a devalue twice. A purchase without a
-fault took one quote and one devalue for each card, and no other call.
+fault took one quote and one devalue for each card, and no other call. In the plain shop what an order is paid with takes
+turns, and so do the faults of the service's and the bank's networks between the two stores.
 
 ${tableOf(results)}
 
@@ -111,7 +115,8 @@ async function main() {
   const stopping = new AbortController();
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
     process.once(signal, () => stopping.abort());
-  await build(values.list ? ["service"] : ["service", "store"], { progress: say, signal: stopping.signal });
+  const building = { progress: values.list ? () => {} : say, signal: stopping.signal };
+  await build(["service", "checkout"], building);
   const { allCells, shortCells, runMatrix } = await loadMatrix();
   const all = values.short ? shortCells() : allCells();
   const cells = values.cell
@@ -119,6 +124,7 @@ async function main() {
     : all;
   if (cells.length === 0) throw new Error("There is no such cell; --list shows their names.");
   if (values.list) return void process.stdout.write(`${cells.map(({ name }) => name).join("\n")}\n`);
+  if (cells.some(({ shop }) => shop === "medusa")) await build(["store"], building);
   const startedAt = performance.now();
   const results = await runMatrix(cells, {
     workers: Number(values.workers),

@@ -1,5 +1,5 @@
 import { beforeAll, expect, inject, test } from "vitest";
-import { type CellResult, runMatrix, shortCells } from "./faults/matrix.js";
+import { allCells, type Cell, type CellResult, runMatrix, shortCells } from "./faults/matrix.js";
 
 const cells = shortCells();
 let results: CellResult[];
@@ -7,6 +7,15 @@ let results: CellResult[];
 beforeAll(async () => {
   results = await runMatrix(cells, { postgresUrl: inject("postgresUrl") });
 }, 300_000);
+
+test("each shop's faults and steps are all among these cells", () => {
+  const shopOf = ({ shop }: Cell) => shop.split(" ")[0];
+  for (const what of [({ fault }: Cell) => fault, ({ step }: Cell) => step, ({ place }: Cell) => place]) {
+    const of = (some: readonly Cell[]) =>
+      [...new Set(some.map((cell) => `${shopOf(cell)}: ${what(cell)}`))].sort();
+    expect(of(cells)).toEqual(of(allCells()));
+  }
+});
 
 test.each(cells)("$name", (cell) => {
   const result = results.find((each) => each.cell.name === cell.name);

@@ -3,7 +3,7 @@ import type { Fault } from "../support/fault-proxy.js";
 import type { Outcome } from "./books.js";
 
 /** The shops that are tried. */
-export const shopNames = ["medusa"] as const;
+export const shopNames = ["medusa", "plain sqlite", "plain postgresql"] as const;
 export type ShopName = (typeof shopNames)[number];
 
 /** How an order is paid. */
@@ -59,10 +59,10 @@ export interface Cell {
 
 /** What the short form takes of a shop's cells, besides what comes by turns. */
 export interface ShortForm {
-  /** Whether a cell's fault comes at this point, whatever the turn is. */
+  /** Whether every fault comes at this cell's point, and not one by turns. */
   readonly always: (cell: Cell) => boolean;
-  /** Parts of the names of those deaths that are in it. */
-  readonly kills: readonly string[];
+  /** Parts of the names of those deaths that are in it; of other deaths there is none. */
+  readonly deaths: readonly string[];
   /** The names of cells that found a mistake once, and that no turn brings. */
   readonly onceBad: readonly string[];
 }
@@ -82,7 +82,8 @@ export function* cellsOf(
   kinds: readonly TenderKind[],
   ends: readonly Outcome[] | ((fault: string) => readonly Outcome[]),
 ): Generator<Cell> {
-  const where = point === step ? point : point.startsWith(`${step} `) ? point : `${step}, ${point}`;
+  const isNamed = point === step || point.startsWith(`${step} `) || point.startsWith(`${step}, `);
+  const where = isNamed ? point : `${step}, ${point}`;
   for (const fault of faults) {
     for (const kind of kinds) {
       const name = [shop, place, fault, where, kind].filter(Boolean).join(" / ");
@@ -95,14 +96,14 @@ export function* cellsOf(
 const pointOf = ({ place, point, step }: Cell) => `${place} / ${step} / ${point}`;
 
 /** Every fault and every step at least once, and each kind of tender: what runs with the tests. */
-export function shorten(all: readonly Cell[], { always, kills, onceBad }: ShortForm): Cell[] {
+export function shorten(all: readonly Cell[], { always, deaths, onceBad }: ShortForm): Cell[] {
   const points = [...new Set(all.map(pointOf))];
   return points.flatMap((name, turn) => {
     const cells = all.filter((cell) => pointOf(cell) === name);
     const [first] = cells as [Cell];
     if (first.place === "none") return cells;
-    if (first.place.startsWith("kill")) {
-      return cells.filter((cell) => kills.some((kill) => cell.name.includes(` ${kill} /`)));
+    if (first.place.startsWith("kill") || first.place.startsWith("freeze")) {
+      return cells.filter((cell) => deaths.some((death) => cell.name.includes(` ${death} /`)));
     }
     const faults = [...new Set(cells.map((cell) => cell.fault))];
     // The faults take turns, and so do the kinds of tender.

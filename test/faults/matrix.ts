@@ -2,6 +2,8 @@ import { startPostgres } from "../support/postgres.js";
 import { type Cell, type ShopName, shopNames } from "./cells.js";
 import { medusaCells, shortMedusaCells } from "./medusa/cells.js";
 import { openMedusa } from "./medusa/runner.js";
+import { plainCells, shortPlainCells } from "./plain/cells.js";
+import { openPlainShop } from "./plain/runner.js";
 import type { CellResult } from "./run-cell.js";
 import type { CellRunner } from "./shop.js";
 
@@ -9,13 +11,15 @@ export type { Cell, CellResult };
 
 const shops: Readonly<Record<ShopName, (postgresUrl: string) => Promise<CellRunner>>> = {
   medusa: openMedusa,
+  "plain sqlite": (postgresUrl) => openPlainShop("sqlite", postgresUrl),
+  "plain postgresql": (postgresUrl) => openPlainShop("postgresql", postgresUrl),
 };
 
 /** Every cell, in the order of a purchase. */
-export const allCells = (): Cell[] => medusaCells();
+export const allCells = (): Cell[] => [...medusaCells(), ...plainCells()];
 
 /** Every fault and every step at least once, and each kind of tender: what runs with the tests. */
-export const shortCells = (): Cell[] => shortMedusaCells();
+export const shortCells = (): Cell[] => [...shortMedusaCells(), ...shortPlainCells()];
 
 export interface MatrixOptions {
   /** Shops of a kind side by side. Default 2. */

@@ -49,8 +49,16 @@ export interface FaultProxy {
 
 const DELAY_MS = 300;
 
-/** A real HTTP proxy between a shop and the service, which can fail in every way that a network can. */
-export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
+const lastOfPath = ({ url = "" }: http.IncomingMessage) => url.split("/").filter(Boolean).pop() ?? "";
+
+/**
+ * A real HTTP proxy between a shop and the service, which can fail in every way that a network can.
+ * @param operationOf names a call; the end of its path when left out
+ */
+export async function startFaultProxy(
+  targetUrl: string,
+  operationOf: (request: http.IncomingMessage) => string = lastOfPath,
+): Promise<FaultProxy> {
   const faults = new Map<string, { fault: Fault; left: number; skip: number }>();
   const held: (() => void)[] = [];
   const deliveries = new Set<Promise<unknown>>();
@@ -80,7 +88,7 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
     response: http.ServerResponse,
     body: Buffer,
   ): Promise<void> {
-    const operation = (request.url ?? "").split("/").filter(Boolean).pop() ?? "";
+    const operation = operationOf(request);
     const key = request.headers["idempotency-key"];
     seen.push({ operation, idempotencyKey: Array.isArray(key) ? key[0] : key });
     const fault = nextFault(operation);

@@ -127,7 +127,7 @@ export const shortMedusaCells = (): Cell[] =>
   shorten(medusaCells(), {
     // The devalue meets every fault.
     always: ({ place, step }) => (place === "service" && step === "devalue") || place === "two Medusas",
-    kills: [
+    deaths: [
       ...["devalue on its way", "order committed", "refund, canceldevalue on its way"],
       "devalue, before it commits",
     ],

@@ -1,0 +1,222 @@
+import type { Outcome } from "../books.js";
+import {
+  type Cell,
+  cellsOf,
+  databaseFaults,
+  type Place,
+  type ShopName,
+  type Step,
+  serviceFaults,
+  shorten,
+  type TenderKind,
+  tenderKinds,
+} from "../cells.js";
+
+const table = (name: string) => `"public".giftcard_${name}`;
+/** An attempt or a purchase comes to this state: its id ends, then the parameter's length, then the state. */
+const moved = (name: "attempt" | "purchase", state: string) =>
+  new RegExp(`update ${table(name)} set state[\\s\\S]*[0-9a-f]{12}\\0\\0\\0[\\s\\S]${state}`);
+
+/** The statement at which the database's network fails, for each step and point. */
+export const statements: Record<string, RegExp> = {
+  "quote written": new RegExp(`insert into ${table("tender")}`),
+  "devalue, purchase begun": new RegExp(`insert into ${table("purchase")}`),
+  "devalue, charge begun": new RegExp(`insert into ${table("attempt")}`),
+  "devalue not sent": moved("attempt", "sent"),
+  "devalue answered": moved("attempt", "devalued"),
+  "remainder pending": moved("purchase", "pending"),
+  "return, card committed": moved("attempt", "committed"),
+  "return, order paid": moved("purchase", "paid"),
+  "decline owed": moved("purchase", "undoing"),
+  "decline ended": moved("purchase", "failed"),
+  "sweep claims": new RegExp(`update ${table("purchase")} set lease_until[\\s\\S]*skip locked`),
+  "cancel owed": moved("purchase", "reversing"),
+  "cancel ended": moved("purchase", "reversed"),
+  "refund owed": moved("purchase", "refunding"),
+  "recovery claims": new RegExp(`update ${table("attempt")}[\\s\\S]*skip locked`),
+  "recovery ended": moved("attempt", "(?:reversed|refused)"),
+};
+
+/** Any statement that writes, for a process that dies with an answer in hand. */
+export const anyWrite = /\b(?:update|insert into) "public"\./;
+
+/** The calls to the bank in which its network fails. */
+const bankPoints: readonly (readonly [Step, BankOperation])[] = [
+  ["remainder", "create"],
+  ["return", "status"],
+  ["decline", "cancel"],
+  ["sweep", "status"],
+  ["sweep", "cancel"],
+  ["cancel", "cancel"],
+];
+/** What a shop asks of the bank. */
+export type BankOperation = "create" | "status" | "cancel";
+export const bankOperations: Readonly<Record<string, BankOperation>> = {
+  PUT: "create",
+  GET: "status",
+  DELETE: "cancel",
+};
+
+/** Where the shop dies or freezes: a call is on its way, or answered, and the answer isn't written down. */
+const shopDeaths: readonly (readonly [Step, string])[] = [
+  ["quote", "balance on its way"],
+  ["devalue", "devalue on its way"],
+  ["devalue", "devalue answered"],
+  ["remainder", "create on its way"],
+  ["remainder", "create answered"],
+  ["return", "status on its way"],
+  ["return", "status answered"],
+  ["decline", "canceldevalue on its way"],
+  ["decline", "canceldevalue answered"],
+  ["decline", "cancel on its way"],
+  ["sweep", "status on its way"],
+  ["sweep", "cancel on its way"],
+  ["cancel", "canceldevalue on its way"],
+  ["cancel", "canceldevalue answered"],
+  ["cancel", "cancel on its way"],
+  ["cancel", "cancel answered"],
+  ["refund", "canceldevalue on its way"],
+  ["refund", "canceldevalue answered"],
+  ["recovery", "canceldevalue on its way"],
+  ["recovery", "canceldevalue answered"],
+];
+const serviceKills: readonly (readonly [Step, string])[] = [
+  ["quote", "before it reads"],
+  ["devalue", "before it commits"],
+  ["devalue", "after it committed"],
+  ["decline", "before it commits"],
+  ["cancel", "after it committed"],
+  ["recovery", "before it commits"],
+];
+const bankKills: readonly (readonly [Step, string])[] = [
+  ["remainder", "create on its way"],
+  ["remainder", "create answered"],
+  ["return", "status on its way"],
+  ["cancel", "cancel on its way"],
+  ["cancel", "cancel answered"],
+];
+
+/** What shoppers do, and how it may end. */
+export const shoppers = {
+  declines: ["whole"],
+  "closes the tab": ["whole"],
+  "approves too late": ["whole"],
+  "never comes back": ["paid"],
+  "comes back twice": ["paid"],
+  "presses twice": ["paid"],
+} as const satisfies Record<string, readonly Outcome[]>;
+
+/** What happens in two processes at once, and how it may end. */
+export const races = {
+  "order pressed in both": ["paid"],
+  "comes back in both": ["paid"],
+  "comes back while it is swept": ["paid"],
+  "declined while it is swept": ["whole"],
+  "comes back while it is canceled": ["paid", "whole"],
+  "canceled in both": ["whole"],
+  "refunded while it is canceled": ["whole"],
+} as const satisfies Record<string, readonly Outcome[]>;
+
+const endsOf = (place: Place, step: Step): readonly Outcome[] => {
+  if (step === "quote") return ["paid"];
+  // Whoever comes back from the bank when the books can't be written gets everything back.
+  if (step === "return") return place === "database" ? ["paid", "whole"] : ["paid"];
+  if (step === "decline" || step === "sweep" || step === "cancel") return ["whole"];
+  return step === "refund" ? ["refunded"] : ["paid", "whole"];
+};
+/** Only an order with a remainder has these. */
+const bankSteps: readonly Step[] = ["remainder", "return", "decline", "sweep"];
+
+const kindsOf = (step: Step, what = ""): readonly TenderKind[] => {
+  const isShoppers = what in shoppers && what !== "presses twice";
+  const isBanks = Object.values(bankOperations).some((operation) => what.startsWith(operation));
+  const isAll = !bankSteps.includes(step) && !isShoppers && !isBanks;
+  return tenderKinds.filter((kind) => isAll || kind !== "card");
+};
+
+/** Every cell of the plain shop, in the order of a purchase: what it is paid with takes turns. */
+export function plainCells(): Cell[] {
+  return [...cellsOn("plain sqlite", 0), ...cellsOn("plain postgresql", 1)];
+}
+
+function cellsOn(shop: ShopName, turn: number): Cell[] {
+  let turns = turn;
+  const cells = (place: Place, step: Step, point: string, faults: readonly string[]) =>
+    faults.flatMap((fault) => {
+      const kinds = kindsOf(step, point.replace(`${step}, `, ""));
+      turns += 1;
+      return [
+        ...cellsOf(
+          { shop, place, step, point },
+          [fault],
+          [kinds[turns % kinds.length] as TenderKind],
+          endsOf(place, step),
+        ),
+      ];
+    });
+  // What happens between shop and service or bank is the same whatever the store is: half of it with each.
+  const half = (faults: readonly string[], index: number) =>
+    faults.filter((_, at) => (at + index + turn) % 2 === 0);
+  const where = ([step, operation]: readonly [Step, string]) => `${step}, ${operation}`;
+  const isPostgres = shop === "plain postgresql";
+  const links = (["quote", "devalue", "decline", "sweep", "cancel", "refund", "recovery"] as const).flatMap(
+    (step, index) => cells("service", step, step, half(serviceFaults, index)),
+  );
+  const banks = bankPoints.flatMap((point, index) =>
+    cells("bank", point[0], where(point), half(serviceFaults, index)),
+  );
+  const database = isPostgres
+    ? Object.keys(statements).flatMap((point) => {
+        const step = point.split(/[ ,]/)[0] as Step;
+        return cells("database", step, point, databaseFaults);
+      })
+    : [];
+  const ways = ["SIGKILL, started again", "SIGKILL, another recovers"];
+  const kills = shopDeaths.flatMap(([step, point], index) =>
+    cells("kill shop", step, point, [ways[(index + turn) % 2] as string]),
+  );
+  const sleeps = ["arrives meanwhile", "arrives when it wakes"];
+  const freezes = shopDeaths.slice(1).flatMap(([step, point], index) =>
+    // SQLite has no network in which a write could wait for the process to wake.
+    cells("freeze shop", step, point, [
+      sleeps[!isPostgres && point.endsWith("answered") ? 0 : (index + turn) % 2] as string,
+    ]),
+  );
+  return [
+    ...cellsOf({ shop, place: "none", step: "purchase" }, [""], tenderKinds, ["paid"]),
+    ...Object.entries(shoppers).flatMap(([fault, ends]) => [
+      ...cellsOf({ shop, place: "shopper", step: "purchase" }, [fault], kindsOf("purchase", fault), ends),
+    ]),
+    ...links,
+    ...banks,
+    ...database,
+    ...kills,
+    ...freezes,
+    ...serviceKills.flatMap(([step, point]) => cells("kill service", step, point, ["SIGKILL"])),
+    ...bankKills.flatMap(([step, point]) => cells("kill bank", step, point, ["SIGKILL"])),
+    ...Object.entries(races).flatMap(([fault, ends]) => [
+      ...cellsOf({ shop, place: "two shops", step: "purchase" }, [fault], ["two cards + remainder"], ends),
+    ]),
+  ];
+}
+
+export const shortPlainCells = (): Cell[] =>
+  shorten(plainCells(), {
+    // Service and bank meet every fault, half of them with each store.
+    always: ({ place, step }) =>
+      place === "shopper" ||
+      place === "two shops" ||
+      (place === "service" && step === "devalue") ||
+      (place === "bank" && step === "remainder"),
+    deaths: [
+      ...[
+        "devalue answered",
+        "remainder, create answered",
+        "return, status answered",
+        "sweep, status on its way",
+      ],
+      ...["cancel on its way", "cancel, canceldevalue answered", "refund, canceldevalue on its way"],
+      ...["recovery, canceldevalue on its way", "devalue, before it commits"],
+    ],
+    onceBad: [],
+  });

@@ -1,0 +1,48 @@
+import type { DatabaseSync } from "node:sqlite";
+import type pg from "pg";
+import type { AttemptRow } from "../books.js";
+
+/** The payment of an order, as the checkout wrote it down. */
+export interface PurchaseRow {
+  readonly order_id: string;
+  readonly state: string;
+  readonly total_cents: number | string;
+  readonly remainder_cents: number | string;
+}
+
+/** The checkout's books, in whichever store they are. */
+export interface CheckoutBooks {
+  attempts(cartId: string): Promise<AttemptRow[]>;
+  purchases(cartId: string): Promise<PurchaseRow[]>;
+  /** Lets every lease and pause of a cart run out now, as if that time had passed. */
+  age(cartId: string): Promise<void>;
+}
+
+const read = (table: string) => `select * from giftcard_${table} where cart_id = $1`;
+const past = (now: string) => [
+  `update giftcard_purchase set lease_until = ${now} where cart_id = $1 and lease_until is not null`,
+  `update giftcard_attempt set next_try_at = ${now} where cart_id = $1`,
+  `update giftcard_attempt set lease_until = ${now} where cart_id = $1 and lease_until is not null`,
+];
+
+export function openPostgresBooks(pool: pg.Pool): CheckoutBooks {
+  return {
+    attempts: async (cartId) => (await pool.query(read("attempt"), [cartId])).rows,
+    purchases: async (cartId) => (await pool.query(read("purchase"), [cartId])).rows,
+    async age(cartId) {
+      for (const statement of past("now()")) await pool.query(statement, [cartId]);
+    },
+  };
+}
+
+export function openSqliteBooks(file: DatabaseSync): CheckoutBooks {
+  const all = <T>(text: string, cartId: string) =>
+    file.prepare(text.replace("$1", "?")).all(cartId) as unknown as T[];
+  return {
+    attempts: async (cartId) => all(read("attempt"), cartId),
+    purchases: async (cartId) => all(read("purchase"), cartId),
+    async age(cartId) {
+      for (const statement of past("0")) file.prepare(statement.replace("$1", "?")).run(cartId);
+    },
+  };
+}

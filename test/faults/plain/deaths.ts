@@ -1,0 +1,107 @@
+import type { Cell } from "../cells.js";
+import { pause, until } from "../run-cell.js";
+import { type Death, REACH_MS } from "../run-kill.js";
+import type { Trap } from "../shop.js";
+import { anyWrite, bankOperations } from "./cells.js";
+import { actions, type PlainPurchase } from "./purchase.js";
+import type { World } from "./world.js";
+
+const banks: readonly string[] = Object.values(bankOperations);
+
+/** Stops a purchase in a call: on its way, or answered, when nobody has written the answer down yet. */
+export function trap(world: World, { point }: Cell, purchases: readonly PlainPurchase[]): Trap {
+  const operation = point.split(" ")[0] as string;
+  const { proxy } = banks.includes(operation) ? world.bank : world.giftcards;
+  const since = proxy.seen.length;
+  // With two cards it is the second: the first is charged.
+  const cards = purchases[0]?.cards.length ?? 1;
+  const skip = operation === "balance" || operation === "devalue" ? cards - 1 : 0;
+  const times = point.endsWith("answered") ? 1 : Number.POSITIVE_INFINITY;
+  proxy.set(operation, "hold", times, skip);
+  let letWrite: (() => void) | undefined;
+  return {
+    async isReached() {
+      if (proxy.seen.slice(since).filter((call) => call.operation === operation).length <= skip) return false;
+      if (!point.endsWith("answered")) return true;
+      if (!letWrite) {
+        letWrite = stopWriting(world);
+        await proxy.release();
+        await pause(100);
+      }
+      return world.database ? world.database.hits > 0 : true;
+    },
+    async release() {
+      proxy.set(operation, "pass");
+      await proxy.release();
+      letWrite?.();
+      letWrite = () => {};
+    },
+  };
+}
+
+/** Nobody writes to the checkout's books until the function that comes back is called. */
+function stopWriting({ database, orders }: World): () => void {
+  if (database) {
+    database.set({ pattern: anyWrite, fault: "hold", times: Number.POSITIVE_INFINITY });
+    return () => {
+      database.clear();
+      database.release();
+    };
+  }
+  orders.exec("begin immediate");
+  return () => orders.exec("rollback");
+}
+
+/** The shop dies and stays dead; another process on the same books ends what it left. */
+export const killForAnother =
+  (world: World): Death<PlainPurchase> =>
+  async (shop, cell, purchases, act) => {
+    await world.second();
+    const held = shop.trap(cell, purchases);
+    const acting = act();
+    await until(held.isReached, REACH_MS);
+    await shop.kill();
+    await acting;
+    await held.release();
+  };
+
+/** The shop is frozen past its lease, another process ends what it left, and then it goes on where it was. */
+export const freezeShop =
+  (world: World): Death<PlainPurchase> =>
+  async (shop, cell, purchases, act) => {
+    const other = await world.second();
+    const held = shop.trap(cell, purchases);
+    const acting = act();
+    await until(held.isReached, REACH_MS);
+    const thaw = world.freeze();
+    try {
+      if (cell.fault === "arrives meanwhile") await held.release();
+      for (const purchase of purchases) await shop.age(purchase);
+      await actions.operate(world, "/recover", other);
+    } finally {
+      thaw();
+    }
+    await held.release();
+    await acting;
+  };
+
+/** The bank dies with a call on its way, or when it has done it and not answered, and is started again. */
+export const killBank =
+  (world: World): Death<PlainPurchase> =>
+  async (shop, cell, purchases, act) => {
+    const { bank } = world;
+    if (cell.point.endsWith("answered")) {
+      for (const operation of banks) bank.proxy.set(operation, "cut-before");
+      bank.proxy.set(cell.point.split(" ")[0] as string, "cut-after");
+      await act();
+      await bank.kill();
+      return shop.restore();
+    }
+    const held = shop.trap(cell, purchases);
+    const acting = act();
+    await until(held.isReached, REACH_MS);
+    await bank.kill();
+    await held.release();
+    await acting;
+    return shop.restore();
+  };

@@ -1,0 +1,66 @@
+import type { Cell } from "../cells.js";
+import { type CellResult, conclude, startOf } from "../run-cell.js";
+import type { Shop } from "../shop.js";
+import type { races } from "./cells.js";
+import { actions, orderIdOf, type PlainPurchase } from "./purchase.js";
+import type { World } from "./world.js";
+
+type Race = (world: World, other: string, purchase: PlainPurchase) => Promise<unknown>;
+
+/** Two things that are done at once, each in its process. */
+const pairs: Record<keyof typeof races, Race> = {
+  async "order pressed in both"(world, other, purchase) {
+    await both(actions.place(world, purchase), actions.place(world, purchase, other));
+    await actions.lookAgain(world, purchase);
+  },
+  async "comes back in both"(world, other, purchase) {
+    const id = await approved(world, purchase);
+    await both(actions.comeBack(purchase, world.url, id), actions.comeBack(purchase, other, id));
+  },
+  async "comes back while it is swept"(world, other, purchase) {
+    const id = await approved(world, purchase);
+    await world.checkoutBooks.age(purchase.cartId);
+    await both(actions.comeBack(purchase, world.url, id), actions.operate(world, "/recover", other));
+  },
+  async "declined while it is swept"(world, other, purchase) {
+    await actions.place(world, purchase);
+    await world.checkoutBooks.age(purchase.cartId);
+    await both(actions.decide(purchase, "decline"), actions.operate(world, "/recover", other));
+  },
+  async "comes back while it is canceled"(world, other, purchase) {
+    const id = await approved(world, purchase);
+    await both(
+      actions.comeBack(purchase, world.url, id),
+      actions.operate(world, `/orders/${id}/cancel`, other),
+    );
+  },
+  async "canceled in both"(world, other, purchase) {
+    await actions.buy(world, purchase);
+    const path = `/orders/${orderIdOf(world, purchase)}/cancel`;
+    await both(actions.operate(world, path), actions.operate(world, path, other));
+  },
+  async "refunded while it is canceled"(world, other, purchase) {
+    await actions.buy(world, purchase);
+    const path = `/orders/${orderIdOf(world, purchase)}`;
+    await both(actions.operate(world, `${path}/refund`), actions.operate(world, `${path}/cancel`, other));
+  },
+};
+
+/** Two processes of the shop, on the same books, do two things at once. */
+export async function runRace(world: World, shop: Shop<PlainPurchase>, cell: Cell): Promise<CellResult> {
+  const start = startOf(shop);
+  const other = await world.second();
+  const purchase = await shop.begin(cell.kind);
+  await shop.approach(cell.step, purchase);
+  await pairs[cell.fault as keyof typeof pairs](world, other, purchase);
+  return conclude(shop, cell, purchase, start);
+}
+
+/** The order waits for its shopper, who has paid at the bank. */
+async function approved(world: World, purchase: PlainPurchase): Promise<string> {
+  await actions.place(world, purchase);
+  await actions.approveAndLeave(purchase);
+  return String(orderIdOf(world, purchase));
+}
+
+const both = (...calls: Promise<unknown>[]) => Promise.all(calls);
