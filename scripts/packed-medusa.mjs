@@ -1,0 +1,137 @@
+/** A stranger's Medusa store with the packed packages: installed, type-checked by Medusa's own settings, built, and run. */
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { outsideEnv, runNpm } from "./pack.mjs";
+import { checkTypes, startPackedService } from "./packed-project.mjs";
+import { runNode } from "./process.mjs";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const exampleStore = path.join(root, "examples/medusa-store");
+
+/** What `create-medusa-app` writes, but for `strict`, which it leaves at `strictNullChecks`. */
+const medusaOptions = {
+  target: "ES2021",
+  esModuleInterop: true,
+  module: "Node16",
+  moduleResolution: "Node16",
+  emitDecoratorMetadata: true,
+  experimentalDecorators: true,
+  skipLibCheck: true,
+  skipDefaultLibCheck: true,
+  declaration: false,
+  sourceMap: false,
+  inlineSourceMap: true,
+  outDir: "./.medusa/server",
+  rootDir: "./",
+  jsx: "react-jsx",
+  forceConsistentCasingInFileNames: true,
+  resolveJsonModule: true,
+  checkJs: false,
+  strict: true,
+};
+
+/**
+ * Installs all tarballs and Medusa into a new folder, with the configuration and goods of the example store; type-checks
+ * it as CommonJS and as ES modules; builds it; buys with a card there, and cancels.
+ *
+ * @param {{ tarballs: Record<string, string>, node: import("./pack.mjs").Node, folder: string }} options
+ * @param {import("./packed-project.mjs").Watched} [watched]
+ */
+export async function tryMedusa({ tarballs, node, folder }, { progress = () => {}, signal } = {}) {
+  const early = signal ? { signal } : {};
+  await writeStore(folder);
+  progress("medusa: npm install, for a minute or two");
+  await runNpm(["install", ...Object.values(tarballs)], { cwd: folder, node: node.path, ...early });
+  for (const project of ["tsconfig.json", "tsconfig.esm.json", "tsconfig.bundler.json"]) {
+    progress(`medusa: types by ${project}`);
+    const types = { folder, node: node.path, project, noEmit: project !== "tsconfig.esm.json" };
+    await checkTypes({ ...types, ...early });
+  }
+  const outside = { node: node.path, cwd: folder, ...early };
+  const env = { ...outsideEnv(node.path), DISABLE_ADMIN: "true", MEDUSA_DISABLE_TELEMETRY: "true" };
+  const load = `const { default: config } = await import("./esm/medusa-config.mjs");
+    if (!config.modules.payment.dependencies.includes("giftcard")) throw new Error("There are no gift cards in it.");`;
+  await runNode({ ...outside, name: "Its ES module", args: ["--input-type=module", "--eval", load], env });
+  progress("medusa: build");
+  const medusa = path.join(folder, "node_modules", ".bin", "medusa");
+  await runNode({ ...outside, name: "medusa build", args: [medusa, "build"], env });
+  progress(`medusa: service and store on Node ${node.version}`);
+  const { stop, issueCard, ...service } = await startPackedService({ folder, node, ...early });
+  try {
+    const card = await issueCard(7500);
+    const stage = JSON.stringify({ service, card, appDir: path.join(folder, ".medusa/server") });
+    // Under that Node too, which then starts Medusa's.
+    const args = [fileURLToPath(import.meta.url)];
+    const said = await runNode({ ...outside, name: "The purchase", args, env: { ...env, STAGE: stage } });
+    for (const line of said.trim().split("\n")) progress(`medusa: ${line}`);
+  } finally {
+    await stop();
+  }
+}
+
+/** @param {string} folder */
+async function writeStore(folder) {
+  await mkdir(folder, { recursive: true });
+  await cp(path.join(exampleStore, "src"), path.join(folder, "src"), { recursive: true });
+  await cp(path.join(root, "test/packed-medusa"), path.join(folder, "own"), { recursive: true });
+  for (const name of ["medusa-config.ts", "medusa-config.mts"])
+    await cp(path.join(exampleStore, "medusa-config.ts"), path.join(folder, name));
+  const example = JSON.parse(await readFile(path.join(exampleStore, "package.json"), "utf8"));
+  const { "@giftcard-pay/medusa": _, ...dependencies } = example.dependencies;
+  const write = (/** @type {string} */ name, /** @type {object} */ value) =>
+    writeFile(path.join(folder, name), `${JSON.stringify(value, undefined, 2)}\n`);
+  await write("package.json", {
+    name: "a-medusa-store",
+    private: true,
+    dependencies,
+    // As in a store that create-medusa-app made.
+    devDependencies: {
+      "@swc/core": "^1.7.28",
+      "@types/node": "^20.12.11",
+      "ts-node": "^10.9.2",
+      typescript: "^5.6.2",
+    },
+  });
+  const byBundler = { module: "esnext", moduleResolution: "bundler", target: "ES2022" };
+  const commonJs = ["medusa-config.ts", "src", "own"];
+  await write("tsconfig.json", {
+    "ts-node": { swc: true },
+    compilerOptions: medusaOptions,
+    include: commonJs,
+    exclude: ["node_modules", ".medusa"],
+  });
+  await write("tsconfig.esm.json", {
+    compilerOptions: { ...medusaOptions, outDir: "esm" },
+    files: ["medusa-config.mts"],
+  });
+  await write("tsconfig.bundler.json", {
+    compilerOptions: { ...medusaOptions, ...byBundler },
+    include: [...commonJs, "medusa-config.mts"],
+  });
+}
+
+/** @param {string} stage what `tryMedusa` has made */
+async function buy(stage) {
+  const { service, card, appDir } = JSON.parse(stage);
+  const { startThrowawayPostgres } = await import("@giftcard-pay/service");
+  const { createDatabase, migrateStore, startMedusaStore } = await import("./medusa-store.mjs");
+  const { buyAndCancel } = await import("./demo-purchase.mjs");
+  const postgres = await startThrowawayPostgres();
+  try {
+    const databaseUrl = await createDatabase(postgres.url);
+    await migrateStore({ databaseUrl, appDir });
+    const giftcard = { baseUrl: service.url, apiKey: service.apiKey, companyId: service.companyId };
+    const store = await startMedusaStore({ databaseUrl, giftcard, appDir });
+    try {
+      const shop = /** @type {import("./whole-shop.mjs").WholeShop} */ ({ store, service });
+      await buyAndCancel(shop, card, (text) => void process.stdout.write(`${text}\n`));
+    } finally {
+      await store.stop();
+    }
+  } finally {
+    await postgres.close();
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await buy(process.env.STAGE ?? "{}");

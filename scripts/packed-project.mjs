@@ -1,0 +1,187 @@
+/** A stranger's project with the packed packages: installed by npm, type-checked, and run. */
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { outsideEnv, runNpm } from "./pack.mjs";
+import { runNode, startNode } from "./process.mjs";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** @typedef {import("./pack.mjs").Node} Node */
+/** @typedef {"esm" | "cjs"} Kind */
+/** @typedef {{ progress?: (text: string) => void, signal?: AbortSignal | undefined }} Watched */
+
+/**
+ * Makes a fresh project, installs the tarballs there by npm, type-checks a shop by `node16` and by `bundler`, and runs it
+ * under each of the Nodes.
+ *
+ * @param {object} options
+ * @param {Kind} options.kind
+ * @param {Record<string, string>} options.tarballs as `packPackages` gives them
+ * @param {Node[]} options.nodes the first one also runs npm and the compiler
+ * @param {string} options.folder a new one
+ * @param {boolean} [options.withFrameworks] brings React, Vue and Svelte too, and type-checks pages with them
+ * @param {Watched} [watched]
+ * @returns {Promise<string[]>} what each run said
+ * @throws with what the compiler or the shop said
+ */
+export async function tryProject({ kind, tarballs, nodes, folder, withFrameworks = false }, watched = {}) {
+  const { progress = () => {}, signal } = watched;
+  const early = signal ? { signal } : {};
+  const [{ path: node }] = /** @type {[Node]} */ (nodes);
+  await writeProject(folder, kind, withFrameworks);
+  const { "@giftcard-pay/medusa": _, ...ours } = tarballs;
+  progress(`${kind}: npm install`);
+  await runNpm(["install", ...Object.values(ours), ...(await libraries(withFrameworks))], {
+    cwd: folder,
+    node,
+    ...early,
+  });
+  for (const resolution of ["node16", "bundler"]) {
+    progress(`${kind}: types by ${resolution}`);
+    await checkTypes({ folder, node, project: `tsconfig.${resolution}.json`, ...early });
+  }
+  const said = [];
+  for (const one of nodes) {
+    progress(`${kind}: service and shop on Node ${one.version}`);
+    said.push(await runShop({ folder, node: one, ...early }));
+  }
+  return said;
+}
+
+/** What the shop needs besides our packages, in the versions that we build with. @param {boolean} withFrameworks */
+async function libraries(withFrameworks) {
+  const names = ["typescript", "@types/node", "pg", "@types/pg"];
+  if (withFrameworks) names.push("react", "@types/react", "@lit/react", "vue", "svelte");
+  /** @type {Record<string, string>} */
+  const known = {};
+  for (const folder of [".", "packages/service", "packages/widget"]) {
+    const { dependencies, devDependencies } = await readJson(path.join(root, folder, "package.json"));
+    Object.assign(known, dependencies, devDependencies);
+  }
+  return names.map((name) => `${name}@${known[name]}`);
+}
+
+/** @param {string} folder @param {Kind} kind @param {boolean} withFrameworks */
+async function writeProject(folder, kind, withFrameworks) {
+  const pages = path.join(root, "packages/widget/test/frameworks");
+  await cp(path.join(root, "test/packed"), path.join(folder, "src"), { recursive: true });
+  for (const name of await readdir(pages)) {
+    // Svelte's own types are for ES modules only.
+    const isUsable = withFrameworks && /\.tsx?$/.test(name) && (kind === "esm" || name !== "svelte.ts");
+    if (name === "plain.ts" || isUsable) await cp(path.join(pages, name), path.join(folder, "src", name));
+  }
+  const type = kind === "esm" ? "module" : "commonjs";
+  const options = {
+    target: "ES2022",
+    lib: ["ES2023", "DOM", "DOM.Iterable"],
+    types: ["node"],
+    strict: true,
+    skipLibCheck: false,
+    jsx: "react-jsx",
+    rootDir: "src",
+  };
+  const byNode = { module: "node16", moduleResolution: "node16", outDir: "dist" };
+  const byBundler = { module: "esnext", moduleResolution: "bundler", noEmit: true };
+  const write = (/** @type {string} */ name, /** @type {object} */ value) =>
+    writeFile(path.join(folder, name), `${JSON.stringify(value, undefined, 2)}\n`);
+  await write("package.json", { name: `shop-${kind}`, private: true, type });
+  await write("tsconfig.node16.json", { compilerOptions: { ...options, ...byNode }, include: ["src"] });
+  await write("tsconfig.bundler.json", { compilerOptions: { ...options, ...byBundler }, include: ["src"] });
+}
+
+/**
+ * Compiles. Other packages' own types are theirs to keep.
+ * @param {{ folder: string, node: string, project: string, noEmit?: boolean, signal?: AbortSignal }} options
+ */
+export async function checkTypes({ folder, node, project, noEmit = false, signal }) {
+  const tsc = path.join(folder, "node_modules", "typescript", "bin", "tsc");
+  const args = [tsc, "--project", project, "--pretty", "false", ...(noEmit ? ["--noEmit"] : [])];
+  const early = signal ? { signal } : {};
+  const text = await runNode({ name: `tsc ${project}`, node, args, cwd: folder, ...early }).catch((error) => {
+    signal?.throwIfAborted();
+    return String(error.message);
+  });
+  const ours = text.split("\n").filter((line) => /error TS/.test(line) && !isTheirs(line));
+  if (ours.length > 0) throw new Error(`The types of ${folder} by ${project}:\n${ours.join("\n")}`);
+}
+
+/** @param {string} line */
+const isTheirs = (line) =>
+  line.startsWith("node_modules/") && !line.startsWith("node_modules/@giftcard-pay/");
+
+/**
+ * Runs the shop against the service, both from their tarballs.
+ * @param {{ folder: string, node: Node, signal?: AbortSignal }} options
+ * @returns {Promise<string>} what the shop said
+ */
+async function runShop({ folder, node, signal }) {
+  const service = await startPackedService({ folder, node, ...(signal && { signal }) });
+  try {
+    const settings = {
+      GIFTCARD_URL: service.url,
+      GIFTCARD_API_KEY: service.apiKey,
+      GIFTCARD_COMPANY_ID: String(service.companyId),
+      CARDS: JSON.stringify([await service.issueCard(7500), await service.issueCard(7500)]),
+      SQLITE_FILE: hasSqlite(node.version) ? path.join(folder, `shop-${node.version}.db`) : "",
+    };
+    const said = await runNode({
+      name: `The shop on Node ${node.version}`,
+      node: node.path,
+      args: ["--import", warningsAreErrors, "dist/shop.js"],
+      cwd: folder,
+      env: { ...outsideEnv(node.path), ...settings },
+      ...(signal && { signal }),
+    });
+    return said.trim();
+  } finally {
+    await service.stop();
+  }
+}
+
+/**
+ * Starts the service that is installed in a project, with its own database there, and makes a company.
+ * @param {{ folder: string, node: Node, signal?: AbortSignal }} options
+ */
+export async function startPackedService({ folder, node, signal }) {
+  const program = path.join(folder, "node_modules", ".bin", "giftcard-service");
+  const env = {
+    ...outsideEnv(node.path),
+    GIFTCARD_DATA_DIR: path.join(folder, `giftcard-data-${node.version}`),
+    GIFTCARD_PASSWORD: "a shop's password",
+  };
+  const common = { node: node.path, cwd: folder, env, ...(signal && { signal }) };
+  const { match, stop } = await startNode({
+    ...common,
+    name: "The gift card service",
+    args: [program, "serve", "--environment", "sandbox", "--port", "0", "--json"],
+    ready: /"url":"([^"]+)"/,
+  });
+  const command = async (/** @type {string[]} */ ...args) =>
+    JSON.parse(await runNode({ ...common, name: args.join(" "), args: [program, ...args, "--json"] }));
+  try {
+    const company = ["company", "create", "--name", "A shop", "--email", "shop@example.com"];
+    const { company_id: companyId, apikey: apiKey } = await command(...company);
+    /** @returns {Promise<import("./card-service.mjs").IssuedCard>} */
+    const issueCard = (/** @type {number} */ balanceCents) =>
+      command("card", "issue", "--balance", String(balanceCents));
+    return { url: String(match[1]), companyId, apiKey, issueCard, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Node warns where loading a module is an experiment. SQLite is one by itself, on some Nodes. */
+const warningsAreErrors = `data:text/javascript,${encodeURIComponent(
+  `process.on("warning", (warning) => { if (!/SQLite/.test(warning.message)) throw warning; });`,
+)}`;
+
+/** @param {string} version */
+function hasSqlite(version) {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 22 || (major === 22 && minor >= 13);
+}
+
+/** @param {string} file */
+const readJson = async (file) => JSON.parse(await readFile(file, "utf8"));

@@ -1,0 +1,94 @@
+/** Uses the packages as strangers do: packed, installed by npm into fresh projects, type-checked, and run. */
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { build } from "./build.mjs";
+import { installNode, packPackages, published } from "./pack.mjs";
+import { tryMedusa } from "./packed-medusa.mjs";
+import { tryProject } from "./packed-project.mjs";
+
+/** The ends of what `engines` in each package.json says. */
+const versions = { oldest: "20.19.0", oldest22: "22.12.0", newest: "26" };
+
+const HELP = `Packs the packages, installs them by npm into fresh projects outside of this repository, type-checks them there
+by node16 and by bundler, and runs a purchase: in ES modules, in CommonJS, and in a Medusa store.
+
+  npm run packed                         on Node ${Object.values(versions).join(", ")}
+  npm run packed -- --node oldest        on one of: ${Object.keys(versions).join(", ")}, current, or a version such as 24.1.0
+  npm run packed -- --no-medusa          without the Medusa store, whose install takes minutes
+  npm run packed -- --keep               keeps the projects, to look at
+`;
+
+/** @returns {{ nodes: string[], withMedusa: boolean, keep: boolean } | undefined} undefined when there is nothing to run */
+function readCommandLine() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        node: { type: "string", multiple: true },
+        "no-medusa": { type: "boolean" },
+        keep: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+    const { node = Object.keys(versions), keep = false } = values;
+    const wrong = node.find((one) => !(one in versions || /^(current|\d+(\.\d+){0,2})$/.test(one)));
+    if (wrong !== undefined) throw new Error(`"${wrong}" is no version of Node.`);
+    if (!values.help) return { nodes: node, withMedusa: !values["no-medusa"], keep };
+    process.stdout.write(HELP);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    process.exitCode = 2;
+  }
+  return undefined;
+}
+
+/** @param {{ nodes: string[], withMedusa: boolean, keep: boolean }} options @param {AbortSignal} signal */
+async function runAll({ nodes, withMedusa, keep }, signal) {
+  const startedAt = performance.now();
+  const progress = (/** @type {string} */ text) => {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
+    process.stdout.write(`${seconds} s  ${text}\n`);
+  };
+  const scratch = await mkdtemp(path.join(os.tmpdir(), "giftcard-packed-"));
+  try {
+    await build(published, { signal, progress: (text) => text.endsWith("up to date") || progress(text) });
+    progress("packing");
+    const tarballs = await packPackages(published, path.join(scratch, "tarballs"), signal);
+    for (const name of nodes) {
+      const version = /** @type {Record<string, string>} */ (versions)[name] ?? name;
+      const node =
+        name === "current"
+          ? { version: process.versions.node, path: process.execPath }
+          : await installNode(version, scratch, signal);
+      progress(`Node ${node.version}`);
+      const report = (/** @type {string} */ text) => progress(`  ${text}`);
+      for (const kind of /** @type {const} */ (["esm", "cjs"])) {
+        const folder = path.join(scratch, `${kind}-${node.version}`);
+        const project = { kind, tarballs, nodes: [node], folder, withFrameworks: true };
+        for (const said of await tryProject(project, { progress: report, signal }))
+          report(`${kind}: ${said}`);
+        if (!keep) await rm(folder, { recursive: true, force: true });
+      }
+      if (!withMedusa) continue;
+      const folder = path.join(scratch, `medusa-${node.version}`);
+      await tryMedusa({ tarballs, node, folder }, { progress: report, signal });
+      if (!keep) await rm(folder, { recursive: true, force: true });
+    }
+    progress("all good");
+  } finally {
+    if (keep) progress(`kept in ${scratch}`);
+    else await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+const options = readCommandLine();
+const interrupt = new AbortController();
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
+  process.once(signal, () => interrupt.abort());
+try {
+  if (options) await runAll(options, interrupt.signal);
+} catch (error) {
+  if (!interrupt.signal.aborted) process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = interrupt.signal.aborted ? 130 : 1;
+}

@@ -1,0 +1,119 @@
+/** A shop with every package of ours, as a stranger's project has them: compiled there, as ES module or as CommonJS. */
+import assert from "node:assert/strict";
+import { randomBytes, randomUUID } from "node:crypto";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  CheckoutError,
+  type CheckoutStore,
+  createCheckout,
+  createHandler,
+  createPostgresStore,
+  type RemainderMethod,
+} from "@giftcard-pay/checkout";
+import { journalConformance } from "@giftcard-pay/checkout/conformance";
+import { toNodeListener } from "@giftcard-pay/checkout/node";
+import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
+import type { CartSummary } from "@giftcard-pay/checkout/storefront";
+import { cents, createClient, GiftcardError, RefusedError, Secret } from "@giftcard-pay/client";
+import { endpoints, MAX_DEDUCTION_CENTS } from "@giftcard-pay/client/contract";
+import { startThrowawayPostgres } from "@giftcard-pay/service";
+import { GiftcardPay } from "@giftcard-pay/widget";
+import "@giftcard-pay/widget/define";
+import pg from "pg";
+
+const {
+  GIFTCARD_URL: baseUrl = "",
+  GIFTCARD_API_KEY: apiKey = "",
+  GIFTCARD_COMPANY_ID: companyId,
+} = process.env;
+const client = createClient({ baseUrl, apiKey, companyId: Number(companyId) });
+const cards: { cardnumber: string; pin: string }[] = JSON.parse(process.env.CARDS ?? "[]");
+
+/** One implementation, whichever way it came: the classes are the same to `instanceof`, and to the compiler. */
+async function checkIdentity(): Promise<void> {
+  const imported = await import("@giftcard-pay/client");
+  const secret: Secret = new imported.Secret("4711");
+  assert(secret instanceof Secret);
+  const refusal = await client
+    .balance({ cardNumber: "6064990000000000000", pin: "0000" })
+    .catch((error) => error);
+  assert(refusal instanceof RefusedError && refusal instanceof imported.GiftcardError);
+  assert.equal(refusal.code, "invalid_card");
+  assert.equal(imported.GiftcardError, GiftcardError);
+  assert.equal(endpoints.devalue.path.includes("devalue"), true);
+  assert.equal(cents(MAX_DEDUCTION_CENTS), 5000);
+  assert.equal(typeof GiftcardPay.define, "function");
+}
+
+/** 74.98, of which a card pays 50.00, applied by the page's route; then all of it goes back. */
+async function buy(
+  store: CheckoutStore,
+  card: { cardnumber: string; pin: string } | undefined,
+): Promise<void> {
+  assert(card);
+  const sealingKeys = [{ id: "1", key: randomBytes(32).toString("base64") }];
+  let givenBack = 0;
+  const remainder: RemainderMethod = {
+    status: async () => "authorized",
+    cancel: async () => void givenBack++,
+  };
+  const checkout = createCheckout({ client, environment: "sandbox", store, sealingKeys, remainder });
+  const cart = { id: randomUUID(), totalCents: 7498, currency: "EUR" };
+  const giftcards = createHandler(checkout, { cartOf: () => cart });
+  const server = http.createServer(toNodeListener(giftcards)).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  const applied = await fetch(`http://127.0.0.1:${port}/giftcards/carts/${cart.id}/cards`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ cardNumber: card.cardnumber, pin: card.pin }),
+  });
+  const summary = (await applied.json()) as CartSummary;
+  assert.deepEqual([summary.coveredCents, summary.remainingCents], [5000, 2498]);
+  server.close();
+
+  const order = { id: randomUUID(), cart };
+  const { status, remainderCents } = await checkout.commit(order, {
+    authorizeRemainder: async () => ({ status: "authorized" }),
+  });
+  assert.deepEqual([status, remainderCents], ["paid", 2498]);
+  const credentials = { cardNumber: card.cardnumber, pin: card.pin };
+  assert.equal((await client.balance(credentials)).balanceCents, 2500);
+  const another = { id: randomUUID(), cart: { ...cart, id: randomUUID() }, expectedRemainderCents: 2498 };
+  const refusal = await checkout.commit(another).catch((error) => error);
+  assert(refusal instanceof CheckoutError && refusal.code === "amount_changed");
+  await checkout.reverse(order.id);
+  assert.equal(givenBack, 1);
+  assert.equal((await client.balance(credentials)).balanceCents, 7500);
+}
+
+async function main(): Promise<void> {
+  await checkIdentity();
+  const postgres = await startThrowawayPostgres();
+  const pool = new pg.Pool({ connectionString: postgres.url });
+  pool.on("error", () => {}); // the server goes before its connections
+  const tried = ["PostgreSQL"];
+  try {
+    const store = createPostgresStore({ pool });
+    await store.migrate();
+    await buy(store, cards[0]);
+  } finally {
+    await pool.end();
+    await postgres.close();
+  }
+  if (process.env.SQLITE_FILE) {
+    const store = await createSqliteStore({ file: process.env.SQLITE_FILE });
+    await buy(store, cards[1]);
+    const [first] = journalConformance(() => store.journal);
+    await first?.run();
+    store.close();
+    tried.push("SQLite");
+  }
+  console.log(`paid 74.98 = 50.00 + 24.98 and gave it back, with ${tried.join(" and ")}`);
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
