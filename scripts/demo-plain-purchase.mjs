@@ -62,6 +62,16 @@ export async function buyInFourWays(shop, issueCard, say) {
   await until(async () => /Your order is paid/.test((await staying.look()).text));
   assert.equal(await fourth.balance(), 2500);
   say(`swept, nobody came back: order paid, card balance 75.00 -> ${inEuro(await fourth.balance())}`);
+  say(`orders and books, ${await compareBooks(shop)}`);
+}
+
+/** What the shop says of its orders against the checkout's books. @param {import("./plain-shop.mjs").PlainShop} shop */
+async function compareBooks({ url, operatorPassword }) {
+  const authorization = `Basic ${Buffer.from(`operator:${operatorPassword}`).toString("base64")}`;
+  const books = await (await fetch(`${url}/operator/books`, { headers: { authorization } })).text();
+  const [found] = books.trimEnd().split("\n").slice(-1);
+  assert.match(String(found), / payments; no difference$/);
+  return found;
 }
 
 /** @param {() => Promise<boolean>} isSo @throws when it isn't so in time */

@@ -128,6 +128,17 @@ export function openOrders(file) {
           ...[id, hashOf(session)],
         ),
       ),
+    /**
+     * All that were placed within a time, and these, whenever they were.
+     * @param {Date} from
+     * @param {Date} to
+     * @param {readonly string[]} ids
+     */
+    placed: (from, to, ids) =>
+      all(
+        `select * from shop_order where placed_at >= ? and placed_at < ? or id in (select value from json_each(?))`,
+        ...[from.getTime(), to.getTime(), JSON.stringify(ids)],
+      ).map((row) => /** @type {Order} */ (toOrder(row))),
     /** The latest hundred. */
     orders: () =>
       all("select * from shop_order order by placed_at desc limit 100").map(

@@ -94,6 +94,7 @@ export const operatorPage = (rows) =>
     html`<form method="post" action="/operator/recover">
         <button class="quiet">Look after unfinished payments now</button>
       </form>
+      <p><a href="/operator/books">The books of this month</a></p>
       <table>
       <tr><th>Order</th><th>Total</th><th>Bank</th><th>State</th><td></td></tr>
       ${rows.map(

@@ -1,7 +1,15 @@
 /** A small shop on Hono and SQLite that takes gift cards, with the rest paid on a bank's page. */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { CheckoutError, createCheckout, createHandler } from "@giftcard-pay/checkout";
+import {
+  CheckoutError,
+  createCheckout,
+  createHandler,
+  dayOf,
+  daysOfMonth,
+  reconciliationText,
+  statementText,
+} from "@giftcard-pay/checkout";
 import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
 import { createClient } from "@giftcard-pay/client";
 import { serve } from "@hono/node-server";
@@ -230,6 +238,24 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     if (!(await checkout.read(orderId))) return c.notFound();
     await checkout.refund(orderId);
     return c.redirect("/operator", 303);
+  });
+
+  /**
+   * What the cards paid, as the shop's own orders have it: the total less what the bank was asked for.
+   * @param {import("@giftcard-pay/checkout").PaymentQuery} query
+   */
+  async function* payments({ from, to, orderIds }) {
+    for (const { id, totalCents } of orders.placed(from, to, orderIds)) {
+      const { state = "failed", remainderCents = 0 } = (await checkout.read(id)) ?? {};
+      if (state === "paid") yield { orderId: id, amountCents: totalCents - remainderCents };
+    }
+  }
+
+  // The month's statement, and whether the shop's orders and the checkout's books say the same: `?month=yyyy-mm`.
+  app.get("/operator/books", async (c) => {
+    const days = daysOfMonth(c.req.query("month") ?? dayOf(new Date()).slice(0, 7));
+    const statement = statementText(await checkout.statement(days));
+    return c.text(`${statement}\n${reconciliationText(await checkout.reconcile({ ...days, payments }))}`);
   });
 
   // What happens each minute, now.

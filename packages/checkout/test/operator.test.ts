@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient } from "@giftcard-pay/client";
+import { cents, createClient } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readBlock } from "../../../test/support/page-blocks.js";
@@ -217,7 +217,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       await createClient({
         ...{ baseUrl: shop.service.url, companyId: shop.client.companyId as number },
         apiKey: shop.apiKey,
-      }).devalue({ ...other, amountCents: 900, reference: `past_${randomUUID()}` });
+      }).devalue({ ...other, amountCents: cents(900), reference: `past_${randomUUID()}` });
       const { differences, cards } = await reconcile({ report: await report() });
       expect(cards).toBeGreaterThan(1);
       expect(differences.filter(({ lastFour }) => lastFour === other.cardNumber.slice(-4))).toMatchObject([
