@@ -274,7 +274,7 @@ function withoutUnusedAnchors(pages) {
 /** The pages that aren't what the sources give. @param {Map<string, string>} pages */
 async function staleFiles(pages) {
   const there = await readdir(out).catch(() => /** @type {string[]} */ ([]));
-  const stale = there.filter((file) => !pages.has(file));
+  const stale = there.filter((file) => file.endsWith(".md") && !pages.has(file));
   for (const [file, text] of pages)
     if ((await readFile(path.join(out, file), "utf8").catch(() => undefined)) !== text) stale.push(file);
   return stale;
@@ -288,17 +288,14 @@ const HELP = `Writes the API reference, docs/api, from the sources of the packag
 Both fail where something that is exported has no comment.
 `;
 
-async function main() {
-  const { values } = parseArgs({
-    options: { check: { type: "boolean" }, help: { type: "boolean", short: "h" } },
-  });
-  if (values.help) return void process.stdout.write(HELP);
+/** @param {boolean} [isCheck] */
+async function run(isCheck) {
   const progress = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
   // A package reads the types of the others as they are built.
   await build(["client", "checkout"], { progress });
   const { pages, faults } = await documentAll(progress);
   const stale = await staleFiles(pages);
-  if (!values.check && faults.length === 0) {
+  if (!isCheck && faults.length === 0) {
     await mkdir(out, { recursive: true });
     for (const file of stale) {
       const text = pages.get(file);
@@ -308,15 +305,33 @@ async function main() {
     }
   }
   if (faults.length > 0) throw new Error(`${faults.join("\n")}\nGive each a comment; then run npm run docs.`);
-  if (values.check && stale.length > 0)
+  if (isCheck && stale.length > 0)
     throw new Error(
       `Not what the sources give: ${stale.map((file) => `docs/api/${file}`).join(", ")}. Run npm run docs.`,
     );
 }
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
+function readCommandLine() {
+  const options = /** @type {const} */ ({
+    check: { type: "boolean" },
+    help: { type: "boolean", short: "h" },
+  });
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    process.exitCode = 2;
+  }
+  return undefined;
+}
+
+const values = readCommandLine();
+if (values?.help) process.stdout.write(HELP);
+else if (values) {
+  try {
+    await run(values.check);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = 1;
+  }
 }
