@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { compile } from "svelte/compiler";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileScript, compileTemplate, parse } from "vue/compiler-sfc";
+import { packPackages } from "../../../scripts/pack.mjs";
 import { readmeFromManifest } from "../scripts/readme.mjs";
 
 const here = import.meta.dirname;
@@ -27,14 +28,8 @@ const project = path.join(
 beforeAll(async () => {
   const modules = path.join(project, "node_modules");
   await mkdir(path.join(modules, "@giftcard-pay"), { recursive: true });
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], {
-    cwd: path.join(here, ".."),
-  });
-  const packed: unknown = JSON.parse(stdout);
-  const [{ filename }] = (Array.isArray(packed) ? packed : Object.values(packed as object)) as [
-    { filename: string },
-  ];
-  await run("tar", ["-xf", path.join(project, path.basename(filename)), "-C", project]);
+  const { "@giftcard-pay/widget": tarball = "" } = await packPackages(["widget"], project);
+  await run("tar", ["-xf", tarball, "-C", project]);
   await symlink(path.join(project, "package"), path.join(modules, "@giftcard-pay", "widget"));
   await cp(path.join(here, "frameworks"), path.join(project, "src"), { recursive: true });
   await writeFile(path.join(project, "package.json"), '{ "type": "module", "private": true }\n');
