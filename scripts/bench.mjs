@@ -1,6 +1,6 @@
 // How fast the service is, as ratios within one run: against its database, when the data grows, with more processes,
-// over time; and what the widget costs a page. Every number but the ratios depends on the machine. `--json` prints one
-// JSON value, `--full` takes the large figures, `--only devalue,growth,workers,memory,widget` measures some of it.
+// over time; what a gift card costs a purchase; and what the widget costs a page. Every number but the ratios depends on
+// the machine.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -8,18 +8,44 @@ import { parseArgs } from "node:util";
 import { alternate, median, openConnection, quantile, ratioOf, runClosed, runOpen } from "./bench-load.mjs";
 import { build } from "./build.mjs";
 
+const ALL_PARTS = ["devalue", "growth", "workers", "memory", "carts", "widget"];
+const HELP = `Measures speed, as ratios within one run.
+
+  npm run bench                        everything, in about ten minutes
+  npm run bench -- --only carts        some of it: ${ALL_PARTS.join(", ")}
+  npm run bench -- --full              with the large figures: a million cards and calls, 200 carts of each kind
+  npm run bench -- --json              one JSON value on the output, progress beside it
+
+docs/performance.md says what each figure is. Carts are bought in a shop that is installed when it is needed first
+(scripts/bench-store, 700 MB, a minute or two).
+`;
 const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     full: { type: "boolean", default: false },
-    only: { type: "string", default: "devalue,growth,workers,memory,widget" },
+    only: { type: "string", default: ALL_PARTS.join(",") },
+    help: { type: "boolean", short: "h", default: false },
   },
 });
 const parts = options.only.split(",");
+const unknown = parts.filter((part) => !ALL_PARTS.includes(part));
+if (options.help || unknown.length > 0) {
+  process.stderr.write(unknown.map((part) => `There is no part "${part}".\n\n`).join(""));
+  process[options.help ? "stdout" : "stderr"].write(HELP);
+  process.exit(options.help ? 0 : 2);
+}
+// So that what was started is told to end too.
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
+  process.once(signal, () => process.exit(130));
 /** @param {string} text */
-const say = (text) => options.json || console.log(text);
+const say = (text) => void (options.json ? process.stderr : process.stdout).write(`${text}\n`);
 
-await build(["service", "widget"], { progress: say });
+const needed = [
+  "service",
+  ...(parts.includes("carts") ? ["store"] : []),
+  ...(parts.includes("widget") ? ["widget"] : []),
+];
+await build(needed, { progress: say });
 const { makeDatabase } = await import("./bench-database.mjs");
 const { openEmbeddedPostgres } = await import("../packages/service/dist/postgres/embedded.js");
 
@@ -31,6 +57,7 @@ const LARGE = options.full
   : { cards: 200_000, ledgerRows: 1_000_000 };
 const FIRST_CALLS = 10_000;
 const MANY_CALLS = options.full ? 1_000_000 : 100_000;
+const CARTS = options.full ? 200 : 30;
 const HALF_LOAD_MS = 10_000;
 const HOT_CARD_MS = 5000;
 
@@ -168,18 +195,28 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-bench-"));
 say("a database that syncs to disk");
 const server = await openEmbeddedPostgres({ dataDir: path.join(folder, "data"), role: "serve" });
 const common = { serverUrl: server.url, folder, connections: CONNECTIONS };
+/** @type {BenchDatabase[]} */
 const opened = [];
+/** @param {"small" | "large"} name @param {typeof SMALL} size */
+async function fill(name, size) {
+  say(`filling the ${name} database`);
+  const database = await makeDatabase({ ...common, name, ...size });
+  opened.push(database);
+  return database;
+}
+
 try {
-  const small = await makeDatabase({ ...common, name: "small", ...SMALL });
-  opened.push(small);
-  if (parts.includes("devalue")) await measureDevalues(small);
-  if (parts.includes("workers")) await measureWorkers(small);
-  if (parts.includes("memory")) await measureMemory(small);
-  if (parts.includes("growth")) {
-    say("filling the large database");
-    const large = await makeDatabase({ ...common, name: "large", ...LARGE });
-    opened.push(large);
-    await measureGrowth(small, large);
+  if (parts.some((part) => ["devalue", "workers", "memory", "growth"].includes(part))) {
+    const small = await fill("small", SMALL);
+    if (parts.includes("devalue")) await measureDevalues(small);
+    if (parts.includes("workers")) await measureWorkers(small);
+    if (parts.includes("memory")) await measureMemory(small);
+    if (parts.includes("growth")) await measureGrowth(small, await fill("large", LARGE));
+  }
+  if (parts.includes("carts")) {
+    say("completing carts with a card, against without, and against Medusa's loyalty plugin");
+    const { benchCarts } = await import("./bench-carts.mjs");
+    Object.assign(result, await benchCarts({ serverUrl: server.url, carts: CARTS, say }));
   }
   if (parts.includes("widget")) {
     say("the widget in Chromium, against a bare Lit hello");

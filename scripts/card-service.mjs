@@ -18,6 +18,7 @@ import { runNode, startNode } from "./process.mjs";
  * @property {string} apiKey
  * @property {number} companyId
  * @property {(balanceCents: number) => Promise<IssuedCard>} issueCard
+ * @property {(balanceCents: number, count: number) => Promise<IssuedCard[]>} issueCards
  * @property {() => string} logs
  */
 
@@ -86,11 +87,13 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
     "--email",
     "owl@example.com",
   );
+  const issue = ["card", "issue", "--balance"];
   return {
     url: String(serving.match[1]),
     apiKey: company.apikey,
     companyId: company.company_id,
-    issueCard: (balanceCents) => command("card", "issue", "--balance", String(balanceCents)),
+    issueCard: (balanceCents) => command(...issue, String(balanceCents)),
+    issueCards: (balanceCents, count) => command(...issue, String(balanceCents), "--count", String(count)),
     logs: serving.logs,
   };
 }

@@ -30,7 +30,8 @@ import { freePort, runNode, startNode } from "./process.mjs";
 
 const storeDir = fileURLToPath(new URL("../examples/medusa-store/", import.meta.url));
 const serverDir = path.join(storeDir, ".medusa", "server");
-const cli = createRequire(path.join(storeDir, "package.json")).resolve("@medusajs/cli/cli.js");
+/** Medusa's command line, of the version that this application has. @param {string} appDir */
+const cliOf = (appDir) => createRequire(path.join(appDir, "package.json")).resolve("@medusajs/cli/cli.js");
 
 const admin = { email: "admin@example.com", password: "demo-admin-password" };
 const TEMPLATE = "medusa_store_template";
@@ -95,19 +96,29 @@ async function createTemplate(client, serverUrl, signal) {
   const unfinished = `${TEMPLATE}_unfinished`;
   await client.query(`drop database if exists ${unfinished} with (force)`);
   await client.query(`create database ${unfinished}`);
+  const databaseUrl = databaseAt(serverUrl, unfinished);
+  await migrateStore({ databaseUrl, appDir: serverDir, ...(signal && { signal }) });
+  await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
+}
+
+/**
+ * Makes the shop's tables in an empty database, and fills them with goods.
+ * @param {{ databaseUrl: string, appDir: string, env?: Record<string, string>, signal?: AbortSignal }} options
+ */
+export async function migrateStore({ databaseUrl, appDir, env, signal }) {
   await runNode({
     name: "medusa db:migrate",
-    args: [cli, "db:migrate", "--execute-safe-links"],
-    cwd: serverDir,
+    args: [cliOf(appDir), "db:migrate", "--execute-safe-links"],
+    cwd: appDir,
     env: {
       ...baseEnv,
       ...giftcardEnv(noService),
-      DATABASE_URL: databaseAt(serverUrl, unfinished),
+      DATABASE_URL: databaseUrl,
       DISABLE_ADMIN: "true",
+      ...env,
     },
     ...(signal && { signal }),
   });
-  await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
 }
 
 /**
@@ -159,7 +170,7 @@ export async function startMedusaStore({
   const url = `http://127.0.0.1:${atPort}`;
   const child = await startNode({
     name: "The Medusa store",
-    args: [cli, "start", "--host", "127.0.0.1", "--port", String(atPort)],
+    args: [cliOf(appDir), "start", "--host", "127.0.0.1", "--port", String(atPort)],
     cwd: appDir,
     env: {
       ...baseEnv,
