@@ -16,7 +16,7 @@ const HELP = `Buys through every fault at every step, and proves the books after
   npm run faults -- --cell <name>       one cell, or all whose names begin so
   npm run faults -- --list              the cells' names
 
-  --workers <n>   shops of a kind side by side (default 3)
+  --workers <n>   Medusas side by side, beside one plain shop of each store (default 3)
   --json          results as JSON, progress on the other output
 
 Ends with 1 when a cell is bad.

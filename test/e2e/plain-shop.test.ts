@@ -68,7 +68,7 @@ describe("a purchase in the plain shop", () => {
     });
     const orders = await operator.newPage();
     await orders.goto(`${shop.url}/operator`);
-    await orders.getByRole("row", { name: "paid" }).getByRole("button").click();
+    await orders.getByRole("row", { name: "paid" }).getByRole("button", { name: "Cancel order" }).click();
     await orders.getByRole("cell", { name: "reversed", exact: true }).waitFor();
     await operator.close();
     expect(await balanceCents(card)).toBe(7500);
