@@ -1,12 +1,14 @@
 import { type CallOptions, createCaller } from "./caller.js";
 import {
   type Cents,
+  type CreatedEvent,
+  type CreatedEventConcept,
   type Endpoint,
   type Event,
   type EventConcept,
   type EventInput,
+  type EventProvider,
   endpoints,
-  type ResponseOf,
   Secret,
 } from "./contract/index.js";
 import { ProtocolError, RefusedError } from "./errors.js";
@@ -42,13 +44,13 @@ export interface GiftcardClient {
   listEventConcepts(options?: CallOptions): Promise<EventConcept[]>;
 
   /** The ticketing providers. Needs no API key. */
-  listProviders(options?: CallOptions): Promise<ResponseOf<"listProviders">>;
+  listProviders(options?: CallOptions): Promise<EventProvider[]>;
 
   /** Creates an event concept. */
   createEventConcept(
     concept: { representative: string; register: string; providerId: number },
     options?: CallOptions,
-  ): Promise<ResponseOf<"createEventConcept">>;
+  ): Promise<CreatedEventConcept>;
 
   /**
    * Creates 1 to 500 events, all or none.
@@ -58,7 +60,7 @@ export interface GiftcardClient {
   createEvents(
     events: readonly EventInput[],
     options?: CallOptions & { readonly reference?: string | undefined },
-  ): Promise<ResponseOf<"createEvents">>;
+  ): Promise<CreatedEvent[]>;
 
   /** A card's balance in cents, its status and its expiry date (yyyy-mm-dd, or empty). Changes nothing. */
   balance(

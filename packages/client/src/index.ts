@@ -8,12 +8,15 @@ export type {
 export { createClient } from "./client.js";
 export {
   type Cents,
+  type CreatedEvent,
+  type CreatedEventConcept,
   cents,
   type EndpointName,
   type ErrorCode,
   type Event,
   type EventConcept,
   type EventInput,
+  type EventProvider,
   formatCents,
   idempotencyKeyPattern,
   MAX_AMOUNT_CENTS,

@@ -98,6 +98,21 @@ const eventConcept = object({
   updatedAt: field("updated_at", answeredText()),
 });
 
+const provider = object({ id: field("id", integer(0, MAX_INT)), name: field("name", answeredText()) });
+
+const createdEventConcept = object({
+  id: field("eventconcept_id", integer(0, MAX_INT)),
+  register: field("register", answeredText()),
+  representative: field("representative", answeredText()),
+  providerId: field("eventprovider_id", integerAsString(0, MAX_INT)),
+});
+
+const createdEvent = object({
+  message: field("message", answeredText()),
+  id: field("id", integer(0, MAX_INT)),
+  title: field("title", answeredText()),
+});
+
 /** One operation of the interface. */
 export interface Endpoint {
   /** Path below the base address. */
@@ -184,12 +199,7 @@ export const endpoints = {
       register: field("register", text(150)),
       providerId: providerId(),
     }),
-    response: object({
-      id: field("eventconcept_id", integer(0, MAX_INT)),
-      register: field("register", answeredText()),
-      representative: field("representative", answeredText()),
-      providerId: field("eventprovider_id", integerAsString(0, MAX_INT)),
-    }),
+    response: createdEventConcept,
     errors: [...bodyErrors, ...keyErrors, ...serverErrors],
     summary: "Create an event concept, the container that groups an organiser's events",
   },
@@ -212,7 +222,7 @@ export const endpoints = {
     encoding: null,
     read: true,
     request: object({}),
-    response: z.array(object({ id: field("id", integer(0, MAX_INT)), name: field("name", answeredText()) })),
+    response: z.array(provider),
     errors: [...serverErrors],
     summary: "List the ticketing providers",
   },
@@ -229,13 +239,7 @@ export const endpoints = {
       apiKey: apiKey(),
       events: field("events", z.array(eventInput, MANY_EVENTS).min(1, MANY_EVENTS).max(500, MANY_EVENTS)),
     }),
-    response: z.array(
-      object({
-        message: field("message", answeredText()),
-        id: field("id", integer(0, MAX_INT)),
-        title: field("title", answeredText()),
-      }),
-    ),
+    response: z.array(createdEvent),
     errors: [...bodyErrors, ...idempotencyErrors, ...keyErrors, ...serverErrors],
     summary: "Create 1 to 500 events, all or none",
   },
@@ -336,9 +340,16 @@ export type ResponseOf<N extends EndpointName> = z.output<(typeof endpoints)[N][
 /** The codes that an operation may refuse with. */
 export type ErrorOf<N extends EndpointName> = (typeof endpoints)[N]["errors"][number];
 
+// Interfaces, so that a method's type shows their names and not what they are made of.
 /** One event of `newevent`, under our names. */
-export type EventInput = z.output<typeof eventInput>;
+export interface EventInput extends z.output<typeof eventInput> {}
+/** What `newevent` says of one event that it created, in the order of the events. */
+export interface CreatedEvent extends z.output<typeof createdEvent> {}
 /** One event of `getallevents`, under our names. */
-export type Event = z.output<typeof event>;
+export interface Event extends z.output<typeof event> {}
 /** One row of `geteventconcepts`, under our names. */
-export type EventConcept = z.output<typeof eventConcept>;
+export interface EventConcept extends z.output<typeof eventConcept> {}
+/** What `neweventconcept` answers. */
+export interface CreatedEventConcept extends z.output<typeof createdEventConcept> {}
+/** One ticketing provider of `get_providers`. */
+export interface EventProvider extends z.output<typeof provider> {}
