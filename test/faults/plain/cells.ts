@@ -80,6 +80,11 @@ const shopDeaths: readonly (readonly [Step, string])[] = [
   ["recovery", "canceldevalue on its way"],
   ["recovery", "canceldevalue answered"],
 ];
+/** Where SQLite's file stays locked, by a backup for example, for longer than the shop waits for it. */
+const locked: readonly (readonly [Step, string])[] = [
+  ["devalue", "devalue answered"],
+  ["cancel", "canceldevalue answered"],
+];
 const serviceKills: readonly (readonly [Step, string])[] = [
   ["quote", "before it reads"],
   ["devalue", "before it commits"],
@@ -170,7 +175,7 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
         const step = point.split(/[ ,]/)[0] as Step;
         return cells("database", step, point, databaseFaults);
       })
-    : [];
+    : locked.flatMap(([step, point]) => cells("database", step, point, ["locked"]));
   const ways = ["SIGKILL, started again", "SIGKILL, another recovers"];
   const kills = shopDeaths.flatMap(([step, point], index) =>
     cells("kill shop", step, point, [ways[(index + turn) % 2] as string]),

@@ -6,6 +6,8 @@ import { anyWrite, bankOperations } from "./cells.js";
 import { actions, type PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
+/** Longer than a store on SQLite waits for its file. */
+const LOCK_MS = 11_000;
 const banks: readonly string[] = Object.values(bankOperations);
 
 /** Stops a purchase in a call: on its way, or answered, when nobody has written the answer down yet. */
@@ -84,6 +86,16 @@ export const freezeShop =
     await held.release();
     await acting;
   };
+
+/** The file stays locked for longer than the shop waits for it. */
+export const outlast: Death<PlainPurchase> = async (shop, cell, purchases, act) => {
+  const held = shop.trap(cell, purchases);
+  const acting = act();
+  await until(held.isReached, REACH_MS);
+  await Promise.race([acting, pause(LOCK_MS)]);
+  await held.release();
+  await acting;
+};
 
 /** The bank dies with a call on its way, or when it has done it and not answered, and is started again. */
 export const killBank =

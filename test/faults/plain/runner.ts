@@ -4,7 +4,7 @@ import { type Death, killService, killShop, runKill } from "../run-kill.js";
 import type { CellRunner, FaultyLink, Shop } from "../shop.js";
 import { readBooks } from "./books.js";
 import { bankOperations, statements } from "./cells.js";
-import { freezeShop, killBank, killForAnother, trap } from "./deaths.js";
+import { freezeShop, killBank, killForAnother, outlast, trap } from "./deaths.js";
 import { actions, again, begin, type PlainPurchase } from "./purchase.js";
 import { runRace } from "./run-race.js";
 import { runShopper } from "./run-shopper.js";
@@ -18,6 +18,7 @@ export async function openPlainShop(store: Store, postgresUrl: string): Promise<
     if (place === "kill service") return killService;
     if (place === "kill bank") return killBank(world);
     if (place === "freeze shop") return freezeShop(world);
+    if (place === "database" && fault === "locked") return outlast;
     if (place !== "kill shop") return undefined;
     return fault.includes("another") ? killForAnother(world) : killShop;
   };
