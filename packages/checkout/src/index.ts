@@ -1,11 +1,7 @@
-export { type AttemptView, viewAttempt } from "./attempt-view.js";
-export {
-  type Books,
-  type PaymentQuery,
-  type ReconcileOptions,
-  readReconciliation,
-  readStatement,
-} from "./books.js";
+// What a shop uses.
+
+export type { AttemptView } from "./attempt-view.js";
+export type { PaymentQuery, ReconcileOptions } from "./books.js";
 export {
   type Checkout,
   type CheckoutOptions,
@@ -16,21 +12,33 @@ export {
   type RemainderMethod,
   type RemainderRequest,
 } from "./checkout.js";
-export { createEngine } from "./create-engine.js";
-export type {
-  CartView,
-  Engine,
-  EngineOptions,
-  Evidence,
-  GuessLimits,
-  PaymentPlan,
-  PlannedPart,
-  RecoverOptions,
-  TenderChange,
-} from "./engine.js";
-export { CheckoutError, toCheckoutError } from "./errors.js";
+export type { CartView, Evidence, GuessLimits, TenderChange } from "./engine.js";
+export { CheckoutError } from "./errors.js";
 export { createHandler, type HandlerOptions } from "./handler.js";
-export { type Health, type HealthDesk, readHealth } from "./health.js";
+export type { Health } from "./health.js";
+export type { Operator } from "./operator.js";
+export { type Days, DEFAULT_TIME_ZONE, dayOf, daysOfMonth } from "./period.js";
+export { type CheckoutStore, createPostgresStore, type PgPool } from "./postgres-store.js";
+export {
+  type Difference,
+  type DifferenceKind,
+  type Reconciliation,
+  reconciliationText,
+  type ShopPayment,
+} from "./reconcile.js";
+export { readSealingKeys, SealError, type SealingKey } from "./seal.js";
+export { ReportError } from "./service-report.js";
+export {
+  type Statement,
+  type StatementLine,
+  type StatementOptions,
+  statementCsv,
+  statementText,
+} from "./statement.js";
+export type * from "./storefront.js";
+
+// What a store of one's own keeps; `@giftcard-pay/checkout/conformance` tries it.
+
 export {
   type Action,
   type ActionRecord,
@@ -39,36 +47,26 @@ export {
   type AttemptListing,
   type AttemptState,
   attemptStates,
+  type GuessLimit,
   type Journal,
   livingStates,
+  type Move,
+  type NewAttempt,
+  type NewTender,
+  type SealedValue,
   type Tender,
   type TenderState,
 } from "./journal.js";
-export { type BookedAttempt, heldCents } from "./movements.js";
-export type { Operator } from "./operator.js";
-export { type Days, DEFAULT_TIME_ZONE, dayOf, daysOfMonth, isDay, momentsOf } from "./period.js";
-export { type CheckoutStore, createPostgresStore, type PgPool } from "./postgres-store.js";
-export type { Purchase, PurchaseBook, PurchaseState } from "./purchase-book.js";
-export {
-  type Difference,
-  type DifferenceKind,
-  type ReconcileInput,
-  type Reconciliation,
-  reconcile,
-  reconciliationText,
-  type ShopPayment,
-} from "./reconcile.js";
-export { createSealer, readSealingKeys, SealError, type Sealer, type SealingKey } from "./seal.js";
+export type { Purchase, PurchaseBook, PurchaseChange, PurchaseState } from "./purchase-book.js";
+
+// What a plugin is built on, for a shop system that has carts, orders and payments of its own, such as Medusa.
+
+export { viewAttempt } from "./attempt-view.js";
+export { type Books, readReconciliation, readStatement } from "./books.js";
+export { createEngine } from "./create-engine.js";
+export type { Engine, EngineOptions, PaymentPlan, PlannedPart, RecoverOptions } from "./engine.js";
+export { type HealthDesk, readHealth } from "./health.js";
+export { createSealer, type Sealer } from "./seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing-upkeep.js";
-export { ReportError, type ReportedCard, readServiceReport } from "./service-report.js";
 export { createSqlJournal, type RunSql } from "./sql-journal.js";
 export { journalSchema } from "./sql-journal-schema.js";
-export {
-  makeStatement,
-  type Statement,
-  type StatementLine,
-  type StatementOptions,
-  statementCsv,
-  statementText,
-} from "./statement.js";
-export type * from "./storefront.js";

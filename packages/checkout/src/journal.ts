@@ -102,6 +102,7 @@ export interface Attempt {
   readonly reversedAt: Date | null;
 }
 
+/** An attempt to begin. The card is sealed for its reference. */
 export interface NewAttempt {
   readonly reference: string;
   readonly tenderId: string;

@@ -6,6 +6,7 @@ import { type Health, readHealth } from "./health.js";
 import type { Attempt, AttemptListing } from "./journal.js";
 import type { Reconciliation } from "./reconcile.js";
 import type { Sealer } from "./seal.js";
+import { resealAll } from "./sealing-upkeep.js";
 import type { Statement, StatementOptions } from "./statement.js";
 
 /** What a shop's operator does: look, decide what only a person can tell, and settle the books. Amounts in cents. */
@@ -27,6 +28,14 @@ export interface Operator {
   markTaken(reference: string, actor: string): Promise<AttemptView | null>;
   /** A person tells that nothing was taken, or that it is back on the card. Parameters and result as with `retry`. */
   markNotTaken(reference: string, actor: string): Promise<AttemptView | null>;
+  /**
+   * Seals every card and cancel token that may still be needed under the newest sealing key, so that older keys can be
+   * taken out of the settings. Safe beside a shop that sells.
+   *
+   * @returns how many were sealed anew
+   * @throws {SealError} when one can't be opened; those before it are done
+   */
+  reseal(): Promise<number>;
   /**
    * Holds what was charged against the shop's own payments and, where the card's issuer shares it, the service's report.
    * The whole period is read, however many charges it has. What differs is looked at again a second later: a purchase
@@ -63,6 +72,7 @@ export function createOperator(desk: { engine: Engine; sealer: Sealer; client: G
     retry: async (reference, actor) => view(await engine.retry(reference, actor)),
     markTaken: async (reference, actor) => view(await engine.markTaken(reference, actor)),
     markNotTaken: async (reference, actor) => view(await engine.markNotTaken(reference, actor)),
+    reseal: () => resealAll(journal, sealer),
     reconcile: (options) => readReconciliation(books, options),
     statement: (options) => readStatement(books, options),
   };

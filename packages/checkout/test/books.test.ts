@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  type BookedAttempt,
-  dayOf,
-  daysOfMonth,
-  isDay,
-  makeStatement,
-  momentsOf,
-  type ReconcileInput,
-  readServiceReport,
-  reconcile,
-  reconciliationText,
-  type ShopPayment,
-  statementCsv,
-} from "../src/index.js";
+import type { BookedAttempt } from "../src/movements.js";
+import { dayOf, daysOfMonth, isDay, momentsOf } from "../src/period.js";
+import { type ReconcileInput, reconcile, reconciliationText, type ShopPayment } from "../src/reconcile.js";
+import { readServiceReport } from "../src/service-report.js";
+import { makeStatement, statementCsv } from "../src/statement.js";
 
 type Given = Partial<Record<keyof BookedAttempt, unknown>>;
 

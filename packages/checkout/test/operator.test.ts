@@ -93,9 +93,10 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       await shop.stop();
     });
 
-    const checkout = (client = shop.client): Checkout =>
+    const checkout = (client = shop.client, keys = sealingKeys): Checkout =>
       createCheckout({
-        ...{ client, environment: "sandbox", store, sealingKeys, leaseMs: LEASE_MS, pendingLifeMs: LEASE_MS },
+        ...{ client, environment: "sandbox", store, sealingKeys: keys },
+        ...{ leaseMs: LEASE_MS, pendingLifeMs: LEASE_MS },
         remainder: {
           status: async () => (bank === "pending" ? "pending" : bank),
           cancel: async () => {},
@@ -374,6 +375,19 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       });
       expect(printed).toMatchObject([{ attempt: { reference, balanceAfterCents: 2500 } }]);
       expect((await checkout().evidence(reference))?.attempt.state).toBe("refused");
+    });
+
+    it("takes an old sealing key out once everything is sealed under the new one", async () => {
+      const id = await buy();
+      const newest = { id: "newest", key: Buffer.alloc(32, 9).toString("base64") };
+      const keyed = (keys: typeof sealingKeys) => checkout(undefined, keys);
+      expect((await keyed([newest]).health()).seals).toMatchObject({
+        unopenable: 1,
+        missingKeyIds: ["test"],
+      });
+      expect(await keyed([newest, ...sealingKeys]).reseal()).toBe(1);
+      expect((await keyed([newest]).health()).seals).toMatchObject({ unopenable: 0, counts: { newest: 1 } });
+      expect(await keyed([newest]).reverse(id)).toMatchObject([{ state: "reversed" }]);
     });
 
     it("is told how things stand", async () => {
