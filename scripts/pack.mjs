@@ -52,7 +52,8 @@ export async function runNpm(args, { cwd, node, signal }) {
   } catch (error) {
     const { stdout = "", stderr = "" } = /** @type {{ stdout?: string, stderr?: string }} */ (error);
     signal?.throwIfAborted();
-    throw new Error(`npm ${args[0]} failed in ${cwd}:\n${(stdout + stderr).slice(-4000)}`);
+    const said = (stdout + stderr).slice(-4000);
+    throw new Error(`npm ${args[0]} failed in ${cwd}. It needs the npm registry.\n${said}`);
   }
 }
 
@@ -96,6 +97,12 @@ export function outsideEnv(node = process.execPath) {
     if (value !== undefined && (!isOurs || kept.test(name))) env[name] = value;
   }
   const programs = (env.PATH ?? "").split(path.delimiter).filter((folder) => !folder.startsWith(root));
+  // What npm has brought for us it needn't bring again, and it needn't ask for news.
+  Object.assign(env, {
+    npm_config_prefer_offline: "true",
+    npm_config_audit: "false",
+    npm_config_fund: "false",
+  });
   env.PATH = [path.dirname(node), ...programs].join(path.delimiter);
   return env;
 }
