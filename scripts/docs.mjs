@@ -21,14 +21,14 @@ const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
  * @property {string} about
  */
 
-/** By package; in each, what is exported twice stands on the page of the first. @type {Record<string, Entry[]>} */
+/** By package; what two entries export stands on one page. @type {Record<string, Entry[]>} */
 const packages = {
   client: [
     { from: "@giftcard-pay/client", file: "src/index.ts", about: "the card service's typed client" },
     {
       from: "@giftcard-pay/client/contract",
       file: "src/contract/index.ts",
-      about: "the nine operations as one table, for who writes another client or service",
+      about: "the nine operations as one table, with the shapes of events and every error code",
     },
   ],
   checkout: [
@@ -209,8 +209,8 @@ function prune(project, name) {
   for (const child of modules.flatMap((module) => module.children ?? [])) {
     if (child.kindOf(Variable) && child.type?.type === "reflection") child.type = new UnknownType("object");
     const isShown = (/** @type {DeclarationReflection} */ member) =>
-      // What is inherited stands at the parent, where that is shown.
-      !member.inheritedFrom?.reflection &&
+      // What a class inherits stands at its parent, where that is shown.
+      !(child.kindOf(Class) && member.inheritedFrom?.reflection) &&
       !litsOwn.has(member.name) &&
       (!member.kindOf(ReflectionKind.Constructor) || member.signatures?.some((one) => one.hasComment()));
     for (const member of child.children?.filter((one) => !isShown(one)) ?? [])
