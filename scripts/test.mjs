@@ -159,7 +159,8 @@ async function runAll(chosen) {
   return failures.length === 0;
 }
 
-const HELP = `Runs every test. Nothing has to be installed besides what npm has brought.
+const HELP = `Runs every test. Nothing has to be installed besides what npm has brought; the suite "whole" tries the packed packages in
+fresh folders, for which it needs the npm registry.
 
   npm test                      everything
   npm test -- client service    these suites
