@@ -37,6 +37,8 @@ export const statements: Record<string, RegExp> = {
   "recovery ended": moved("attempt", "(?:reversed|refused)"),
 };
 
+const stepOf = (point: string) => point.split(/[ ,]/)[0] as Step;
+
 /** Any statement that writes, for a process that dies with an answer in hand. */
 export const anyWrite = /\b(?:update|insert into) "public"\./;
 
@@ -171,13 +173,15 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
     cells("bank", point[0], where(point), half(serviceFaults, index)),
   );
   const database = isPostgres
-    ? Object.keys(statements).flatMap((point) => {
-        const step = point.split(/[ ,]/)[0] as Step;
-        return cells("database", step, point, databaseFaults);
-      })
+    ? Object.keys(statements).flatMap((point) => cells("database", stepOf(point), point, databaseFaults))
     : locked.flatMap(([step, point]) => cells("database", step, point, ["locked"]));
   const ways = ["SIGKILL, started again", "SIGKILL, another recovers"];
-  const kills = shopDeaths.flatMap(([step, point], index) =>
+  const writes = Object.keys(isPostgres ? statements : {}).map((point) => [stepOf(point), point] as const);
+  const deaths = [
+    ...shopDeaths,
+    ...writes.filter(([, point]) => !shopDeaths.some(([, one]) => one === point)),
+  ];
+  const kills = deaths.flatMap(([step, point], index) =>
     cells("kill shop", step, point, [ways[(index + turn) % 2] as string]),
   );
   const sleeps = ["arrives meanwhile", "arrives when it wakes"];

@@ -2,7 +2,7 @@ import type { Cell } from "../cells.js";
 import { pause, until } from "../run-cell.js";
 import { type Death, REACH_MS } from "../run-kill.js";
 import type { Trap } from "../shop.js";
-import { anyWrite, bankOperations } from "./cells.js";
+import { anyWrite, bankOperations, statements } from "./cells.js";
 import { actions, type PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
@@ -10,8 +10,17 @@ import type { World } from "./world.js";
 const LOCK_MS = 11_000;
 const banks: readonly string[] = Object.values(bankOperations);
 
-/** Stops a purchase in a call: on its way, or answered, when nobody has written the answer down yet. */
+/** Stops a purchase at a statement, or in a call. */
 export function trap(world: World, { point }: Cell, purchases: readonly PlainPurchase[]): Trap {
+  const { database } = world;
+  const pattern = statements[point];
+  if (!database || !pattern) return trapCall(world, point, purchases);
+  database.set({ pattern, fault: "hold" });
+  return { isReached: () => database.hits > 0, release: async () => database.release() };
+}
+
+/** Stops a call: on its way, or answered, when nobody has written the answer down yet. */
+function trapCall(world: World, point: string, purchases: readonly PlainPurchase[]): Trap {
   const operation = point.split(" ")[0] as string;
   const { proxy } = banks.includes(operation) ? world.bank : world.giftcards;
   const since = proxy.seen.length;
