@@ -58,7 +58,7 @@ const packages = {
     {
       from: "@giftcard-pay/medusa",
       file: "src/index.ts",
-      about: "the Medusa plugin: its configuration and options",
+      about: "the Medusa plugin: `withGiftcard`, also by `@giftcard-pay/medusa/config`, and its options",
     },
     {
       from: "@giftcard-pay/medusa/workflows",
