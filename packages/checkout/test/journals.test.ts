@@ -5,9 +5,16 @@ import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
-import { journalConformance } from "../src/conformance.js";
-import { createSqlJournal, type Journal, journalSchema } from "../src/index.js";
+import { journalConformance, purchaseConformance } from "../src/conformance.js";
+import {
+  type CheckoutStore,
+  createPostgresStore,
+  createSqlJournal,
+  type Journal,
+  journalSchema,
+} from "../src/index.js";
 import { createSqliteJournal } from "../src/sqlite-journal.js";
+import { createSqliteStore } from "../src/sqlite-store.js";
 
 const closers: (() => Promise<void> | void)[] = [];
 afterAll(async () => {
@@ -35,6 +42,28 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
   let journal: Promise<Journal> | undefined;
   describe(`a journal on ${name} must`, () => {
     for (const { name, run } of journalConformance(() => (journal ??= Promise.resolve(open()))))
+      it(name, run);
+  });
+}
+
+async function openPostgresStore() {
+  const pool = new pg.Pool({ connectionString: await testDatabase(), max: 10 });
+  closers.push(() => pool.end());
+  const store = createPostgresStore({ pool });
+  await store.migrate();
+  return store;
+}
+
+async function openSqliteStore() {
+  const store = await createSqliteStore({ file: path.join(folder, "purchases.db") });
+  closers.unshift(() => store.close());
+  return store;
+}
+
+for (const [name, open] of Object.entries({ PostgreSQL: openPostgresStore, SQLite: openSqliteStore })) {
+  let store: Promise<CheckoutStore> | undefined;
+  describe(`a purchase book on ${name} must`, () => {
+    for (const { name, run } of purchaseConformance(async () => (await (store ??= open())).purchases))
       it(name, run);
   });
 }
