@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { paymentsOf } from "./support/figures.js";
+import { livingAmountsOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
 let shop: TestShop;
@@ -36,10 +36,7 @@ async function expectRetrySucceeds({ card, cartId }: Awaited<ReturnType<typeof r
   const completed = await storefront.complete(cartId);
   expect(completed.body.type).toBe("order");
   const order = await storefront.order(completed.body.order.id);
-  const alive = order.payment_collections[0].payments.filter(
-    (p: { canceled_at: string | null }) => !p.canceled_at,
-  );
-  expect(alive.map((p: { amount: number }) => p.amount).sort()).toEqual([24.98, 50]);
+  expect(livingAmountsOf(order)).toEqual([50, 24.98]);
   expect(order.payment_status).toBe("authorized");
   expect(await shop.balanceCents(card)).toBe(2500);
 }
@@ -172,6 +169,18 @@ describe("the remainder", () => {
     expect(answer.body).toMatchObject({ type: "cart", error: { type: "payment_requires_more_error" } });
     await expectWhole(ready);
     await expectRetrySucceeds(ready);
+  });
+
+  test("asks for more, and goes on in the same session: the card is charged anew, once", async () => {
+    const { storefront } = shop;
+    const ready = await readyCart({ behaviour: "asks" });
+    const asked = await storefront.complete(ready.cartId);
+    expect(asked.body).toMatchObject({ type: "cart", error: { type: "payment_requires_more_error" } });
+    await expectWhole(ready);
+    const { body } = await storefront.complete(ready.cartId);
+    expect(body, JSON.stringify(body)).toMatchObject({ type: "order" });
+    expect(await shop.balanceCents(ready.card)).toBe(2500);
+    expect(livingAmountsOf(await storefront.order(body.order.id))).toEqual([50, 24.98]);
   });
 
   const settlesLater = {

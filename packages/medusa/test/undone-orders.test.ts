@@ -254,7 +254,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
   };
   const said = (orderId: string) =>
     (shop.medusa.logs() + peer.medusa.logs()).match(
-      new RegExp(`order=${orderId} (needs attention|.*can't be canceled now)`, "g"),
+      new RegExp(`order=${orderId} .*fulfillments must be canceled`, "g"),
     );
 
   /** Killed between placing the order and charging the card; then somebody hands the goods over. */
@@ -274,6 +274,8 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
       return rows[0]?.order_id;
     };
     await expect.poll(placed, { timeout: 20_000, interval: 100 }).toBeTruthy();
+    // However slow this machine is, nobody cancels the order before it is fulfilled.
+    await breakWrites("giftcard_unpaid_order", "insert", "true");
     await shop.crash();
     await call;
     await database.query("drop function never cascade");
@@ -284,6 +286,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
       items: [{ id: order.items[0].id, quantity: 1 }],
       location_id: stock_locations[0].id,
     });
+    await heal();
     await shop.restart();
     await recoverAtOnce();
     return { card, orderId };

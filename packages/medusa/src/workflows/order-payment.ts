@@ -14,6 +14,8 @@ export interface OrderPayment {
   readonly pendingCents: number;
   /** Authorized payments of other methods that nobody has captured. */
   readonly openPaymentIds: readonly string[];
+  /** Whatever Medusa thinks is held or taken, cards included: of a canceled order nothing should be. */
+  readonly heldPayments: readonly { readonly id: string; readonly isCaptured: boolean }[];
   /** Sessions without a payment: nobody may pay by them any more once the order is given up. */
   readonly openSessionIds: readonly string[];
 }
@@ -80,7 +82,8 @@ export async function readOrderPayment(
     return ["devalued", "committed", "captured"].includes(attempt?.state ?? "");
   };
   const alive: PaymentRow[] = [];
-  for (const payment of collections.flatMap(({ payments = [] }) => payments)) {
+  const all = collections.flatMap(({ payments = [] }) => payments);
+  for (const payment of all) {
     if (await isAlive(payment)) alive.push(payment);
   }
   return {
@@ -91,6 +94,9 @@ export async function readOrderPayment(
     openPaymentIds: alive
       .filter((payment) => payment.provider_id !== PROVIDER_ID && !payment.captured_at)
       .map(({ id }) => id),
+    heldPayments: all
+      .filter((payment) => !payment.canceled_at && (payment.refunds?.length ?? 0) === 0)
+      .map(({ id, captured_at }) => ({ id, isCaptured: captured_at !== null })),
     openSessionIds: unpaidSessions.map(({ id }) => id),
   };
 }

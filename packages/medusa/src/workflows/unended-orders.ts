@@ -32,16 +32,30 @@ export async function noteUnended(
   );
 }
 
-/** The order is canceled, or paid, or nobody's affair any more. */
+/** The order is paid, or gone. */
 export async function forgetUnended(container: MedusaContainer, orderId: string): Promise<void> {
   const statement = "delete from giftcard_unpaid_order where order_id = $1 and kept_at is null";
   await sqlOf(container)(statement, [orderId]);
 }
 
+/** The order is canceled. It is looked at for a day more: a completion that was frozen may go on and have it paid. */
+export async function noteCanceled(container: MedusaContainer, orderId: string): Promise<void> {
+  const run = sqlOf(container);
+  await run(
+    "update giftcard_unpaid_order set canceled_at = now() where order_id = $1 and canceled_at is null",
+    [orderId],
+  );
+  await run(
+    "delete from giftcard_unpaid_order where order_id = $1 and canceled_at < now() - interval '1 day'",
+    [orderId],
+  );
+}
+
 /** Orders whose end was begun, those that wait for a person among them: what keeps them may be gone by now. */
 export async function findUnended(container: MedusaContainer): Promise<UnendedOrder[]> {
   const rows = await sqlOf(container)(
-    "select order_id, cart_id, may_be_pending from giftcard_unpaid_order where kept_at is null order by found_at limit 100",
+    `select order_id, cart_id, may_be_pending from giftcard_unpaid_order where kept_at is null
+     order by canceled_at is not null, found_at limit 200`,
     [],
   );
   return rows.map((row) => ({
@@ -70,7 +84,7 @@ export async function handToPerson(
 export async function listRefused(container: MedusaContainer): Promise<RefusedOrder[]> {
   const rows = await sqlOf(container)(
     `select order_id, refusal, found_at from giftcard_unpaid_order where refused_at is not null and kept_at is null
-     order by found_at limit 100`,
+       and canceled_at is null order by found_at limit 100`,
     [],
   );
   return rows.map((row) => ({

@@ -5,7 +5,7 @@ import type { GiftcardService } from "../modules/giftcard/service.js";
 import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
 import { type OrderPayment, readOrderPayment } from "./order-payment.js";
 import { withCartLock } from "./sessions.js";
-import { forgetUnended, handToPerson, isKept, noteUnended } from "./unended-orders.js";
+import { forgetUnended, handToPerson, isKept, noteCanceled, noteUnended } from "./unended-orders.js";
 
 /** An order, and the cart that it was. */
 export interface PlacedCart {
@@ -130,16 +130,31 @@ export async function endUnpaidOrder(
       if ((await engine.journal.removeTender(cartId, id)) === "charging") return false;
     }
     const payment = await readOrderPayment(container, orderId);
+    if (payment?.isCanceled) {
+      await giveBackHeld(container, payment);
+      await noteCanceled(container, orderId);
+      return false;
+    }
     const paidCents = payment ? payment.paidCents + (mayBePending ? payment.pendingCents : 0) : 0;
-    const isUnpaid = payment && !payment.isCanceled && paidCents < payment.totalCents;
-    const isCanceled = isUnpaid ? await cancelUnpaid(container, orderId, payment) : false;
-    if (isUnpaid && !isCanceled) return false;
-    await forgetUnended(container, orderId);
-    if (!isCanceled) return false;
+    if (!payment || paidCents >= payment.totalCents) {
+      await forgetUnended(container, orderId);
+      return false;
+    }
+    if (!(await cancelUnpaid(container, orderId, payment))) return false;
+    await noteCanceled(container, orderId);
     const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
     logger.warn(`giftcard order=${orderId} cart=${cartId} canceled: it was not paid`);
     return true;
   });
+}
+
+/** What a frozen completion authorized when it went on, after its order was canceled. */
+async function giveBackHeld(container: MedusaContainer, { heldPayments }: OrderPayment): Promise<void> {
+  const payments = container.resolve(Modules.PAYMENT);
+  for (const { id, isCaptured } of heldPayments) {
+    if (isCaptured) await payments.refundPayment({ payment_id: id });
+    else await payments.cancelPayment(id);
+  }
 }
 
 /** @returns false when Medusa refuses: a person has to do something first */

@@ -26,3 +26,10 @@ export function paymentsOf(order: Order) {
     amounts: payments.map((payment) => payment.amount as number).sort((a, b) => b - a),
   };
 }
+
+/** What the order's payments that weren't canceled pay, the largest first. */
+export function livingAmountsOf(order: Order): number[] {
+  const payments: Order[] = order.payment_collections[0].payments;
+  const living = payments.filter((payment) => !payment.canceled_at);
+  return living.map((payment) => payment.amount as number).sort((a, b) => b - a);
+}

@@ -24,6 +24,7 @@ export class Migration20261121120000 extends Migration {
       found_at timestamptz not null default now(),
       refusal text,
       refused_at timestamptz,
+      canceled_at timestamptz,
       kept_by text,
       kept_at timestamptz
     )`);

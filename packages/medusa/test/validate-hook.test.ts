@@ -1,0 +1,151 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { livingAmountsOf } from "./support/figures.js";
+import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
+
+/** Another plugin has `beforePaymentAuthorization`, so the cards are charged in `validate`, before there is an order. */
+const env = { TEST_TAKE_HOOKS: "beforePaymentAuthorization", TEST_RECOVER_OFTEN: "yes" };
+const LEASE_MS = 4000;
+
+let shop: TestShop;
+let peer: TestPeer;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop(env, { timeoutMs: 3000, leaseMs: LEASE_MS });
+  peer = await shop.startPeer();
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterEach(async () => {
+  shop.proxy.clear();
+  await shop.proxy.release();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+/** A cart for 74.98 with a card of 75.00 and a session for the remainder. */
+async function readyCart(data?: Record<string, unknown>) {
+  const card = await shop.service.issueCard({ balanceCents: 7500 });
+  const cartId = await shop.storefront.createCart();
+  await shop.storefront.apply(cartId, card);
+  await shop.storefront.initiate(cartId, "pp_bank_bank", data);
+  return { card, cartId };
+}
+
+const statesOf = async (cartId: string) => {
+  const { rows } = await database.query("select state from giftcard_attempt where cart_id = $1", [cartId]);
+  return rows.map(({ state }) => state as string).sort();
+};
+
+const ordersOf = async (cartId: string) => {
+  const { rows } = await database.query(
+    `select o.id, o.status::text from order_cart link join "order" o on o.id = link.order_id
+     where link.cart_id = $1 and link.deleted_at is null`,
+    [cartId],
+  );
+  return rows as { id: string; status: string }[];
+};
+const livingOrders = async (cartId: string) =>
+  (await ordersOf(cartId)).filter(({ status }) => status !== "canceled").length;
+
+const heldByBank = async (cartId: string) => {
+  const { rows } = await database.query(
+    `select payment.id from payment join cart_payment_collection link using (payment_collection_id)
+     where link.cart_id = $1 and payment.canceled_at is null and payment.deleted_at is null`,
+    [cartId],
+  );
+  return rows.length;
+};
+
+/** No order that anybody would ship, nothing held by any method, and the card whole. */
+async function expectUndone({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
+  const within = { timeout: 60_000, interval: 300 };
+  await expect.poll(() => shop.balanceCents(card), within).toBe(7500);
+  await expect.poll(() => livingOrders(cartId), within).toBe(0);
+  await expect.poll(() => heldByBank(cartId), within).toBe(0);
+}
+
+/** Stands still from a moment on, until the other process has ended what it left, then goes on. */
+async function freeze(
+  { cartId }: Awaited<ReturnType<typeof readyCart>>,
+  when: () => Promise<void>,
+  until: () => Promise<void>,
+) {
+  const call = shop.storefront.complete(cartId).catch(() => null);
+  await when();
+  process.kill(shop.medusa.pid, "SIGSTOP");
+  try {
+    await shop.proxy.release();
+    await until();
+  } finally {
+    process.kill(shop.medusa.pid, "SIGCONT");
+  }
+  return call;
+}
+
+const within = { timeout: 60_000, interval: 300 };
+
+test("frozen past its lease while the card is charged: nothing is charged or ordered", async () => {
+  const ready = await readyCart();
+  shop.proxy.set("devalue", "hold", 1);
+  const before = shop.proxy.seen.length;
+  const isCharging = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
+  const answer = await freeze(
+    ready,
+    () => expect.poll(isCharging, { timeout: 20_000 }).toBe(true),
+    () => expect.poll(() => statesOf(ready.cartId), within).toEqual(["reversed"]),
+  );
+  expect(answer?.body?.type).not.toBe("order");
+  await expectUndone(ready);
+});
+
+test("frozen past its lease while the remainder is authorized: the order is canceled, and the bank's hold goes", async () => {
+  const ready = await readyCart({ behaviour: "slow" });
+  await freeze(
+    ready,
+    async () => {
+      await expect
+        .poll(() => statesOf(ready.cartId), { timeout: 20_000, interval: 50 })
+        .toEqual(["devalued"]);
+      await expect.poll(() => livingOrders(ready.cartId), { timeout: 20_000, interval: 50 }).toBe(1);
+    },
+    async () => {
+      await expect.poll(() => statesOf(ready.cartId), within).toEqual(["reversed"]);
+      await expect.poll(() => livingOrders(ready.cartId), within).toBe(0);
+    },
+  );
+  await expectUndone(ready);
+  // Nor does it come back.
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+  await expectUndone(ready);
+});
+
+test("two processes complete the same cart at once: one order, charged once, and both are answered with it", async () => {
+  for (const delayMs of [0, 0, 30, 100]) {
+    const { card, cartId } = await readyCart();
+    const [one, other] = await Promise.all([
+      shop.storefront.complete(cartId),
+      new Promise((resolve) => setTimeout(resolve, delayMs)).then(() => peer.storefront.complete(cartId)),
+    ]);
+    expect(one.body, JSON.stringify(one.body)).toMatchObject({ type: "order" });
+    expect(other.body, JSON.stringify(other.body)).toMatchObject({ order: { id: one.body.order.id } });
+    expect(await ordersOf(cartId)).toEqual([{ id: one.body.order.id, status: "pending" }]);
+    await expect.poll(() => statesOf(cartId), within).toEqual(["committed"]);
+    expect(await shop.balanceCents(card)).toBe(2500);
+  }
+});
+
+test("asks for more, and goes on in the same session: the card is charged anew, once", async () => {
+  const { card, cartId } = await readyCart({ behaviour: "asks" });
+  const asked = await shop.storefront.complete(cartId);
+  // Medusa itself authorizes the remainder here, and answers as it does without gift cards.
+  expect(asked.body.type).not.toBe("order");
+  expect(await shop.balanceCents(card)).toBe(7500);
+  const { body } = await shop.storefront.complete(cartId);
+  expect(body, JSON.stringify(body)).toMatchObject({ type: "order" });
+  await expect.poll(() => statesOf(cartId), within).toEqual(["committed", "reversed"]);
+  expect(await shop.balanceCents(card)).toBe(2500);
+  expect(livingAmountsOf(await shop.storefront.order(body.order.id))).toEqual([50, 24.98]);
+});
