@@ -134,10 +134,12 @@ const endsOf = (place: Place, step: Step): readonly Outcome[] => {
 /** Only an order with a remainder has these. */
 const bankSteps: readonly Step[] = ["remainder", "return", "decline", "sweep"];
 
+/** A point in a call to the bank. */
+const bankCall = /^(?:create|status|cancel)(?: on its way| answered)?$/;
+
 const kindsOf = (step: Step, what = ""): readonly TenderKind[] => {
   const isShoppers = what in shoppers && what !== "presses twice";
-  const isBanks = Object.values(bankOperations).some((operation) => what.startsWith(operation));
-  const isAll = !bankSteps.includes(step) && !isShoppers && !isBanks;
+  const isAll = !bankSteps.includes(step) && !isShoppers && !bankCall.test(what);
   return tenderKinds.filter((kind) => isAll || kind !== "card");
 };
 
@@ -221,7 +223,7 @@ export const shortPlainCells = (): Cell[] =>
       ...[
         "devalue answered",
         "remainder, create answered",
-        "return, status answered",
+        "return, status on its way",
         "sweep, status on its way",
       ],
       ...["cancel on its way", "cancel, canceldevalue answered", "refund, canceldevalue on its way"],
