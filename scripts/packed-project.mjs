@@ -1,7 +1,9 @@
 /** A stranger's project with the packed packages: installed by npm, type-checked, and run. */
+import { execFile } from "node:child_process";
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { outsideEnv, runNpm } from "./pack.mjs";
 import { runNode, startNode } from "./process.mjs";
 
@@ -97,11 +99,19 @@ async function writeProject(folder, kind, withFrameworks) {
 export async function checkTypes({ folder, node, project, noEmit = false, signal }) {
   const tsc = path.join(folder, "node_modules", "typescript", "bin", "tsc");
   const args = [tsc, "--project", project, "--pretty", "false", ...(noEmit ? ["--noEmit"] : [])];
-  const early = signal ? { signal } : {};
-  const text = await runNode({ name: `tsc ${project}`, node, args, cwd: folder, ...early }).catch((error) => {
-    signal?.throwIfAborted();
-    return String(error.message);
+  const running = promisify(execFile)(node, args, {
+    cwd: folder,
+    maxBuffer: 64 * 1024 * 1024,
+    ...(signal && { signal }),
   });
+  const text = await running.then(
+    ({ stdout }) => stdout,
+    (error) => {
+      // Anything but a list of mistakes, such as no memory.
+      if (!/error TS/.test(error.stdout ?? "")) throw error;
+      return String(error.stdout);
+    },
+  );
   const ours = text.split("\n").filter((line) => /error TS/.test(line) && !isTheirs(line));
   if (ours.length > 0) throw new Error(`The types of ${folder} by ${project}:\n${ours.join("\n")}`);
 }

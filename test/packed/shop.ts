@@ -9,7 +9,10 @@ import {
   createCheckout,
   createHandler,
   createPostgresStore,
+  type HandlerOptions,
+  type RemainderAnswer,
   type RemainderMethod,
+  type RemainderRequest,
 } from "@giftcard-pay/checkout";
 import { journalConformance } from "@giftcard-pay/checkout/conformance";
 import { toNodeListener } from "@giftcard-pay/checkout/node";
@@ -60,7 +63,8 @@ async function buy(
   };
   const checkout = createCheckout({ client, environment: "sandbox", store, sealingKeys, remainder });
   const cart = { id: randomUUID(), totalCents: 7498, currency: "EUR" };
-  const giftcards = createHandler(checkout, { cartOf: () => cart });
+  const cartOf: HandlerOptions["cartOf"] = () => cart;
+  const giftcards = createHandler(checkout, { cartOf });
   const server = http.createServer(toNodeListener(giftcards)).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
@@ -74,9 +78,11 @@ async function buy(
   server.close();
 
   const order = { id: randomUUID(), cart };
-  const { status, remainderCents } = await checkout.commit(order, {
-    authorizeRemainder: async () => ({ status: "authorized" }),
-  });
+  const authorizeRemainder = async (request: RemainderRequest): Promise<RemainderAnswer> => {
+    assert.equal(request.remainderCents, 2498);
+    return { status: "authorized" };
+  };
+  const { status, remainderCents } = await checkout.commit(order, { authorizeRemainder });
   assert.deepEqual([status, remainderCents], ["paid", 2498]);
   const credentials = { cardNumber: card.cardnumber, pin: card.pin };
   assert.equal((await client.balance(credentials)).balanceCents, 2500);
