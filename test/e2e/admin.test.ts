@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { cents, createClient, type GiftcardClient } from "@giftcard-pay/client";
+import pg from "pg";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
@@ -23,6 +24,7 @@ let proxy: FaultProxy;
 let client: GiftcardClient;
 let medusa: MedusaStore;
 let storefront: Storefront;
+let database: pg.Client;
 let browser: Browser;
 let page: Page;
 /** Starts the service again, at the same address, on the same database. */
@@ -46,8 +48,11 @@ beforeAll(async () => {
   const { apiKey, companyId } = await service.createCompany();
   client = createClient({ baseUrl: service.url, apiKey, companyId });
   proxy = await startFaultProxy(service.url);
+  const storeUrl = await createStoreDatabase(inject("postgresUrl"));
+  database = new pg.Client({ connectionString: storeUrl });
+  await database.connect();
   medusa = await startMedusaStore({
-    databaseUrl: await createStoreDatabase(inject("postgresUrl")),
+    databaseUrl: storeUrl,
     giftcard: { baseUrl: proxy.url, apiKey, companyId },
     withAdmin: true,
   });
@@ -60,6 +65,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close();
+  await database?.end();
   await medusa?.stop();
   await proxy?.stop();
   await service?.stop();
@@ -80,6 +86,36 @@ async function readyCart() {
   await storefront.apply(cartId, card);
   await storefront.initiate(cartId, "pp_system_default");
   return { card, cartId };
+}
+
+/** An order that nobody paid, which recovery has begun to cancel, and which somebody has fulfilled. */
+async function fulfillUnpaid(): Promise<string> {
+  await storefront.createProduct("poster", 20);
+  const { regions } = await storefront.ok("GET", "/admin/regions?fields=id");
+  const { products } = await storefront.ok(
+    "GET",
+    "/admin/products?handle=poster&fields=variants.id,sales_channels.id",
+  );
+  const { draft_order } = await storefront.ok("POST", "/admin/draft-orders", {
+    email: "ada@example.com",
+    region_id: regions[0].id,
+    sales_channel_id: products[0].sales_channels[0].id,
+    items: [{ variant_id: products[0].variants[0].id, quantity: 1 }],
+  });
+  await storefront.ok("POST", `/admin/draft-orders/${draft_order.id}/convert-to-order`, {});
+  const orderId: string = draft_order.id;
+  const { order } = await storefront.ok("GET", `/admin/orders/${orderId}?fields=items.id`);
+  const { stock_locations } = await storefront.ok("GET", "/admin/stock-locations");
+  const { shipping_options } = await storefront.ok("GET", "/admin/shipping-options?fields=id");
+  await storefront.ok("POST", `/admin/orders/${orderId}/fulfillments`, {
+    items: [{ id: order.items[0].id, quantity: 1 }],
+    location_id: stock_locations[0].id,
+    shipping_option_id: shipping_options[0].id,
+  });
+  const statement =
+    "insert into giftcard_unpaid_order (order_id, cart_id, may_be_pending) values ($1, $1, true)";
+  await database.query(statement, [orderId]);
+  return orderId;
 }
 
 const balanceCents = async (card: TestCard) => (await client.balance(card)).balanceCents;
@@ -146,6 +182,19 @@ describe("the admin", () => {
     await storefront.initiate(cartId, "pp_system_default");
     expect((await storefront.complete(cartId)).body.type).toBe("order");
     expect(await balanceCents(card)).toBe(cents(2500));
+  });
+
+  it("shows an unpaid order that can't be canceled, and a person keeps it", async () => {
+    const orderId = await fulfillUnpaid();
+    await storefront.ok("POST", "/admin/giftcard-pay/recover", {});
+    await page.reload();
+    await shown("Unpaid orders (1)");
+    await shown(/fulfillments must be canceled/);
+    await keepScreenshot(page, "admin-unpaid-order");
+    await button("Keep the order").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }).click();
+    await page.getByText("Unpaid orders").waitFor({ state: "detached" });
+    expect((await storefront.order(orderId)).status).not.toBe("canceled");
   });
 
   it("gives the card its money back by itself, now that the service is there again", async () => {
