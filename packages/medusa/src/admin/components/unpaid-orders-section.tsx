@@ -23,9 +23,9 @@ export function UnpaidOrdersSection() {
     <Section
       title={`Unpaid orders (${data.orders.length})`}
       about={
-        "The purchase was interrupted and no card was charged, but somebody went on with the order, so Medusa refuses to " +
-        "cancel it. Take back what keeps it, such as a fulfillment, and it is canceled within a minute. Or record a " +
-        "payment. Or keep it."
+        "A purchase was interrupted, or a payment that was to settle later didn't, and somebody went on with the order, so " +
+        "Medusa refuses to cancel it. Take back what keeps it, such as a fulfillment, and it is canceled within a minute. " +
+        "Or record a payment. Or keep it."
       }
     >
       {data.orders.map((order) => (
