@@ -4,7 +4,7 @@ import { startShop, type TestShop } from "./support/shop.js";
 
 let shop: TestShop;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await startShop({ STORE_CORS: "https://shop.example" });
 });
 afterAll(() => shop?.stop());
 
@@ -271,6 +271,21 @@ describe("a card's balance", () => {
       body: { code: "invalid_request" },
     });
   });
+});
+
+test("pages of another origin may call where Medusa's storeCors names it", async () => {
+  const call = (origin: string) =>
+    shop.storefront.send(
+      "POST",
+      "/store/giftcard-pay/balance",
+      {},
+      { origin, "sec-fetch-site": "cross-site" },
+    );
+  const named = await call("https://shop.example");
+  expect(named).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+  expect(named.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+  expect(named.headers.get("cache-control")).toBe("no-store");
+  expect((await call("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
 });
 
 describe("a request that can't be served", () => {
