@@ -51,9 +51,8 @@ function holdUntilAnswered(
     const { type, order } = (answer ?? {}) as { type?: string; order?: { id?: string } };
     if (type !== "order" || !order?.id) return json(answer);
     const { id } = order;
-    void release()
-      .then(() => confirm(id))
-      .then(() => json(answer), refuse);
+    // It asks while the hold ends: another process may be waiting for that.
+    void Promise.all([confirm(id), release()]).then(() => json(answer), refuse);
     return res;
   };
 }

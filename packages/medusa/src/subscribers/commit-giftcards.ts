@@ -1,5 +1,4 @@
 import type { SubscriberArgs, SubscriberConfig } from "@medusajs/framework";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE } from "../names.js";
 import { endUnpaidOrder } from "../workflows/unpaid-orders.js";
@@ -10,15 +9,15 @@ export default async function commitGiftcards({
   container,
 }: SubscriberArgs<{ id: string }>): Promise<void> {
   const orderId = event.data.id;
-  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
-  const query = container.resolve(ContainerRegistrationKeys.QUERY);
-  const { data } = await query.graph({
-    entity: "order_cart",
-    fields: ["cart_id"],
-    filters: { order_id: orderId },
-  });
-  const cartId = (data[0] as { cart_id?: string } | undefined)?.cart_id;
-  if (!cartId) return;
+  const { engine, runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  // A card that was charged is "charging" until its order has it.
+  const [left] = await runSql(
+    `select cart_id from order_cart o where order_id = $1 and deleted_at is null
+       and exists (select 1 from giftcard_tender t where t.cart_id = o.cart_id and t.state in ('applied', 'charging'))`,
+    [orderId],
+  );
+  if (!left) return;
+  const cartId = String(left.cart_id);
   for (const { reference, state, leaseOwner } of await engine.journal.attemptsOfCart(cartId)) {
     if (state === "devalued" && leaseOwner) {
       await engine.commit(reference, leaseOwner, orderId).catch(() => null);

@@ -1,9 +1,9 @@
 import { type CartView, CheckoutError } from "@giftcard-pay/checkout";
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 import type { GiftcardService } from "../modules/giftcard/service.js";
-import { GIFTCARD_MODULE, PROVIDER_ID } from "../names.js";
+import { COVERED_CENTS, GIFTCARD_MODULE, PROVIDER_ID } from "../names.js";
 
 /** A payment session of the cart's collection, as far as the flow looks at it. */
 export interface SessionView {
@@ -22,8 +22,6 @@ export interface CartPayment {
   readonly rawTotal: BigNumberInput;
   readonly isEuro: boolean;
   readonly isCompleted: boolean;
-  /** The providers that the cart's region enables. */
-  readonly providerIds: readonly string[];
   readonly collectionId: string | null;
   /** Gift card sessions, which only the plugin makes. */
   readonly giftSessions: readonly SessionView[];
@@ -35,33 +33,16 @@ export interface CartPayment {
 
 const processable = ["pending", "requires_more", "authorized", "captured", "pending_authorization"];
 
-const fields = [
-  "id",
-  "currency_code",
-  "total",
-  "raw_total",
-  "completed_at",
-  "region.payment_providers.id",
-  "payment_collection.id",
-  "payment_collection.payment_sessions.id",
-  "payment_collection.payment_sessions.provider_id",
-  "payment_collection.payment_sessions.status",
-  "payment_collection.payment_sessions.amount",
-  "payment_collection.payment_sessions.raw_amount",
-  "payment_collection.payment_sessions.metadata",
-  "payment_collection.payment_sessions.payment.id",
-  "payment_collection.payment_sessions.payment.captured_at",
-  "payment_collection.payment_sessions.payment.canceled_at",
-];
-
 interface SessionRow {
-  id: string;
+  collection_id: string;
+  id: string | null;
   provider_id: string;
   status: string;
-  amount: BigNumberInput;
-  raw_amount?: BigNumberInput;
-  metadata?: Record<string, unknown> | null;
-  payment?: { id: string; captured_at: string | null; canceled_at: string | null } | null;
+  raw_amount: BigNumberInput;
+  metadata: Record<string, unknown> | null;
+  payment_id: string | null;
+  captured_at: string | null;
+  canceled_at: string | null;
 }
 
 interface CartRow {
@@ -70,19 +51,17 @@ interface CartRow {
   total: BigNumberInput;
   raw_total?: BigNumberInput;
   completed_at?: string | Date | null;
-  region?: { payment_providers?: ({ id: string } | null)[] } | null;
-  payment_collection?: { id: string; payment_sessions?: (SessionRow | null)[] } | null;
 }
 
 /** @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
-  const query = container.resolve(ContainerRegistrationKeys.QUERY);
-  const { data } = await query.graph({ entity: "cart", fields, filters: { id: cartId } });
-  const row = data[0] as CartRow | undefined;
+  const select = ["id", "currency_code", "completed_at", "total", "raw_total"] as never[];
+  const [carts, { collectionId, sessions }] = await Promise.all([
+    container.resolve(Modules.CART).listCarts({ id: cartId }, { select, take: 1 }),
+    readSessions(container, cartId),
+  ]);
+  const row = carts[0] as CartRow | undefined;
   if (!row) throw new CheckoutError("cart_not_found");
-  const sessions = (row.payment_collection?.payment_sessions ?? []).flatMap((session) =>
-    session ? [toSession(session)] : [],
-  );
   const rawTotal = row.raw_total ?? row.total;
   const isDead = ({ status, payment }: SessionView) =>
     Boolean(payment?.canceled_at) || !processable.includes(status);
@@ -91,35 +70,94 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
     rawTotal,
     isEuro: String(row.currency_code).toLowerCase() === "eur",
     isCompleted: Boolean(row.completed_at),
-    providerIds: (row.region?.payment_providers ?? []).flatMap((provider) => provider?.id ?? []),
-    collectionId: row.payment_collection?.id ?? null,
+    collectionId,
     giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),
     otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s)),
     deadSessions: sessions.filter(isDead),
   };
 }
 
-/** The order that the cart became, or several while processes complete it at once, which ends with one or none. */
-export async function ordersOfCart(container: MedusaContainer, cartId: string): Promise<string[]> {
-  const query = container.resolve(ContainerRegistrationKeys.QUERY);
-  const { data } = await query.graph({
-    entity: "order_cart",
-    fields: ["order_id"],
-    filters: { cart_id: cartId },
-  });
-  return (data as { order_id: string }[]).map((row) => row.order_id);
+/** One statement, where Medusa's query asks four modules one after the other: a completion waits for it. */
+async function readSessions(
+  container: MedusaContainer,
+  cartId: string,
+): Promise<{ collectionId: string | null; sessions: SessionView[] }> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const rows = (await runSql(
+    `select c.id as collection_id, s.id, s.provider_id, s.status, s.raw_amount, s.metadata,
+       p.id as payment_id, p.captured_at, p.canceled_at
+     from cart_payment_collection l
+     join payment_collection c on c.id = l.payment_collection_id and c.deleted_at is null
+     left join payment_session s on s.payment_collection_id = c.id and s.deleted_at is null
+     left join payment p on p.payment_session_id = s.id and p.deleted_at is null
+     where l.cart_id = $1 and l.deleted_at is null order by s.created_at, s.id`,
+    [cartId],
+  )) as unknown as SessionRow[];
+  return { collectionId: rows[0]?.collection_id ?? null, sessions: rows.flatMap(toSessions) };
 }
 
-function toSession(row: SessionRow): SessionView {
-  const { id, provider_id, status, metadata, payment } = row;
+/** The providers that the cart's region enables. */
+export async function providersOfCart(container: MedusaContainer, cartId: string): Promise<string[]> {
+  const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
+    entity: "cart",
+    fields: ["region.payment_providers.id"],
+    filters: { id: cartId },
+  });
+  const cart = data[0] as { region?: { payment_providers?: ({ id: string } | null)[] } | null } | undefined;
+  return (cart?.region?.payment_providers ?? []).flatMap((provider) => provider?.id ?? []);
+}
+
+/** How gift cards concern a cart, for a quick decision; whatever moves money reads again. */
+export interface CartStanding {
+  /** False where no card was ever applied: then no session, payment or order of the cart is the plugin's. */
+  readonly hadCards: boolean;
+  /** Cards are applied now. */
+  readonly hasCards: boolean;
+  /** Nothing of an earlier completion is left, and the one session is that of a remainder. */
+  readonly isReady: boolean;
+}
+
+/** Reads a cart's standing in one statement. */
+export async function readStanding(container: MedusaContainer, cartId: string): Promise<CartStanding> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const [row] = await runSql(
+    `with tender as (select state from giftcard_tender where cart_id = $1),
+     session as (
+       select s.provider_id, s.status, (s.metadata ->> '${COVERED_CENTS}')::integer as covered_cents, p.canceled_at
+       from cart_payment_collection l
+       join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
+       left join payment p on p.payment_session_id = s.id and p.deleted_at is null
+       where l.cart_id = $1 and l.deleted_at is null
+     )
+     select exists (select 1 from tender) as had_cards,
+       exists (select 1 from tender where state in ('applied', 'charging')) as has_cards,
+       not exists (select 1 from tender where state = 'charging')
+         and exists (select 1 from cart where id = $1 and completed_at is null and deleted_at is null)
+         and not exists (select 1 from order_cart where cart_id = $1 and deleted_at is null)
+         and (select count(*) = 1 and bool_and(
+           provider_id <> $2 and status = any($3::text[]) and covered_cents > 0 and canceled_at is null
+         ) from session) as is_ready`,
+    [cartId, PROVIDER_ID, processable],
+  );
   return {
-    id,
-    provider_id,
-    status,
-    metadata: metadata ?? null,
-    amountCents: toCents(row.raw_amount ?? row.amount),
-    payment: payment?.id ? payment : null,
+    hadCards: row?.had_cards === true,
+    hasCards: row?.has_cards === true,
+    isReady: row?.is_ready === true,
   };
+}
+
+/** The order that the cart became, or several while processes complete it at once, which ends with one or none. */
+export async function ordersOfCart(container: MedusaContainer, cartId: string): Promise<string[]> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const statement = "select order_id from order_cart where cart_id = $1 and deleted_at is null";
+  return (await runSql(statement, [cartId])).map((row) => String(row.order_id));
+}
+
+function toSessions(row: SessionRow): SessionView[] {
+  const { id, provider_id, status, metadata, raw_amount, payment_id, captured_at, canceled_at } = row;
+  if (id === null) return [];
+  const payment = payment_id === null ? null : { id: payment_id, captured_at, canceled_at };
+  return [{ id, provider_id, status, metadata, amountCents: toCents(raw_amount), payment }];
 }
 
 /**

@@ -7,7 +7,13 @@ import { toMedusaError } from "../errors.js";
 import type { Release } from "../modules/giftcard/cart-leases.js";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
-import { type CartPayment, ordersOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
+import {
+  type CartPayment,
+  ordersOfCart,
+  readCartPayment,
+  readStanding,
+  type SessionView,
+} from "./cart-payment.js";
 import { createGiftSession, deleteSessions, newOwner } from "./sessions.js";
 import { expectRemainder } from "./unpaid-orders.js";
 
@@ -113,12 +119,16 @@ async function chargeAlone(
 ): Promise<boolean> {
   const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const { cartId } = record;
-  const hasCards = (await engine.journal.tenders(cartId)).length > 0;
+  const { hadCards, hasCards } = await readStanding(container, cartId);
+  if (!hadCards) return false;
   const release = hasCards ? await holdCart(container, cartId) : undefined;
   try {
-    const orderIds = await ordersOfCart(container, cartId);
-    if (cart === undefined) return await charge(container, record, orderIds);
-    if (orderIds.length === 0) return await charge(container, record, []);
+    const [orderIds, payment] = await Promise.all([
+      ordersOfCart(container, cartId),
+      readCartPayment(container, cartId),
+    ]);
+    if (cart === undefined) return await charge(container, record, payment, orderIds);
+    if (orderIds.length === 0) return await charge(container, record, payment, []);
     // A completed cart completed again: Medusa answers with the order. One that it read before that, it would order twice.
     const isStale = !cart.completed_at && (await engine.journal.attemptsOfCart(cartId)).length > 0;
     if (isStale) throw new CheckoutError("payment_in_progress");
@@ -164,11 +174,11 @@ async function onlyOrder(
 async function charge(
   container: MedusaContainer,
   record: CompletionRecord,
+  payment: CartPayment,
   orderIds: readonly string[],
 ): Promise<boolean> {
   const { engine, settings } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const payments = container.resolve(Modules.PAYMENT);
-  const payment = await readCartPayment(container, record.cartId);
   if (!payment.isEuro) {
     if (payment.giftSessions.length > 0) throw new CheckoutError("currency_not_supported");
     return false;
@@ -193,15 +203,17 @@ async function charge(
     if (made) record.giftSessionIds.push(sessionId);
     charges.push({ sessionId, reference });
   }
+  // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
+  const renew = async () => void (charges.length > 1 && (await engine.renew(owner)));
   for (const { sessionId } of charges) {
-    await engine.renew(owner);
+    await renew();
     await payments.authorizePaymentSession(sessionId, {});
   }
   if (remainder && settings.allowPendingRemainder)
     await expectRemainder(container, remainder.id, record.cartId);
   if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
   if (remainder) {
-    await engine.renew(owner);
+    await renew();
     record.remainderSessionId = remainder.id;
     await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
   }
@@ -246,10 +258,13 @@ async function authorizeRemainder(
   sessionId: string,
   mayBePending: boolean,
 ): Promise<void> {
-  const failure = await payments.authorizePaymentSession(sessionId, {}).then(
-    () => null,
-    (error: unknown) => error,
-  );
+  let failure: unknown = null;
+  try {
+    // Without a payment, the session's status says how it went.
+    if (await payments.authorizePaymentSession(sessionId, {})) return;
+  } catch (error) {
+    failure = error;
+  }
   const { status } = await payments.retrievePaymentSession(sessionId);
   if (status === "pending_authorization") {
     if (mayBePending) return;
@@ -261,7 +276,6 @@ async function authorizeRemainder(
       "More information is required for payment",
     );
   }
-  if (status === "authorized" && failure === null) return;
   if (failure !== null && !MedusaError.isMedusaError(failure)) throw failure;
   throw new MedusaError(MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR, "Payment authorization failed");
 }

@@ -10,7 +10,13 @@ import { fromCents, lessCents } from "../amount.js";
 import type { Release } from "../modules/giftcard/cart-leases.js";
 import type { GiftcardService } from "../modules/giftcard/service.js";
 import { GIFTCARD_MODULE, PROVIDER_ID } from "../names.js";
-import { type CartPayment, ordersOfCart, readCartPayment, type SessionView } from "./cart-payment.js";
+import {
+  type CartPayment,
+  ordersOfCart,
+  readCartPayment,
+  readStanding,
+  type SessionView,
+} from "./cart-payment.js";
 import { type OrderPayment, readOrderPayment } from "./order-payment.js";
 
 const LOCK_SECONDS = 30;
@@ -82,18 +88,25 @@ export async function createGiftSession(
 
 /**
  * Makes the cart ready to be completed: no dead session, no gift card session but the one that Medusa needs to complete
- * a cart which the cards cover wholly. The cards are charged later, in the completion.
+ * a cart which the cards cover wholly. The cards are charged later, in the completion, which reads and checks everything
+ * again: so a cart that looks ready isn't read twice.
  *
  * @returns what ends the completion's hold on the cart, once Medusa has answered; null where the cart isn't held
  */
 export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<Release | null> {
+  const { leases } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const standing = await readStanding(container, cartId);
+  if (!standing.hadCards) return null;
+  if (standing.isReady) {
+    const hold = await leases.take(cartId);
+    if (hold) return hold;
+  }
   const before = await readCartPayment(container, cartId);
   if (before.isCompleted) {
     await refuseUnpaidOrder(container, cartId);
     return null;
   }
-  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
-  const hasCards = before.isEuro && (await engine.journal.tenders(cartId)).length > 0;
+  const hasCards = before.isEuro && standing.hasCards;
   if (!hasCards && before.giftSessions.length === 0) return null;
   const release = await waitForCart(container, cartId);
   try {
