@@ -28,7 +28,7 @@ import { createDatabase, migrateStore, startMedusaStore } from "./medusa-store.m
 
 const CARD_CENTS = 5000;
 const TOTAL_CENTS = 7498;
-const WARM_UP_CARTS = 10;
+const WARM_UP_CARTS = 20;
 const TELL_EVERY = 10;
 
 const shops = {

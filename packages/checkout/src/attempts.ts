@@ -16,8 +16,8 @@ export function createAttempts(desk: MoneyDesk) {
   const { client, journal, sealer, companyId, environment, leaseMs } = desk;
   const ending = createEnding(desk);
   const move = moveAndTell(desk);
-  /** Owners by the references that this engine began: nobody else may send them. */
-  const begun = new Map<string, string>();
+  /** What this engine began, by reference: nobody else may send it. */
+  const begun = new Map<string, { owner: string; sealedCard: string }>();
 
   async function begin(
     cart: CartView,
@@ -49,22 +49,21 @@ export function createAttempts(desk: MoneyDesk) {
       },
       { owner, forMs: leaseMs },
     );
-    if (!attempt) throw new CheckoutError("payment_in_progress");
-    begun.set(reference, owner);
+    if (!attempt?.sealedCard) throw new CheckoutError("payment_in_progress");
+    begun.set(reference, { owner, sealedCard: attempt.sealedCard });
     desk.onChange(attempt);
     return attempt;
   }
 
   async function devalue(reference: string): Promise<Attempt> {
-    const owner = begun.get(reference);
+    const intent = begun.get(reference);
     begun.delete(reference);
-    if (owner === undefined) {
+    if (intent === undefined) {
       const attempt = await journal.attempt(reference);
       if (attempt?.state === "devalued") return attempt;
       throw new CheckoutError("payment_in_progress");
     }
-    const intent = await journal.attempt(reference);
-    if (!intent?.sealedCard) throw new CheckoutError("payment_in_progress");
+    const { owner } = intent;
     const card = await sealer.openAttemptCard(intent.sealedCard, reference);
     const sent = await move(reference, {
       from: ["intent"],

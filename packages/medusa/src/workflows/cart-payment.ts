@@ -56,20 +56,69 @@ interface CartRow {
 /** @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
   const select = ["id", "currency_code", "completed_at", "total", "raw_total"] as never[];
-  const [carts, { collectionId, sessions }] = await Promise.all([
+  const [carts, sessions] = await Promise.all([
     container.resolve(Modules.CART).listCarts({ id: cartId }, { select, take: 1 }),
     readSessions(container, cartId),
   ]);
   const row = carts[0] as CartRow | undefined;
   if (!row) throw new CheckoutError("cart_not_found");
   const rawTotal = row.raw_total ?? row.total;
+  const due = { rawTotal, currency: row.currency_code, isCompleted: Boolean(row.completed_at) };
+  return toCartPayment(cartId, due, sessions);
+}
+
+/**
+ * The same within a completion, with the cart's orders. What is to be paid is the order, once it was placed: so its own
+ * total counts then, and the cart's isn't added up once more.
+ */
+export async function readCompletion(
+  container: MedusaContainer,
+  cartId: string,
+): Promise<{ payment: CartPayment; orderIds: string[] }> {
+  const [orders, sessions] = await Promise.all([
+    readPlacedOrders(container, cartId),
+    readSessions(container, cartId),
+  ]);
+  const orderIds = orders.map((order) => order.order_id);
+  const [placed] = orders;
+  if (!placed?.raw_total || orders.length > 1)
+    return { payment: await readCartPayment(container, cartId), orderIds };
+  const due = { rawTotal: placed.raw_total, currency: placed.currency_code, isCompleted: true };
+  return { payment: toCartPayment(cartId, due, sessions), orderIds };
+}
+
+interface PlacedOrder {
+  order_id: string;
+  currency_code: string;
+  raw_total: BigNumberInput | null;
+}
+
+/** The cart's orders, with their totals as they were placed: this very completion did it. */
+async function readPlacedOrders(container: MedusaContainer, cartId: string): Promise<PlacedOrder[]> {
+  const { runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const rows = await runSql(
+    `select l.order_id, o.currency_code, s.totals -> 'raw_current_order_total' as raw_total
+     from order_cart l left join "order" o on o.id = l.order_id
+     left join order_summary s on s.order_id = o.id and s.version = o.version and s.deleted_at is null
+     where l.cart_id = $1 and l.deleted_at is null`,
+    [cartId],
+  );
+  return rows as unknown as PlacedOrder[];
+}
+
+function toCartPayment(
+  id: string,
+  due: Pick<CartPayment, "rawTotal" | "isCompleted"> & { currency: string },
+  { collectionId, sessions }: Awaited<ReturnType<typeof readSessions>>,
+): CartPayment {
+  const { rawTotal, currency, isCompleted } = due;
   const isDead = ({ status, payment }: SessionView) =>
     Boolean(payment?.canceled_at) || !processable.includes(status);
   return {
-    cart: { id: row.id, totalCents: toCents(rawTotal), currency: row.currency_code },
+    cart: { id, totalCents: toCents(rawTotal), currency },
     rawTotal,
-    isEuro: String(row.currency_code).toLowerCase() === "eur",
-    isCompleted: Boolean(row.completed_at),
+    isEuro: String(currency).toLowerCase() === "eur",
+    isCompleted,
     collectionId,
     giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),
     otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s)),

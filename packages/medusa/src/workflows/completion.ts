@@ -11,6 +11,7 @@ import {
   type CartPayment,
   ordersOfCart,
   readCartPayment,
+  readCompletion,
   readStanding,
   type SessionView,
 } from "./cart-payment.js";
@@ -30,6 +31,8 @@ export interface CompletionRecord {
 /** How long a completion waits for another one of the same cart that is about to give way. */
 const PATIENCE_MS = 2000;
 const POLL_MS = 100;
+
+const HELD = { hadCards: true, hasCards: true };
 
 interface HookInput {
   input: { id: string };
@@ -117,16 +120,15 @@ async function chargeAlone(
   record: CompletionRecord,
   cart: HookInput["cart"],
 ): Promise<boolean> {
-  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { engine, leases } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const { cartId } = record;
-  const { hadCards, hasCards } = await readStanding(container, cartId);
+  // What this process holds already, a page with cards completes here.
+  const isHeld = leases.isHeld(cartId);
+  const { hadCards, hasCards } = isHeld ? HELD : await readStanding(container, cartId);
   if (!hadCards) return false;
   const release = hasCards ? await holdCart(container, cartId) : undefined;
   try {
-    const [orderIds, payment] = await Promise.all([
-      ordersOfCart(container, cartId),
-      readCartPayment(container, cartId),
-    ]);
+    const { payment, orderIds } = await readCompletion(container, cartId);
     if (cart === undefined) return await charge(container, record, payment, orderIds);
     if (orderIds.length === 0) return await charge(container, record, payment, []);
     // A completed cart completed again: Medusa answers with the order. One that it read before that, it would order twice.

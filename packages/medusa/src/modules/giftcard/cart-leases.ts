@@ -24,6 +24,8 @@ export interface CartLeases {
   take(cartId: string): Promise<Release | null>;
   /** Takes it as soon as nobody else holds it. @throws {CheckoutError} payment_in_progress after `timeoutMs` */
   wait(cartId: string, timeoutMs: number): Promise<Release>;
+  /** Whether a job of this process has, or is taking, the cart's lease. */
+  isHeld(cartId: string): boolean;
 }
 
 const ms = (param: string) => `(${param}::float8 * interval '1 millisecond')`;
@@ -97,6 +99,7 @@ export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
 
   return {
     take,
+    isHeld: (cartId) => holds.has(cartId),
     async wait(cartId, timeoutMs) {
       const until = Date.now() + timeoutMs;
       for (;;) {
