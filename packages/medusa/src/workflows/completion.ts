@@ -205,17 +205,17 @@ async function charge(
     if (made) record.giftSessionIds.push(sessionId);
     charges.push({ sessionId, reference });
   }
-  // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
-  const renew = async () => void (charges.length > 1 && (await engine.renew(owner)));
   for (const { sessionId } of charges) {
-    await renew();
+    // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
+    if (charges.length > 1) await engine.renew(owner);
     await payments.authorizePaymentSession(sessionId, {});
   }
   if (remainder && settings.allowPendingRemainder)
     await expectRemainder(container, remainder.id, record.cartId);
   if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
   if (remainder) {
-    await renew();
+    // Also that this process wasn't frozen for so long that recovery has given the cards back: then nothing is asked for.
+    await engine.renew(owner);
     record.remainderSessionId = remainder.id;
     await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
   }
