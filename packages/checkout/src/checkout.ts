@@ -216,16 +216,18 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     plan: Awaited<ReturnType<Engine["plan"]>>,
   ): Promise<void> {
     const begun: Attempt[] = [];
+    const { runId } = purchase;
     for (const [index, part] of plan.parts.entries()) {
-      const { runId } = purchase;
       begun.push(await engine.begin(order.cart, part, `${runId}:${index}`, runId, order.id));
     }
     for (const { reference } of begun) {
-      await engine.renew(purchase.runId);
+      await engine.renew(runId);
       await engine.devalue(reference);
     }
-    await engine.renew(purchase.runId);
-    await purchases.change(order.id, { from: ["charging"], to: "charging", runId: purchase.runId, leaseMs });
+    await engine.renew(runId);
+    // A process that was frozen for so long that recovery has taken the purchase over asks for no remainder.
+    const own = await purchases.change(order.id, { from: ["charging"], to: "charging", runId, leaseMs });
+    if (!own) throw new CheckoutError("payment_in_progress");
   }
 
   async function commit(order: Order, { authorizeRemainder }: Parameters<Checkout["commit"]>[1] = {}) {

@@ -214,8 +214,8 @@ async function charge(
     await expectRemainder(container, remainder.id, record.cartId);
   if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
   if (remainder) {
-    // Also that this process wasn't frozen for so long that recovery has given the cards back: then nothing is asked for.
-    await engine.renew(owner);
+    // Frozen for so long that recovery has taken a card's charge over, this process asks for nothing more.
+    if ((await engine.renew(owner)) < charges.length) throw new CheckoutError("payment_in_progress");
     record.remainderSessionId = remainder.id;
     await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
   }
