@@ -105,12 +105,10 @@ test("frozen past its lease while the remainder is authorized: the order is canc
   const ready = await readyCart({ behaviour: "slow" });
   await freeze(
     ready,
-    async () => {
-      await expect
-        .poll(() => statesOf(ready.cartId), { timeout: 20_000, interval: 50 })
-        .toEqual(["devalued"]);
-      await expect.poll(() => livingOrders(ready.cartId), { timeout: 20_000, interval: 50 }).toBe(1);
-    },
+    () =>
+      expect
+        .poll(() => shop.medusa.logs(), { timeout: 20_000, interval: 50 })
+        .toContain("the bank takes its time"),
     async () => {
       await expect.poll(() => statesOf(ready.cartId), within).toEqual(["reversed"]);
       await expect.poll(() => livingOrders(ready.cartId), within).toBe(0);

@@ -35,7 +35,10 @@ class BankProvider extends AbstractPaymentProvider {
   }
   async authorizePayment({ data }) {
     const status = this.decide(data);
-    if (data.behaviour === "slow") await new Promise((resolve) => setTimeout(resolve, 3000));
+    if (data.behaviour === "slow") {
+      console.log("the bank takes its time");
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+    }
     if (status !== "authorized" && status.endsWith("hangs")) {
       enter(status === "hangs" ? "ask" : "authorize", { data });
       await new Promise((resolve) => setTimeout(resolve, 60_000));
