@@ -118,13 +118,14 @@ export function createSqlDesk(run: RunSql): Desk {
     },
     async takeGuess(limits, windowMs) {
       if (limits.length === 0) return 0;
+      // A call that had to wait for another began before that one's window did: the wait is told by the clock itself.
       const rows = await run(
         `insert into giftcard_guess as old (key, count, resets_at)
          select key, 1, now() + ($2::float8 * interval '1 millisecond') from unnest($1::text[]) key order by key
          on conflict (key) do update set
            count = case when old.resets_at <= now() then 1 else old.count + 1 end,
            resets_at = case when old.resets_at <= now() then excluded.resets_at else old.resets_at end
-         returning key, count, extract(epoch from resets_at - now()) as seconds`,
+         returning key, count, extract(epoch from resets_at - clock_timestamp()) as seconds`,
         [limits.map((limit) => limit.key), windowMs],
       );
       const maxOf = new Map(limits.map((limit) => [limit.key, limit.max]));

@@ -22,8 +22,8 @@ const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", 
 
 /** How many rows of each table were read one after the other, and how many by an index, by anybody until now. */
 async function rowsRead() {
-  // A process tells what it did once it has been idle for a second.
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  // A connection tells what it read within ten seconds of being idle.
+  await new Promise((resolve) => setTimeout(resolve, 11_000));
   const { rows } = await database.query(
     `select relname, seq_tup_read::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as looked_up from pg_stat_user_tables
      where n_live_tup > 100 or relname like 'giftcard%'`,
