@@ -227,7 +227,7 @@ export interface Journal {
    * @returns the attempt after the change, or null when it wasn't in `from` (or not leased to `owner`)
    */
   move(reference: string, move: Move): Promise<Attempt | null>;
-  /** Prolongs every lease of the owner; returns how many it still holds. */
+  /** Every lease of the owner lasts at least nine tenths of `forMs` from now; returns how many it still holds. */
   renew(owner: string, forMs: number): Promise<number>;
   /**
    * Leases up to `limit` unsettled attempts whose lease has run out: of one cart, or of all carts where the next try

@@ -51,8 +51,9 @@ function holdUntilAnswered(
     const { type, order } = (answer ?? {}) as { type?: string; order?: { id?: string } };
     if (type !== "order" || !order?.id) return json(answer);
     const { id } = order;
-    // It asks while the hold ends: another process may be waiting for that.
-    void Promise.all([confirm(id), release()]).then(() => json(answer), refuse);
+    // First the hold ends: what is asked then may have to wait for a process that waits for it.
+    void release();
+    void confirm(id).then(() => json(answer), refuse);
     return res;
   };
 }

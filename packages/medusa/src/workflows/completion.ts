@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type PaymentPlan } from "@giftcard-pay/checkout";
+import { CheckoutError, type Engine, type PaymentPlan } from "@giftcard-pay/checkout";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
 import { toMedusaError } from "../errors.js";
 import type { Release } from "../modules/giftcard/cart-leases.js";
-import type { GiftcardService } from "../modules/giftcard/service.js";
+import type { ExpectedCharge, GiftcardService } from "../modules/giftcard/service.js";
 import { COVERED_CENTS, GIFTCARD_MODULE } from "../names.js";
 import {
   type CartPayment,
@@ -179,36 +179,38 @@ async function charge(
   payment: CartPayment,
   orderIds: readonly string[],
 ): Promise<boolean> {
-  const { engine, settings } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const giftcard = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { engine, settings } = giftcard;
   const payments = container.resolve(Modules.PAYMENT);
   if (!payment.isEuro) {
     if (payment.giftSessions.length > 0) throw new CheckoutError("currency_not_supported");
     return false;
   }
-  await engine.settle(record.cartId);
-  const plan = await engine.plan(payment.cart);
+  const plan = await settledPlan(engine, payment);
   if (!concernsGiftcards(payment, plan)) return false;
   const orderId = await onlyOrder(container, record.cartId, orderIds);
   const remainder = checkSessions(payment, plan, settings.allowPendingRemainder);
   engine.checkCovers(plan, remainder?.amountCents ?? 0);
   if (plan.parts.length === 0) return false;
   const owner = newOwner();
-  const charges: { sessionId: string; reference: string }[] = [];
+  const charges: ExpectedCharge[] = [];
   for (const [index, part] of plan.parts.entries()) {
     const made = payment.giftSessions[index]?.id;
-    const sessionId =
-      made ?? (await createGiftSession(container, payment.collectionId ?? "", plan, index, payment.rawTotal));
-    if (!made) record.giftSessionIds.push(sessionId);
-    const { reference } = await engine.begin(payment.cart, part, sessionId, owner);
-    record.references.push(reference);
-    // A session that stood there before is this completion's from now on; had another one begun it, it would be theirs.
-    if (made) record.giftSessionIds.push(sessionId);
-    charges.push({ sessionId, reference });
+    const begin = async (sessionId: string) => {
+      if (!made) record.giftSessionIds.push(sessionId);
+      const { reference } = await engine.begin(payment.cart, part, sessionId, owner);
+      record.references.push(reference);
+      // A session that stood there before is this completion's from now on; had another one begun it, it would be theirs.
+      if (made) record.giftSessionIds.push(sessionId);
+      charges.push({ sessionId, reference });
+    };
+    if (made) await begin(made);
+    else await createGiftSession(container, payment.collectionId ?? "", plan, index, payment.rawTotal, begin);
   }
-  for (const { sessionId } of charges) {
+  for (const one of charges) {
     // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
     if (charges.length > 1) await engine.renew(owner);
-    await payments.authorizePaymentSession(sessionId, {});
+    await giftcard.expectCharge(one, () => payments.authorizePaymentSession(one.sessionId, {}));
   }
   if (remainder && settings.allowPendingRemainder)
     await expectRemainder(container, remainder.id, record.cartId);
@@ -221,6 +223,14 @@ async function charge(
   }
   for (const { reference } of charges) await engine.commit(reference, owner, orderId);
   return true;
+}
+
+/** Only a card that is being charged has an attempt which an earlier completion may have left open. */
+async function settledPlan(engine: Engine, { cart }: CartPayment): Promise<PaymentPlan> {
+  const plan = await engine.plan(cart);
+  if (!plan.hasSettling) return plan;
+  await engine.settle(cart.id);
+  return engine.plan(cart);
 }
 
 function concernsGiftcards({ giftSessions, otherSessions }: CartPayment, plan: PaymentPlan): boolean {

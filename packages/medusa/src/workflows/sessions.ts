@@ -60,6 +60,8 @@ export async function deleteSessions(
 /**
  * Makes the session in which one card pays its part. The last part of a cart that the cards cover wholly takes the
  * fractions of a cent too, so that the sessions sum to Medusa's total.
+ *
+ * @param meanwhile begun with the session's id while Medusa still writes its own part of it, and waited for, whatever fails
  */
 export async function createGiftSession(
   container: MedusaContainer,
@@ -67,6 +69,7 @@ export async function createGiftSession(
   plan: PaymentPlan,
   index: number,
   rawTotal: CartPayment["rawTotal"],
+  meanwhile: (sessionId: string) => Promise<void> = async () => {},
 ): Promise<string> {
   const part = plan.parts[index];
   if (!part) throw new TypeError(`The plan has no part ${index}.`);
@@ -75,7 +78,13 @@ export async function createGiftSession(
     ? lessCents(rawTotal, plan.coveredCents - part.amountCents)
     : fromCents(part.amountCents);
   const giftcard = container.resolve<GiftcardService>(GIFTCARD_MODULE);
-  const session = await giftcard.expectSession(part, () =>
+  let begun: Promise<void> | undefined;
+  const onCreated = (sessionId: string) => {
+    begun = meanwhile(sessionId);
+    // What it fails with is thrown below; until then nobody waits for it.
+    begun.catch(() => {});
+  };
+  const creating = giftcard.expectSession({ ...part, onCreated }, () =>
     container.resolve(Modules.PAYMENT).createPaymentSession(collectionId, {
       provider_id: PROVIDER_ID,
       currency_code: "eur",
@@ -83,7 +92,11 @@ export async function createGiftSession(
       data: {},
     }),
   );
-  return session.id;
+  try {
+    return (await creating).id;
+  } finally {
+    await begun;
+  }
 }
 
 /**

@@ -19,6 +19,14 @@ import { type ConnectionPool, createStatementRunner } from "./statement-runner.j
 export interface ExpectedSession {
   readonly amountCents: number;
   readonly lastFour: string;
+  /** Told the session's id as soon as it is in Medusa's database. */
+  readonly onCreated: (sessionId: string) => void;
+}
+
+/** A charge that the plugin itself has begun, and has Medusa authorize now. */
+export interface ExpectedCharge {
+  readonly sessionId: string;
+  readonly reference: string;
 }
 
 /** The options that the shop's own part of the flow goes by; no secret among them. */
@@ -37,6 +45,7 @@ export class GiftcardService {
   readonly #setup: Setup;
   readonly #logger: Logger;
   readonly #expected = new AsyncLocalStorage<ExpectedSession>();
+  readonly #charge = new AsyncLocalStorage<ExpectedCharge>();
 
   /** What Medusa calls once every module stands. */
   readonly __hooks = {
@@ -91,5 +100,15 @@ export class GiftcardService {
   /** The session that is being created by the plugin now, or undefined when something else creates one. */
   expectedSession(): ExpectedSession | undefined {
     return this.#expected.getStore();
+  }
+
+  /** Tells the payment provider which charge belongs to the session that `authorize` authorizes, so that it need not ask. */
+  expectCharge<T>(charge: ExpectedCharge, authorize: () => Promise<T>): Promise<T> {
+    return this.#charge.run(charge, authorize);
+  }
+
+  /** The charge that the plugin is having authorized now, or undefined when something else authorizes a session. */
+  expectedCharge(): ExpectedCharge | undefined {
+    return this.#charge.getStore();
   }
 }

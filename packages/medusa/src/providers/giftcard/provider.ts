@@ -82,6 +82,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
       );
     const id = String(data?.session_id);
     const { amountCents, lastFour } = expected;
+    expected.onCreated(id);
     return {
       id,
       status: "pending",
@@ -98,10 +99,9 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 
   async authorizePayment({ data, context }: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
-    const attempt = await this.#find(data);
     // Medusa names the session in the context; the data of a session is what somebody wrote there.
-    if (!attempt || context?.idempotency_key !== attempt.externalId) throw unknownSession();
-    const devalued = await this.#run(() => this.#giftcard.engine.devalue(attempt.reference));
+    const reference = await this.#referenceOf(context?.idempotency_key, data);
+    const devalued = await this.#run(() => this.#giftcard.engine.devalue(reference));
     return { status: "authorized", data: copyOf(devalued) };
   }
 
@@ -166,6 +166,14 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   async #find(data: Data): Promise<Attempt | null> {
     const id = data?.session_id;
     return typeof id === "string" ? this.#giftcard.engine.journal.attemptByExternalId(id) : null;
+  }
+
+  async #referenceOf(sessionId: string | undefined, data: Data): Promise<string> {
+    const expected = this.#giftcard.expectedCharge();
+    if (expected && expected.sessionId === sessionId) return expected.reference;
+    const { externalId, reference } = await this.#require(data);
+    if (externalId !== sessionId) throw unknownSession();
+    return reference;
   }
 
   async #require(data: Data): Promise<Attempt> {
