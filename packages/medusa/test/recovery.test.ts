@@ -107,20 +107,26 @@ describe("a completion that was frozen past its lease, and goes on", () => {
 
   test("before it charged anything: it can't begin any more", async () => {
     const ready = await readyCart();
-    // Once there is an order, the look for earlier charges takes long: that is just before the first new one.
-    await database.query(`create function look_slowly() returns trigger language plpgsql as $$ begin
-      if exists (select 1 from order_cart where cart_id = '${ready.cartId}') then perform pg_sleep(2); end if;
-      return null; end $$`);
-    await database.query(`create trigger look_slowly before update on giftcard_attempt
-      for each statement execute function look_slowly()`);
+    const found = async (statement: string) => (await database.query(statement)).rowCount;
+    // Recovery claims attempts before it reads anything else, so from now on it stands still in both processes.
+    await database.query("begin; lock table giftcard_attempt in share mode");
+    await sleep(1000);
     const call = shop.storefront.complete(ready.cartId).catch(() => null);
-    await expect.poll(() => ordersOf(ready.cartId), { timeout: 20_000, interval: 100 }).toHaveLength(1);
-    process.kill(shop.medusa.pid, "SIGSTOP");
     try {
-      await database.query("drop function look_slowly cascade");
+      const hold = `select from giftcard_cart_lease where cart_id = '${ready.cartId}'`;
+      await expect.poll(() => found(hold), { timeout: 20_000, interval: 1 }).toBe(1);
+      // The completion reads the cards when its order stands: just before it begins a charge.
+      await database.query("lock table giftcard_tender in access exclusive mode");
+      const reading = `select from pg_locks where not granted and relation = 'giftcard_tender'::regclass
+        and database = (select oid from pg_database where datname = current_database())`;
+      await expect.poll(() => found(reading), { timeout: 20_000, interval: 50 }).toBeGreaterThan(0);
+      process.kill(shop.medusa.pid, "SIGSTOP");
+      await database.query("commit");
+      expect(await ordersOf(ready.cartId)).toHaveLength(1);
       const statuses = async () => (await ordersOf(ready.cartId)).map(({ status }) => status);
       await expect.poll(statuses, { timeout: 60_000, interval: 300 }).toEqual(["canceled"]);
     } finally {
+      await database.query("rollback");
       process.kill(shop.medusa.pid, "SIGCONT");
     }
     expect((await call)?.body?.type).not.toBe("order");

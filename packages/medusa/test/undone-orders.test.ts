@@ -265,7 +265,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
     await storefront.apply(cartId, card);
     await storefront.initiate(cartId);
     await database.query(`create function never() returns trigger language plpgsql as $$
-      begin perform pg_sleep(2); raise exception 'never begun'; end $$`);
+      begin perform pg_sleep(5); raise exception 'never begun'; end $$`);
     await database.query(`create trigger never before update on giftcard_tender for each row
       when (new.state = 'charging' and new.cart_id = '${cartId}') execute function never()`);
     const call = storefront.complete(cartId).catch(() => null);
@@ -273,7 +273,13 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
       const { rows } = await database.query("select order_id from order_cart where cart_id = $1", [cartId]);
       return rows[0]?.order_id;
     };
-    await expect.poll(placed, { timeout: 20_000, interval: 100 }).toBeTruthy();
+    const isBeginning = async () => {
+      const { rowCount } = await database.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+      );
+      return rowCount === 1;
+    };
+    await expect.poll(isBeginning, { timeout: 20_000, interval: 100 }).toBe(true);
     // However slow this machine is, nobody cancels the order before it is fulfilled.
     await breakWrites("giftcard_unpaid_order", "insert", "true");
     await shop.crash();
