@@ -40,6 +40,13 @@ async function heal(): Promise<void> {
   broken = [];
 }
 
+/** How many statements a trigger of ours keeps waiting. */
+const sleepers = async () => {
+  const sleeping =
+    "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+  return (await database.query(sleeping)).rowCount;
+};
+
 const recover = (storefront = shop.storefront) => storefront.ok("POST", "/admin/giftcard-pay/recover", {});
 /** Recovery by both processes at once, and once more: what is done twice is done once. */
 async function recoverAtOnce(): Promise<void> {
@@ -221,6 +228,21 @@ describe("a refund that Medusa began and didn't finish", () => {
     expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
   });
 
+  test("found by one process while another writes it into the order: written once", async () => {
+    const bought = await paid();
+    await begin(bought);
+    await new Promise((resolve) => setTimeout(resolve, LEASE_MS + 200));
+    await database.query(`create function write_slowly() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(0.7); return new; end $$`);
+    await database.query(`create trigger write_slowly before insert on order_transaction for each row
+      when (new.order_id = '${bought.orderId}') execute function write_slowly()`);
+    const first = recover();
+    await expect.poll(sleepers, { timeout: 20_000, interval: 20 }).toBe(1);
+    await Promise.all([first, recover(peer.storefront)]);
+    await database.query("drop function write_slowly cascade");
+    expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
+  });
+
   test("and the service is down: owed, not in the order yet; both when it is back", async () => {
     const bought = await paid();
     await begin(bought);
@@ -273,13 +295,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
       const { rows } = await database.query("select order_id from order_cart where cart_id = $1", [cartId]);
       return rows[0]?.order_id;
     };
-    const isBeginning = async () => {
-      const { rowCount } = await database.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
-      );
-      return rowCount === 1;
-    };
-    await expect.poll(isBeginning, { timeout: 20_000, interval: 100 }).toBe(true);
+    await expect.poll(sleepers, { timeout: 20_000, interval: 100 }).toBe(1);
     // However slow this machine is, nobody cancels the order before it is fulfilled.
     await breakWrites("giftcard_unpaid_order", "insert", "true");
     await shop.crash();

@@ -24,6 +24,11 @@ const ofKind = (kind: "capture" | "refund") =>
   `select '${kind}' as kind, id, raw_amount->>'value' as amount, created_at from ${kind}
    where payment_id = p.id and deleted_at is null`;
 
+/** Whether the order knows of it: by count, so that PostgreSQL looks at one order and not through the table. */
+const isBooked = (id: string, kind: string, orderId: string) =>
+  `((select count(*) from order_transaction t where t.reference_id = ${id} and t.reference = ${kind}
+    and t.order_id = ${orderId} and t.deleted_at is null) > 0)`;
+
 /**
  * Captures and refunds that Medusa began and never finished: it writes them beside the payment first, and into the order
  * last, and died in between.
@@ -46,8 +51,7 @@ export async function findUnbooked(
      cross join lateral (${ofKind("capture")} union all ${ofKind("refund")} offset 0) entry
      where a.state in ('committed', 'captured', 'reversed')
        and entry.created_at < now() - ($2::float8 * interval '1 millisecond')
-       and (select count(*) from order_transaction t where t.reference_id = entry.id and t.reference = entry.kind
-         and t.order_id = a.order_id and t.deleted_at is null) = 0
+       and not ${isBooked("entry.id", "entry.kind", "a.order_id")}
        and (select count(*) from "order" where id = a.order_id and deleted_at is null) = 1
      order by entry.kind limit 100`,
     [after, graceMs],
@@ -76,9 +80,12 @@ export async function bookPayment(
   entry: Unbooked,
   holdMs: number,
 ): Promise<boolean> {
-  const { engine } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { engine, runSql } = container.resolve<GiftcardService>(GIFTCARD_MODULE);
   const { reference, state, orderId, kind, entryId, currency, amount } = entry;
   if (!(await holdAttempt(container, entry, holdMs))) return false;
+  // Looked at once more now that nobody else writes it: another process may have done so since it was found.
+  if ((await runSql(`select ${isBooked("$1", "$2", "$3")} as done`, [entryId, kind, orderId]))[0]?.done)
+    return true;
   if (kind === "capture" && !entry.isCaptured) {
     // Medusa takes the half-made capture for made, and makes no other beside it. The card is charged already.
     await container.resolve(Modules.PAYMENT).deleteCaptures([entryId]);
@@ -88,6 +95,8 @@ export async function bookPayment(
   if (kind === "refund" && state !== "reversed") {
     // While the service is down it is owed; it comes into the order when it is done.
     if ((await engine.reverse(reference, "refunded")).state !== "reversed") return false;
+    // The reversal has ended the hold, and another process may find the refund as it stands now.
+    return bookPayment(container, { ...entry, state: "reversed" }, holdMs);
   }
   await container.resolve(Modules.ORDER).addOrderTransactions([
     {
