@@ -103,14 +103,16 @@ test("killed between the promise and the answer to the page: the order keeps the
   const database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   await database.query(`create function never_commit() returns trigger language plpgsql as $$
-    begin perform pg_sleep(2); raise exception 'never committed'; end $$`);
+    begin perform pg_sleep(5); raise exception 'never committed'; end $$`);
   await database.query(`create trigger never_commit before update on giftcard_attempt for each row
     when (new.state = 'committed') execute function never_commit()`);
   const call = storefront.complete(cartId).catch(() => null);
   const promised = async () =>
     (
       await database.query(
-        "select 1 from payment_session where status = 'pending_authorization' and created_at > now() - interval '1 minute'",
+        `select from payment_session s join cart_payment_collection using (payment_collection_id)
+         where cart_id = $1 and s.status = 'pending_authorization'`,
+        [cartId],
       )
     ).rowCount;
   await expect.poll(promised, { timeout: 20_000, interval: 100 }).toBe(1);

@@ -237,7 +237,7 @@ describe("two processes on one database", () => {
 test("killed between placing the order and charging the card: the order is canceled, nothing was taken", async () => {
   const ready = await readyCart();
   await database.query(`create function wait_and_fail() returns trigger language plpgsql as $$
-    begin perform pg_sleep(2); raise exception 'never begun'; end $$`);
+    begin perform pg_sleep(5); raise exception 'never begun'; end $$`);
   await database.query(`create trigger wait_and_fail before update on giftcard_tender for each row
     when (new.state = 'charging' and new.cart_id = '${ready.cartId}') execute function wait_and_fail()`);
   const call = shop.storefront.complete(ready.cartId).catch(() => null);
