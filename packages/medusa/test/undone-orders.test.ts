@@ -168,6 +168,29 @@ test("an order canceled while Medusa's payment couldn't be written: it is cancel
   expect(await shop.balanceCents(bought.card)).toBe(7500);
 });
 
+test("the card's session can't be written when its charge is begun already: nothing is sent, and the next try pays", async () => {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId);
+  const devalues = () => shop.proxy.seen.filter(({ operation }) => operation === "devalue").length;
+  const before = devalues();
+  // Medusa writes a session twice: the charge is begun in between.
+  await breakWrites("payment_session", "update", "old.provider_id = 'pp_giftcard_giftcard'");
+  expect((await storefront.complete(cartId)).body.type).not.toBe("order");
+  await heal();
+  expect(devalues()).toBe(before);
+  const states = async () =>
+    (await database.query("select state from giftcard_attempt where cart_id = $1 order by state", [cartId]))
+      .rows;
+  expect(await states()).toEqual([{ state: "refused" }]);
+  expect((await storefront.complete(cartId)).body.type).toBe("order");
+  expect(devalues()).toBe(before + 1);
+  expect(await states()).toEqual([{ state: "committed" }, { state: "refused" }]);
+  expect(await shop.balanceCents(card)).toBe(2500);
+});
+
 describe("a capture that Medusa began and didn't finish", () => {
   test("before the card's charge was final: captured, and the order knows of it, once", async () => {
     const bought = await buy();
