@@ -1,11 +1,3 @@
-import { defineConfig } from "vitest/config";
+import { suite } from "../../test/support/vitest.js";
 
-export default defineConfig({
-  test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["../../test/support/postgres-setup.ts"],
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-  },
-});
+export default suite({ name: "service", include: ["test/**/*.test.ts"] });

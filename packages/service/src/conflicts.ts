@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { Queryable } from "./database.js";
 
 const { DatabaseError } = pg;
 const MAX_ATTEMPTS = 30;
@@ -45,9 +44,3 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
     }
   }
 }
-
-/** A pool whose single statements are run again where others got in their way. */
-export const retrying = (pool: pg.Pool): Queryable =>
-  ({
-    query: (config: pg.QueryConfig, values?: unknown[]) => retryConflicts(() => pool.query(config, values)),
-  }) as Queryable;

@@ -1,6 +1,3 @@
-import fs from "node:fs/promises";
-import path from "node:path";
-import { Kysely, type MigrationProvider, Migrator, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { retryConflicts } from "./conflicts.js";
 import { exitCodes, OperatorError } from "./operator-error.js";
@@ -38,6 +35,12 @@ export function openPool(url: string, onError: (error: Error) => void, maxConnec
   pool.on("error", onError);
   return pool;
 }
+
+/** A pool whose single statements are run again where others got in their way. */
+export const retrying = (pool: pg.Pool): Queryable =>
+  ({
+    query: (config: pg.QueryConfig, values?: unknown[]) => retryConflicts(() => pool.query(config, values)),
+  }) as Queryable;
 
 /** Checks that the database answers. The address is never shown: it holds the password. */
 export async function checkConnection(pool: pg.Pool): Promise<void> {
@@ -78,48 +81,11 @@ async function transactOnce<T>(pool: pg.Pool, work: (client: Queryable) => Promi
   }
 }
 
-const folder = path.join(import.meta.dirname, "..", "migrations");
-
-/** Every .sql file of the package's folder `migrations`, in the order of their names. */
-const provider: MigrationProvider = {
-  async getMigrations() {
-    const files = (await fs.readdir(folder)).filter((file) => file.endsWith(".sql"));
-    const load = async (file: string) => {
-      const text = await fs.readFile(path.join(folder, file), "utf8");
-      return [
-        file.slice(0, -".sql".length),
-        { up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)) },
-      ];
-    };
-    return Object.fromEntries(await Promise.all(files.map(load)));
-  },
-};
-
-const migratorOf = (pool: pg.Pool) =>
-  new Migrator({ db: new Kysely({ dialect: new PostgresDialect({ pool }) }), provider });
-
-/**
- * Brings the tables up to date, each migration once also when several processes try.
- *
- * @returns the names of the migrations that ran now
- */
-export async function migrate(pool: pg.Pool): Promise<string[]> {
-  const { error, results = [] } = await migratorOf(pool).migrateToLatest();
-  if (error) {
-    const failed = results.find((result) => result.status === "Error")?.migrationName;
-    const reason = error instanceof Error ? error.message : "unknown";
-    throw new OperatorError(`Migration ${failed ?? ""} failed, and nothing was changed: ${reason}`);
-  }
-  return results.map((result) => result.migrationName);
-}
-
-/** @throws {OperatorError} when the tables are not what this version works with */
-export async function checkMigrated(pool: pg.Pool): Promise<void> {
-  const pending = (await migratorOf(pool).getMigrations()).filter((migration) => !migration.executedAt);
-  if (pending.length > 0) {
-    throw new OperatorError(
-      "The database is not up to date. Run `giftcard-service migrate` on it.",
-      exitCodes.notMigrated,
-    );
-  }
+/** Reads one state of the database. Such a read takes the time that it takes, and locks nothing. */
+export function readSnapshot<T>(pool: pg.Pool, work: (db: Queryable) => Promise<T>): Promise<T> {
+  return transaction(pool, async (db) => {
+    await db.query("set transaction isolation level repeatable read, read only");
+    await db.query("set local statement_timeout = 0");
+    return work(db);
+  });
 }

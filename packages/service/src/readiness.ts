@@ -1,6 +1,5 @@
 import pg from "pg";
-import { checkMigrated } from "./database.js";
-import { OperatorError } from "./operator-error.js";
+import { lacksMigration } from "./migrations.js";
 
 const PROBE_TIMEOUT_MS = 2000;
 
@@ -26,12 +25,11 @@ export function openProbe(pool: pg.Pool): pg.Pool {
   return probe;
 }
 
-/** Says what keeps the service from taking calls; undefined when nothing does. */
-export async function findObstacle(probe: pg.Pool): Promise<string | undefined> {
+/** Why the service can't take calls now; undefined when it can. */
+export async function findReadinessFailure(probe: pg.Pool): Promise<string | undefined> {
   try {
-    await checkMigrated(probe);
-    return undefined;
-  } catch (error) {
-    return error instanceof OperatorError ? "database not migrated" : "database unreachable";
+    return (await lacksMigration(probe)) ? "database not migrated" : undefined;
+  } catch {
+    return "database unreachable";
   }
 }

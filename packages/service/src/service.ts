@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { Registry } from "prom-client";
-import { retrying } from "./conflicts.js";
+import { retrying } from "./database.js";
 import { cardHandlers } from "./handlers/cards.js";
 import { eventHandlers } from "./handlers/events.js";
 import { sessionHandlers } from "./handlers/session.js";
@@ -12,8 +12,9 @@ import { KeyLimit } from "./limits/key-limit.js";
 import { defaultLimits, type Limits } from "./limits/limits.js";
 import type { Log } from "./log.js";
 import { createMetrics } from "./metrics.js";
-import { findObstacle, openProbe } from "./readiness.js";
-import { batchDevalues } from "./store/devalue-batches.js";
+import { findReadinessFailure, openProbe } from "./readiness.js";
+import { createDevalue } from "./store/devalue.js";
+import { devalueInBatches } from "./store/devalue-batches.js";
 import { keyHolders } from "./store/key-holders.js";
 import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
@@ -57,11 +58,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const probe = openProbe(pool);
   const { registry, observer } = createMetrics(pool, probe, environment);
   const metrics = shareMetrics ? shareMetrics(registry) : () => registry.metrics();
-  const operatorView = { environment, version, notReady: () => findObstacle(probe) };
+  const operatorView = { environment, version, notReady: () => findReadinessFailure(probe) };
+  const devalue = createDevalue(devalueInBatches(db), keys, limits.card);
   const app = createApp({
     handlers: {
       ...sessionHandlers(db, keys, limits.login),
-      ...cardHandlers(batchDevalues(pool), keys, limits.card),
+      ...cardHandlers({ db, keys, rule: limits.card, devalue }),
       ...eventHandlers(pool, keys),
     },
     findCompany: keyHolders(pool),

@@ -10,7 +10,7 @@ import {
 } from "@giftcard-pay/client/contract";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import {
   startGiftcardService,
   type TestCard,

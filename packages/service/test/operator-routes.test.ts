@@ -45,12 +45,12 @@ test("health and readiness name the environment and the version", async () => {
 
 test("it is not ready while a migration is missing, and healthy all the same", async () => {
   const db = await connect();
-  await db.query("create table kept as select * from kysely_migration");
-  await db.query("delete from kysely_migration where name = (select max(name) from kysely_migration)");
+  await db.query("create table kept as select * from migrations");
+  await db.query("delete from migrations where version = (select max(version) from migrations)");
   const ready = await fetch(`${service.url}/readyz`);
   expect([ready.status, (await jsonOf(ready)).status]).toEqual([503, "database not migrated"]);
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
-  await db.query("insert into kysely_migration select * from kept on conflict do nothing");
+  await db.query("insert into migrations select * from kept on conflict do nothing");
   await db.query("drop table kept");
   await db.end();
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);

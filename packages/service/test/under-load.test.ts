@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { compareBooks } from "../../../scripts/soak-books.mjs";
-import { modelRun } from "../../../scripts/soak-model.mjs";
-import { soak } from "../../../scripts/soak-run.mjs";
+import { compareBooks } from "../../../scripts/soak/books.mjs";
+import { modelRun } from "../../../scripts/soak/model.mjs";
+import { soak } from "../../../scripts/soak/run.mjs";
 import { testDatabase } from "../../../test/support/test-database.js";
 
 const SOAK_MS = 8000;
 const STEPS = 1000;
 
-test("random calls while processes and the database are killed: each answer is true, and the books are exact", async () => {
+test("random calls while processes and the database are killed: each answer is true, and the ledger is exact", async () => {
   let missed = 0;
   const done = await soak({
     durationMs: SOAK_MS,

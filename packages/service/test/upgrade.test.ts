@@ -1,100 +1,119 @@
-import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Secret } from "@giftcard-pay/client/contract";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startGiftcardService, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
-import { checkOf, hashOf, Keyring, type SecretGeneration } from "../src/keyring.js";
-import { hashPassword } from "../src/passwords.js";
-import { basic, call } from "./wire.js";
+import { basic, call, type WireAnswer } from "./wire.js";
 
-// A database as the first version left it, filled, becomes one of this version, and everything in it works.
+// The tables that 0.1.0 left, with its data in every state, become those of this version, and everything in them works.
 
+const migrations = path.join(import.meta.dirname, "../migrations");
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-upgrade-"));
 const secretsFile = path.join(folder, "secrets.json");
-const migrations = path.join(import.meta.dirname, "../migrations");
-const card = { cardNumber: new Secret("9528000000000000017"), pin: new Secret("012345") };
-const apiKey = new Secret("K".repeat(60));
-const account = { email: "zaal@example.nl", password: "geheim" };
-const headers = { "Idempotency-Key": "made-by-the-first-version" };
-let db: pg.Client;
+const wire = { apikey: "K".repeat(60), company_id: 1 };
 let service: TestService;
+let before: unknown;
 
-function makeSecrets(): SecretGeneration {
-  const key = () => randomBytes(32);
-  const keys = { cardNumber: key(), pin: key(), cancelToken: key(), idempotency: key() };
-  const spelled = Object.entries(keys).map(([name, bytes]) => [name, bytes.toString("base64url")]);
-  fs.writeFileSync(secretsFile, JSON.stringify(Object.fromEntries(spelled)), { mode: 0o600 });
-  return keys;
+/** Generations of secrets whose keys are nothing but one byte, repeated. */
+function writeSecrets(): void {
+  const generation = (first: number) =>
+    Object.fromEntries(
+      ["cardNumber", "pin", "cancelToken", "idempotency"].map((name, index) => [
+        name,
+        Buffer.alloc(32, first + index).toString("base64url"),
+      ]),
+    );
+  const secrets = { ...generation(11), previous: [generation(1)] };
+  fs.writeFileSync(secretsFile, JSON.stringify(secrets), { mode: 0o600 });
 }
 
-/** Fills the tables through the first version's own functions. */
-async function fill(secrets: SecretGeneration): Promise<void> {
-  const keys = new Keyring([secrets]);
-  const [number] = keys.cardNumbers(card.cardNumber);
-  const [pin] = keys.pins(card.cardNumber, card.pin);
-  await db.query("insert into settings (key_check) values ($1)", [checkOf(secrets)]);
-  await db.query("insert into companies (name) values ('Zaal BV')");
-  await db.query("insert into accounts (company_id, email, password_hash) values (1, $1, $2)", [
-    account.email,
-    await hashPassword(new Secret(account.password)),
-  ]);
-  await db.query("insert into api_keys (company_id, key_hash) values (1, $1)", [hashOf(apiKey)]);
-  await db.query(
-    "insert into cards (number_hash, pin_hash, last_four, expiry_date) values ($1, $2, '0017', '2099-12-31')",
-    [number, pin],
+async function countRows(db: pg.Client) {
+  const { rows } = await db.query(
+    `select table_name as name, (xpath('/row/n/text()', query_to_xml(
+       format('select count(*) as n from %I', table_name), false, true, '')))[1]::text as rows
+     from information_schema.tables where table_schema = 'public' and table_name <> 'migrations' order by 1`,
   );
-  await db.query("insert into ledger (card_id, kind, amount_cents) values (1, 'issue', 9000)");
-  const [deduction, nonce] = ["11111111-1111-4111-8111-111111111111", randomBytes(16)];
-  const { rows } = await db.query("select * from devalue(1, $1, $2, 700, 5000, $3, $4, $5, $6, $7)", [
-    number,
-    pin,
-    deduction,
-    nonce,
-    hashOf(keys.cancelToken(deduction, nonce)),
-    keys.idempotencyKey(headers["Idempotency-Key"]),
-    keys.parameters(card.cardNumber.reveal(), card.pin.reveal(), 700)[0],
-  ]);
-  expect(rows[0].outcome).toBe("done");
+  return rows;
 }
+
+const connect = async (databaseUrl: string) => {
+  const db = new pg.Client({ connectionString: databaseUrl });
+  await db.connect();
+  return db;
+};
 
 beforeAll(async () => {
+  writeSecrets();
   const databaseUrl = await testDatabase();
-  db = new pg.Client({ connectionString: databaseUrl });
-  await db.connect();
+  const db = await connect(databaseUrl);
+  await db.query(
+    "create table migrations (version integer primary key, name text not null, applied_at timestamptz not null default now())",
+  );
+  await db.query("insert into migrations (version, name) values (1, '0001-initial')");
   await db.query(fs.readFileSync(path.join(migrations, "0001-initial.sql"), "utf8"));
-  await db.query(`create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null);
-    create table kysely_migration_lock (id varchar(255) primary key, is_locked integer not null default 0);
-    insert into kysely_migration values ('0001-initial', '2026-01-01T00:00:00.000Z');
-    insert into kysely_migration_lock values ('migration_lock', 0)`);
-  await fill(makeSecrets());
+  await db.query(fs.readFileSync(path.join(import.meta.dirname, "releases/0.1.0.sql"), "utf8"));
+  before = await countRows(db);
+  await db.end();
   service = await startGiftcardService({ databaseUrl, secretsFile });
 });
 
 afterAll(async () => {
-  await db.end();
   await service.stop();
   fs.rmSync(folder, { recursive: true });
 });
 
-test("cards, keys, logins, tokens and kept answers of the first version work", async () => {
-  const wire = { apikey: apiKey.reveal(), company_id: 1 };
-  const onCard = { ...wire, cardnumber: card.cardNumber.reveal(), pin: card.pin.reveal() };
-  expect((await call(service.url, "balance", onCard)).body.balance).toBe(8300);
-  const replay = await call(service.url, "devalue", { ...onCard, amount: 700 }, { headers });
-  expect([replay.status, replay.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
-  const cancel = { ...wire, cancel_token: replay.body.cancel_token };
-  expect((await call(service.url, "cancelDevalue", cancel)).body.card_new_balance).toBe(9000);
-  const login = await call(
-    service.url,
-    "authenticate",
-    {},
-    { headers: basic(account.email, account.password) },
+const onCard = (last: number) => ({ ...wire, cardnumber: `952800000000000000${last}`, pin: "012345" });
+const devalue = (last: number, amount: number, key: string) =>
+  call(service.url, "devalue", { ...onCard(last), amount }, { headers: { "Idempotency-Key": key } });
+const cancel = (cancel_token: string) => call(service.url, "cancelDevalue", { ...wire, cancel_token });
+const cancelKey = (key: string) =>
+  call(service.url, "cancelDevalue", wire, { headers: { "Idempotency-Key": key } });
+const isReplay = ({ status, headers }: WireAnswer) => [status, headers.get("idempotency-replayed")];
+
+test("nothing is lost, and the ledger adds up", async () => {
+  const db = await connect(service.databaseUrl);
+  expect(await countRows(db)).toEqual(before);
+  await db.end();
+  expect(await service.command("check")).toMatchObject({ ok: true, cards: 6, ledger_rows: 13, faults: [] });
+  expect(await service.command("secrets", "status")).toMatchObject({ generation: 2, old_cards: 5 });
+});
+
+test("cards hold what they held, in each state; a locked number is still locked", async () => {
+  const cards = await Promise.all(
+    [1, 2, 3, 4, 5, 6].map((last) => call(service.url, "balance", onCard(last))),
   );
-  expect(login.status).toBe(200);
-  expect(await service.command("check")).toMatchObject({ ok: true });
-  expect(await service.command("secrets", "status")).toMatchObject({ generation: 1, old_cards: 0 });
+  expect(cards.map(({ status, body }) => [status, body.balance, body.card_status])).toEqual([
+    [200, 8300, "Active"],
+    [200, 7500, "Blocked"],
+    [200, 2500, "Expired"],
+    [200, 0, "No balance"],
+    [429, undefined, undefined],
+    [200, 1100, "Active"],
+  ]);
+});
+
+test("a devalue that was done is answered again, and its token puts it back, once", async () => {
+  const [held, newer] = [await devalue(1, 700, "held"), await devalue(6, 400, "new-secrets")];
+  expect([held, newer].map(isReplay)).toEqual([held, newer].map(() => [200, "true"]));
+  expect((await cancel(held.body.cancel_token)).body.card_new_balance).toBe(9000);
+  expect((await cancel(newer.body.cancel_token)).body.card_new_balance).toBe(1500);
+  expect((await cancel(held.body.cancel_token)).status).toBe(409);
+});
+
+test("a devalue that was reversed, or ended by its key before it came, stays so", async () => {
+  expect((await cancelKey("ended")).status).toBe(409);
+  expect((await cancelKey("closed")).status).toBe(404);
+  expect((await devalue(1, 100, "closed")).status).toBe(409);
+});
+
+test("the account, its events and its keys work; a revoked key and a closed company do not", async () => {
+  const login = (email: string) => call(service.url, "authenticate", {}, { headers: basic(email, "sesame") });
+  expect((await login("shop@example.nl")).status).toBe(200);
+  expect((await login("closed@example.nl")).status).toBe(401);
+  for (const letter of ["C", "R"])
+    expect((await call(service.url, "listEvents", { apikey: letter.repeat(60) })).status).toBe(401);
+  const events = await call(service.url, "listEvents", wire);
+  expect(events.body.map(({ id }: { id: number }) => id)).toEqual([1, 2]);
 });

@@ -2,9 +2,9 @@ import path from "node:path";
 import { formatCents } from "@giftcard-pay/client/contract";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { backUp, putBack } from "../postgres/backup.js";
-import { checkBooks } from "../store/books.js";
+import { checkLedger } from "../store/ledger-check.js";
 import { version } from "../version.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 
 const KEEP_SECRETS =
   "The secrets file is not in it. Keep it with every backup, in a place of its own: without it no card is found.";
@@ -16,7 +16,7 @@ export const backupCommand = () =>
     .addHelpText("after", `\n${KEEP_SECRETS}`)
     .action((options: CommonOptions & { readonly to: string }) => {
       refuseOthers(options);
-      return withWorkplace(options, async ({ databaseUrl, out, secretsFile }) => {
+      return withContext(options, async ({ databaseUrl, out, secretsFile }) => {
         const target = path.resolve(options.to);
         const dataDir = path.resolve(options.dataDir);
         const { bytes, made_at } = await backUp({ dataDir, url: databaseUrl, target, version });
@@ -30,7 +30,7 @@ export const backupCommand = () =>
 
 /** `restore` */
 export const restoreCommand = () =>
-  command("restore", "Put a backup into a data directory that holds no database, and prove its books")
+  command("restore", "Put a backup into a data directory that holds no database, and prove its ledger")
     .requiredOption("--from <folder>", "what `backup` made")
     .addHelpText(
       "after",
@@ -43,11 +43,11 @@ export const restoreCommand = () =>
       const dataDir = path.resolve(options.dataDir);
       const { note, undo } = await putBack({ dataDir, source: path.resolve(options.from), dbUser });
       try {
-        await withWorkplace(options, async ({ pool, out, keyring }) => {
+        await withContext(options, async ({ pool, out, keyring }) => {
           await keyring();
-          const { cards, ledgerRows, balanceCents, faults } = await checkBooks(pool);
+          const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool);
           if (faults.length > 0)
-            throw new OperatorError("The backup's books are wrong. Restore another one.");
+            throw new OperatorError("The backup's ledger is wrong. Restore another one.");
           out.result(
             {
               data_dir: dataDir,
@@ -56,7 +56,7 @@ export const restoreCommand = () =>
               ledger_rows: ledgerRows,
               balance: balanceCents,
             },
-            `restored the backup of ${note.made_at}: ${cards} cards with ${formatCents(balanceCents)} EUR, and the books are right`,
+            `restored the backup of ${note.made_at}: ${cards} cards with ${formatCents(balanceCents)} EUR, and the ledger is right`,
           );
         });
       } catch (error) {

@@ -5,9 +5,9 @@ import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../card-number.js";
 import type { Keyring } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Card, issueCards, listMovements, type Movement, setBlocked, showCard } from "../store/cards.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 import { wholeNumber } from "./output.js";
 import { readLine } from "./stdin.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
 
 interface IssueOptions extends CommonOptions {
   readonly balance: number;
@@ -59,7 +59,7 @@ const issue = () =>
       DEFAULT_PREFIX,
     )
     .action((options: IssueOptions) =>
-      withWorkplace(options, async ({ pool, out, keyring }) => {
+      withContext(options, async ({ pool, out, keyring }) => {
         const { balance, count = 1, expires: expiryDate = inYears(DEFAULT_YEARS) } = options;
         if (balance === 0) out.warn("a card of 0 cents cannot pay for anything");
         if (expiryDate < inYears(0)) out.warn(`${expiryDate} is in the past: the card has expired already`);
@@ -92,7 +92,7 @@ const onOneCard = (name: string, description: string, change: Change) =>
       const given =
         argument === "-" ? await readLine("the card number") : (argument ?? process.env.GIFTCARD_CARDNUMBER);
       if (!given) throw new OperatorError("Give a card number, `-` or GIFTCARD_CARDNUMBER.", exitCodes.usage);
-      await withWorkplace(options, async ({ pool, out, keyring }) => {
+      await withContext(options, async ({ pool, out, keyring }) => {
         const [keys, cardNumber] = [await keyring(), new Secret(given.replace(/[\s-]/g, ""))];
         const card = await change(pool, keys, cardNumber);
         if (!card) throw new OperatorError("There is no card of this number.", exitCodes.notFound);

@@ -2,9 +2,9 @@ import { Secret } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { closeCompany, createCompany, listCompanies } from "../store/accounts.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 import { textOption, wholeNumber } from "./output.js";
 import { readLine } from "./stdin.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
 
 interface CreateOptions extends CommonOptions {
   readonly name: string;
@@ -28,7 +28,7 @@ const create = () =>
     .option("--password-stdin", "read the password from standard input (or set GIFTCARD_PASSWORD)")
     .action(async (options: CreateOptions) => {
       const password = await readPassword(options);
-      await withWorkplace(options, async ({ pool, out }) => {
+      await withContext(options, async ({ pool, out }) => {
         const { companyId, apiKey } = await createCompany(pool, {
           name: options.name,
           email: options.email,
@@ -50,7 +50,7 @@ async function readPassword({ password, passwordStdin }: CreateOptions): Promise
 
 const list = () =>
   command("list", "List the companies").action((options: CommonOptions) =>
-    withWorkplace(options, async ({ pool, out }) => {
+    withContext(options, async ({ pool, out }) => {
       const companies = await listCompanies(pool);
       out.result(
         companies.map(({ id, name, emails, closedAt }) => ({
@@ -78,7 +78,7 @@ const close = () =>
       "\nIts events, and what it took off cards, stay. It can no longer cancel a devalue.",
     )
     .action((id: number, options: CommonOptions) =>
-      withWorkplace(options, async ({ pool, out }) => {
+      withContext(options, async ({ pool, out }) => {
         const closed = await closeCompany(pool, id);
         if (!closed) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
         const { name, closedAt, revokedKeys } = closed;

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type ApiKey, listApiKeys, revokeApiKey } from "../store/accounts.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 import { wholeNumber } from "./output.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
@@ -20,7 +20,7 @@ const list = () =>
   command("list", "List the API keys; the keys themselves are not kept")
     .option("--company <id>", "those of this company only", wholeNumber(1, 2_147_483_647))
     .action((options: CommonOptions & { company?: number }) =>
-      withWorkplace(options, async ({ pool, out }) => {
+      withContext(options, async ({ pool, out }) => {
         const keys = await listApiKeys(pool, options.company);
         out.result(keys.map(shown), keys.map(line).join("\n") || "no keys");
       }),
@@ -30,7 +30,7 @@ const revoke = () =>
   command("revoke", "Revoke an API key, for good; calls with it are refused at once")
     .argument("<id>", "the key's id, as `key list` shows it", wholeNumber(1, MAX_ID))
     .action((id: number, options: CommonOptions) =>
-      withWorkplace(options, async ({ pool, out }) => {
+      withContext(options, async ({ pool, out }) => {
         const key = await revokeApiKey(pool, id);
         if (!key) throw new OperatorError("There is no key of this id.", exitCodes.notFound);
         out.result(shown(key), line(key));

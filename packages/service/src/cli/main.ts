@@ -21,7 +21,7 @@ Exit codes:
   ${exitCodes.conflict}  there is one already
   ${exitCodes.databaseUnreachable}  the database cannot be reached or started
   ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, or another database's
-  ${exitCodes.notMigrated}  the database's tables are not up to date
+  ${exitCodes.notMigrated}  the database's tables are older than this program, or newer
 
 Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in database in --data-dir: they join the
 one that a running \`serve\` has there, or bring it up for as long as they take.`;

@@ -1,10 +1,10 @@
-import { migrate } from "../database.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
+import { migrate } from "../migrations.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 
 /** `migrate` */
 export const migrateCommand = () =>
   command("migrate", "Bring the database's tables up to date").action((options: CommonOptions) =>
-    withWorkplace(
+    withContext(
       options,
       async ({ pool, out }) => {
         const applied = await migrate(pool);

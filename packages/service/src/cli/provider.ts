@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { createProvider, listProviders } from "../store/providers.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 import { textOption } from "./output.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
 
 const create = () =>
   command("create", "Make a ticketing provider")
     .requiredOption("--name <name>", "the provider's name", textOption(255))
     .action((options: CommonOptions & { name: string }) =>
-      withWorkplace(options, async ({ pool, out }) => {
+      withContext(options, async ({ pool, out }) => {
         const provider = await createProvider(pool, options.name);
         out.result(provider, `id    ${provider.id}\nname  ${provider.name}`);
       }),
@@ -15,7 +15,7 @@ const create = () =>
 
 const list = () =>
   command("list", "List the ticketing providers").action((options: CommonOptions) =>
-    withWorkplace(options, async ({ pool, out }) => {
+    withContext(options, async ({ pool, out }) => {
       const providers = await listProviders(pool);
       out.result(providers, providers.map(({ id, name }) => `${id}\t${name}`).join("\n") || "no providers");
     }),

@@ -1,9 +1,9 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { type ReportRow, report } from "../store/books.js";
+import { type ReportRow, report } from "../store/report.js";
 import { day } from "./card.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 import { wholeNumber } from "./output.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
 
 interface ReportOptions extends CommonOptions {
   readonly from: string;
@@ -27,7 +27,7 @@ export const reportCommand = () =>
       const { from, to, company: companyId, csv } = options;
       if (csv && options.json) throw new OperatorError("Give --json or --csv, not both.", exitCodes.usage);
       if (to < from) throw new OperatorError("--to is before --from.", exitCodes.usage);
-      return withWorkplace(options, async ({ pool, out }) => {
+      return withContext(options, async ({ pool, out }) => {
         const rows = await report(pool, { from, to, companyId });
         const ids = [...new Set(rows.map((row) => row.companyId))];
         const companies = ids.map((id) => {

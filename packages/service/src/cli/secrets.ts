@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { countPrepared, rotateSecrets } from "../secrets.js";
 import { countByGeneration } from "../store/generations.js";
-import { type CommonOptions, command, withWorkplace } from "./workplace.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 
 const rotate = () =>
   command("rotate", "Make new secrets and begin to use them, while the service runs")
@@ -13,7 +13,7 @@ const rotate = () =>
         "of its own: `rotate --prepare`, copy the file to all of them, `rotate`.",
     )
     .action((options: CommonOptions & { prepare: boolean }) =>
-      withWorkplace(options, async ({ pool, out, secretsFile }) => {
+      withContext(options, async ({ pool, out, secretsFile }) => {
         const file = secretsFile();
         const { generation, active } = await rotateSecrets(file, pool, { prepareOnly: options.prepare });
         out.result(
@@ -28,7 +28,7 @@ const rotate = () =>
 const status = () =>
   command("status", "Show how many cards and passwords are still hashed under older secrets").action(
     (options: CommonOptions) =>
-      withWorkplace(options, async ({ pool, out, secretsFile }) => {
+      withContext(options, async ({ pool, out, secretsFile }) => {
         const prepared = await countPrepared(secretsFile(), pool);
         const { generations, oldCards, oldPasswords } = await countByGeneration(pool);
         const newest = generations.at(-1)?.generation ?? 1;

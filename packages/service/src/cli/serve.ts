@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 import { logLevels } from "../log.js";
+import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
 import { askedToStop, logOf, type ServingOptions, startServing } from "./serving.js";
 import { startWorkers } from "./workers.js";
-import { type CommonOptions, command, type Workplace, withWorkplace } from "./workplace.js";
 
 interface ServeOptions extends CommonOptions, ServingOptions {
   readonly workers: number;
@@ -52,12 +52,12 @@ export const serveCommand = (): Command =>
     )
     .action(async (options: ServeOptions) => {
       const stopped = askedToStop();
-      await withWorkplace(options, (workplace) => serve(options, workplace, stopped), { role: "serve" });
+      await withContext(options, (context) => serve(options, context, stopped), { role: "serve" });
     });
 
 async function serve(
   options: ServeOptions,
-  { pool, out, databaseUrl, secretsFile, keyring }: Workplace,
+  { pool, out, databaseUrl, secretsFile, keyring }: Context,
   stopped: Promise<void>,
 ): Promise<void> {
   const { environment, workers } = options;

@@ -3,7 +3,6 @@ import { type Log, type LogLevel, openLog } from "../log.js";
 import { openKeyring } from "../secrets.js";
 import { type Environment, type RunningService, type ServiceOptions, startService } from "../service.js";
 import { type LimitOptions, limitsOf, timeoutsOf } from "./limit-options.js";
-import { boundYoungGeneration } from "./young-generation.js";
 
 /** What `serve` was asked for; it also goes, as JSON, to each worker. */
 export interface ServingOptions extends LimitOptions {
@@ -21,7 +20,6 @@ export async function startServing(
   more: Pick<ServiceOptions, "shareMetrics" | "metricsElsewhere"> = {},
 ): Promise<RunningService> {
   const { environment, host, port, metricsPort } = options;
-  boundYoungGeneration();
   const keys = await openKeyring(secretsFile, pool);
   const [limits, timeouts] = [limitsOf(options), timeoutsOf(options)];
   return startService({ pool, keys, environment, host, port, log, limits, timeouts, metricsPort, ...more });

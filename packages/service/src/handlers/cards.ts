@@ -3,16 +3,26 @@ import type { Queryable } from "../database.js";
 import { type Handlers, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
 import type { LockoutRule } from "../limits/limits.js";
-import { type CardRefusal, cancelByKey, cancelByToken, devalue, readCard } from "../store/cards.js";
+import { type CardRefusal, cancelByKey, cancelByToken, readCard } from "../store/cards.js";
+import type { Devalue } from "../store/devalue.js";
 
 const CURRENCY = "EUR";
 
+/** What the operations on a card need. */
+export interface CardContext {
+  readonly db: Queryable;
+  readonly keys: Keyring;
+  readonly rule: LockoutRule;
+  readonly devalue: Devalue;
+}
+
 /** The three operations on a card. */
-export function cardHandlers(
-  db: Queryable,
-  keys: Keyring,
-  rule: LockoutRule,
-): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
+export function cardHandlers({
+  db,
+  keys,
+  rule,
+  devalue,
+}: CardContext): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
   return {
     async balance({ cardNumber, pin }) {
       const card = await readCard(db, keys, rule, { cardNumber, pin });
@@ -22,12 +32,12 @@ export function cardHandlers(
     },
 
     async devalue({ cardNumber, pin, amountCents }, { companyId, idempotencyKey }) {
-      const done = await devalue(db, keys, rule, { companyId, cardNumber, pin, amountCents, idempotencyKey });
+      const done = await devalue({ companyId, cardNumber, pin, amountCents, idempotencyKey });
       if (done.outcome === "invalid_card" || done.outcome === "card_locked") return refuseCard(done);
       if (done.outcome !== "done" && done.outcome !== "replayed") return refuse(done.outcome);
       const { deductedCents, cancelToken } = done;
-      const remainingCents: Cents = cents(amountCents - deductedCents);
-      const response = { success: true as const, deductedCents, remainingCents, cancelToken };
+      const remainderCents: Cents = cents(amountCents - deductedCents);
+      const response = { success: true as const, deductedCents, remainderCents, cancelToken };
       return done.outcome === "replayed" ? new Replay(response) : response;
     },
 

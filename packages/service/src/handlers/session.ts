@@ -4,7 +4,7 @@ import { type Handlers, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
 import type { LoginRule } from "../limits/limits.js";
 import { beginLogin } from "../limits/login-limit.js";
-import { Turnstile } from "../limits/turnstile.js";
+import { Semaphore } from "../limits/semaphore.js";
 import { authenticate, findAccount } from "../store/accounts.js";
 
 /** A password takes a quarter of a second of one processor and 32 MiB, so few are checked at once, and few wait. */
@@ -18,13 +18,13 @@ export function sessionHandlers(
   keys: Keyring,
   rule: LoginRule,
 ): Pick<Handlers, "authenticate"> {
-  const passwords = new Turnstile(PASSWORDS_AT_ONCE, PASSWORDS_WAITING);
+  const passwords = new Semaphore(PASSWORDS_AT_ONCE, PASSWORDS_WAITING);
   return {
     async authenticate(_request, { authorization, address }) {
       const credentials = readBasic(authorization);
       if (!credentials) return refuse("invalid_credentials");
       const { email, password } = credentials;
-      const judged = passwords.pass(async () => {
+      const judged = passwords.run(async () => {
         const account = await findAccount(db, email);
         const turn = await beginLogin(db, keys, rule, { email, accountId: account?.id, address });
         if ("retryAfterSeconds" in turn) return refuse("rate_limited", turn);

@@ -3,6 +3,7 @@ import {
   BASE_PATH,
   type Endpoint,
   type EndpointName,
+  type ErrorCode,
   endpoints,
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
@@ -10,10 +11,10 @@ import {
   type Secret,
 } from "@giftcard-pay/client/contract";
 import type { HttpBindings } from "@hono/node-server";
-import { Hono } from "hono";
-import { z } from "zod";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import * as z from "zod";
 import type { KeyLimit } from "../limits/key-limit.js";
-import { Turnstile } from "../limits/turnstile.js";
+import { Semaphore } from "../limits/semaphore.js";
 import type { Log } from "../log.js";
 import type { CallObserver, CallOutcome } from "../observation.js";
 import type { KeyHolder } from "../store/key-holders.js";
@@ -39,19 +40,32 @@ export interface AppOptions {
 }
 
 const REQUEST_ID_HEADER = "X-Request-Id";
-type Environment = { Bindings: HttpBindings; Variables: { requestId: string } };
-/** What a call's way through the checks leaves for those who count and log. */
-interface CallNote {
+
+/** What a call's steps leave for each other, and for those who count and log. */
+interface CallContext {
+  requestId: string;
+  /** The operation; undefined where the path is none. */
+  row: Endpoint | undefined;
+  operation: EndpointName | undefined;
   outcome: CallOutcome;
+  request: unknown;
+  call: Call;
   companyId: number | undefined;
+  keyId: number;
   movedCents: number;
 }
+type Environment = { Bindings: HttpBindings; Variables: CallContext };
+type Step = MiddlewareHandler<Environment>;
 type AnyHandler = (request: unknown, call: Call & { companyId?: number }) => Promise<unknown>;
 
-/** The service's HTTP side: every row of the contract's table, joined with its handler. */
+/**
+ * The service's HTTP side: every row of the contract's table, joined with its handler. A call's steps stand in the order
+ * that callers may rely on.
+ */
 export function createApp(options: AppOptions): Hono<Environment> {
+  const { observer, proxies, callsAtOnce, findCompany, keyLimit, log } = options;
   const app = new Hono<Environment>();
-  const entrance = new Turnstile(options.callsAtOnce);
+  const semaphore = new Semaphore(callsAtOnce);
   app.use(async (c, next) => {
     c.set("requestId", randomUUID());
     await next();
@@ -59,103 +73,132 @@ export function createApp(options: AppOptions): Hono<Environment> {
   });
   for (const name of Object.keys(endpoints) as EndpointName[]) {
     const row: Endpoint = endpoints[name];
-    const handler = options.handlers[name] as AnyHandler;
     const path = BASE_PATH + row.path.replace(/\/$/, "");
-    app.on(row.method, [path, `${path}/`], async (c) => {
-      const header = (header: string) => c.env.incoming.headers[header.toLowerCase()] as string | undefined;
-      const requestId = c.get("requestId");
-      const note: CallNote = { outcome: "internal", companyId: undefined, movedCents: 0 };
-      const startedAt = performance.now();
-      options.observer.begin(name);
-      let answer: Response;
-      try {
-        answer = await serve(row, handler, options, entrance, c.env.incoming, requestId, header, note);
-      } catch (error) {
-        options.log.failure({ requestId, endpoint: name, error });
-        note.outcome = isOverload(error) ? "overloaded" : "internal";
-        answer = answerRefusal(row, note.outcome, retryOf(note.outcome));
-      }
-      const durationMs = performance.now() - startedAt;
-      options.observer.end({ requestId, operation: name, status: answer.status, durationMs, ...note });
-      return echoKey(answer, row, header(IDEMPOTENCY_KEY_HEADER));
-    });
+    app.on(
+      row.method,
+      [path, `${path}/`],
+      observe(name, observer),
+      readRequest(row, proxies),
+      admit(semaphore),
+      ...(row.auth === "key" || row.auth === "company"
+        ? [authorize(row, findCompany), limitKey(keyLimit)]
+        : []),
+      handle(row, options.handlers[name] as AnyHandler),
+    );
     app.all(path, () => answerRefusal(row, "method_not_allowed"));
     app.all(`${path}/`, () => answerRefusal(row, "method_not_allowed"));
   }
   operatorRoutes(app, options.operatorView);
   app.notFound(() => answerRefusal(undefined, "not_found"));
   app.onError((error, c) => {
-    options.log.failure({ requestId: c.get("requestId"), endpoint: undefined, error });
-    return answerRefusal(undefined, "internal");
+    log.failure({ requestId: c.get("requestId"), endpoint: c.get("operation"), error });
+    return isOverload(error) && c.get("row") ? overloaded(c) : no(c, "internal");
   });
   return app;
 }
 
-/** Takes one call through the checks, in the order that callers may rely on, to its handler. */
-async function serve(
-  row: Endpoint,
-  handler: AnyHandler,
-  options: AppOptions,
-  entrance: Turnstile,
-  incoming: HttpBindings["incoming"],
-  requestId: string,
-  header: (name: string) => string | undefined,
-  note: CallNote,
-): Promise<Response> {
-  const no: Refuse = (code, details) => {
-    note.outcome = code;
-    return answerRefusal(row, code, details);
+/** Refuses, and writes down with what. */
+function no(c: Context<Environment>, code: ErrorCode, details?: RefusalDetails): Response {
+  c.set("outcome", code);
+  return answerRefusal(c.get("row"), code, details);
+}
+
+const overloaded = (c: Context<Environment>) =>
+  no(c, "overloaded", { retryAfterSeconds: OVERLOAD_RETRY_SECONDS });
+
+/** Counts and logs a call, whatever becomes of it, and tells its caller that the key is honoured. */
+const observe =
+  (operation: EndpointName, observer: CallObserver): Step =>
+  async (c, next) => {
+    const row: Endpoint = endpoints[operation];
+    c.set("row", row);
+    c.set("operation", operation);
+    c.set("outcome", "internal");
+    c.set("movedCents", 0);
+    const startedAt = performance.now();
+    observer.begin(operation);
+    await next();
+    const { requestId, outcome, companyId, movedCents } = c.var;
+    const durationMs = performance.now() - startedAt;
+    observer.end({ requestId, operation, status: c.res.status, outcome, companyId, movedCents, durationMs });
+    const key = headerOf(c, IDEMPOTENCY_KEY_HEADER);
+    if (key !== undefined && honoursKey(row) && idempotencyKeyPattern.test(key))
+      c.res.headers.set(IDEMPOTENCY_KEY_HEADER, key);
   };
-  const parameters = await readParameters(incoming, row);
-  if (parameters instanceof BodyRefusal) return no(parameters.code);
-  const request = z.safeDecode(row.request, parameters as never);
-  if (!request.success) return no("invalid_request", { faults: request.error.issues.map(faultOf) });
 
-  const idempotencyKey = honoursKey(row) ? header(IDEMPOTENCY_KEY_HEADER) : undefined;
-  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
-    return no("idempotency_key_invalid");
-  const address = callerAddress(incoming, options.proxies);
-  const call = { requestId, authorization: header("Authorization"), idempotencyKey, address };
-  const answer = entrance.pass(() => judge(row, handler, options, request.data, call, note, no));
-  return answer ?? no("overloaded", retryOf("overloaded"));
-}
+/** Reads and judges what the caller sent. */
+const readRequest =
+  (row: Endpoint, proxies: number): Step =>
+  async (c, next) => {
+    const { incoming } = c.env;
+    const parameters = await readParameters(incoming, row);
+    if (parameters instanceof BodyRefusal) return no(c, parameters.code);
+    const request = z.safeDecode(row.request, parameters as never);
+    if (!request.success) return no(c, "invalid_request", { faults: request.error.issues.map(faultOf) });
+    const idempotencyKey = honoursKey(row) ? headerOf(c, IDEMPOTENCY_KEY_HEADER) : undefined;
+    if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
+      return no(c, "idempotency_key_invalid");
+    c.set("request", request.data);
+    c.set("call", {
+      requestId: c.get("requestId"),
+      authorization: headerOf(c, "Authorization"),
+      idempotencyKey,
+      address: callerAddress(incoming, proxies),
+    });
+    return next();
+  };
 
-type Refuse = (code: Parameters<typeof answerRefusal>[1], details?: RefusalDetails) => Response;
+/** What comes after it needs the database: so many at once, and no more. */
+const admit =
+  (semaphore: Semaphore): Step =>
+  async (c, next) => {
+    const admitted = semaphore.run(next);
+    return admitted ?? overloaded(c);
+  };
 
-/** What needs the database: whose key it is, how often it called, and the operation itself. */
-async function judge(
-  row: Endpoint,
-  handler: AnyHandler,
-  options: AppOptions,
-  request: unknown,
-  call: Call,
-  note: CallNote,
-  no: Refuse,
-): Promise<Response> {
-  let companyId: number | undefined;
-  if (row.auth === "key" || row.auth === "company") {
-    const shown = request as { apiKey: Secret; companyId?: number };
-    const holder = await options.findCompany(shown.apiKey);
-    if (holder === undefined) return no("unauthorized");
-    if (row.auth === "company" && shown.companyId !== holder.companyId) return no("unauthorized");
-    companyId = holder.companyId;
-    note.companyId = companyId;
-    const retryAfterSeconds = await options.keyLimit.take(holder.keyId);
-    if (retryAfterSeconds !== undefined) return no("rate_limited", { retryAfterSeconds });
-  }
-  const answer = await handler(request, companyId === undefined ? call : { ...call, companyId });
-  if (answer instanceof Refusal) return no(answer.code, answer.details);
-  const replayed = answer instanceof Replay;
-  note.outcome = replayed ? "replayed" : "done";
-  if (!replayed) note.movedCents = movedBy(answer);
-  const body = z.encode(row.response, (replayed ? answer.response : answer) as never);
-  const headers: Record<string, string> = { "Content-Type": "application/json" };
-  if (replayed) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
-  return new Response(JSON.stringify(body), { headers });
-}
+/** Finds whose key it is. */
+const authorize =
+  (row: Endpoint, findCompany: AppOptions["findCompany"]): Step =>
+  async (c, next) => {
+    const shown = c.get("request") as { apiKey: Secret; companyId?: number };
+    const holder = await findCompany(shown.apiKey);
+    if (holder === undefined) return no(c, "unauthorized");
+    if (row.auth === "company" && shown.companyId !== holder.companyId) return no(c, "unauthorized");
+    c.set("companyId", holder.companyId);
+    c.set("keyId", holder.keyId);
+    return next();
+  };
 
-const retryOf = (code: CallOutcome): RefusalDetails =>
-  code === "overloaded" ? { retryAfterSeconds: OVERLOAD_RETRY_SECONDS } : {};
+/** Counts the calls of the key. */
+const limitKey =
+  (keyLimit: KeyLimit): Step =>
+  async (c, next) => {
+    const retryAfterSeconds = await keyLimit.take(c.get("keyId"));
+    if (retryAfterSeconds !== undefined) return no(c, "rate_limited", { retryAfterSeconds });
+    return next();
+  };
+
+/** The operation itself, and its answer as the wire has it. */
+const handle =
+  (row: Endpoint, handler: AnyHandler): Step =>
+  async (c) => {
+    const { request, call, companyId } = c.var;
+    const answer = await handler(request, companyId === undefined ? call : { ...call, companyId });
+    if (answer instanceof Refusal) return no(c, answer.code, answer.details);
+    const replayed = answer instanceof Replay;
+    const shown = replayed ? answer.response : answer;
+    const body = z.encode(row.response, shown as never);
+    c.set("outcome", replayed ? "replayed" : "done");
+    // A repeated answer names the same cents once more, and moves none.
+    c.set("movedCents", replayed ? 0 : movedBy(shown));
+    const headers: Record<string, string> = { "Content-Type": "application/json" };
+    if (replayed) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
+    return new Response(JSON.stringify(body), { headers });
+  };
+
+/** As Node has it: a header that came twice stands there once. */
+const headerOf = (c: Context<Environment>, name: string) =>
+  c.env.incoming.headers[name.toLowerCase()] as string | undefined;
 
 /** What devalue took or canceldevalue put back; 0 for every other answer. */
 function movedBy(answer: unknown): number {
@@ -164,13 +207,5 @@ function movedBy(answer: unknown): number {
 }
 
 const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");
-
-/** Tells the caller that this service honours the key. */
-function echoKey(answer: Response, row: Endpoint, key: string | undefined): Response {
-  if (key !== undefined && honoursKey(row) && idempotencyKeyPattern.test(key)) {
-    answer.headers.set(IDEMPOTENCY_KEY_HEADER, key);
-  }
-  return answer;
-}
 
 const faultOf = (issue: z.core.$ZodIssue) => ({ path: issue.path.join("."), message: issue.message });

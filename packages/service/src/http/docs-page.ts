@@ -1,65 +1,186 @@
-import fs from "node:fs/promises";
-import { createRequire } from "node:module";
-import path from "node:path";
+import type { openApiDocument } from "@giftcard-pay/client/contract";
 import type { Env, Hono } from "hono";
+import { html } from "hono/html";
+import { docsStyle } from "./docs-style.js";
 
-const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Gift card service: the interface</title>
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
-    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
-  </head>
-  <body>
-    <div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
-  </body>
-</html>
-`;
+/** The part of JSON Schema that the contract's table uses. */
+interface Schema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly const?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
 
-// validatorUrl null: nothing is sent to another host.
-const START = `SwaggerUIBundle({
-  url: "/openapi.json",
-  dom_id: "#swagger-ui",
-  validatorUrl: null,
-  deepLinking: true,
-  docExpansion: "list",
-  defaultModelsExpandDepth: -1,
-});
-`;
+interface Media {
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { summary: string; value: unknown }>>;
+}
 
-/** Only what comes from here runs or is loaded; the style sheet draws its icons from data: addresses. */
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security: readonly unknown[];
+  readonly parameters?: readonly { name: string; description: string; example: string }[];
+  readonly requestBody?: { content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<Record<string, { content: Readonly<Record<string, Media>> }>>;
+}
+
+type OpenApi = ReturnType<typeof openApiDocument>;
+
+/** Nothing runs, and only what comes from here is loaded. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const SCRIPT_TYPE = "text/javascript; charset=utf-8";
-const FILES: Record<string, string> = {
-  "swagger-ui.css": "text/css; charset=utf-8",
-  "swagger-ui-bundle.js": SCRIPT_TYPE,
-  "favicon-32x32.png": "image/png",
-};
-
-/** The page that shows the interface, from the package alone: no other host has a part in it. */
-export function docsRoutes<E extends Env>(app: Hono<E>): void {
+/** The page that shows the interface: made from its description, without a script and without another host. */
+export function docsRoutes<E extends Env>(app: Hono<E>, document: OpenApi): void {
   const headers = (type: string) => ({
-    "Content-Type": type,
+    "Content-Type": `${type}; charset=utf-8`,
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
   });
-  for (const page of ["/docs", "/docs/"] as const) {
-    app.get(page, (c) => c.body(PAGE, 200, headers("text/html; charset=utf-8")));
-  }
-  app.get("/docs/start.js", (c) => c.body(START, 200, headers(SCRIPT_TYPE)));
-  const folder = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
-  for (const [file, type] of Object.entries(FILES)) {
-    app.get(`/docs/${file}`, async (c) => {
-      const content = await fs.readFile(path.join(folder, file));
-      return c.body(new Uint8Array(content), 200, { ...headers(type), "Cache-Control": "max-age=3600" });
-    });
-  }
+  const page = String(pageOf(document));
+  for (const path of ["/docs", "/docs/"] as const)
+    app.get(path, (c) => c.body(page, 200, headers("text/html")));
+  app.get("/docs/style.css", (c) => c.body(docsStyle, 200, headers("text/css")));
 }
+
+function pageOf({ info, tags, paths }: OpenApi) {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      ...operation,
+    })),
+  );
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${info.title}</title>
+    <link rel="stylesheet" href="/docs/style.css">
+    <link rel="icon" href="data:,">
+  </head>
+  <body>
+    <header>
+      <h1>${info.title} <small>${info.version}</small></h1>
+      <p>${marked(info.description)}</p>
+      <p><a href="/openapi.json">openapi.json</a> says the same to programs.</p>
+    </header>
+    <main>
+      ${tags.map(
+        ({ name }) => html`<h2>${name}</h2>
+      ${operations.filter((operation) => operation.tags.includes(name)).map(operationOf)}`,
+      )}
+    </main>
+  </body>
+</html>
+`;
+}
+
+function operationOf(operation: Operation & { path: string; method: string }) {
+  const { operationId, path, method, summary, parameters = [], requestBody, responses } = operation;
+  const { 200: done, ...refusals } = responses;
+  const answer = done?.content["application/json"];
+  const media = Object.entries(requestBody?.content ?? {});
+  const headers = [
+    ...(operation.security.length > 0 ? [["Authorization", "Basic: email and password, in UTF-8."]] : []),
+    ...parameters.map(({ name, description }) => [name, description]),
+  ];
+  return html`<details id="${operationId}" class="operation">
+        <summary><b class="method">${method}</b> <code>${path}</code> <span>${summary}</span></summary>
+        ${headers.length > 0 ? html`<h3>Headers</h3>${tableOf(headers.map(([name, text]) => [html`<code>${name}</code>`, marked(text ?? "")]))}` : ""}
+        ${media.slice(-1).map(
+          ([, { schema }]) => html`<h3>Parameters</h3>
+        <p>${media.map(([type]) => type).join(" or ")}</p>
+        ${fieldsOf(schema)}`,
+        )}
+        <h3>Example</h3>
+        <pre>${curlOf(operation)}</pre>
+        <h3>Answer</h3>
+        ${answer ? html`${fieldsOf(answer.schema)}<pre>${JSON.stringify(answer.example, null, 2)}</pre>` : ""}
+        <h3>Refusals</h3>
+        ${tableOf(Object.entries(refusals).flatMap(([status, { content }]) => refusalsOf(status, content)))}
+      </details>
+      `;
+}
+
+type Cell = string | ReturnType<typeof html> | readonly (string | ReturnType<typeof html>)[];
+
+const tableOf = (rows: readonly (readonly Cell[])[]) =>
+  html`<table>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</table>`;
+
+const refusalsOf = (status: string, content: Readonly<Record<string, Media>>): Cell[][] =>
+  Object.entries(content["application/json"]?.examples ?? {}).map(([code, { value }]) => [
+    status,
+    html`<code>${code}</code>`,
+    html`<code>${JSON.stringify(value)}</code>`,
+  ]);
+
+/** A request that can be pasted into a terminal; secrets in it are the description's examples. */
+function curlOf({ path, method, security, parameters = [], requestBody }: Parameters<typeof operationOf>[0]) {
+  const media = Object.entries(requestBody?.content ?? {})[0];
+  const words = [`curl -X ${method} https://cards.example${path}`];
+  if (security.length > 0) words.push("--user shop@example.nl");
+  for (const { name, example } of parameters) words.push(`-H '${name}: ${example}'`);
+  if (media?.[0] === "application/json") {
+    words.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(media[1].example, null, 2)}'`);
+  } else {
+    for (const [name, value] of Object.entries(media?.[1].example ?? {})) words.push(`-d ${name}=${value}`);
+  }
+  return words.join(" \\\n  ");
+}
+
+/** The fields of an object, those of the objects in its lists included. */
+const fieldsOf = (schema: Schema) => {
+  const rows = rowsOf(schema);
+  return rows.length > 0 ? tableOf(rows) : "";
+};
+
+function rowsOf(schema: Schema, prefix = ""): Cell[][] {
+  if (schema.type === "array" && schema.items) return rowsOf(schema.items, `${prefix}[].`);
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+    [
+      html`<code>${prefix}${name}</code>`,
+      schema.required?.includes(name) ? "required" : html`<i>optional</i>`,
+      kindOf(field),
+    ],
+    ...rowsOf(field, field.type === "array" ? `${prefix}${name}` : `${prefix}${name}.`),
+  ]);
+}
+
+/** What a field may hold, in words. An integer may always be a decimal string too, as the page's head says. */
+function kindOf(schema: Schema): string {
+  const { anyOf = [], minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
+  const kinds = anyOf.filter((one) => one.const !== "");
+  if (kinds.some(({ type }) => type === "integer")) return withRange("integer", minimum, maximum);
+  if (kinds.length > 0)
+    return [...kinds.map(kindOf), ...(kinds.length < anyOf.length ? ["empty"] : [])].join(", or ");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.type === "array") return withRange("list", minItems, maxItems);
+  if (schema.type === "string" && !schema.format)
+    return withRange("text", minLength, maxLength, " characters");
+  return withRange(schema.format ?? schema.type ?? "anything", minimum, maximum);
+}
+
+function withRange(kind: string, from: number | undefined, to: number | undefined, unit = ""): string {
+  if (from !== undefined && to !== undefined) return `${kind}, ${from} to ${to}${unit}`;
+  if (to !== undefined) return `${kind}, at most ${to}${unit}`;
+  return from === undefined ? kind : `${kind}, at least ${from}${unit}`;
+}
+
+/** Text in which `this` is code. */
+const marked = (text: string) =>
+  text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));

@@ -26,9 +26,10 @@ export function operatorRoutes<E extends Env>(app: Hono<E>, view: OperatorView):
       : c.json({ status: "ready", environment, version });
   });
   if (metrics) metricsRoute(app, metrics);
-  const document = JSON.stringify(openApiDocument({ version }));
-  app.get("/openapi.json", (c) => c.body(document, 200, { "Content-Type": "application/json" }));
-  docsRoutes(app);
+  const document = openApiDocument({ version });
+  const text = JSON.stringify(document);
+  app.get("/openapi.json", (c) => c.body(text, 200, { "Content-Type": "application/json" }));
+  docsRoutes(app, document);
 }
 
 function metricsRoute<E extends Env>(app: Hono<E>, metrics: () => Promise<string>): void {

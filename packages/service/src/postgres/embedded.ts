@@ -1,5 +1,7 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
+import type { Socket } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -61,15 +63,30 @@ export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
   const remove = () => removeLiving(dataDir);
   prepare(dataDir);
   takeOwnership(dataDir, "serve");
+  const watcher = watchUs(dataDir);
   const server = await own(dataDir, { dataDir, role: "serve" }, false);
   // A process that ends without closing takes the folder along too; the server has been told to end by then.
   process.once("exit", remove);
   const close = async () => {
     await server.close();
+    watcher.kill("SIGKILL");
     process.removeListener("exit", remove);
     remove();
   };
   return { url: server.url, owned: true, close };
+}
+
+/** Ends the server and takes its folder away where this process is killed, and can't do so itself. */
+function watchUs(dataDir: string): ChildProcess {
+  const program = path.join(import.meta.dirname, "throwaway-watcher.js");
+  const watcher = spawn(process.execPath, [program, dataDir], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  watcher.on("error", () => {});
+  watcher.unref();
+  (watcher.stdin as Socket | null)?.unref();
+  return watcher;
 }
 
 /** Removes a folder in which a dying server still works: a file that goes meanwhile ends `rmSync` without a word. */

@@ -1,10 +1,9 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { type Cents, MAX_DEDUCTION_CENTS, type Secret } from "@giftcard-pay/client/contract";
+import type { Cents, Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { makeCardNumber, makePin } from "../card-number.js";
 import { type Queryable, transaction } from "../database.js";
 import { hashOf, type Keyring } from "../keyring.js";
-import { defaultLimits, type LockoutRule, ruleText } from "../limits/limits.js";
+import { type LockoutRule, ruleText } from "../limits/limits.js";
 
 /** A card as it is: its status is worked out when it is asked for. */
 export interface Card {
@@ -48,11 +47,15 @@ export async function readCard(
   return { outcome: "done", balanceCents, cardStatus, expiryDate };
 }
 
-const refusalOf = (outcome: CardRefusal["outcome"], row: { retry_after_seconds: number }): CardRefusal =>
+/** What a row of the database says to a number and PIN that were refused. */
+export const refusalOf = (
+  outcome: CardRefusal["outcome"],
+  row: { retry_after_seconds: number },
+): CardRefusal =>
   outcome === "card_locked" ? { outcome, retryAfterSeconds: row.retry_after_seconds } : { outcome };
 
 /** Runs a statement that refuses the hashes of a process whose secrets are not the newest; once more with newer ones. */
-async function withFreshSecrets<Row extends { outcome: string }>(
+export async function withFreshSecrets<Row extends { outcome: string }>(
   keys: Keyring,
   run: () => Promise<Row>,
 ): Promise<Row & { outcome: Exclude<Row["outcome"], "stale"> }> {
@@ -63,87 +66,6 @@ async function withFreshSecrets<Row extends { outcome: string }>(
   }
   if (row.outcome === "stale") throw new Error("The secrets were rotated and could not be read again.");
   return row as Row & { outcome: Exclude<Row["outcome"], "stale"> };
-}
-
-/** What a devalue is asked to do. */
-export interface DevalueOrder {
-  readonly companyId: number;
-  readonly cardNumber: Secret;
-  readonly pin: Secret;
-  readonly amountCents: Cents;
-  readonly idempotencyKey: string | undefined;
-}
-
-export type DevalueOutcome =
-  | { outcome: "done" | "replayed"; deductedCents: Cents; cancelToken: Secret }
-  | CardRefusal
-  | {
-      outcome:
-        | "card_blocked"
-        | "card_expired"
-        | "card_no_balance"
-        | "key_closed"
-        | "idempotency_key_reused"
-        | "idempotency_key_spent";
-    };
-
-interface DevalueRow {
-  outcome: DevalueOutcome["outcome"] | "stale";
-  deducted_cents: number;
-  deduction_id: string;
-  token_nonce: Buffer;
-  token_hash: Buffer;
-  retry_after_seconds: number;
-}
-
-/** The one statement that takes money off a card; values as {@link devalueValues} gives them. */
-export const DEVALUE_STATEMENT = "select * from devalue($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-
-/** What {@link DEVALUE_STATEMENT} needs: hashes only, and a fresh deduction with its token's hash. */
-export function devalueValues(
-  keys: Keyring,
-  order: DevalueOrder,
-  rule: LockoutRule = defaultLimits.card,
-): unknown[] {
-  const { companyId, cardNumber, pin, amountCents, idempotencyKey } = order;
-  const deductionId = randomUUID();
-  const nonce = randomBytes(16);
-  const keyed = idempotencyKey !== undefined;
-  return [
-    companyId,
-    keys.cardNumbers(cardNumber),
-    keys.pins(cardNumber, pin),
-    amountCents,
-    MAX_DEDUCTION_CENTS,
-    deductionId,
-    nonce,
-    hashOf(keys.cancelToken(deductionId, nonce)),
-    keyed ? keys.idempotencyKey(idempotencyKey) : null,
-    keyed ? keys.parameters(cardNumber.reveal(), pin.reveal(), amountCents) : null,
-    ruleText(rule),
-  ];
-}
-
-/** Deducts the smallest of amount, balance and limit, or says why not. Whole or not at all. */
-export async function devalue(
-  db: Queryable,
-  keys: Keyring,
-  rule: LockoutRule,
-  order: DevalueOrder,
-): Promise<DevalueOutcome> {
-  const row = await withFreshSecrets(keys, async () => {
-    const { rows } = await db.query<DevalueRow>({
-      name: "devalue",
-      text: DEVALUE_STATEMENT,
-      values: devalueValues(keys, order, rule),
-    });
-    return rows[0] as DevalueRow;
-  });
-  const { outcome } = row;
-  if (outcome === "invalid_card" || outcome === "card_locked") return refusalOf(outcome, row);
-  if (outcome !== "done" && outcome !== "replayed") return { outcome };
-  const cancelToken = keys.cancelToken(row.deduction_id, row.token_nonce, row.token_hash);
-  return { outcome, deductedCents: row.deducted_cents as Cents, cancelToken };
 }
 
 export type CancelOutcome =

@@ -1,7 +1,7 @@
 import type { Secret } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database.js";
 import { hashOf } from "../keyring.js";
-import { Gathering } from "./gather.js";
+import { Batcher } from "./batcher.js";
 
 /** Who a living API key belongs to. */
 export interface KeyHolder {
@@ -17,7 +17,7 @@ const MAX_KEYS = 256;
  * has been revoked is refused from that moment on, in every process.
  */
 export function keyHolders(db: Queryable): (apiKey: Secret) => Promise<KeyHolder | undefined> {
-  const gathering = new Gathering<Buffer, KeyHolder | undefined>({
+  const batcher = new Batcher<Buffer, KeyHolder | undefined>({
     runsAtOnce: RUNS_AT_ONCE,
     maxItems: MAX_KEYS,
     async run(hashes) {
@@ -31,5 +31,5 @@ export function keyHolders(db: Queryable): (apiKey: Secret) => Promise<KeyHolder
       return hashes.map((hash) => found.get(hash.toString("latin1")));
     },
   });
-  return (apiKey) => gathering.add(hashOf(apiKey));
+  return (apiKey) => batcher.add(hashOf(apiKey));
 }

@@ -7,15 +7,21 @@ const FIRST_AFTER_MS = 1000;
 const BATCH_ROWS = 500;
 const PAUSE_MS = 50;
 
-/** What runs out: the answers kept for 24 hours, whose keys stay for good, and counts of guesses long past. */
+/**
+ * What runs out: the answers kept for 24 hours, whose keys stay for good, and counts of guesses long past. The rows are
+ * chosen first: PostgreSQL may run a subquery of `in` more than once, and each run passes over what the last one locked.
+ */
 const SWEEPS = [
-  `update idempotency_keys set answer = null where (company_id, operation, key_hash) in (
+  `with old as materialized (
      select company_id, operation, key_hash from idempotency_keys
        where answer is not null and created_at <= now() - interval '24 hours'
-       order by created_at limit ${BATCH_ROWS} for update skip locked)`,
-  `delete from failed_attempts where subject in (
+       order by created_at limit ${BATCH_ROWS} for update skip locked)
+   update idempotency_keys as kept set answer = null from old
+     where (kept.company_id, kept.operation, kept.key_hash) = (old.company_id, old.operation, old.key_hash)`,
+  `with old as materialized (
      select subject from failed_attempts where expires_at < now()
-       order by expires_at limit ${BATCH_ROWS} for update skip locked)`,
+       order by expires_at limit ${BATCH_ROWS} for update skip locked)
+   delete from failed_attempts as kept using old where kept.subject = old.subject`,
 ];
 
 /** Removes what has run out, in small steps. */

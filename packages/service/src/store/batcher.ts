@@ -1,5 +1,5 @@
-/** How a {@link Gathering} works. */
-export interface GatherOptions<Item, Result> {
+/** How a {@link Batcher} works. */
+export interface BatcherOptions<Item, Result> {
   /**
    * Does the work for several items; its results are in their order. One that is a promise is still being worked on,
    * and keeps neither the others nor the next run waiting.
@@ -23,15 +23,15 @@ interface Waiting<Item, Result> {
  * Joins work that is asked for while earlier work is on its way. Nothing waits for company: where there is room, an
  * item is run at once, alone; while there is none, those that come in go together next.
  */
-export class Gathering<Item, Result> {
-  readonly #options: GatherOptions<Item, Result>;
+export class Batcher<Item, Result> {
+  readonly #options: BatcherOptions<Item, Result>;
   /** How many items of a lane are being worked on. */
   readonly #busyLanes = new Map<string, number>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
   #scheduled = false;
 
-  constructor(options: GatherOptions<Item, Result>) {
+  constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options;
   }
 

@@ -64,7 +64,7 @@ async function tamper(statement: string, undo: string) {
   return found;
 }
 
-test("check finds the books right, and says what it looked at", async () => {
+test("check finds the ledger right, and says what it looked at", async () => {
   expect(await check()).toMatchObject({
     exitCode: 0,
     ok: true,

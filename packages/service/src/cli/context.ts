@@ -1,8 +1,9 @@
 import path from "node:path";
 import { Command, Option } from "commander";
 import type pg from "pg";
-import { checkConnection, checkMigrated, migrate, openPool } from "../database.js";
+import { checkConnection, openPool } from "../database.js";
 import type { Keyring } from "../keyring.js";
+import { checkMigrated, migrate } from "../migrations.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { openEmbeddedPostgres } from "../postgres/embedded.js";
 import type { OwnerRole } from "../postgres/owner-lock.js";
@@ -19,7 +20,7 @@ export interface CommonOptions {
 }
 
 /** What a command works with. */
-export interface Workplace {
+export interface Context {
   readonly pool: pg.Pool;
   readonly out: Output;
   /** Holds the password: never print it. */
@@ -53,9 +54,9 @@ export function command(name: string, description: string): Command {
 export type Tables = "migrate" | "require" | "any";
 
 /** Opens the database for a piece of work, and closes it whatever happens. */
-export async function withWorkplace(
+export async function withContext(
   options: CommonOptions,
-  work: (workplace: Workplace) => Promise<void>,
+  work: (context: Context) => Promise<void>,
   { role = "command", tables = "require" }: { role?: OwnerRole; tables?: Tables } = {},
 ): Promise<void> {
   const out = outputOf(options.json);

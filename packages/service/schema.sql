@@ -1,0 +1,574 @@
+-- Written by `npm run schema`, to be read: what the migrations make. Add a migration instead.
+
+create type lockout_rule as (
+  failures integer,
+  window_seconds integer,
+  lock_seconds integer,
+  longest_lock_seconds integer
+);
+
+create table accounts (
+  id integer not null generated always as identity,
+  company_id integer not null,
+  email text not null,
+  password_hash text not null,
+  created_at timestamp with time zone not null default now(),
+  password_generation integer not null default 1,
+  constraint accounts_pkey PRIMARY KEY (id),
+  constraint accounts_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id)
+);
+
+create table api_keys (
+  id bigint not null generated always as identity,
+  company_id integer not null,
+  key_hash bytea not null,
+  created_at timestamp with time zone not null default now(),
+  revoked_at timestamp with time zone,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_key_hash_key UNIQUE (key_hash),
+  constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id)
+);
+
+create table cards (
+  id bigint not null generated always as identity,
+  number_hash bytea not null,
+  pin_hash bytea not null,
+  last_four text not null,
+  balance_cents bigint not null default 0,
+  expiry_date date not null,
+  blocked boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  generation integer not null default 1,
+  constraint cards_pkey PRIMARY KEY (id),
+  constraint cards_number_hash_key UNIQUE (number_hash),
+  constraint cards_balance_cents_check CHECK (balance_cents >= 0)
+) with (fillfactor=80);
+
+create table companies (
+  id integer not null generated always as identity,
+  name text not null,
+  created_at timestamp with time zone not null default now(),
+  closed_at timestamp with time zone,
+  constraint companies_pkey PRIMARY KEY (id)
+);
+
+create table event_concepts (
+  id integer not null generated always as identity,
+  company_id integer not null,
+  provider_id integer not null,
+  representative text not null,
+  register text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint event_concepts_pkey PRIMARY KEY (id),
+  constraint event_concepts_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
+  constraint event_concepts_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES providers(id)
+);
+
+create table events (
+  id integer not null generated always as identity,
+  company_id integer not null,
+  provider_id integer not null,
+  name text not null,
+  organiser text not null,
+  start_date date not null,
+  start_time time without time zone not null,
+  end_date date,
+  end_time time without time zone,
+  ticket_link text not null,
+  building_name text not null default ''::text,
+  street_name text not null default ''::text,
+  street_number text not null default ''::text,
+  zip_code text not null default ''::text,
+  city text not null default ''::text,
+  country text not null default ''::text,
+  poster_url text not null default ''::text,
+  banner_url text not null default ''::text,
+  introduction_text text not null default ''::text,
+  genre text not null default ''::text,
+  activated smallint not null default 0,
+  event_key text,
+  lineup text not null default ''::text,
+  minimum_age text not null default ''::text,
+  price text not null default ''::text,
+  video_url text not null default ''::text,
+  event_link text not null default ''::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint events_pkey PRIMARY KEY (id),
+  constraint events_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
+  constraint events_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES providers(id),
+  constraint events_activated_check CHECK (activated = ANY (ARRAY[0, 1]))
+);
+
+create table failed_attempts (
+  subject bytea not null,
+  failed_at timestamp with time zone[] not null,
+  lock_count integer not null default 0,
+  locked_until timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint failed_attempts_pkey PRIMARY KEY (subject)
+);
+
+create table idempotency_keys (
+  company_id integer not null,
+  operation text not null,
+  key_hash bytea not null,
+  parameters_hash bytea,
+  ledger_id bigint,
+  answer text,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotency_keys_pkey PRIMARY KEY (company_id, operation, key_hash),
+  constraint idempotency_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
+  constraint idempotency_keys_ledger_id_fkey FOREIGN KEY (ledger_id) REFERENCES ledger(id),
+  constraint idempotency_keys_operation_check CHECK (operation = ANY (ARRAY['devalue'::text, 'newevent'::text]))
+);
+
+create table key_usage (
+  key_id bigint not null,
+  slot bigint not null,
+  granted integer[] not null,
+  constraint key_usage_pkey PRIMARY KEY (key_id),
+  constraint key_usage_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id)
+) with (fillfactor=50);
+
+create table ledger (
+  id bigint not null generated always as identity,
+  card_id bigint not null,
+  kind text not null,
+  amount_cents bigint not null,
+  company_id integer,
+  requested_cents bigint,
+  deduction_id uuid,
+  token_nonce bytea,
+  token_hash bytea,
+  reverses bigint,
+  refund_cents bigint generated always as (- amount_cents) stored,
+  created_at timestamp with time zone not null default now(),
+  constraint ledger_pkey PRIMARY KEY (id),
+  constraint ledger_id_card_id_refund_cents_key UNIQUE (id, card_id, refund_cents),
+  constraint ledger_reverses_key UNIQUE (reverses),
+  constraint ledger_token_hash_key UNIQUE (token_hash),
+  constraint ledger_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
+  constraint ledger_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
+  constraint ledger_reverses_card_id_amount_cents_fkey FOREIGN KEY (reverses, card_id, amount_cents) REFERENCES ledger(id, card_id, refund_cents),
+  constraint ledger_check CHECK (
+CASE kind
+    WHEN 'issue'::text THEN amount_cents > 0 AND company_id IS NULL AND deduction_id IS NULL AND reverses IS NULL
+    WHEN 'devalue'::text THEN amount_cents >= '-5000'::integer AND amount_cents <= '-1'::integer AND requested_cents >= (- amount_cents) AND reverses IS NULL AND num_nulls(company_id, deduction_id, token_nonce, token_hash) = 0
+    WHEN 'cancel'::text THEN amount_cents > 0 AND reverses IS NOT NULL AND company_id IS NOT NULL AND deduction_id IS NULL
+    ELSE false
+END)
+);
+
+create table migrations (
+  version integer not null,
+  name text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint migrations_pkey PRIMARY KEY (version)
+);
+
+create table providers (
+  id integer not null generated always as identity,
+  name text not null,
+  constraint providers_pkey PRIMARY KEY (id),
+  constraint providers_name_key UNIQUE (name)
+);
+
+create table secret_generations (
+  id integer not null,
+  key_check bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint secret_generations_pkey PRIMARY KEY (id),
+  constraint secret_generations_key_check_key UNIQUE (key_check)
+);
+
+CREATE UNIQUE INDEX accounts_email ON accounts USING btree (lower(email));
+
+CREATE INDEX api_keys_company ON api_keys USING btree (company_id, id);
+
+CREATE INDEX event_concepts_company ON event_concepts USING btree (company_id, id);
+
+CREATE INDEX events_company ON events USING btree (company_id, id);
+
+CREATE UNIQUE INDEX events_key ON events USING btree (company_id, event_key);
+
+CREATE INDEX failed_attempts_expired ON failed_attempts USING btree (expires_at);
+
+CREATE INDEX idempotency_keys_answered ON idempotency_keys USING btree (created_at) WHERE (answer IS NOT NULL);
+
+CREATE INDEX ledger_card ON ledger USING btree (card_id, id);
+
+CREATE TRIGGER balance_is_the_ledgers BEFORE UPDATE ON cards FOR EACH ROW WHEN (pg_trigger_depth() = 0 AND old.balance_cents IS DISTINCT FROM new.balance_cents) EXECUTE FUNCTION refuse_change('the balance is the sum of the ledger, so insert there');
+
+CREATE TRIGGER card_begins_empty BEFORE INSERT ON cards FOR EACH ROW WHEN (new.balance_cents <> 0) EXECUTE FUNCTION refuse_change('the balance is the sum of the ledger, so insert there');
+
+CREATE TRIGGER ledger_is_append_only BEFORE DELETE OR UPDATE ON ledger FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is append-only');
+
+CREATE TRIGGER ledger_is_kept BEFORE TRUNCATE ON ledger FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the ledger is append-only');
+
+CREATE TRIGGER ledger_moves_balance AFTER INSERT ON ledger FOR EACH ROW EXECUTE FUNCTION ledger_moves_balance();
+
+CREATE OR REPLACE FUNCTION begin_guess(p_subject bytea)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_until timestamptz;
+begin
+  perform lock_subject(p_subject);
+  select locked_until into v_until from failed_attempts where subject = p_subject;
+  if v_until > clock_timestamp() then
+    return ceil(extract(epoch from v_until - clock_timestamp()));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION begin_login(p_subjects bytea[], p_failures integer, p_window_seconds integer, OUT retry_after_seconds integer, OUT counted_at text)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_subject bytea;
+  v_now timestamptz;
+  v_window interval := make_interval(secs => p_window_seconds);
+  v_first timestamptz;
+begin
+  foreach v_subject in array p_subjects loop
+    perform lock_subject(v_subject);
+  end loop;
+  v_now := clock_timestamp();
+  select max(recent.nth) into v_first from (
+    select (array_agg(t order by t desc))[p_failures] as nth
+      from failed_attempts f, unnest(f.failed_at) t
+      where f.subject = any(p_subjects) and t > v_now - v_window group by f.subject
+  ) recent;
+  if v_first is not null then
+    retry_after_seconds := ceil(extract(epoch from v_first + v_window - v_now));
+    return;
+  end if;
+  counted_at := v_now::text;
+  insert into failed_attempts as f (subject, failed_at, expires_at)
+    select s, array[v_now], v_now + v_window from unnest(p_subjects) s
+    on conflict (subject) do update set expires_at = excluded.expires_at,
+      failed_at = array(select t from unnest(f.failed_at) t where t > v_now - v_window) || v_now;
+end $function$;
+
+CREATE OR REPLACE FUNCTION cancel_by_key(p_company integer, p_key bytea, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_ledger bigint;
+begin
+  perform lock_idempotency_key(p_company, 'devalue', p_key);
+  select ledger_id into v_ledger from idempotency_keys
+    where company_id = p_company and operation = 'devalue' and key_hash = p_key;
+  if v_ledger is null then
+    insert into idempotency_keys (company_id, operation, key_hash) values (p_company, 'devalue', p_key)
+      on conflict do nothing;
+    outcome := 'devalue_not_done';
+    return;
+  end if;
+  select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
+end $function$;
+
+CREATE OR REPLACE FUNCTION cancel_by_token(p_company integer, p_token bytea, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_ledger bigint;
+begin
+  select id into v_ledger from ledger where token_hash = p_token and company_id = p_company;
+  if not found then
+    outcome := 'token_invalid';
+    return;
+  end if;
+  select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
+end $function$;
+
+CREATE OR REPLACE FUNCTION card_status(card cards)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN CASE WHEN (card).blocked THEN 'Blocked'::text WHEN ((card).expiry_date < ((now() AT TIME ZONE 'Europe/Amsterdam'::text))::date) THEN 'Expired'::text WHEN ((card).balance_cents = 0) THEN 'No balance'::text ELSE 'Active'::text END;
+
+CREATE OR REPLACE FUNCTION count_failure(p_subject bytea, p_rule lockout_rule)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_window interval := make_interval(secs => p_rule.window_seconds);
+  v_longest interval := make_interval(secs => p_rule.longest_lock_seconds);
+  v_known failed_attempts;
+begin
+  select * into v_known from failed_attempts where subject = p_subject;
+  v_known.failed_at := array(select t from unnest(v_known.failed_at) t where t > v_now - v_window) || v_now;
+  if cardinality(v_known.failed_at) >= p_rule.failures then
+    v_known.lock_count := case when v_known.locked_until > v_now - v_longest then v_known.lock_count + 1 else 1 end;
+    v_known.locked_until := v_now + least(
+      v_longest, make_interval(secs => p_rule.lock_seconds * 2 ^ least(v_known.lock_count - 1, 24)));
+    v_known.failed_at := '{}';
+  end if;
+  insert into failed_attempts as f (subject, failed_at, lock_count, locked_until, expires_at)
+    values (p_subject, v_known.failed_at, coalesce(v_known.lock_count, 0), v_known.locked_until,
+      greatest(v_now + v_window, v_known.locked_until + v_longest))
+    on conflict (subject) do update set failed_at = excluded.failed_at, lock_count = excluded.lock_count,
+      locked_until = excluded.locked_until, expires_at = excluded.expires_at;
+end $function$;
+
+CREATE OR REPLACE FUNCTION devalue(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_generation integer := (select max(id) from secret_generations);
+  v_key idempotency_keys;
+  v_card cards;
+  v_ledger bigint;
+begin
+  if v_generation > cardinality(p_numbers) then
+    outcome := 'stale';
+    return;
+  end if;
+  if p_key is not null then
+    perform lock_idempotency_key(p_company, 'devalue', p_key);
+    select * into v_key from idempotency_keys k
+      where k.company_id = p_company and k.operation = 'devalue' and k.key_hash = p_key;
+    if found then
+      outcome := case
+        when v_key.ledger_id is null then 'key_closed'
+        when v_key.parameters_hash <> all (p_parameters) then 'idempotency_key_reused'
+        when v_key.created_at <= now() - interval '24 hours' then 'idempotency_key_spent'
+        else 'replayed'
+      end;
+      if outcome = 'replayed' then
+        select l.refund_cents, l.deduction_id, l.token_nonce, l.token_hash
+          into deducted_cents, deduction_id, token_nonce, token_hash
+          from ledger l where l.id = v_key.ledger_id;
+      end if;
+      return;
+    end if;
+  end if;
+
+  retry_after_seconds := begin_guess(p_numbers[1]);
+  if retry_after_seconds is not null then
+    outcome := 'card_locked';
+    return;
+  end if;
+  -- Two statements, since the planner would plan one with a list of hashes anew at each call.
+  select * into v_card from cards c
+    where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update;
+  if not found and v_generation > 1 then
+    select * into v_card from cards c
+      where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update;
+  end if;
+  if not found then
+    perform count_failure(p_numbers[1], p_rule);
+    outcome := 'invalid_card';
+    return;
+  end if;
+  if v_card.generation < v_generation then
+    perform renew_card(v_card, v_generation, p_numbers, p_pins);
+  end if;
+  outcome := case card_status(v_card)
+    when 'Active' then 'done'
+    when 'Blocked' then 'card_blocked'
+    when 'Expired' then 'card_expired'
+    else 'card_no_balance'
+  end;
+  if outcome <> 'done' then
+    return;
+  end if;
+  deducted_cents := least(p_amount, v_card.balance_cents, p_limit);
+  deduction_id := p_deduction;
+  token_nonce := p_nonce;
+  token_hash := p_token;
+  insert into ledger (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash)
+    values (v_card.id, 'devalue', -deducted_cents, p_company, p_amount, p_deduction, p_nonce, p_token)
+    returning id into v_ledger;
+  if p_key is not null then
+    insert into idempotency_keys (company_id, operation, key_hash, parameters_hash, ledger_id)
+      values (p_company, 'devalue', p_key, p_parameters[cardinality(p_parameters)], v_ledger);
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION devalue_unless_busy(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_newest integer := cardinality(p_numbers);
+begin
+  outcome := 'busy';
+  -- The same locks as lock_idempotency_key and lock_subject take, or nothing.
+  if p_key is not null and not pg_try_advisory_xact_lock(
+    hashtextextended(concat_ws(':', p_company, 'devalue', encode(p_key, 'hex')), 0)
+  ) then
+    return;
+  end if;
+  if not pg_try_advisory_xact_lock(hashtextextended(encode(p_numbers[1], 'hex'), 1)) then
+    return;
+  end if;
+  -- First by the newest hash alone, as the planner would plan one with a list of hashes anew at each call.
+  perform from cards c
+    where c.number_hash = p_numbers[v_newest] and c.pin_hash = p_pins[v_newest] for no key update skip locked;
+  if not found then
+    if v_newest > 1 then
+      perform from cards c
+        where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update skip locked;
+    end if;
+    if not found and exists (
+      select from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation]
+    ) then
+      return;
+    end if;
+  end if;
+  select d.* into outcome, deducted_cents, deduction_id, token_nonce, token_hash, retry_after_seconds
+    from devalue(p_company, p_numbers, p_pins, p_amount, p_limit, p_deduction, p_nonce, p_token, p_key, p_parameters,
+      p_rule) d;
+end $function$;
+
+CREATE OR REPLACE FUNCTION end_login(p_subjects bytea[], p_counted_at text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update failed_attempts set failed_at = array_remove(failed_at, p_counted_at::timestamptz)
+    where subject = any(p_subjects);
+$function$;
+
+CREATE OR REPLACE FUNCTION lease_calls(p_key bigint, p_limit integer, p_block integer, p_unused integer, p_unused_slot bigint, OUT calls integer, OUT lease_slot bigint, OUT valid_ms integer, OUT retry_after_seconds integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_slots constant integer := 30;
+  v_slot_ms constant integer := 2000;
+  v_known key_usage;
+  v_now_ms bigint;
+  v_shift integer;
+  v_oldest integer;
+begin
+  insert into key_usage (key_id, slot, granted) values (p_key, 0, array_fill(0, array[v_slots]))
+    on conflict do nothing;
+  select * into strict v_known from key_usage where key_id = p_key for update;
+  v_now_ms := floor(extract(epoch from clock_timestamp()) * 1000);
+  -- A clock that was set back does not reopen slots.
+  lease_slot := greatest(v_now_ms / v_slot_ms, v_known.slot);
+  v_shift := least(lease_slot - v_known.slot, v_slots);
+  if v_shift > 0 then
+    v_known.granted := array_fill(0, array[v_shift]) || v_known.granted[1:v_slots - v_shift];
+  end if;
+  if p_unused > 0 and lease_slot - p_unused_slot < v_slots then
+    v_oldest := lease_slot - p_unused_slot + 1;
+    v_known.granted[v_oldest] := greatest(v_known.granted[v_oldest] - p_unused, 0);
+  end if;
+  calls := greatest(least(p_block, p_limit - (select sum(n) from unnest(v_known.granted) n)), 0);
+  v_known.granted[1] := v_known.granted[1] + calls;
+  valid_ms := (lease_slot + 1) * v_slot_ms - v_now_ms;
+  if calls = 0 then
+    select max(place) into v_oldest from unnest(v_known.granted) with ordinality as g (n, place) where n > 0;
+    retry_after_seconds := greatest(
+      ceil(((lease_slot - coalesce(v_oldest, 1) + 1 + v_slots) * v_slot_ms - v_now_ms) / 1000.0), 1);
+  end if;
+  update key_usage set slot = lease_slot, granted = v_known.granted where key_id = p_key;
+end $function$;
+
+CREATE OR REPLACE FUNCTION ledger_moves_balance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update cards set balance_cents = balance_cents + new.amount_cents where id = new.card_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION lock_idempotency_key(p_company integer, p_operation text, p_key bytea)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended(concat_ws(':', p_company, p_operation, encode(p_key, 'hex')), 0));
+$function$;
+
+CREATE OR REPLACE FUNCTION lock_subject(p_subject bytea)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended(encode(p_subject, 'hex'), 1));
+$function$;
+
+CREATE OR REPLACE FUNCTION read_card(p_numbers bytea[], p_pins bytea[], p_rule lockout_rule, OUT outcome text, OUT balance_cents bigint, OUT card_status text, OUT expiry_date date, OUT retry_after_seconds integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_generation integer := (select max(id) from secret_generations);
+  v_card cards;
+begin
+  if v_generation > cardinality(p_numbers) then
+    outcome := 'stale';
+    return;
+  end if;
+  retry_after_seconds := begin_guess(p_numbers[1]);
+  if retry_after_seconds is not null then
+    outcome := 'card_locked';
+    return;
+  end if;
+  select * into v_card from cards c
+    where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation];
+  if not found and v_generation > 1 then
+    select * into v_card from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation];
+  end if;
+  if not found then
+    perform count_failure(p_numbers[1], p_rule);
+    outcome := 'invalid_card';
+    return;
+  end if;
+  if v_card.generation < v_generation then
+    perform renew_card(v_card, v_generation, p_numbers, p_pins);
+  end if;
+  outcome := 'done';
+  balance_cents := v_card.balance_cents;
+  card_status := card_status(v_card);
+  expiry_date := v_card.expiry_date;
+end $function$;
+
+CREATE OR REPLACE FUNCTION refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% of % is refused: %', lower(tg_op), tg_table_name, tg_argv[0] using errcode = 'restrict_violation';
+end $function$;
+
+CREATE OR REPLACE FUNCTION renew_card(p_card cards, p_generation integer, p_numbers bytea[], p_pins bytea[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update cards set number_hash = p_numbers[p_generation], pin_hash = p_pins[p_generation], generation = p_generation
+    where id = p_card.id;
+$function$;
+
+CREATE OR REPLACE FUNCTION reverse_deduction(p_ledger bigint, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_deduction ledger;
+  v_balance bigint;
+begin
+  select * into strict v_deduction from ledger where id = p_ledger;
+  -- Whoever comes second waits here, and then sees the first one's row.
+  select c.balance_cents into strict v_balance from cards c where c.id = v_deduction.card_id for no key update;
+  if exists (select from ledger l where l.reverses = p_ledger) then
+    outcome := 'token_used';
+    return;
+  end if;
+  insert into ledger (card_id, kind, amount_cents, company_id, reverses)
+    values (v_deduction.card_id, 'cancel', v_deduction.refund_cents, v_deduction.company_id, p_ledger);
+  outcome := 'done';
+  refunded_cents := v_deduction.refund_cents;
+  balance_cents := v_balance + v_deduction.refund_cents;
+end $function$;

@@ -1,0 +1,35 @@
+/** Lets so many be done at a time, some wait, and refuses the others. */
+export class Semaphore {
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(
+    private readonly atOnce: number,
+    private readonly mayWait = 0,
+  ) {}
+
+  /**
+   * Does the work when its turn comes.
+   *
+   * @returns undefined, at once, when there is no room to wait either: nothing was begun
+   */
+  run<T>(work: () => Promise<T>): Promise<T> | undefined {
+    if (this.#running < this.atOnce) {
+      this.#running += 1;
+      return this.#hold(work);
+    }
+    if (this.#waiting.length >= this.mayWait) return undefined;
+    // Whoever leaves hands over the place, so the count stays.
+    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => this.#hold(work));
+  }
+
+  async #hold<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}

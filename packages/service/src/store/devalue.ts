@@ -1,0 +1,126 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { type Cents, MAX_DEDUCTION_CENTS, type Secret } from "@giftcard-pay/client/contract";
+import type { Queryable } from "../database.js";
+import { hashOf, type Keyring } from "../keyring.js";
+import { type LockoutRule, ruleText } from "../limits/limits.js";
+import { type CardRefusal, refusalOf, withFreshSecrets } from "./cards.js";
+
+/** What a devalue is asked to do. */
+export interface DevalueOrder {
+  readonly companyId: number;
+  readonly cardNumber: Secret;
+  readonly pin: Secret;
+  readonly amountCents: Cents;
+  readonly idempotencyKey: string | undefined;
+}
+
+export type DevalueOutcome =
+  | { outcome: "done" | "replayed"; deductedCents: Cents; cancelToken: Secret }
+  | CardRefusal
+  | {
+      outcome:
+        | "card_blocked"
+        | "card_expired"
+        | "card_no_balance"
+        | "key_closed"
+        | "idempotency_key_reused"
+        | "idempotency_key_spent";
+    };
+
+/** Deducts the smallest of amount, balance and limit, or says why not. Whole or not at all. */
+export type Devalue = (order: DevalueOrder) => Promise<DevalueOutcome>;
+
+/** What the database's function `devalue` is told: hashes only, and a fresh deduction with its token's hash. */
+export interface DevalueArguments {
+  readonly companyId: number;
+  readonly numberHashes: readonly Buffer[];
+  readonly pinHashes: readonly Buffer[];
+  readonly amountCents: Cents;
+  readonly deductionId: string;
+  readonly nonce: Buffer;
+  readonly tokenHash: Buffer;
+  readonly keyHash: Buffer | null;
+  readonly parametersHashes: readonly Buffer[] | null;
+  readonly rule: LockoutRule;
+}
+
+/** What the function answers. */
+export interface DevalueRow {
+  outcome: DevalueOutcome["outcome"] | "stale";
+  deducted_cents: number;
+  deduction_id: string;
+  token_nonce: Buffer;
+  token_hash: Buffer;
+  retry_after_seconds: number;
+}
+
+/** Has one devalue done by the database: {@link devalueAlone}, or together with others. */
+export type RunDevalue = (args: DevalueArguments) => Promise<DevalueRow>;
+
+/** Makes the devalue of a service; `run` decides how its statements reach the database. */
+export const createDevalue =
+  (run: RunDevalue, keys: Keyring, rule: LockoutRule): Devalue =>
+  async (order) => {
+    const row = await withFreshSecrets(keys, () => run(devalueArguments(order, keys, rule)));
+    const { outcome } = row;
+    if (outcome === "invalid_card" || outcome === "card_locked") return refusalOf(outcome, row);
+    if (outcome !== "done" && outcome !== "replayed") return { outcome };
+    const cancelToken = keys.cancelToken(row.deduction_id, row.token_nonce, row.token_hash);
+    return { outcome, deductedCents: row.deducted_cents as Cents, cancelToken };
+  };
+
+/** Hashes all that is secret in an order. */
+export function devalueArguments(order: DevalueOrder, keys: Keyring, rule: LockoutRule): DevalueArguments {
+  const { companyId, cardNumber, pin, amountCents, idempotencyKey } = order;
+  const deductionId = randomUUID();
+  const nonce = randomBytes(16);
+  const keyed = idempotencyKey !== undefined;
+  return {
+    companyId,
+    numberHashes: keys.cardNumbers(cardNumber),
+    pinHashes: keys.pins(cardNumber, pin),
+    amountCents,
+    deductionId,
+    nonce,
+    tokenHash: hashOf(keys.cancelToken(deductionId, nonce)),
+    keyHash: keyed ? keys.idempotencyKey(idempotencyKey) : null,
+    parametersHashes: keyed ? keys.parameters(cardNumber.reveal(), pin.reveal(), amountCents) : null,
+    rule,
+  };
+}
+
+/** Runs each devalue as a statement of its own, which waits for the locks that it needs. */
+export const devalueAlone =
+  (db: Queryable): RunDevalue =>
+  async (args) => {
+    const { rows } = await db.query<DevalueRow>({ name: "devalue", ...devalueStatement("devalue", [args]) });
+    return rows[0] as DevalueRow;
+  };
+
+/** One select per devalue, done in this order; each begins with what those before it have left. */
+export function devalueStatement(
+  name: "devalue" | "devalue_unless_busy",
+  all: readonly DevalueArguments[],
+): { text: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const selects = all.map((args) => {
+    const places = valuesOf(args).map((value) => `$${values.push(value)}`);
+    return `select * from ${name}(${places.join(", ")})`;
+  });
+  return { text: selects.join(" union all "), values };
+}
+
+/** In the order of the function's parameters. */
+const valuesOf = (args: DevalueArguments): unknown[] => [
+  args.companyId,
+  args.numberHashes,
+  args.pinHashes,
+  args.amountCents,
+  MAX_DEDUCTION_CENTS,
+  args.deductionId,
+  args.nonce,
+  args.tokenHash,
+  args.keyHash,
+  args.parametersHashes,
+  ruleText(args.rule),
+];

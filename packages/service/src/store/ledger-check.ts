@@ -1,0 +1,75 @@
+import type pg from "pg";
+import { readSnapshot } from "../database.js";
+
+/** A row of the ledger, or what hangs on it, that does not add up. */
+export interface LedgerFault {
+  /** Which rule it breaks; the rules stand in {@link RULES}. */
+  readonly rule: keyof typeof RULES;
+  readonly cardId: number | null;
+  readonly lastFour: string | null;
+  readonly ledgerId: number | null;
+  readonly expectedCents: number | null;
+  readonly foundCents: number | null;
+}
+
+/** What must hold, and the statement that finds every row which breaks it. */
+const RULES = {
+  balance_is_ledger: `
+    select c.id as card, c.last_four, null::bigint as row, coalesce(s.cents, 0) as expected, c.balance_cents as found
+      from cards c left join (select card_id, sum(amount_cents)::bigint as cents from ledger group by card_id) s
+        on s.card_id = c.id
+      where c.balance_cents <> coalesce(s.cents, 0) order by 1`,
+  // Over time too: each card's rows are written one after the other.
+  never_below_zero: `
+    select c.id, c.last_four, l.id, 0::bigint, l.running
+      from (select id, card_id, sum(amount_cents) over (partition by card_id order by id)::bigint as running from ledger) l
+        join cards c on c.id = l.card_id where l.running < 0
+    union all
+    select id, last_four, null, 0, balance_cents from cards where balance_cents < 0 order by 1, 3`,
+  one_reversal_each: `
+    select c.id, c.last_four, min(r.id), d.refund_cents, sum(r.amount_cents)::bigint
+      from ledger r left join ledger d on d.id = r.reverses and d.kind = 'devalue' and d.card_id = r.card_id
+          and d.company_id = r.company_id
+        left join cards c on c.id = r.card_id
+      where r.kind = 'cancel'
+      group by r.reverses, r.card_id, c.id, c.last_four, d.id, d.refund_cents
+      having count(*) <> 1 or d.id is null or sum(r.amount_cents) <> d.refund_cents order by 3`,
+  key_has_its_row: `
+    select c.id, c.last_four, k.ledger_id, null::bigint, l.refund_cents
+      from idempotency_keys k left join ledger l on l.id = k.ledger_id left join cards c on c.id = l.card_id
+      where k.ledger_id is not null
+        and (l.id is null or l.kind <> 'devalue' or l.company_id <> k.company_id or k.operation <> 'devalue') order by 3`,
+} as const;
+
+/** What was looked at, and all that is wrong with it. */
+export interface LedgerCheck {
+  readonly cards: number;
+  readonly ledgerRows: number;
+  readonly balanceCents: number;
+  readonly faults: LedgerFault[];
+}
+
+/** Holds balances, reversals and keys against the ledger, all on one state of the database, while it goes on serving. */
+export function checkLedger(pool: pg.Pool): Promise<LedgerCheck> {
+  return readSnapshot(pool, async (db) => {
+    const faults: LedgerFault[] = [];
+    for (const [rule, text] of Object.entries(RULES)) {
+      const { rows } = await db.query({ text, rowMode: "array" });
+      for (const [cardId, lastFour, ledgerId, expectedCents, foundCents] of rows) {
+        faults.push({
+          rule: rule as keyof typeof RULES,
+          cardId,
+          lastFour,
+          ledgerId,
+          expectedCents,
+          foundCents,
+        });
+      }
+    }
+    const { rows } = await db.query(
+      `select (select count(*)::int from cards) as cards, (select count(*)::bigint from ledger) as "ledgerRows",
+         (select coalesce(sum(balance_cents), 0)::bigint from cards) as "balanceCents"`,
+    );
+    return { ...rows[0], faults };
+  });
+}
