@@ -82,7 +82,7 @@ export interface GiftcardClient {
     options?: CallOptions,
   ): Promise<{
     deductedCents: Cents;
-    remainingCents: Cents;
+    remainderCents: Cents;
     cancelToken: Secret;
     replayed: boolean;
     keyHonoured: boolean;
@@ -178,11 +178,11 @@ function callOptions(options: CallOptions = {}): CallOptions {
 
 /** A deduction counts as done only when its figures add up; the contract's row holds it to 50.00 euro. */
 function readDeduction(answer: Answer, askedCents: Cents): Deduction {
-  const { deductedCents, remainingCents, cancelToken } = readAnswer("devalue", answer);
-  if (deductedCents > askedCents || remainingCents !== askedCents - deductedCents) throw unexpected(answer);
+  const { deductedCents, remainderCents, cancelToken } = readAnswer("devalue", answer);
+  if (deductedCents > askedCents || remainderCents !== askedCents - deductedCents) throw unexpected(answer);
   return {
     deductedCents,
-    remainingCents,
+    remainderCents,
     cancelToken,
     replayed: answer.replayed,
     keyHonoured: answer.keyHonoured,

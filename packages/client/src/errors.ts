@@ -37,6 +37,7 @@ export interface FailureDetails {
   readonly retryAfterSeconds?: number | undefined;
   readonly cardStatus?: string | undefined;
   readonly faults?: readonly Fault[] | undefined;
+  readonly keyHonoured?: boolean | undefined;
 }
 
 const messages: Record<Exclude<GiftcardErrorCode, Exclude<ErrorCode, "overloaded">>, string> = {
@@ -104,11 +105,14 @@ export class RefusedError extends GiftcardError {
   readonly code: RefusedErrorCode;
   /** Every fault of the request, where they are known. */
   readonly faults: readonly Fault[];
+  /** The call carried a reference, and the answer echoes it: the service honours it, and knows that it did nothing. */
+  readonly keyHonoured: boolean;
 
   constructor(code: RefusedErrorCode, details: FailureDetails) {
     super(code, details);
     this.code = code;
     this.faults = details.faults ?? [];
+    this.keyHonoured = details.keyHonoured ?? false;
   }
 }
 

@@ -35,4 +35,4 @@ export {
   UnreachableError,
   type UnreachableErrorCode,
 } from "./errors.js";
-export type { RequestInfo, RequestOutcome } from "./transport.js";
+export type { RequestInfo, RequestOutcome } from "./options.js";

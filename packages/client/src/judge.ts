@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import {
   type Endpoint,
   type EndpointName,
@@ -63,6 +63,7 @@ export function refusalOf(row: Endpoint, answer: Answer): RefusedError | Protoco
     retryable: status === 429,
     cardStatus: readCardStatus(body.card_status),
     faults: row.auth === "key" ? readFaults(body.errors, answer) : undefined,
+    keyHonoured: answer.keyHonoured,
   });
 }
 

@@ -1,5 +1,5 @@
-import { Secret } from "./contract/index.js";
-import type { RequestInfo } from "./transport.js";
+import { type EndpointName, Secret } from "./contract/index.js";
+import type { GiftcardErrorCode } from "./errors.js";
 
 /** Which of a service's two installations is called. */
 export type Environment = "live" | "sandbox";
@@ -19,6 +19,21 @@ interface BothAddresses {
   readonly baseUrl?: undefined;
 }
 
+/** How an attempt ended: `done`, or the code of its error. */
+export type RequestOutcome = "done" | GiftcardErrorCode;
+
+/** What `onRequest` hears of each attempt: these fields and no others, so that no secret can be among them. */
+export interface RequestInfo {
+  readonly endpoint: EndpointName;
+  readonly environment: Environment | undefined;
+  /** 1 for the first; only reads have more. */
+  readonly attempt: number;
+  readonly durationMs: number;
+  readonly outcome: RequestOutcome;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+}
+
 /** The options of `createClient`. */
 export type ClientOptions = (OneAddress | BothAddresses) & {
   /** The API key. Without it, `credentials` fetch one when the first call needs it. */
@@ -31,8 +46,8 @@ export type ClientOptions = (OneAddress | BothAddresses) & {
   readonly fetch?: typeof fetch | undefined;
   /** The longest that a call takes, in milliseconds, repeats and waits included. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** Called after each attempt, for logs and metrics. What it throws is dropped. */
-  readonly onRequest?: ((info: RequestInfo) => void) | undefined;
+  /** Called after each attempt, for logs and metrics. Nobody waits for it, and what it throws is dropped. */
+  readonly onRequest?: ((info: RequestInfo) => unknown) | undefined;
 };
 
 /** The options once checked. */
@@ -46,7 +61,7 @@ export interface Settings {
   /** Whether `fetch` is the caller's: it may send more than once, so its errors don't tell that nothing was sent. */
   readonly isForeignFetch: boolean;
   readonly timeoutMs: number;
-  readonly onRequest: ((info: RequestInfo) => void) | undefined;
+  readonly onRequest: ((info: RequestInfo) => unknown) | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;

@@ -1,23 +1,8 @@
-import { type Endpoint, type EndpointName, endpoints } from "./contract/index.js";
+import { type Endpoint, endpoints } from "./contract/index.js";
 import type { Deadline } from "./deadline.js";
-import { GiftcardError, type GiftcardErrorCode, UnreachableError } from "./errors.js";
+import { GiftcardError, UnreachableError } from "./errors.js";
 import { type Answer, exchange, isRepeatable, type Outgoing, type Seen } from "./exchange.js";
-import type { Environment, Settings } from "./options.js";
-
-/** How an attempt ended: `done`, or the code of its error. */
-export type RequestOutcome = "done" | GiftcardErrorCode;
-
-/** What `onRequest` hears of each attempt: these fields and no others, so that no secret can be among them. */
-export interface RequestInfo {
-  readonly endpoint: EndpointName;
-  readonly environment: Environment | undefined;
-  /** 1 for the first; only reads have more. */
-  readonly attempt: number;
-  readonly durationMs: number;
-  readonly outcome: RequestOutcome;
-  readonly status: number | undefined;
-  readonly requestId: string | undefined;
-}
+import type { RequestOutcome, Settings } from "./options.js";
 
 /** Sends a request and has its answer judged; repeats it only where the operation is a read. */
 export type Transport = <T>(
@@ -57,8 +42,10 @@ const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_
 function connectionFault(settings: Settings, error: unknown): "not_connected" | "connection_lost" {
   // Another fetch may have sent the request before, lost the answer, and failed to connect only when it tried again.
   if (settings.isForeignFetch) return "connection_lost";
-  const cause = error instanceof TypeError ? (error.cause as { code?: unknown } | undefined) : undefined;
-  return unconnected.has(String(cause?.code)) ? "not_connected" : "connection_lost";
+  // By its name: in a test runner with a realm of its own, fetch's TypeError isn't the TypeError here.
+  const { name, cause } = Object(error) as { name?: unknown; cause?: { code?: unknown } };
+  const code = name === "TypeError" ? cause?.code : undefined;
+  return unconnected.has(String(code)) ? "not_connected" : "connection_lost";
 }
 
 /** Half of it is chance, so that many callers that fail together don't come back together. */
@@ -86,11 +73,9 @@ async function tryOnce<T>(
     const durationMs = Math.round(performance.now() - startedAt);
     const { environment } = settings;
     const { status, requestId } = seen;
-    try {
-      settings.onRequest?.({ endpoint, environment, attempt, durationMs, outcome, status, requestId });
-    } catch {
-      // A faulty log must not turn a deduction that was made into an error.
-    }
+    const info = { endpoint, environment, attempt, durationMs, outcome, status, requestId };
+    // A faulty log, also one that fails later, must not turn a deduction that was made into an error.
+    (async () => settings.onRequest?.(info))().catch(() => {});
   };
   try {
     const result = judge(await exchange(settings, request, deadline, seen));

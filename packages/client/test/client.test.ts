@@ -137,7 +137,7 @@ describe("what goes out, and what is read", () => {
     expect(new URLSearchParams(request.body).get("amount")).toBe("7498");
     expect(result).toMatchObject({
       deductedCents: 5000,
-      remainingCents: 2498,
+      remainderCents: 2498,
       keyHonoured: false,
       replayed: false,
     });

@@ -20,14 +20,15 @@ const good = {
   remaining_to_pay: 2498,
   cancel_token: secrets.cancelToken,
 };
-const devalue = (service: ForeignService) => clientOf(service, { timeoutMs: 500 }).devalue(deduction);
+const devalue = (service: ForeignService, timeoutMs = 10_000) =>
+  clientOf(service, { timeoutMs }).devalue(deduction);
 
 describe("a devalue that was done", () => {
   it("reads figures that arrive as decimal strings, and fields that it doesn't know", async () => {
     const service = await foreignService(() => ({
       json: { ...good, amount_deducted: "5000", remaining_to_pay: "2498", new: {} },
     }));
-    expect(await devalue(service)).toMatchObject({ deductedCents: 5000, remainingCents: 2498 });
+    expect(await devalue(service)).toMatchObject({ deductedCents: 5000, remainderCents: 2498 });
   });
 
   it("knows a service that honours its key by the echo, and a kept answer by its mark", async () => {
@@ -116,6 +117,19 @@ describe("a refusal took nothing", () => {
     expect(service.received).toHaveLength(1);
   });
 
+  it("and says whether it comes from who knows the key", async () => {
+    const refusal = { status: 400, json: { success: false, error: "No." } };
+    const echo = await foreignService((request) => ({
+      ...refusal,
+      headers: { "Idempotency-Key": String(request.headers["idempotency-key"]) },
+    }));
+    expect(await failureOf(devalue(echo))).toMatchObject({ code: "invalid_card", keyHonoured: true });
+    const other = await foreignService(() => ({ ...refusal, headers: { "Idempotency-Key": "order-2" } }));
+    expect(await failureOf(devalue(other))).toMatchObject({ code: "invalid_card", keyHonoured: false });
+    const unsent = clientOf(other).devalue({ ...deduction, reference: "" });
+    expect(await failureOf(unsent)).toMatchObject({ status: undefined, keyHonoured: false });
+  });
+
   it("a 409 with the echo says that the key was ended", async () => {
     const service = await foreignService((request) => ({
       status: 409,
@@ -190,7 +204,7 @@ describe("a devalue whose answer is lost is sent once, and its outcome is unknow
     ],
   ])("%s", async (_, answer, code) => {
     const service = await foreignService(answer);
-    const error = await failureOf(devalue(service));
+    const error = await failureOf(devalue(service, code === "timeout" ? 500 : undefined));
     expect(error).toBeInstanceOf(UnreachableError);
     expect(error).toMatchObject({ code, retryable: false, endpoint: "devalue" });
     await new Promise((resolve) => setTimeout(resolve, 300));

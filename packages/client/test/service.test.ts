@@ -41,7 +41,7 @@ describe("a card on the real service", () => {
     const done = await client.devalue({ ...card, amountCents: cents(7498), reference: "order-1" });
     expect(done).toMatchObject({
       deductedCents: 5000,
-      remainingCents: 2498,
+      remainderCents: 2498,
       keyHonoured: true,
       replayed: false,
     });

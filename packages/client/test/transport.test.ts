@@ -181,13 +181,17 @@ describe("onRequest", () => {
     expect(heard[1]).toMatchObject({ attempt: 2, outcome: "done", status: 200, requestId: undefined });
   });
 
-  it("spoils no call by failing", async () => {
-    const service = await foreignService(() => ({ json: providers }));
-    const client = clientOf(service, {
-      onRequest: () => {
+  it.each<[string, () => unknown]>([
+    [
+      "at once",
+      () => {
         throw new Error("The log is full.");
       },
-    });
-    expect(await client.listProviders()).toEqual(providers);
+    ],
+    // A rejection that nobody handles would end the process, and fails this file.
+    ["later", () => Promise.reject(new Error("The log is full."))],
+  ])("spoils no call by failing %s", async (_, onRequest) => {
+    const service = await foreignService(() => ({ json: providers }));
+    expect(await clientOf(service, { onRequest }).listProviders()).toEqual(providers);
   });
 });

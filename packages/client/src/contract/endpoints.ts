@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ErrorCode } from "./error-codes.js";
 import {
   answeredText,
@@ -280,7 +280,7 @@ export const endpoints = {
     response: object({
       success: success(),
       deductedCents: field("amount_deducted", money(1, MAX_DEDUCTION_CENTS)),
-      remainingCents: field("remaining_to_pay", money(0)),
+      remainderCents: field("remaining_to_pay", money(0)),
       cancelToken: field("cancel_token", secret(2048)),
     }),
     errors: [

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Cents, MAX_AMOUNT_CENTS } from "./money.js";
 import { Secret } from "./secret.js";
 

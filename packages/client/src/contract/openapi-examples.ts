@@ -81,6 +81,6 @@ export const responseExamples: { readonly [N in EndpointName]: ResponseOf<N> } =
     cardStatus: "Active",
     expiryDate: "2030-12-31",
   },
-  devalue: { success: true, deductedCents: cents(5000), remainingCents: cents(2498), cancelToken },
+  devalue: { success: true, deductedCents: cents(5000), remainderCents: cents(2498), cancelToken },
   cancelDevalue: { success: true, refundedCents: cents(5000), balanceCents: cents(7500) },
 };
