@@ -1,11 +1,3 @@
-import { defineConfig } from "vitest/config";
+import { suite } from "../../test/support/vitest.js";
 
-export default defineConfig({
-  test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["../../test/support/postgres-setup.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
-  },
-});
+export default suite({ name: "checkout", include: ["test/**/*.test.ts"] });

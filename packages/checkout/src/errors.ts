@@ -1,5 +1,5 @@
 import { GiftcardError, RefusedError } from "@giftcard-pay/client";
-import type { ShopError, ShopErrorCode } from "./storefront.js";
+import type { ShopError, ShopErrorCode } from "./http/storefront.js";
 
 /** The HTTP status and the developer's text of every refusal. A page shows its own text for the code. */
 const definitions: Record<ShopErrorCode, { status: number; message: string }> = {
@@ -29,17 +29,15 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   applied_card_not_found: { status: 404, message: "The cart has no such gift card." },
   applied_card_expired: {
     status: 409,
-    message:
-      "An applied card was entered too long ago. Enter it again, then place the order. Nothing was taken.",
+    message: "An applied card was entered too long ago. Enter it again, then place the order.",
   },
   balance_changed: {
     status: 409,
-    message:
-      "The card holds less than before. Nothing was taken; check the new amounts and place the order again.",
+    message: "The card holds less than before. Check the new amounts and place the order again.",
   },
   amount_changed: {
     status: 409,
-    message: "The amounts changed. Nothing was taken; start the payment again with the new remainder.",
+    message: "The amounts changed. Start the payment again with the new remainder.",
   },
   cart_not_found: { status: 404, message: "There is no such cart." },
   cart_completed: { status: 409, message: "The cart is already an order." },
@@ -55,9 +53,12 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   },
   service_unavailable: {
     status: 503,
-    message: "The gift card service cannot be used now. Nothing was taken. Try again later.",
+    message: "The gift card service cannot be used now. Try again later, or pay by another method.",
   },
-  internal: { status: 500, message: "The shop failed. Nothing was taken." },
+  internal: {
+    status: 500,
+    message: "The shop failed. See whether the order was placed before you try again.",
+  },
 };
 
 /** A refusal of the money flow. It holds a code and figures only: no card, no token, no request. */

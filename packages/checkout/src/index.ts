@@ -1,72 +1,101 @@
 // What a shop uses.
 
-export type { AttemptView } from "./attempt-view.js";
-export type { PaymentQuery, ReconcileOptions } from "./books.js";
+export { type Checkout, createCheckout } from "./checkout.js";
+export type { CheckoutOptions } from "./checkout-options.js";
+export { CheckoutError } from "./errors.js";
+export type { ChargeView } from "./flow/charge-view.js";
+export type { CartView, Evidence, TenderChange } from "./flow/engine.js";
+export type { Guesser, GuessLimits } from "./flow/guess-limits.js";
+export type { CommitResult, Order } from "./flow/purchase-flow.js";
 export {
-  type Checkout,
-  type CheckoutOptions,
-  type CommitResult,
-  createCheckout,
-  type Order,
+  type AuthorizeRemainder,
   type RemainderAnswer,
+  RemainderFault,
   type RemainderMethod,
   type RemainderRequest,
-} from "./checkout.js";
-export type { CartView, Evidence, GuessLimits, TenderChange } from "./engine.js";
-export { CheckoutError } from "./errors.js";
-export { createHandler, type HandlerOptions } from "./handler.js";
-export type { Health } from "./health.js";
-export type { Operator } from "./operator.js";
-export { type Days, DEFAULT_TIME_ZONE, dayOf, daysOfMonth } from "./period.js";
-export { type CheckoutStore, createPostgresStore, type PgPool } from "./postgres-store.js";
+} from "./flow/remainder.js";
+export { createHandler, type HandlerOptions } from "./http/handler.js";
+export type * from "./http/storefront.js";
+export type { Difference, DifferenceKind } from "./operator/difference.js";
+export type { Health } from "./operator/health.js";
+export type { CheckoutHealth, Operator } from "./operator/operator.js";
+export { type Days, DEFAULT_TIME_ZONE, dayOf, daysOfMonth } from "./operator/period.js";
 export {
-  type Difference,
-  type DifferenceKind,
   type Reconciliation,
   reconciliationText,
   type ShopPayment,
-} from "./reconcile.js";
-export { readSealingKeys, SealError, type SealingKey } from "./seal.js";
-export { ReportError } from "./service-report.js";
+} from "./operator/reconcile.js";
+export type { PaymentQuery, ReconcileOptions } from "./operator/reports.js";
+export { ReportError } from "./operator/service-report.js";
 export {
   type Statement,
   type StatementLine,
   type StatementOptions,
   statementCsv,
   statementText,
-} from "./statement.js";
-export type * from "./storefront.js";
+} from "./operator/statement.js";
+export { readSealingKeys, SealError, type SealingKey } from "./sealing/seal.js";
+export type { CheckoutStore } from "./store/checkout-store.js";
+export { StoreError } from "./store/migrations.js";
+export type { PgPool } from "./store/postgres/migrate.js";
+export { createPostgresStore } from "./store/postgres/store.js";
 
 // What a store of one's own keeps; `@giftcard-pay/checkout/conformance` tries it.
 
 export {
-  type Action,
-  type ActionRecord,
-  type Attempt,
-  type AttemptFilter,
-  type AttemptListing,
-  type AttemptState,
-  attemptStates,
-  type GuessLimit,
-  type Journal,
+  chargedStates,
+  chargeStates,
+  heldStates,
   livingStates,
-  type Move,
-  type NewAttempt,
-  type NewTender,
-  type SealedValue,
-  type Tender,
-  type TenderState,
-} from "./journal.js";
-export type { Purchase, PurchaseBook, PurchaseChange, PurchaseState } from "./purchase-book.js";
+  openStates,
+  orderedStates,
+  recoverableStates,
+  settledStates,
+} from "./store/charge-states.js";
+export type {
+  Action,
+  ActionRecord,
+  Charge,
+  ChargeFilter,
+  ChargeListing,
+  ChargeState,
+  GuessLimit,
+  Journal,
+  Move,
+  NewCharge,
+  NewTender,
+  SealedValue,
+  Tender,
+  TenderState,
+} from "./store/journal.js";
+export type {
+  NewPurchase,
+  Purchase,
+  PurchaseChange,
+  PurchaseLease,
+  PurchaseListing,
+  PurchaseState,
+  PurchaseStore,
+} from "./store/purchase-store.js";
 
 // What a plugin is built on, for a shop system that has carts, orders and payments of its own, such as Medusa.
 
-export { viewAttempt } from "./attempt-view.js";
-export { type Books, readReconciliation, readStatement } from "./books.js";
-export { createEngine } from "./create-engine.js";
-export type { Engine, EngineOptions, PaymentPlan, PlannedPart, RecoverOptions } from "./engine.js";
-export { type HealthDesk, readHealth } from "./health.js";
-export { createSealer, type Sealer } from "./seal.js";
-export { readSeals, resealAll, type SealReport } from "./sealing-upkeep.js";
-export { createSqlJournal, type RunSql } from "./sql-journal.js";
-export { journalSchema } from "./sql-journal-schema.js";
+export { viewCharge } from "./flow/charge-view.js";
+export { createEngine } from "./flow/create-engine.js";
+export {
+  type Engine,
+  type EngineOptions,
+  LEAVE,
+  type PaymentPlan,
+  type PlannedPart,
+  type RecoverOptions,
+} from "./flow/engine.js";
+export type { OnFailure } from "./flow/observers.js";
+export { type HealthSource, readHealth } from "./operator/health.js";
+export { type ReportSource, readReconciliation, readStatement } from "./operator/reports.js";
+export { createSealer, type Sealer } from "./sealing/seal.js";
+export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
+export { createSqlJournal } from "./store/postgres/journal.js";
+export { type JournalMigration, journalMigrations } from "./store/postgres/journal-migrations.js";
+export type { RunSql } from "./store/postgres/run-sql.js";
+export { sqlInterval } from "./store/postgres/sql-interval.js";

@@ -1,104 +1,32 @@
 import { randomUUID } from "node:crypto";
-import fs from "node:fs";
-import os from "node:os";
-import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { testDatabase } from "../../../test/support/test-database.js";
-import {
-  type Checkout,
-  type CheckoutOptions,
-  type CheckoutStore,
-  createCheckout,
-  createPostgresStore,
-  type RemainderAnswer,
-  type RemainderRequest,
-} from "../src/index.js";
-import { createSqliteStore } from "../src/sqlite-store.js";
+import { type Checkout, type CheckoutOptions, createCheckout, createPostgresStore } from "../src/index.js";
+import { Bank, gate } from "./bank.js";
 import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
+import { stores, type TestStore } from "./stores.js";
 
-const LEASE_MS = 1000;
 const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
 
-/** The shop's other payment method, with a book of its own. */
-class Bank {
-  mood: "approve" | "decline" | "page" | "fail" | "approve-then-fail" = "approve";
-  isDown = false;
-  readonly payments = new Map<string, { cents: number; state: "open" | "authorized" | "canceled" }>();
-
-  authorize = async ({ runId, remainderCents }: RemainderRequest): Promise<RemainderAnswer> => {
-    if (this.mood === "fail") throw new Error("the bank can't be reached");
-    if (this.mood === "decline") return { status: "declined" };
-    const isOpen = this.mood === "page";
-    this.payments.set(runId, { cents: remainderCents, state: isOpen ? "open" : "authorized" });
-    if (this.mood === "approve-then-fail") throw new Error("the connection was lost");
-    return isOpen ? { status: "pending", data: { page: `/pay/${runId}` } } : { status: "authorized" };
-  };
-
-  method: NonNullable<CheckoutOptions["remainder"]> = {
-    status: async ({ runId }) => {
-      if (this.isDown) throw new Error("the bank is down");
-      const state = this.payments.get(runId)?.state;
-      return state === "authorized" ? "authorized" : state === "open" ? "pending" : "declined";
-    },
-    cancel: async ({ runId }) => {
-      if (this.isDown) throw new Error("the bank is down");
-      const payment = this.payments.get(runId);
-      if (payment) payment.state = "canceled";
-    },
-  };
-
-  /** The shopper pays on the bank's page. */
-  pay(): void {
-    for (const payment of this.payments.values()) if (payment.state === "open") payment.state = "authorized";
-  }
-
-  get heldCents(): number {
-    return [...this.payments.values()].reduce((sum, p) => sum + (p.state === "authorized" ? p.cents : 0), 0);
-  }
-}
-
 let shop: Shop;
-const closers: (() => Promise<void> | void)[] = [];
 beforeAll(async () => {
   shop = await startShop();
 });
 beforeEach(() => shop.proxy.clear());
-afterAll(async () => {
-  for (const close of closers) await close();
-  await shop.stop();
-});
+afterAll(() => shop.stop());
 
-async function openPostgres(): Promise<CheckoutStore> {
-  const pool = new pg.Pool({ connectionString: await testDatabase(), max: 10 });
-  closers.push(() => pool.end());
-  const store = createPostgresStore({ pool, schema: "gift_cards" });
-  await Promise.all([store.migrate(), store.migrate()]);
-  return store;
-}
-
-async function openSqlite(): Promise<CheckoutStore> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-store-"));
-  const store = await createSqliteStore({ file: path.join(folder, "shop.db") });
-  closers.push(() => {
-    store.close();
-    fs.rmSync(folder, { recursive: true });
-  });
-  return store;
-}
-
-for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: openSqlite })) {
+for (const [name, open] of Object.entries(stores)) {
   describe(`a purchase on ${name}`, () => {
-    let store: CheckoutStore;
+    let store: TestStore;
     let bank: Bank;
     let card: TestCard;
     beforeAll(async () => {
       store = await open();
     });
+    afterAll(() => store.close());
     beforeEach(async () => {
       bank = new Bank();
       card = await shop.card(7500);
+      await store.sql("delete from giftcard_purchase");
     });
 
     const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
@@ -108,8 +36,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         store,
         sealingKeys,
         remainder: bank.method,
-        leaseMs: LEASE_MS,
-        pendingLifeMs: LEASE_MS,
+        onFailure: () => {},
         ...options,
       });
 
@@ -198,7 +125,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     it("that is paid on the bank's page is confirmed once, by whoever comes back", async () => {
       const o = await order();
       bank.mood = "page";
-      const pending = await commit(o, checkout({ pendingLifeMs: 60_000 }));
+      const pending = await commit(o);
       expect(pending).toMatchObject({ status: "pending", remainderData: { page: expect.any(String) } });
       expect(await commit(o)).toMatchObject({ status: "pending" });
       expect(await checkout().confirm(o.id)).toMatchObject({ status: "pending" });
@@ -214,7 +141,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       await commit(o);
       expect((await checkout().recover()).purchases).toEqual([]);
       expect(await paid()).toEqual([5000, 0]);
-      await sleep(LEASE_MS * 1.5);
+      await store.letLeasesRunOut();
       expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "failed" }]);
       expect(await paid()).toEqual([0, 0]);
       bank.pay();
@@ -222,12 +149,26 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(await paid()).toEqual([0, 0]);
     });
 
+    it("that is paid after all, at a bank that can't refuse it any more, goes back when the shopper comes back", async () => {
+      const o = await order();
+      bank.mood = "page";
+      await commit(o);
+      await store.letLeasesRunOut();
+      await checkout().recover();
+      expect((await checkout().read(o.id))?.state).toBe("failed");
+      for (const payment of bank.payments.values()) payment.state = "authorized";
+      expect(bank.heldCents).toBe(2498);
+      expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
+      expect(await paid()).toEqual([0, 0]);
+      expect((await checkout().read(o.id))?.state).toBe("failed");
+    });
+
     it("that was paid in time, though nobody came back, is found paid", async () => {
       const o = await order();
       bank.mood = "page";
       await commit(o);
       bank.pay();
-      await sleep(LEASE_MS * 1.5);
+      await store.letLeasesRunOut();
       const [one, two] = await Promise.all([checkout().recover(), checkout().recover()]);
       expect([...one.purchases, ...two.purchases]).toMatchObject([{ orderId: o.id, state: "paid" }]);
       expect(await paid()).toEqual([5000, 2498]);
@@ -239,8 +180,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       await commit(o);
       bank.pay();
       bank.isDown = true;
-      // Longer than its attempts are held by themselves.
-      await sleep(LEASE_MS * 4);
+      await store.letLeasesRunOut();
       expect((await checkout().recover()).purchases).toMatchObject([{ state: "pending" }]);
       expect(await paid()).toEqual([5000, 2498]);
       bank.isDown = false;
@@ -250,17 +190,21 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
 
     it("that was overtaken by recovery while it asked the bank gives the bank's part back too", async () => {
       const o = await order();
-      const slow = checkout().commit(o, {
-        authorizeRemainder: async (request) => {
+      const freezing = gate();
+      const frozen = checkout()
+        .commit(o, {
           // Frozen for longer than it owns its purchase, as by a stopped process.
-          await sleep(LEASE_MS * 3);
-          return bank.authorize(request);
-        },
-      });
-      const outcome = slow.catch((error: unknown) => error);
-      await sleep(LEASE_MS * 2);
+          authorizeRemainder: async (request) => {
+            await freezing.pass(null);
+            return bank.authorize(request);
+          },
+        })
+        .catch((error: unknown) => error);
+      await freezing.arrived;
+      await store.letLeasesRunOut();
       await checkout().recover();
-      expect(await outcome).toEqual(refusal("payment_in_progress"));
+      freezing.open();
+      expect(await frozen).toEqual(refusal("payment_in_progress"));
       expect(await paid()).toEqual([0, 0]);
       expect(await commit(o)).toMatchObject({ status: "paid" });
       expect(await paid()).toEqual([5000, 2498]);
@@ -269,15 +213,17 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     for (const approved of [true, false]) {
       it(`of a process that died while it asked the bank (${approved ? "approved" : "never asked"}) is ended by what the bank says`, async () => {
         const o = await order();
+        const death = gate();
         const dying = checkout().commit(o, {
           authorizeRemainder: async (request) => {
             if (approved) await bank.authorize(request);
-            return new Promise<never>(() => {});
+            return death.pass({ status: "declined" } as const);
           },
         });
         void dying.catch(() => {});
-        await expect.poll(paid).toEqual([5000, approved ? 2498 : 0]);
-        await sleep(LEASE_MS * 1.5);
+        await death.arrived;
+        expect(await paid()).toEqual([5000, approved ? 2498 : 0]);
+        await store.letLeasesRunOut();
         await checkout().recover();
         expect((await checkout().read(o.id))?.state).toBe(approved ? "paid" : "failed");
         expect(await paid()).toEqual(approved ? [5000, 2498] : [0, 0]);
@@ -306,15 +252,18 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     it("whose cancel died in the midst is cancelled by recovery", async () => {
       const o = await order();
       await commit(o);
-      let asked = 0;
-      const remainder = { ...bank.method, cancel: () => new Promise<never>(() => void asked++) };
-      void checkout({ remainder }).reverse(o.id);
-      await expect.poll(() => asked).toBe(1);
+      const dying = gate();
+      const remainder = { ...bank.method, cancel: () => dying.pass(undefined) };
+      void checkout({ remainder })
+        .reverse(o.id)
+        .catch(() => {});
+      await dying.arrived;
       expect(await paid()).toEqual([0, 2498]);
       expect((await checkout().recover()).purchases).toEqual([]);
-      await sleep(LEASE_MS * 1.5);
+      await store.letLeasesRunOut();
       expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "reversed" }]);
       expect(await paid()).toEqual([0, 0]);
+      dying.open();
     });
 
     it("that is refunded keeps its remainder until it is cancelled", async () => {
@@ -335,9 +284,9 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       const o = await order(6500);
       await checkout().apply(o.cart, other);
       await commit(o);
-      const [attempt] = await store.journal.attemptsOfCart(o.cart.id);
-      const reversed = await checkout().refund(o.id, attempt?.reference);
-      expect(reversed).toMatchObject([{ state: "reversed", amountCents: attempt?.amountCents }]);
+      const [charge] = await store.journal.chargesOfCart(o.cart.id);
+      const reversed = await checkout().refund(o.id, charge?.reference);
+      expect(reversed).toMatchObject([{ state: "reversed", amountCents: charge?.amountCents }]);
       await expect(checkout().refund(o.id, "gc_other")).rejects.toEqual(refusal("applied_card_not_found"));
       await checkout().refund(o.id);
       expect([await card.balanceCents(), await other.balanceCents()]).toEqual([7500, 1000]);

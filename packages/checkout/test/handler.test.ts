@@ -4,17 +4,18 @@ import express from "express";
 import Fastify from "fastify";
 import { Hono } from "hono";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readBlock } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
+import { toNodeListener } from "../src/http/node.js";
 import {
   type CartView,
   type Checkout,
   createCheckout,
   createHandler,
   createPostgresStore,
+  type HandlerOptions,
 } from "../src/index.js";
-import { toNodeListener } from "../src/node.js";
 import { callMounted, NAMED_ORIGIN, newSession as newCookie } from "./mounted.js";
 import { type Shop, sealingKeys, startShop } from "./shop.js";
 
@@ -53,8 +54,9 @@ function call(
   cookie: string,
   body?: unknown,
   headers: Record<string, string> = {},
+  options: Partial<HandlerOptions> = {},
 ) {
-  const handler = createHandler(checkout, { cartOf, origins: ["https://www.shop.example"] });
+  const handler = createHandler(checkout, { cartOf, origins: ["https://www.shop.example"], ...options });
   return handler(
     new Request(`${ORIGIN}/giftcards/${path}`, {
       method,
@@ -73,24 +75,67 @@ describe("the handler", () => {
     expect(quoted.headers.get("cache-control")).toBe("no-store");
     const { quoteId } = await quoted.json();
     const applied = await (await call("POST", `carts/${cart.id}/cards`, cookie, { quoteId })).json();
-    expect(applied).toMatchObject({ coveredCents: 5000, remainingCents: 2498 });
+    expect(applied).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
     const listed = await (await call("GET", `carts/${cart.id}`, cookie)).json();
     expect(listed).toEqual(applied);
     const removed = await call("DELETE", `carts/${cart.id}/cards/${applied.cards[0].id}`, cookie);
     expect(await removed.json()).toMatchObject({ coveredCents: 0, cards: [] });
   });
 
-  it("tells a card's balance without a cart", async () => {
+  it("tells a card's balance to a shopper with a cart, or from a known address, and to nobody else", async () => {
     const { cardNumber, pin } = await shop.card(7500);
-    const told = await call("POST", "balance", "", { cardNumber, pin });
-    expect(await told.json()).toEqual({
+    const told = {
       lastFour: cardNumber.slice(-4),
       balanceCents: 7500,
       expiryDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-    });
-    const wrong = await call("POST", "balance", "", { cardNumber, pin: "wrong" });
+    };
+    const { cookie } = newSession();
+    expect(await (await call("POST", "balance", cookie, { cardNumber, pin })).json()).toEqual(told);
+    const known = { addressOf: () => `192.0.2.${Math.random()}` };
+    const ask = (body: unknown) => call("POST", "balance", "", body, {}, known);
+    expect(await (await ask({ cardNumber, pin })).json()).toEqual(told);
+    const wrong = await ask({ cardNumber, pin: "wrong" });
     expect([wrong.status, (await wrong.json()).code]).toEqual([400, "invalid_card"]);
+    const before = shop.proxy.seen.length;
+    const nobody = await call("POST", "balance", "", { cardNumber, pin });
+    expect(nobody.status).toBe(404);
+    expect(await nobody.json()).toEqual({
+      code: "cart_not_found",
+      message: expect.stringContaining("addressOf"),
+    });
+    expect(shop.proxy.seen).toHaveLength(before);
     expect((await call("GET", "balance", "")).status).toBe(404);
+  });
+
+  it("says on the console what failed, and to the page only that it did", async () => {
+    const said = vi.spyOn(console, "error").mockImplementation(() => {});
+    try {
+      const broken = { cartOf: () => ({ id: "cart", totalCents: 10.5, currency: "EUR" }) };
+      const answer = await call("GET", "carts/cart", "", undefined, {}, broken);
+      expect([answer.status, (await answer.json()).code]).toEqual([500, "internal"]);
+      expect(said.mock.calls.flat().join(" ")).toMatch(/totalCents/);
+    } finally {
+      said.mockRestore();
+    }
+  });
+
+  it("in a shop without tables names what to run, on the console alone", async () => {
+    const said = vi.spyOn(console, "error").mockImplementation(() => {});
+    const store = createPostgresStore({ pool, schema: "nothing_here" });
+    try {
+      const bare = createCheckout({ client: shop.client, environment: "sandbox", store, sealingKeys });
+      const { cart, cookie } = newSession();
+      const handler = createHandler(bare, { cartOf });
+      const answer = await handler(
+        new Request(`${ORIGIN}/giftcards/carts/${cart.id}`, { headers: { cookie } }),
+      );
+      expect(await answer.text()).not.toMatch(/relation|giftcard_|migrate/);
+      expect(said.mock.calls.flat().join(" ")).toContain("run store.migrate()");
+      await expect(bare.commit({ id: "order", cart })).rejects.toMatchObject({ code: "not_migrated" });
+      await expect(bare.recover()).rejects.toMatchObject({ code: "not_migrated" });
+    } finally {
+      said.mockRestore();
+    }
   });
 
   it("touches the shopper's own cart only", async () => {
@@ -122,6 +167,7 @@ describe("the handler", () => {
       `["${cardNumber}"]`,
       `"${cardNumber}"`,
       "x".repeat(5000),
+      '{"quoteId":"\\u0000"}',
     ];
     for (const body of [...bodies, { cardNumber: Number(cardNumber), pin }]) {
       const answer = await call("POST", path, cookie, body);
@@ -129,6 +175,8 @@ describe("the handler", () => {
       expect([answer.status, JSON.parse(text).code]).toEqual([400, "invalid_request"]);
       expect(text).not.toContain(cardNumber.slice(0, 8));
     }
+    expect((await call("POST", `carts/${cart.id}/cards`, cookie, '{"quoteId":"\\u0000"}')).status).toBe(400);
+    expect((await call("DELETE", `carts/${cart.id}/cards/%00`, cookie)).status).toBe(404);
     const form = { "content-type": "application/x-www-form-urlencoded" };
     expect((await call("POST", path, cookie, `cardNumber=${cardNumber}&pin=${pin}`, form)).status).toBe(400);
     expect((await call("POST", path, cookie)).status).toBe(400);
@@ -141,7 +189,15 @@ describe("the handler", () => {
       (await call("GET", path, cookie, undefined, headers)).status;
     expect(await status({ origin: "https://evil.example", "sec-fetch-site": "cross-site" })).toBe(403);
     expect(await status({ origin: "null", "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await status({ origin: ORIGIN, "sec-fetch-site": "cross-site" })).toBe(200);
     expect(await status({ origin: "http://inside:8080", "sec-fetch-site": "same-origin" })).toBe(200);
+    // A link or a picture of another page names no origin, but where it comes from.
+    for (const site of ["cross-site", "same-site"]) {
+      const request = new Request(`${ORIGIN}/giftcards/${path}`, {
+        headers: { cookie, "sec-fetch-site": site },
+      });
+      expect((await createHandler(checkout, { cartOf })(request)).status).toBe(403);
+    }
     const named = await call("GET", path, cookie, undefined, { origin: "https://www.shop.example" });
     expect(named.headers.get("access-control-allow-origin")).toBe("https://www.shop.example");
     const preflight = await call("OPTIONS", path, "", undefined, {

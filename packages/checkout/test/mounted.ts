@@ -39,7 +39,7 @@ export async function callMounted(base: string, shop: Shop, session = newSession
   expect([quoted.status, quoted.headers.get("cache-control")]).toEqual([200, "no-store"]);
   expect(quoted.headers.get("access-control-allow-origin")).toBe(NAMED_ORIGIN);
   const applied = await call("POST", `${own}/cards`, { quoteId: quoted.body.quoteId });
-  expect(applied.body).toMatchObject({ coveredCents: 500, remainingCents: 6998 });
+  expect(applied.body).toMatchObject({ coveredCents: 500, remainderCents: 6998 });
   const sameOrigin = { origin: "http://inside:8080", "sec-fetch-site": "same-origin" };
   expect((await call("GET", own, undefined, sameOrigin)).body).toEqual(applied.body);
 

@@ -18,7 +18,7 @@ import {
   type RemainderAnswer,
   type ShopPayment,
 } from "../src/index.js";
-import { createSqliteStore } from "../src/sqlite-store.js";
+import { createSqliteStore } from "../src/store/sqlite/store.js";
 import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 
 const LEASE_MS = 1000;
@@ -85,7 +85,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       bank = "authorized";
       orders = new Map();
       // Each test has books of its own.
-      for (const table of ["action", "attempt", "tender", "purchase"])
+      for (const table of ["action", "charge", "tender", "purchase", "secret"])
         await store.sql(`delete from giftcard_${table}`);
     });
     afterAll(async () => {
@@ -131,8 +131,8 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       shop.proxy.set("devalue", "cut-after", 1);
       await expect(buy()).rejects.toMatchObject({ code: "outcome_unknown" });
       shop.proxy.withoutExtension(false);
-      const [attempt] = (await checkout().attempts({ states: ["needs_attention"] })).attempts;
-      return String(attempt?.reference);
+      const [charge] = (await checkout().charges({ states: ["needs_attention"] })).charges;
+      return String(charge?.reference);
     }
 
     const payments = async () => [...orders.values()];
@@ -151,7 +151,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       bank = "declined";
       await buy();
       expect(await reconcile()).toEqual({
-        ...{ ...days, attempts: 4, payments: 3, cards: null, moving: 0, differences: [] },
+        ...{ ...days, charges: 4, payments: 3, cards: null, moving: 0, differences: [] },
       });
       expect(await checkout().reconcile({ ...days, payments: orders.values() })).toMatchObject({
         differences: [],
@@ -164,7 +164,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     it("sees each difference with both sides", async () => {
       const [lost, final, refunded, owed] = [await buy(), await buy(), await buy(), await buy()];
       await cancel(await buy());
-      const attempts = (await checkout().attempts({ orderIds: [lost] })).attempts;
+      const charges = (await checkout().charges({ orderIds: [lost] })).charges;
       orders.delete(lost);
       write(final, { id: "payment 7", capturedCents: 5000 });
       write(refunded, { refundedCents: 2500 });
@@ -180,14 +180,14 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(seen.payment_missing).toEqual([
         {
           ...{ kind: "payment_missing", orderId: lost },
-          ...{ reference: attempts[0]?.reference, lastFour: attempts[0]?.lastFour },
+          ...{ reference: charges[0]?.reference, lastFour: charges[0]?.lastFour },
           journal: { says: "committed", cents: 5000 },
           other: { who: "payments", says: "nothing", cents: null },
         },
       ]);
-      expect(seen.attempt_missing).toEqual([
+      expect(seen.charge_missing).toEqual([
         {
-          ...{ kind: "attempt_missing", orderId: "order_none", reference: null, lastFour: null },
+          ...{ kind: "charge_missing", orderId: "order_none", reference: null, lastFour: null },
           journal: { says: "nothing", cents: null },
           other: { who: "payments", says: "order_none paid", cents: 1200 },
         },
@@ -234,12 +234,12 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     it("reads a month to its end, however many charges it has", async () => {
       const count = 1203;
       const at = store.moment(new Date("2026-03-15T12:00:00Z"));
-      const token = `(select sealed_token from giftcard_attempt where order_id = '${await buy()}')`;
+      const token = `(select sealed_token from giftcard_charge where order_id = '${await buy()}')`;
       await store.sql(`insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents,
           expires_at, created_at, updated_at)
         select 'gct_' || n, 'cart_' || n, 'spent', '1234', 'card ' || n, 5000, ${at}, ${at}, ${at}
         from ${store.numbers(count)}`);
-      await store.sql(`insert into giftcard_attempt (reference, tender_id, cart_id, external_id, order_id, environment,
+      await store.sql(`insert into giftcard_charge (reference, tender_id, cart_id, external_id, order_id, environment,
           base_url, company_id, state, last_four, amount_cents, deducted_cents, sealed_token, balance_before_cents,
           next_try_at, created_at, updated_at, sent_at, devalued_at)
         select 'gc_' || n, 'gct_' || n, 'cart_' || n, 'session_' || n, 'order_' || n, 'sandbox', 'http://cards.example',
@@ -256,7 +256,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(await checkout().statement(month)).toMatchObject({ grossCents: sumCents });
       expect((await checkout().statement(month)).lines).toHaveLength(count);
       const listed = await checkout().reconcile({ ...month, payments });
-      expect(listed).toMatchObject({ attempts: count, payments: count, differences: [] });
+      expect(listed).toMatchObject({ charges: count, payments: count, differences: [] });
       // The first, the last, and those where one page ends and the next begins.
       const byReference = [...orders.keys()].toSorted();
       const planted = [0, 499, 500, 999, 1000, count - 1].map((index) => String(byReference[index]));
@@ -303,7 +303,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       });
       while (isSelling) expect((await reconcile()).differences).toEqual([]);
       await selling;
-      expect(await reconcile()).toMatchObject({ attempts: 12, moving: 0, differences: [] });
+      expect(await reconcile()).toMatchObject({ charges: 12, moving: 0, differences: [] });
     });
 
     it("sees an order at the bank as moving for as long as its shopper may take, and no longer", async () => {
@@ -324,9 +324,9 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       const elsewhere = checkout(createClient({ baseUrl: shop.service.url, companyId, apiKey }));
       const theirs = await buy(undefined, elsewhere);
       expect(orders.has(theirs)).toBe(true);
-      expect(await reconcile()).toMatchObject({ attempts: 1, payments: 1, differences: [] });
+      expect(await reconcile()).toMatchObject({ charges: 1, payments: 1, differences: [] });
       expect(await elsewhere.reconcile({ ...days, payments })).toMatchObject({
-        attempts: 1,
+        charges: 1,
         differences: [],
       });
       expect((await checkout().statement(days)).grossCents).toBe(5000);
@@ -334,9 +334,9 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
 
     it("settles what only a person can tell, once, and is shown nothing sealed", async () => {
       const reference = await leaveToPerson();
-      const { attempts, count } = await checkout().attempts({ states: ["needs_attention"] });
+      const { charges, count } = await checkout().charges({ states: ["needs_attention"] });
       expect(count).toBe(1);
-      expect(attempts).toMatchObject([{ balanceBeforeCents: 7500, balanceAfterCents: 2500 }]);
+      expect(charges).toMatchObject([{ balanceBeforeCents: 7500, balanceAfterCents: 2500 }]);
       expect(await checkout().retry(reference, "ada")).toMatchObject({ state: "needs_attention" });
       const results = await Promise.all([
         checkout().markTaken(reference, "ada"),
@@ -351,8 +351,8 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       const id = await buy();
       const shown = JSON.stringify([
         evidence,
-        attempts,
-        await checkout().attempts(),
+        charges,
+        await checkout().charges(),
         await checkout().reverse(id),
       ]);
       for (const secret of ["eyJ", "sealed", "lease"]) expect(shown).not.toContain(secret);
@@ -362,19 +362,19 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       const reference = await leaveToPerson();
       const text = await readBlock("packages/checkout/README.md", "operate.js");
       const { from, to } = days;
-      const body = `${text}; return { health, attempts, grossCents, netCents, differences, moving };`;
+      const body = `${text}; return { health, charges, grossCents, netCents, differences, moving };`;
       const names = ["checkout", "daysOfMonth", "payments", "report", "console"];
       const operate = new ((async () => {}).constructor as FunctionConstructor)(...names, body);
       const printed: unknown[] = [];
       const log = (value: unknown) => void printed.push(value);
       const result = await operate(checkout(), () => ({ from, to }), payments, undefined, { log });
       expect(result).toMatchObject({
-        health: { attempts: { needs_attention: 1 } },
+        health: { charges: { needs_attention: 1 } },
         differences: [],
         moving: 0,
       });
-      expect(printed).toMatchObject([{ attempt: { reference, balanceAfterCents: 2500 } }]);
-      expect((await checkout().evidence(reference))?.attempt.state).toBe("refused");
+      expect(printed).toMatchObject([{ charge: { reference, balanceAfterCents: 2500 } }]);
+      expect((await checkout().evidence(reference))?.charge.state).toBe("refused");
     });
 
     it("takes an old sealing key out once everything is sealed under the new one", async () => {
@@ -382,11 +382,12 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       const newest = { id: "newest", key: Buffer.alloc(32, 9).toString("base64") };
       const keyed = (keys: typeof sealingKeys) => checkout(undefined, keys);
       expect((await keyed([newest]).health()).seals).toMatchObject({
-        unopenable: 1,
+        // The token, the card until its time has run out, and the key of the fingerprints.
+        unopenable: 3,
         missingKeyIds: ["test"],
       });
-      expect(await keyed([newest, ...sealingKeys]).reseal()).toBe(1);
-      expect((await keyed([newest]).health()).seals).toMatchObject({ unopenable: 0, counts: { newest: 1 } });
+      expect(await keyed([newest, ...sealingKeys]).reseal()).toBe(3);
+      expect((await keyed([newest]).health()).seals).toMatchObject({ unopenable: 0, counts: { newest: 3 } });
       expect(await keyed([newest]).reverse(id)).toMatchObject([{ state: "reversed" }]);
     });
 
@@ -395,8 +396,8 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(await checkout().health()).toMatchObject({
         environment: "sandbox",
         service: { isReachable: true, isKeyValid: true, fault: null, companyId: shop.client.companyId },
-        seals: { newestKeyId: "test", counts: { test: 1 }, unopenable: 0 },
-        attempts: { committed: 1 },
+        seals: { newestKeyId: "test", counts: { test: 3 }, unopenable: 0 },
+        charges: { committed: 1 },
       });
       const clock = (await checkout().health()).clock;
       expect(Math.abs(clock.databaseAheadMs)).toBeLessThan(1000);

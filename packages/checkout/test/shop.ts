@@ -1,19 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { createClient, type GiftcardClient } from "@giftcard-pay/client";
 import pg from "pg";
+import { inject } from "vitest";
 import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
+import { dropDatabase } from "../../../test/support/postgres.js";
 import { startGiftcardService, type TestService } from "../../../test/support/service.js";
+import { attachService } from "../../../test/support/shared-service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import {
-  type Attempt,
   type CartView,
+  type Charge,
   createEngine,
   createSealer,
   createSqlJournal,
   type Engine,
   type EngineOptions,
   type Journal,
-  journalSchema,
+  journalMigrations,
 } from "../src/index.js";
 
 export const sealingKeys = [{ id: "test", key: Buffer.alloc(32, 7).toString("base64") }];
@@ -41,12 +44,19 @@ export interface TestCard {
 }
 
 export async function startShop(): Promise<Shop> {
-  const [serviceDatabase, shopDatabase] = [await testDatabase(), await testDatabase()];
-  const service = await startGiftcardService({ databaseUrl: serviceDatabase, environment: "sandbox" });
+  const shared = inject("sharedService");
+  const service = shared
+    ? await attachService(shared)
+    : await startGiftcardService({
+        databaseUrl: await testDatabase(),
+        environment: "sandbox",
+        issuedAtOnce: 8,
+      });
+  const shopDatabase = await testDatabase();
   const { companyId, apiKey } = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
   const pool = new pg.Pool({ connectionString: shopDatabase, max: 20 });
-  for (const statement of journalSchema.up) await pool.query(statement);
+  for (const { sql } of journalMigrations) await pool.query(sql);
   const journal = createSqlJournal(async (text, params) => (await pool.query(text, params)).rows);
   const clientOf = (baseUrl: string) => createClient({ baseUrl, apiKey, companyId, timeoutMs: 1_500 });
   const direct = clientOf(service.url);
@@ -73,6 +83,8 @@ export async function startShop(): Promise<Shop> {
       await pool.end();
       await proxy.stop();
       await service.stop();
+      // One run of the tests for each of two thousand changed programs shares one server.
+      await dropDatabase(shopDatabase);
     },
   };
 }
@@ -89,7 +101,7 @@ export async function beginCharge(
   cart: CartView,
   card: TestCard,
   owner = "completion",
-): Promise<Attempt> {
+): Promise<Charge> {
   await engine.apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
   const [part] = (await engine.plan(cart)).parts;
   if (!part) throw new Error("nothing is planned");
@@ -99,6 +111,6 @@ export async function beginCharge(
 /** Lets every lease and wait run out, as the database's clock would. */
 export async function letLeasesRunOut(pool: pg.Pool): Promise<void> {
   await pool.query(
-    "update giftcard_attempt set lease_until = now() - interval '1 second', next_try_at = now() - interval '1 second'",
+    "update giftcard_charge set lease_until = now() - interval '1 second', next_try_at = now() - interval '1 second'",
   );
 }

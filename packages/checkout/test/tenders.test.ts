@@ -1,3 +1,4 @@
+import type { GiftcardClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newCart, type Shop, startShop } from "./shop.js";
 
@@ -22,14 +23,14 @@ describe("quoting and applying a card", () => {
       balanceCents: 7500,
       usableCents: 5000,
       limitedBy: "limit",
-      remainingCents: 2498,
+      remainderCents: 2498,
     });
     expect((await engine.summary(cart)).cards).toEqual([]);
     const summary = await engine.apply(cart, { quoteId: quote.quoteId });
     expect(summary).toMatchObject({
       totalCents: 7498,
       coveredCents: 5000,
-      remainingCents: 2498,
+      remainderCents: 2498,
       environment: "sandbox",
     });
     expect(shop.proxy.seen.slice(before).map((call) => call.operation)).toEqual(["balance"]);
@@ -68,12 +69,12 @@ describe("quoting and applying a card", () => {
       [5000, "limit"],
       [3000, "balance"],
     ]);
-    expect(both.remainingCents).toBe(4000);
+    expect(both.remainderCents).toBe(4000);
     const smaller = await engine.summary({ ...cart, totalCents: 6000 });
     expect(smaller.cards.map((c) => c.amountCents)).toEqual([5000, 1000]);
-    expect(smaller.remainingCents).toBe(0);
+    expect(smaller.remainderCents).toBe(0);
     const one = await engine.remove(cart, both.cards[0]?.id ?? "");
-    expect(one).toMatchObject({ coveredCents: 3000, remainingCents: 9000 });
+    expect(one).toMatchObject({ coveredCents: 3000, remainderCents: 9000 });
     await expect(engine.remove(cart, both.cards[0]?.id ?? "")).rejects.toEqual(
       refusal("applied_card_not_found"),
     );
@@ -103,12 +104,106 @@ describe("quoting and applying a card", () => {
       refusal("currency_not_supported"),
     );
     await expect(engine.apply(cart, { quoteId: "gct_unknown" })).rejects.toEqual(refusal("quote_expired"));
+    // No text to PostgreSQL.
+    await expect(engine.apply(cart, { quoteId: "gct_\0" })).rejects.toEqual(refusal("invalid_request"));
+    await expect(engine.remove(cart, "gct_\0")).rejects.toEqual(refusal("applied_card_not_found"));
     await engine.apply(cart, await shop.card(1000));
     await engine.apply(cart, await shop.card(1000));
     await expect(engine.quote(cart, await shop.card(1000))).rejects.toEqual(refusal("too_many_cards"));
     await expect(engine.quote({ ...cart, totalCents: 1500 }, await shop.card(1))).rejects.toEqual(
       refusal("nothing_to_pay"),
     );
+  });
+
+  it("refuses a quote that is none, and a total that is none, before it asks anybody", async () => {
+    const engine = shop.engine();
+    const cart = newCart(7498);
+    const before = shop.proxy.seen.length;
+    for (const quoteId of ["", 12, null])
+      await expect(engine.apply(cart, { quoteId } as never)).rejects.toEqual(refusal("invalid_request"));
+    for (const totalCents of [Number.NaN, 74.98, -1, "7498" as never])
+      await expect(engine.plan({ ...cart, totalCents })).rejects.toEqual(refusal("internal"));
+    expect(shop.proxy.seen).toHaveLength(before);
+  });
+
+  it("reads an entry without the white space around it, and refuses what is too long to be one", async () => {
+    const { cardNumber, pin } = await shop.card(1000);
+    const cart = newCart(7498);
+    const before = shop.proxy.seen.length;
+    const long = "1".repeat(65);
+    for (const entry of [
+      { cardNumber: long, pin },
+      { cardNumber, pin: long },
+    ])
+      await expect(shop.engine().quote(cart, entry)).rejects.toEqual(refusal("invalid_request"));
+    expect(shop.proxy.seen).toHaveLength(before);
+    const spaced = { cardNumber: `  ${cardNumber}\n`, pin: `\t${pin} ` };
+    expect(await shop.engine().quote(cart, spaced)).toMatchObject({ lastFour: cardNumber.slice(-4) });
+  });
+
+  it("has room for a card beside one whose time has run out", async () => {
+    const engine = shop.engine({ maxCards: 1 });
+    const cart = newCart(7498);
+    await engine.apply(cart, await shop.card(500));
+    await shop.pool.query("update giftcard_tender set expires_at = now() where cart_id = $1", [cart.id]);
+    expect(await engine.apply(cart, await shop.card(1000))).toMatchObject({ coveredCents: 1000 });
+  });
+
+  it("refuses a card that can't be spent, with the cause", async () => {
+    const cart = newCart(7498);
+    const expired = await shop.service.issueCard({ balanceCents: 1000, expires: "2020-01-31" });
+    await expect(shop.engine().quote(cart, expired)).rejects.toEqual(refusal("card_expired"));
+    /** What a service may say that knows more kinds of cards than ours. */
+    const answers: [object, string][] = [
+      [{ currency: "USD" }, "currency_not_supported"],
+      [{ cardStatus: "Not activated" }, "card_not_active"],
+      [{ cardStatus: "No balance" }, "card_no_balance"],
+      [{ cardStatus: "Active", balanceCents: 0 }, "card_no_balance"],
+    ];
+    for (const [answer, code] of answers) {
+      const balance: GiftcardClient["balance"] = async (card) => ({
+        ...(await shop.client.balance(card)),
+        ...answer,
+      });
+      const engine = shop.engine({ client: { ...shop.client, balance } });
+      await expect(engine.quote(cart, await shop.card(1000)), code).rejects.toEqual(refusal(code));
+    }
+    const lower: GiftcardClient["balance"] = async (card) => ({
+      ...(await shop.client.balance(card)),
+      currency: "eur",
+    });
+    const engine = shop.engine({ client: { ...shop.client, balance: lower } });
+    expect(await engine.quote(cart, await shop.card(1000))).toMatchObject({ usableCents: 1000 });
+  });
+
+  it("takes no more cards than it may, also when eight tabs apply them at the same time", async () => {
+    const cart = newCart(50_000);
+    const engine = shop.engine();
+    const cards = await Promise.all(Array.from({ length: 8 }, () => shop.card(1000)));
+    const quotes = await Promise.all(cards.map((card) => engine.quote(cart, card)));
+    const results = await Promise.allSettled(
+      quotes.map(({ quoteId }) => shop.engine().apply(cart, { quoteId })),
+    );
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    expect(refused).toEqual(Array(3).fill(refusal("too_many_cards")));
+    expect((await engine.summary(cart)).cards).toHaveLength(5);
+  });
+
+  it("lets go of a quote after 15 minutes, though its card could still be charged", async () => {
+    const engine = shop.engine();
+    const cart = newCart(7498);
+    const quotedAgo = async (minutes: number) => {
+      const { quoteId } = await engine.quote(cart, await shop.card(1000));
+      await shop.pool.query(
+        "update giftcard_tender set created_at = now() - $2 * interval '1 minute' where id = $1",
+        [quoteId, minutes],
+      );
+      return quoteId;
+    };
+    const late = await quotedAgo(16);
+    await expect(engine.apply(cart, { quoteId: late })).rejects.toEqual(refusal("quote_expired"));
+    const inTime = await quotedAgo(14);
+    expect((await engine.apply(cart, { quoteId: inTime })).coveredCents).toBe(1000);
   });
 
   it("binds a card to its cart", async () => {
@@ -145,5 +240,78 @@ describe("quoting and applying a card", () => {
     await expect(engine.quote(newCart(100), await shop.card(100))).rejects.toEqual(
       refusal("service_unavailable"),
     );
+  });
+});
+
+describe("a change of the cart with something that must happen with it", () => {
+  const failure = new Error("the session can't be deleted");
+  const fail = async () => {
+    throw failure;
+  };
+  const told: string[] = [];
+  const newEngine = () => shop.engine({ onTender: ({ event }) => told.push(event) });
+  beforeEach(() => told.splice(0));
+
+  it("applies no card when that fails, and the quote may be applied again", async () => {
+    const engine = newEngine();
+    const cart = newCart(7498);
+    const { quoteId } = await engine.quote(cart, await shop.card(1000));
+    let seen = 0;
+    const look = async () => {
+      seen = (await engine.summary(cart)).coveredCents;
+      await fail();
+    };
+    await expect(engine.apply(cart, { quoteId }, look)).rejects.toBe(failure);
+    expect(seen).toBe(1000);
+    expect((await engine.summary(cart)).cards).toEqual([]);
+    expect(told).toEqual([]);
+    let calls = 0;
+    const count = async () => {
+      calls += 1;
+    };
+    expect((await engine.apply(cart, { quoteId }, count)).coveredCents).toBe(1000);
+    expect((await engine.apply(cart, { quoteId }, count)).coveredCents).toBe(1000);
+    expect([calls, told]).toEqual([1, ["applied"]]);
+  });
+
+  it("leaves an expired card where it was that gave way", async () => {
+    const engine = newEngine();
+    const cart = newCart(7498);
+    const card = await shop.card(1000);
+    await engine.apply(cart, card);
+    await shop.pool.query("update giftcard_tender set expires_at = now() where cart_id = $1", [cart.id]);
+    const before = await engine.summary(cart);
+    expect(before.cards).toMatchObject([{ state: "expired" }]);
+    await expect(engine.apply(cart, card, fail)).rejects.toBe(failure);
+    expect(await engine.summary(cart)).toEqual(before);
+  });
+
+  it("tells of a card that was applied, and that was removed", async () => {
+    const changes: unknown[] = [];
+    const engine = shop.engine({ onTender: (change) => changes.push(change) });
+    const cart = newCart(7498);
+    const { cards } = await engine.apply(cart, await shop.card(1000));
+    const tenderId = cards[0]?.id ?? "";
+    await engine.remove(cart, tenderId);
+    expect(changes).toEqual([
+      { event: "applied", cartId: cart.id, tenderId },
+      { event: "removed", cartId: cart.id, tenderId },
+    ]);
+  });
+
+  it("removes no card when that fails, and the card can be charged", async () => {
+    const engine = newEngine();
+    const cart = newCart(7498);
+    const { cards } = await engine.apply(cart, await shop.card(1000));
+    const id = cards[0]?.id ?? "";
+    const throwsAtOnce = () => {
+      throw failure;
+    };
+    for (const also of [fail, throwsAtOnce])
+      await expect(engine.remove(cart, id, also)).rejects.toBe(failure);
+    expect(told).toEqual(["applied"]);
+    const [part] = (await engine.plan(cart)).parts;
+    if (!part) throw new Error("nothing is planned");
+    expect((await engine.begin(cart, part, `session_${cart.id}`, "completion")).state).toBe("intent");
   });
 });

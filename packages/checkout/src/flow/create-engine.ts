@@ -1,0 +1,76 @@
+import { CheckoutError } from "../errors.js";
+import { createFingerprints } from "../sealing/fingerprints.js";
+import type { Charge } from "../store/journal.js";
+import { viewCharge } from "./charge-view.js";
+import { createCharges } from "./charges.js";
+import { moveAndTell } from "./context.js";
+import { createDecisions } from "./decisions.js";
+import type { Engine, EngineOptions } from "./engine.js";
+import { createLateWrites } from "./late-writes.js";
+import { createReport, guardObserver } from "./observers.js";
+import { createRecovery } from "./recovery.js";
+import { createTenders } from "./tenders.js";
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Makes the money flow of one shop.
+ *
+ * @param options the service's client, where the flow is written down, the seals, and the limits
+ * @throws {TypeError} when the client has no company id, without which no card can be charged
+ */
+export function createEngine(options: EngineOptions): Engine {
+  const { client, journal, sealer, leaseMs = 2 * MINUTE_MS, maxCards = 5 } = options;
+  const environment = options.environment ?? client.environment ?? "live";
+  const { companyId } = client;
+  if (companyId === undefined) throw new TypeError("The gift card client needs a companyId.");
+  const report = createReport(options.onFailure);
+  const tellChange = guardObserver(options.onChange, report);
+  const onChange = (charge: Charge) => tellChange(viewCharge(charge));
+  const tenders = createTenders({
+    client,
+    journal,
+    sealer,
+    fingerprints: createFingerprints(journal, sealer),
+    environment,
+    maxCards,
+    tenderLifeMs: options.tenderLifeMs ?? 120 * MINUTE_MS,
+    quoteLifeMs: options.quoteLifeMs ?? 15 * MINUTE_MS,
+    guessLimits: options.guessLimits ?? {},
+    onTender: guardObserver(options.onTender, report),
+  });
+  const context = {
+    client,
+    journal,
+    sealer,
+    environment,
+    companyId,
+    leaseMs,
+    maxCards,
+    onChange,
+    report,
+    lateWrites: createLateWrites(moveAndTell({ journal, onChange }), report),
+  };
+  const recovery = createRecovery(context);
+  const charges = createCharges(context, recovery);
+  return {
+    environment,
+    journal,
+    ...tenders,
+    ...createDecisions(context, recovery),
+    checkCovers(plan, otherCents) {
+      if (otherCents === plan.remainderCents) return;
+      if (plan.hasSettling) throw new CheckoutError("payment_in_progress");
+      throw new CheckoutError(plan.hasExpired ? "applied_card_expired" : "amount_changed");
+    },
+    begin: charges.begin,
+    devalue: charges.devalue,
+    commit: charges.commit,
+    capture: charges.capture,
+    reverse: charges.reverse,
+    void: charges.void,
+    settle: recovery.settle,
+    recover: recovery.recover,
+    renew: (owner) => journal.renew(owner, leaseMs),
+  };
+}

@@ -1,0 +1,229 @@
+import { randomUUID } from "node:crypto";
+import { CheckoutError } from "../errors.js";
+import { heldStates } from "../store/charge-states.js";
+import type { CheckoutStore } from "../store/checkout-store.js";
+import type { Charge } from "../store/journal.js";
+import {
+  type Purchase,
+  type PurchaseChange,
+  type PurchaseStore,
+  undecidedStates,
+} from "../store/purchase-store.js";
+import { type Engine, LEAVE } from "./engine.js";
+import { retryDelayMs } from "./recovery.js";
+import { faultCode, type Remainder } from "./remainder.js";
+
+/** What the parts of a purchase share. */
+export interface PurchaseContext extends CheckoutStore {
+  readonly engine: Engine;
+  readonly remainder: Remainder;
+  readonly leaseMs: number;
+  /** Tells of a change of state; whoever hears it has no say in it. */
+  readonly tell: (purchase: Purchase) => void;
+  /** Hears of failures that nobody waits for. */
+  readonly report: (failure: unknown) => void;
+}
+
+/** Where a purchase goes whose money goes back: the state that it ends in, and the reason that its charges get. */
+const ends = {
+  voiding: { to: "failed", reason: "completion_failed" },
+  reversing: { to: "reversed", reason: "order_canceled" },
+  refunding: { to: "refunded", reason: "refunded" },
+} as const;
+type Reversing = keyof typeof ends;
+
+/** Whether what was taken for it is being reversed, or is owed. */
+export const isReversing = (purchase: Purchase): purchase is Purchase & { state: Reversing } =>
+  purchase.state in ends;
+
+/** What a caller holds a purchase by: nobody else's name. */
+export const newOwner = () => randomUUID();
+
+/**
+ * The steps by which a purchase is decided. Each decision is one compare-and-set of its state, made before anything is
+ * done because of it; so whoever comes second, in this process or another, finds it decided and does nothing.
+ * A charge that is on a card is decided with its purchase, and never alone: `orderOf` tells recovery so.
+ */
+export function createPurchaseSteps(context: PurchaseContext) {
+  const { engine, journal, purchases, remainder, leaseMs, tell, report } = context;
+
+  const chargesOf = async ({ cartId, runId }: Purchase): Promise<Charge[]> =>
+    (await journal.chargesOfCart(cartId)).filter((charge) => charge.externalId.startsWith(`${runId}:`));
+
+  /** What the order has of its cards and its remainder, where that is paid. */
+  async function heldCents(purchase: Purchase): Promise<number> {
+    const held = (await chargesOf(purchase)).filter((charge) => heldStates.includes(charge.state));
+    return held.reduce((sum, charge) => sum + (charge.deductedCents ?? 0), purchase.remainderCents);
+  }
+
+  async function change(orderId: string, wanted: PurchaseChange): Promise<Purchase | null> {
+    const changed = await purchases.change(orderId, wanted);
+    if (changed && !wanted.from.includes(wanted.to)) tell(changed);
+    return changed;
+  }
+
+  const begin: PurchaseStore["begin"] = async (wanted, lease) => {
+    const purchase = await purchases.begin(wanted, lease);
+    if (purchase.runId === wanted.runId) tell(purchase);
+    return purchase;
+  };
+
+  const reread = async (purchase: Purchase): Promise<Purchase> =>
+    (await purchases.read(purchase.orderId)) ?? purchase;
+
+  /**
+   * Decides that the order is paid, and then gives its charges to it.
+   *
+   * @returns the purchase as it stands: paid, unless it was decided otherwise before
+   * @throws {CheckoutError} payment_in_progress where the cards and the remainder aren't the total
+   */
+  async function complete(purchase: Purchase): Promise<Purchase> {
+    const { orderId, runId, totalCents, remainderCents } = purchase;
+    const charges = await chargesOf(purchase);
+    const held = charges.filter((charge) => charge.state === "devalued");
+    const paidCents = held.reduce((sum, charge) => sum + (charge.deductedCents ?? 0), remainderCents);
+    if (paidCents !== totalCents) {
+      const now = await reread(purchase);
+      if (now.runId !== runId || !undecidedStates.includes(now.state)) return now;
+      throw new CheckoutError("payment_in_progress");
+    }
+    const paid = await change(orderId, { from: undecidedStates, to: "paid", runId, lease: null });
+    if (!paid) return reread(purchase);
+    for (const { reference } of charges) {
+      // What fails here is recovery's: it finds the order paid.
+      await engine.commit(reference, runId, orderId).catch(report);
+    }
+    return paid;
+  }
+
+  /** What recovery does with a charge that nobody holds any more: what its purchase says. */
+  async function orderOf({ orderId, externalId }: Charge): Promise<string | null | typeof LEAVE> {
+    const purchase = orderId === null ? null : await purchases.read(orderId);
+    if (!purchase || !externalId.startsWith(`${purchase.runId}:`)) return null;
+    if (undecidedStates.includes(purchase.state)) return LEAVE;
+    return purchase.state === "paid" ? orderId : null;
+  }
+
+  /**
+   * Decides that the purchase is void, and reverses what can be reversed now.
+   *
+   * @param options.owner only while this one holds it
+   * @param options.isLate the remainder may have been taken after it was reversed: what was voided is voided again
+   * @returns the purchase as it stands: voided, unless it was decided otherwise before
+   */
+  async function voidPurchase(
+    purchase: Purchase,
+    reason: string,
+    { owner, isLate = false }: { owner?: string; isLate?: boolean } = {},
+  ): Promise<Purchase> {
+    const { orderId, runId } = purchase;
+    const lease = { owner: newOwner(), forMs: leaseMs };
+    const wanted = { to: "voiding", runId, lease, ...(owner === undefined ? {} : { owner }) } as const;
+    const from = isLate ? ([...undecidedStates, "failed"] as const) : undecidedStates;
+    let owed = await change(orderId, { ...wanted, from });
+    // Whoever is at it may have asked too early; from now on it isn't theirs.
+    if (!owed && isLate) owed = await change(orderId, { ...wanted, from: ["voiding"] });
+    return owed && isReversing(owed) ? reverseAll(owed, lease.owner, reason) : reread(purchase);
+  }
+
+  /** Reverses the cards' part of a purchase. @returns why not all of it went, or null */
+  async function reverseCards(purchase: Purchase, reason: string): Promise<string | null> {
+    let fault: string | null = null;
+    for (const { reference } of await chargesOf(purchase)) {
+      try {
+        await engine.reverse(reference, reason);
+      } catch (error) {
+        report(error);
+        fault ??= faultCode("card", error);
+      }
+    }
+    return fault;
+  }
+
+  /** Cancels the remainder, unless somebody else has taken the purchase over. @returns why it didn't go, or null */
+  async function cancelRemainder(purchase: Purchase, owner: string): Promise<string | null> {
+    const { orderId, state, runId } = purchase;
+    if (purchase.remainderCents === 0 || state === "refunding") return null;
+    // The cards may have taken long. The call ends before the lease does.
+    const lease = { owner, forMs: leaseMs };
+    if (!(await purchases.change(orderId, { from: [state], to: state, runId, owner, lease }))) return null;
+    try {
+      await remainder.cancel(purchase);
+      return null;
+    } catch (error) {
+      report(error);
+      return faultCode("cancel", error);
+    }
+  }
+
+  /** Reverses all of it: the cards first, then the remainder. A part that fails holds back no other. */
+  async function reverseAll(
+    purchase: Purchase & { state: Reversing },
+    owner: string,
+    reason: string = ends[purchase.state].reason,
+  ): Promise<Purchase> {
+    const { orderId, runId, state } = purchase;
+    const cardsFault = await reverseCards(purchase, reason);
+    const fault = (await cancelRemainder(purchase, owner)) ?? cardsFault;
+    const held = { from: [state], runId, owner, lease: null } as const;
+    const now =
+      fault === null
+        ? await change(orderId, { ...held, to: ends[state].to })
+        : await putOff(purchase, owner, fault);
+    return now ?? reread(purchase);
+  }
+
+  /** Writes down why the next step failed, and when it is tried again. */
+  function putOff(purchase: Purchase, owner: string, lastError: string): Promise<Purchase | null> {
+    const { orderId, runId, state, tries } = purchase;
+    const retryInMs = retryDelayMs(tries);
+    return purchases.change(orderId, {
+      ...{ from: [state], to: state, runId, owner, lease: null, retryInMs, lastError },
+    });
+  }
+
+  /** Ends a purchase that this caller holds, by what became of its remainder. */
+  async function decide(purchase: Purchase, owner: string): Promise<Purchase> {
+    if (isReversing(purchase)) return reverseAll(purchase, owner);
+    // What the cards cover alone is paid as soon as it is written down; this wasn't.
+    if (purchase.remainderCents === 0) return voidPurchase(purchase, "never_ordered", { owner });
+    let status: Awaited<ReturnType<Remainder["status"]>>;
+    try {
+      status = await remainder.status(purchase);
+    } catch (error) {
+      report(error);
+      return (await putOff(purchase, owner, faultCode("status", error))) ?? reread(purchase);
+    }
+    if (status !== "authorized") {
+      const reason = purchase.state === "pending" ? "remainder_lapsed" : "never_ordered";
+      return voidPurchase(purchase, reason, { owner });
+    }
+    return complete(purchase).catch((error: unknown) => {
+      if (!(error instanceof CheckoutError)) throw error;
+      return voidPurchase(purchase, "completion_failed");
+    });
+  }
+
+  /** Takes the purchase of this order, where nobody holds it; or null. */
+  async function claim(orderId: string, owner = newOwner()) {
+    const [purchase] = await purchases.claim({ owner, forMs: leaseMs }, 1, orderId);
+    return purchase ? { purchase, owner } : null;
+  }
+
+  return {
+    chargesOf,
+    begin,
+    change,
+    claim,
+    decide,
+    reverseAll,
+    heldCents,
+    orderOf,
+    reread,
+    reverseCards,
+    complete,
+    voidPurchase,
+  };
+}
+
+export type PurchaseSteps = ReturnType<typeof createPurchaseSteps>;

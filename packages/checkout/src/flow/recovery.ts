@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { type Cents, GiftcardError, ProtocolError, RefusedError } from "@giftcard-pay/client";
+import { SealError } from "../sealing/seal.js";
+import { chargedStates, recoverableStates } from "../store/charge-states.js";
+import type { Charge, Move } from "../store/journal.js";
+import { type FlowContext, moveAndTell } from "./context.js";
+import type { Engine, RecoverOptions } from "./engine.js";
+import { insist } from "./late-writes.js";
+import { codeOf } from "./observers.js";
+
+type OrderOf = RecoverOptions["orderOf"];
+/** What else becomes of a charge and its tender. */
+type Also = Pick<Move, "restore" | "orderId">;
+
+/** Sealed under a key that this process lacks, and another one may have. */
+const LACKS_KEY = "seal_unknown_key";
+const isOfOtherKey = (error: unknown) => error instanceof SealError && error.fault === "unknown_key";
+
+const FIRST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 60 * 60_000;
+
+/** Doubles from five seconds to an hour, with jitter, so that a service that comes back isn't met by all at once. */
+export function retryDelayMs(tries: number): number {
+  const ceiling = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 20));
+  return Math.round(ceiling * (0.5 + Math.random() / 2));
+}
+
+/** What the service reversed is what it had taken: the charge shows both. */
+function whatWasTaken(
+  { amountCents }: Charge,
+  end: { outcome: string; refundedCents?: Cents },
+): { deductedCents?: Cents } {
+  const { refundedCents = 0 } = end;
+  return refundedCents > 0 && refundedCents <= amountCents ? { deductedCents: refundedCents as Cents } : {};
+}
+
+/** The part of the flow that reverses charges, or makes certain that nothing was taken. */
+export function createRecovery(context: FlowContext) {
+  const { client, journal, sealer, leaseMs } = context;
+  const move = moveAndTell(context);
+
+  /** Only the service that the charge names is asked: its reference and token mean nothing, or harm, elsewhere. */
+  const isOurs = (charge: Charge) =>
+    charge.environment === context.environment &&
+    charge.baseUrl === client.baseUrl &&
+    charge.companyId === context.companyId;
+
+  const current = async (reference: string): Promise<Charge> => {
+    const charge = await journal.charge(reference);
+    if (!charge) throw new TypeError(`There is no charge ${reference}.`);
+    return charge;
+  };
+
+  const toPerson = (charge: Charge, reason: string) =>
+    move(charge.reference, { from: [charge.state], to: "needs_attention", reason, lease: null });
+
+  async function later(charge: Charge, lastError: string): Promise<Charge> {
+    const retryInMs = retryDelayMs(charge.tries);
+    const waiting = { from: [charge.state], to: charge.state, retryInMs, lastError, lease: null };
+    return (await move(charge.reference, waiting)) ?? current(charge.reference);
+  }
+
+  /**
+   * Ends a charge of unknown outcome by its key. It stays unknown while the service can't be asked.
+   *
+   * @param refusal what the service refused it with, without a word of the key; believed if it can't end by key
+   */
+  async function endByKey(charge: Charge, refusal?: string): Promise<Charge> {
+    if (!isOurs(charge))
+      return (await toPerson(charge, "service_not_configured")) ?? current(charge.reference);
+    const settled = { from: ["unknown"], sealedCard: null, lease: null } as const;
+    const refuse = async (why: { reason?: string }) =>
+      (await move(charge.reference, { ...settled, to: "refused", ...why })) ?? current(charge.reference);
+    try {
+      const end = await client.endDevalue(charge.reference);
+      if (end.outcome === "not_done") return refuse({});
+      const reversed = { ...settled, to: "reversed", ...whatWasTaken(charge, end) } as const;
+      return (await move(charge.reference, reversed)) ?? current(charge.reference);
+    } catch (error) {
+      if (!(error instanceof GiftcardError)) throw error;
+      if (error instanceof ProtocolError && error.code === "extension_not_supported")
+        return refusal ? refuse({ reason: refusal }) : readEvidence(charge);
+      return later(charge, error.code);
+    }
+  }
+
+  /** A service that can't end by key leaves a balance as the only evidence, and a balance is not proof. */
+  async function readEvidence(charge: Charge): Promise<Charge> {
+    let balanceAfterCents: Charge["balanceAfterCents"] = null;
+    try {
+      if (charge.sealedCard && isOurs(charge)) {
+        const card = await sealer.openChargeCard(charge.sealedCard, charge.reference);
+        balanceAfterCents = (await client.balance(card)).balanceCents;
+      }
+    } catch (error) {
+      if (isOfOtherKey(error)) return later(charge, LACKS_KEY);
+      if (!(error instanceof GiftcardError || error instanceof SealError)) throw error;
+    }
+    const asked = await move(charge.reference, {
+      from: [charge.state],
+      to: "needs_attention",
+      reason: "outcome_unknown",
+      lease: null,
+      ...(balanceAfterCents === null ? {} : { balanceAfterCents }),
+    });
+    return asked ?? current(charge.reference);
+  }
+
+  /** Tries a reversal that is written down as owed. Only 200 and 409 (done before) settle it. */
+  async function reverseOwed(charge: Charge): Promise<Charge> {
+    if (!isOurs(charge))
+      return (await toPerson(charge, "service_not_configured")) ?? current(charge.reference);
+    const reversed = { from: ["reversing"], to: "reversed", sealedCard: null, lease: null } as const;
+    try {
+      const cancelToken = await sealer.openToken(charge.sealedToken ?? "", charge.reference);
+      const { refundedCents } = await client.cancelDevalue({ cancelToken });
+      if (refundedCents !== charge.deductedCents) {
+        // Were this lost, the next try would hear that all is done.
+        return (await insist(() => toPerson(charge, "refund_differs"))) ?? current(charge.reference);
+      }
+      return (await move(charge.reference, reversed)) ?? current(charge.reference);
+    } catch (error) {
+      // A process with the key does it, such as one that has the newer keys already.
+      if (isOfOtherKey(error)) return later(charge, LACKS_KEY);
+      if (error instanceof SealError)
+        return (await toPerson(charge, `seal_${error.fault}`)) ?? current(charge.reference);
+      if (!(error instanceof GiftcardError)) throw error;
+      if (error instanceof RefusedError && error.code === "token_used") {
+        return (await move(charge.reference, reversed)) ?? current(charge.reference);
+      }
+      if (error instanceof RefusedError && error.code === "token_invalid") {
+        return (await toPerson(charge, "token_invalid")) ?? current(charge.reference);
+      }
+      return later(charge, error.code);
+    }
+  }
+
+  /** @param also what else becomes of the charge and its tender, in whatever state it is */
+  async function reverse(reference: string, reason: string, also: Also = {}): Promise<Charge> {
+    await context.lateWrites.flush();
+    const lease = { owner: randomUUID(), forMs: leaseMs };
+    const never = { from: ["intent"], to: "refused", reason, sealedCard: null, lease: null } as const;
+    const owed = { from: chargedStates, to: "reversing", reason, lease } as const;
+    const moved =
+      (await move(reference, { ...never, ...also })) ?? (await move(reference, { ...owed, ...also }));
+    if (moved) return moved.state === "reversing" ? reverseOwed(moved) : moved;
+    const charge = await current(reference);
+    // It has come so far at this very moment.
+    if (chargedStates.includes(charge.state)) return reverse(reference, reason, also);
+    // What can't be reversed, or is already, stays what it is; its card may be the cart's again.
+    const stays = { from: [charge.state], to: charge.state, ...also };
+    const now = (also.restore && (await journal.move(reference, stays))) ?? charge;
+    return now.state === "reversing" ? reverseOwed(now) : now;
+  }
+
+  const voidCharge: Engine["void"] = (reference, { orderIsGone = false } = {}) => {
+    const restore = { maxCards: context.maxCards };
+    return reverse(reference, "completion_failed", orderIsGone ? { restore, orderId: null } : { restore });
+  };
+
+  /** Settles a claimed charge, whatever a crash or a lost answer left it in; a devalued one by its order. */
+  async function settleClaimed(charge: Charge, owner: string, orderId: string | null): Promise<Charge> {
+    const { reference } = charge;
+    switch (charge.state) {
+      case "intent": {
+        const never = { from: ["intent"], to: "refused", reason: "not_sent", sealedCard: null } as const;
+        return (await move(reference, { ...never, owner, lease: null })) ?? current(reference);
+      }
+      case "sent": {
+        const interrupted = { from: ["sent"], to: "unknown", reason: "interrupted", owner } as const;
+        const unknown = await move(reference, interrupted);
+        return unknown ? endByKey(unknown) : current(reference);
+      }
+      case "devalued": {
+        if (orderId !== null) {
+          const paid = { from: ["devalued"], to: "committed", orderId, owner, lease: null } as const;
+          return (await move(reference, paid)) ?? current(reference);
+        }
+        const unordered = { from: ["devalued"], to: "reversing", reason: "never_ordered", owner } as const;
+        const owed = await move(reference, unordered);
+        return owed ? reverseOwed(owed) : current(reference);
+      }
+      case "unknown":
+        return endByKey(charge);
+      case "reversing":
+        return reverseOwed(charge);
+      default:
+        return charge;
+    }
+  }
+
+  /** Settles one that is due; null where it isn't ours to settle. What it fails with is written down, and never thrown. */
+  async function settleDue(due: Charge, orderOf: OrderOf): Promise<Charge | null> {
+    const lease = { owner: randomUUID(), forMs: leaseMs };
+    try {
+      // Asked before it is taken, so that who decides about it instead still holds it.
+      const orderId = due.state === "devalued" && orderOf ? await orderOf(due) : null;
+      if (orderId !== null && typeof orderId !== "string") return null;
+      const claimed = await journal.claim(due.reference, lease);
+      return claimed && (await settleClaimed(claimed, lease.owner, orderId));
+    } catch (error) {
+      context.report(error);
+      return putOff(due, lease.owner, error).catch((again: unknown) => {
+        context.report(again);
+        return due;
+      });
+    }
+  }
+
+  async function putOff(due: Charge, owner: string, error: unknown): Promise<Charge> {
+    const now = await current(due.reference);
+    if (!recoverableStates.includes(now.state)) return now;
+    const held = now.leaseOwner === owner ? { owner, lease: null } : {};
+    const change = { retryInMs: retryDelayMs(now.tries), lastError: codeOf(error) ?? "internal", ...held };
+    return (await move(now.reference, { from: [now.state], to: now.state, ...change })) ?? now;
+  }
+
+  /** Settles one after the other, so that a slow service can't outlast the leases of those that wait. */
+  async function settleAll({ limit = Number.POSITIVE_INFINITY, orderOf }: RecoverOptions, cartId?: string) {
+    await context.lateWrites.flush();
+    const settled: Charge[] = [];
+    let due = await journal.nextDue("", cartId);
+    while (due && settled.length < limit) {
+      const charge = await settleDue(due, orderOf);
+      if (charge) settled.push(charge);
+      due = await journal.nextDue(due.reference, cartId);
+    }
+    return settled;
+  }
+
+  async function settle(cartId: string, options: RecoverOptions = {}): Promise<void> {
+    await settleAll(options, cartId);
+  }
+
+  async function recover(options: RecoverOptions = {}): Promise<Charge[]> {
+    const settled = await settleAll(options);
+    await journal.purge().catch(context.report);
+    return settled;
+  }
+
+  return { endByKey, readEvidence, reverseOwed, reverse, void: voidCharge, settle, recover };
+}
+
+export type Recovery = ReturnType<typeof createRecovery>;

@@ -1,0 +1,221 @@
+import { randomUUID } from "node:crypto";
+import { type Cents, type GiftcardClient, MAX_DEDUCTION_CENTS, Secret } from "@giftcard-pay/client";
+import { CheckoutError, toCheckoutError } from "../errors.js";
+import type {
+  AppliedCard,
+  ApplyRequest,
+  CardBalance,
+  CardEntry,
+  CartSummary,
+  LimitedBy,
+  Quote,
+} from "../http/storefront.js";
+import type { Fingerprints } from "../sealing/fingerprints.js";
+import type { Card, Sealer } from "../sealing/seal.js";
+import type { Journal, Tender } from "../store/journal.js";
+import { tenderAudience } from "./context.js";
+import type { CartView, PaymentPlan, TenderChange } from "./engine.js";
+import { createGuessLimits, type Guesser, type GuessLimits } from "./guess-limits.js";
+
+/** What one card pays of what is left of an order: the smallest of that, its balance, and the limit of a devalue. */
+export function cardShare(
+  leftCents: number,
+  balanceCents: number,
+): { amountCents: number; limitedBy: LimitedBy } {
+  const amountCents = Math.min(leftCents, balanceCents, MAX_DEDUCTION_CENTS);
+  const limitedBy = amountCents === leftCents ? "order" : amountCents === balanceCents ? "balance" : "limit";
+  return { amountCents, limitedBy };
+}
+
+type Also = () => Promise<void>;
+
+interface TenderContext {
+  readonly client: GiftcardClient;
+  readonly journal: Journal;
+  readonly sealer: Sealer;
+  readonly fingerprints: Fingerprints;
+  readonly environment: "live" | "sandbox";
+  readonly maxCards: number;
+  readonly tenderLifeMs: number;
+  readonly quoteLifeMs: number;
+  readonly guessLimits: GuessLimits;
+  readonly onTender: (change: TenderChange) => void;
+}
+
+/** The part of the flow that takes nothing: quote, apply, list, remove, plan. */
+export function createTenders(context: TenderContext) {
+  const { client, journal, sealer } = context;
+  const guarded = createGuessLimits(context);
+
+  async function plan(cart: CartView): Promise<PaymentPlan> {
+    return toPlan(cart, await journal.tenders(checkedCart(cart).id));
+  }
+
+  async function summary(cart: CartView): Promise<CartSummary> {
+    const tenders = await journal.tenders(checkedCart(cart).id);
+    const { coveredCents, remainderCents } = toPlan(cart, tenders);
+    return {
+      cartId: cart.id,
+      currency: "EUR",
+      totalCents: cart.totalCents,
+      coveredCents,
+      remainderCents,
+      maxPerCardCents: MAX_DEDUCTION_CENTS,
+      maxCards: context.maxCards,
+      cards: toAppliedCards(cart, tenders),
+      environment: context.environment,
+    };
+  }
+
+  async function quote(cart: CartView, entry: CardEntry): Promise<Quote> {
+    const card = readCard(entry);
+    const { remainderCents } = await roomFor(cart);
+    const from = { cartId: cart.id, address: cart.address };
+    const { balanceCents, expiryDate } = await guarded(from, card.cardNumber, () => spendableBalance(card));
+    const fingerprint = await context.fingerprints.ofCard(card.cardNumber);
+    if (await journal.holdsCard(cart.id, fingerprint)) throw new CheckoutError("card_already_applied");
+    const id = `gct_${randomUUID()}`;
+    const lastFour = card.cardNumber.lastFour();
+    const sealedCard = await sealer.sealTenderCard(
+      card,
+      tenderAudience(context, cart.id),
+      context.tenderLifeMs,
+    );
+    const tender = { id, cartId: cart.id, lastFour, fingerprint, balanceCents, sealedCard };
+    await journal.addQuote(tender, context.tenderLifeMs);
+    const { amountCents, limitedBy } = cardShare(remainderCents, balanceCents);
+    return {
+      quoteId: id,
+      lastFour,
+      balanceCents,
+      usableCents: amountCents,
+      limitedBy,
+      remainderCents: remainderCents - amountCents,
+      expiryDate,
+    };
+  }
+
+  async function balance(entry: CardEntry, from: Guesser): Promise<CardBalance> {
+    const card = readCard(entry);
+    const { balanceCents, expiryDate } = await guarded(from, card.cardNumber, () => spendableBalance(card));
+    return { lastFour: card.cardNumber.lastFour(), balanceCents, expiryDate };
+  }
+
+  async function apply(cart: CartView, request: ApplyRequest, also?: Also): Promise<CartSummary> {
+    const quoteId = "quoteId" in request ? request.quoteId : (await quote(cart, request)).quoteId;
+    if (!isId(quoteId)) throw new CheckoutError("invalid_request");
+    const before = await journal.tenders(checkedCart(cart).id);
+    if (!before.some((tender) => tender.id === quoteId)) {
+      await roomFor(cart);
+      const quoted = also && (await journal.tender(quoteId));
+      const outcome = await journal.applyQuote(cart.id, quoteId, context);
+      if (outcome === "duplicate") throw new CheckoutError("card_already_applied");
+      if (outcome === "full") throw new CheckoutError("too_many_cards");
+      if (outcome === "gone") throw new CheckoutError("quote_expired");
+      await wholly(also, async () => {
+        if (quoted) await journal.putBack(quoted, "applied", context.maxCards);
+        // One of them, whose time had run out, may have given way.
+        for (const tender of before) await journal.putBack(tender, "removed", context.maxCards);
+      });
+      context.onTender({ event: "applied", cartId: cart.id, tenderId: quoteId });
+    }
+    return summary(cart);
+  }
+
+  async function remove(cart: CartView, tenderId: string, also?: Also): Promise<CartSummary> {
+    if (!isId(tenderId)) throw new CheckoutError("applied_card_not_found");
+    const before = also && (await journal.tender(tenderId));
+    const outcome = await journal.removeTender(cart.id, tenderId);
+    if (outcome === "charging") throw new CheckoutError("payment_in_progress");
+    if (outcome === "gone") throw new CheckoutError("applied_card_not_found");
+    await wholly(also, async () => {
+      if (before) await journal.putBack(before, "removed", context.maxCards);
+    });
+    context.onTender({ event: "removed", cartId: cart.id, tenderId });
+    return summary(cart);
+  }
+
+  /** Refuses where the cart takes no further card; returns what is left to pay. */
+  async function roomFor(cart: CartView): Promise<PaymentPlan> {
+    const tenders = await journal.tenders(checkedCart(cart).id);
+    const current = toPlan(cart, tenders);
+    if (current.remainderCents === 0) throw new CheckoutError("nothing_to_pay");
+    if (tenders.filter((t) => !t.expired).length >= context.maxCards)
+      throw new CheckoutError("too_many_cards");
+    return current;
+  }
+
+  async function spendableBalance(card: Card): Promise<{ balanceCents: Cents; expiryDate: string }> {
+    const answer = await client.balance(card).catch((error: unknown) => {
+      throw toCheckoutError(error);
+    });
+    const { balanceCents, cardStatus, currency, expiryDate } = answer;
+    if (currency.toUpperCase() !== "EUR") throw new CheckoutError("currency_not_supported");
+    if (cardStatus === "Blocked") throw new CheckoutError("card_blocked");
+    if (cardStatus === "Expired") throw new CheckoutError("card_expired");
+    if (cardStatus === "No balance" || (cardStatus === "Active" && balanceCents === 0)) {
+      throw new CheckoutError("card_no_balance");
+    }
+    if (cardStatus !== "Active") throw new CheckoutError("card_not_active");
+    return { balanceCents, expiryDate };
+  }
+
+  return { balance, quote, apply, summary, remove, plan };
+}
+
+/** What must happen with a change, or the change is undone. */
+async function wholly(also: Also | undefined, undo: () => Promise<void>): Promise<void> {
+  try {
+    await also?.();
+  } catch (error) {
+    await undo();
+    throw error;
+  }
+}
+
+function checkedCart(cart: CartView): CartView {
+  if (cart.currency.toUpperCase() !== "EUR") throw new CheckoutError("currency_not_supported");
+  if (!Number.isSafeInteger(cart.totalCents) || cart.totalCents < 0) throw new CheckoutError("internal");
+  return cart;
+}
+
+/** A NUL, which a browser can send, is no text to a database. */
+const isId = (value: unknown) => typeof value === "string" && value !== "" && !value.includes("\0");
+
+/** Only white space around the entry goes: what a card number looks like is the issuer's affair. */
+function readCard(entry: CardEntry): Card {
+  const [cardNumber, pin] = [entry?.cardNumber, entry?.pin].map((v) =>
+    typeof v === "string" ? v.trim() : "",
+  );
+  if (!cardNumber || !pin || cardNumber.length > 64 || pin.length > 64)
+    throw new CheckoutError("invalid_request");
+  return { cardNumber: new Secret(cardNumber), pin: new Secret(pin) };
+}
+
+function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard[] {
+  let leftCents = cart.totalCents;
+  return tenders.map((tender) => {
+    const { id, lastFour, balanceCents } = tender;
+    const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";
+    const use = cardShare(leftCents, balanceCents);
+    if (state !== "applied")
+      return { id, lastFour, balanceCents, state, amountCents: 0, limitedBy: use.limitedBy };
+    leftCents -= use.amountCents;
+    return { id, lastFour, balanceCents, state, ...use };
+  });
+}
+
+function toPlan(cart: CartView, tenders: readonly Tender[]): PaymentPlan {
+  const cards = toAppliedCards(cart, tenders);
+  const parts = cards
+    .filter((card) => card.amountCents > 0)
+    .map(({ id, lastFour, amountCents }) => ({ tenderId: id, lastFour, amountCents }));
+  const coveredCents = parts.reduce((sum, part) => sum + part.amountCents, 0);
+  return {
+    parts,
+    coveredCents,
+    remainderCents: cart.totalCents - coveredCents,
+    hasExpired: cards.some((card) => card.state === "expired"),
+    hasSettling: cards.some((card) => card.state === "settling"),
+  };
+}

@@ -1,0 +1,34 @@
+import { CheckoutError } from "../errors.js";
+
+const MAX_BODY_BYTES = 4096;
+
+/**
+ * Reads the small JSON object that holds a card. Its text is never repeated, as a parser's error would.
+ *
+ * @param chunks the request's body as it comes; it is read no further than it may be long
+ * @throws {CheckoutError} invalid_request
+ */
+export async function readCardBody(chunks: AsyncIterable<Uint8Array>): Promise<Record<string, unknown>> {
+  const read: Uint8Array[] = [];
+  let sizeBytes = 0;
+  let body: unknown;
+  try {
+    for await (const chunk of chunks) {
+      sizeBytes += chunk.byteLength;
+      if (sizeBytes > MAX_BODY_BYTES) throw new CheckoutError("invalid_request");
+      read.push(chunk);
+    }
+    body = JSON.parse(Buffer.concat(read).toString("utf8"));
+  } catch {
+    // No JSON, too long, or whoever sent it went away before it was whole.
+    throw new CheckoutError("invalid_request");
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new CheckoutError("invalid_request");
+  }
+  // No database keeps such a text.
+  if (Object.values(body).some((value) => typeof value === "string" && value.includes("\0"))) {
+    throw new CheckoutError("invalid_request");
+  }
+  return body as Record<string, unknown>;
+}

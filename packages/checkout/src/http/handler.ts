@@ -1,0 +1,163 @@
+import type { Checkout } from "../checkout.js";
+import { CheckoutError, toCheckoutError } from "../errors.js";
+import type { CartView } from "../flow/engine.js";
+import type { Guesser } from "../flow/guess-limits.js";
+import { createReport } from "../flow/observers.js";
+import { readCardBody } from "./card-body.js";
+import { namedAddress } from "./shopper-address.js";
+import type { ApplyRequest, CardEntry, ShopError } from "./storefront.js";
+
+/** How the routes are tied to the shop. */
+export interface HandlerOptions {
+  /**
+   * Says whose cart a request may touch, by the shop's own session or cookie: the cart, or null when there is none. The
+   * cart in the path must be this one.
+   */
+  readonly cartOf: (request: Request) => Promise<CartView | null> | CartView | null;
+  /** The path below which the routes stand, as the page's `endpoint` names it. Default `/giftcards`. */
+  readonly path?: string;
+  /**
+   * The shopper's address on the network, for the limits on guesses, where the server knows it. Default: what
+   * `toNodeListener` found. `POST balance` needs it, or a cart.
+   */
+  readonly addressOf?: (request: Request) => string | undefined;
+  /** Other origins whose pages may call, such as `https://www.shop.example`. Default: none. */
+  readonly origins?: readonly string[];
+  /**
+   * False where a framework before the handler decides which pages may call, and no cookie says who calls; then neither is
+   * the origin checked here, nor answered for. Default true.
+   */
+  readonly checksOrigin?: boolean;
+  /** Hears of failures that aren't refusals; the error holds no card. Default: the console. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/**
+ * The routes that `<giftcard-pay>` speaks (see `storefront.ts`), as one function from a Web-standard request to a
+ * response, for any server that has these. A page of another origin can't call it unless `origins` names it.
+ */
+export function createHandler(
+  checkout: Pick<Checkout, "balance" | "list" | "quote" | "apply" | "remove">,
+  options: HandlerOptions,
+): (request: Request) => Promise<Response> {
+  const { cartOf, path = "/giftcards", origins = [], checksOrigin = true } = options;
+  const { addressOf = namedAddress } = options;
+  const report = createReport(options.onFailure ?? writeFailure);
+  const base = path
+    .split("/")
+    .filter(Boolean)
+    .map((part) => `/${part}`)
+    .join("");
+  const prefix = `${base}/carts/`;
+
+  /** Whom a guess at a balance counts for: an address on the network, or else a cart. */
+  async function whoAsks(request: Request): Promise<Guesser> {
+    const address = addressOf(request);
+    if (address !== undefined) return { address };
+    const cart = await cartOf(request);
+    if (cart) return { cartId: cart.id, address: cart.address };
+    throw new UnknownShopper();
+  }
+
+  async function route(request: Request): Promise<unknown> {
+    const { pathname } = new URL(request.url);
+    if (request.method === "POST" && pathname.replace(/\/$/, "") === `${base}/balance`) {
+      const from = await whoAsks(request);
+      return checkout.balance((await readBody(request)) as unknown as CardEntry, from);
+    }
+    const [cartId, what, id, ...rest] = pathname.startsWith(prefix)
+      ? pathname.slice(prefix.length).replace(/\/$/, "").split("/").map(decode)
+      : [];
+    const call = `${request.method} ${what ?? ""}${id === undefined ? "" : "/id"}`;
+    const isKnown = ["GET ", "POST quote", "POST cards", "DELETE cards/id"].includes(call);
+    if (!cartId || !isKnown || rest.length > 0) throw new NoSuchRoute();
+    const own = await cartOf(request);
+    if (!own || own.id !== cartId) throw new CheckoutError("cart_not_found");
+    const cart = { ...own, address: own.address ?? addressOf(request) };
+    if (call === "GET ") return checkout.list(cart);
+    if (call === "DELETE cards/id") return checkout.remove(cart, id ?? "");
+    const body = await readBody(request);
+    if (call === "POST quote") return checkout.quote(cart, body as unknown as CardEntry);
+    return checkout.apply(cart, body as unknown as ApplyRequest);
+  }
+
+  return async (request) => {
+    const headers = new Headers({ "Cache-Control": "no-store", Vary: "Origin" });
+    const origin = request.headers.get("origin");
+    if (checksOrigin && origin !== null && origins.includes(origin)) {
+      headers.set("Access-Control-Allow-Origin", origin);
+      headers.set("Access-Control-Allow-Credentials", "true");
+      headers.set("Access-Control-Expose-Headers", "Retry-After");
+      if (request.method === "OPTIONS") {
+        headers.set("Access-Control-Allow-Methods", "GET, POST, DELETE");
+        headers.set(
+          "Access-Control-Allow-Headers",
+          request.headers.get("access-control-request-headers") ?? "",
+        );
+        return new Response(null, { status: 204, headers });
+      }
+    }
+    try {
+      if (checksOrigin && !isFromOwnPage(request, origins)) return refuse(403, wrongOrigin, headers);
+      return Response.json(await route(request), { headers });
+    } catch (error) {
+      if (error instanceof NoSuchRoute) return refuse(404, noSuchRoute, headers);
+      if (error instanceof UnknownShopper) return refuse(404, unknownShopper, headers);
+      const refusal = toCheckoutError(error);
+      if (refusal.code === "internal") report(error);
+      if (refusal.retryAfterSeconds !== undefined)
+        headers.set("Retry-After", String(refusal.retryAfterSeconds));
+      return refuse(refusal.status, refusal.toJSON(), headers);
+    }
+  };
+}
+
+/** Where a shop names no function of its own: a line on the console, and where it happened. */
+export function writeFailure(error: unknown): void {
+  console.error("giftcard-pay:", error instanceof Error ? (error.stack ?? error.name) : "unknown failure");
+}
+
+class NoSuchRoute extends Error {}
+class UnknownShopper extends Error {}
+
+const noSuchRoute: ShopError = { code: "invalid_request", message: "There is no such gift card route." };
+const unknownShopper: ShopError = {
+  code: "cart_not_found",
+  message:
+    "A card's balance is told to a shopper with a cart (cartOf), or from a known address (the handler's addressOf).",
+};
+const wrongOrigin: ShopError = {
+  code: "invalid_request",
+  message: "Pages of this origin may not call. Name it in the handler's origins.",
+};
+
+const refuse = (status: number, body: ShopError, headers: Headers) =>
+  Response.json(body, { status, headers });
+
+/** A browser says where a call comes from; whoever says nothing isn't one, and has no shopper's cookies. */
+function isFromOwnPage(request: Request, origins: readonly string[]): boolean {
+  const origin = request.headers.get("origin");
+  const site = request.headers.get("sec-fetch-site");
+  if (site === "same-origin" || site === "none") return true;
+  if (origin !== null) return origin === new URL(request.url).origin || origins.includes(origin);
+  return site === null;
+}
+
+function decode(part: string): string {
+  try {
+    // No id holds what no database keeps.
+    if (!/%00/.test(part)) return decodeURIComponent(part);
+  } catch {
+    // Not a text.
+  }
+  throw new NoSuchRoute();
+}
+
+async function readBody(request: Request): Promise<Record<string, unknown>> {
+  // Only JSON, which a form of another site can't send.
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new CheckoutError("invalid_request");
+  }
+  if (request.bodyUsed) throw new TypeError("The request's body was read before the gift card handler.");
+  return readCardBody((request.body ?? []) as AsyncIterable<Uint8Array>);
+}

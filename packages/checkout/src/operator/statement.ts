@@ -1,0 +1,122 @@
+import { formatCents } from "@giftcard-pay/client";
+import { type BookedCharge, movementsOf } from "./movements.js";
+import { type Days, dayOf, momentsOf } from "./period.js";
+import { layOut } from "./text-table.js";
+
+/** What one order took from cards, and gave back to them, on one day. */
+export interface StatementLine {
+  /** yyyy-mm-dd */
+  readonly day: string;
+  /** null: a charge that never became an order. */
+  readonly orderId: string | null;
+  readonly devaluedCents: number;
+  readonly cancelledCents: number;
+  /** Devalued less cancelled; below zero on a day that only gave back. */
+  readonly grossCents: number;
+}
+
+/** What a merchant is owed for a period, to be held against the operator's invoice. */
+export interface Statement extends Days {
+  readonly lines: readonly StatementLine[];
+  readonly devaluedCents: number;
+  readonly cancelledCents: number;
+  readonly grossCents: number;
+  readonly commissionPercent: number;
+  readonly commissionCents: number;
+  readonly netCents: number;
+}
+
+export interface StatementOptions extends Days {
+  /** What the operator keeps, in percent of the gross sum, to four decimals. Default 0. */
+  readonly commissionPercent?: number | undefined;
+  /** By whose clock days begin. Default Europe/Amsterdam. */
+  readonly timeZone?: string | undefined;
+}
+
+/**
+ * Adds up what was devalued and cancelled, by day and order.
+ *
+ * @param charges of one service; those that moved nothing within the period count for nothing
+ * @throws {RangeError} when a day is none, or the commission isn't between 0 and 100 percent
+ */
+export function makeStatement(charges: readonly BookedCharge[], options: StatementOptions): Statement {
+  const { from, to, commissionPercent = 0, timeZone } = options;
+  const moments = momentsOf({ from, to }, timeZone);
+  const lines = new Map<string, { -readonly [K in keyof StatementLine]: StatementLine[K] }>();
+  for (const movement of charges.flatMap((charge) => movementsOf(charge, moments.from, moments.to))) {
+    const { orderId } = movement;
+    const day = dayOf(movement.at, timeZone);
+    const key = `${day} ${orderId ?? ""}`;
+    const line = lines.get(key) ?? { day, orderId, devaluedCents: 0, cancelledCents: 0, grossCents: 0 };
+    if (movement.kind === "devalued") line.devaluedCents += movement.cents;
+    else line.cancelledCents += movement.cents;
+    line.grossCents = line.devaluedCents - line.cancelledCents;
+    lines.set(key, line);
+  }
+  const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
+  const sum = (of: (line: StatementLine) => number) => sorted.reduce((total, line) => total + of(line), 0);
+  const grossCents = sum((line) => line.grossCents);
+  const commissionCents = percentOf(grossCents, commissionPercent);
+  return {
+    ...{ from, to, lines: sorted },
+    devaluedCents: sum((line) => line.devaluedCents),
+    cancelledCents: sum((line) => line.cancelledCents),
+    ...{ grossCents, commissionPercent, commissionCents, netCents: grossCents - commissionCents },
+  };
+}
+
+/** Half a cent goes up, on either side of zero. */
+function percentOf(amountCents: number, percent: number): number {
+  if (!(percent >= 0 && percent <= 100)) throw new RangeError("A commission is 0 to 100 percent.");
+  const share = (Math.abs(amountCents) * Math.round(percent * 10_000)) / 1_000_000;
+  return Math.sign(amountCents) * Math.round(share) || 0;
+}
+
+/**
+ * The statement as comma-separated values, amounts in euro, the sums last.
+ * @param nameOf what people call an order; its id when left out
+ */
+export function statementCsv(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
+  const { lines, devaluedCents, cancelledCents, grossCents, commissionCents, netCents } = statement;
+  const row = (...cells: string[]) => cells.map(csvCell).join(",");
+  const amounts = (line: Pick<StatementLine, "devaluedCents" | "cancelledCents" | "grossCents">) =>
+    [line.devaluedCents, line.cancelledCents, line.grossCents].map(formatCents);
+  const body = lines.map((line) =>
+    row(line.day, line.orderId === null ? "" : nameOf(line.orderId), ...amounts(line)),
+  );
+  return [
+    "day,order,devalued_eur,cancelled_eur,gross_eur",
+    ...body,
+    row("total", "", ...amounts({ devaluedCents, cancelledCents, grossCents })),
+    row(`commission ${statement.commissionPercent}%`, "", "", "", formatCents(-commissionCents)),
+    row("net", "", "", "", formatCents(netCents)),
+    "",
+  ].join("\r\n");
+}
+
+/** The statement as a table to print, amounts in euro, the sums last. */
+export function statementText(
+  statement: Statement,
+  nameOf: (orderId: string) => string = (id) => id,
+): string {
+  const { lines, devaluedCents, cancelledCents, grossCents } = statement;
+  const { commissionPercent, commissionCents, netCents } = statement;
+  const rows = [
+    ["day", "order", "devalued", "cancelled", "gross"],
+    ...lines.map((line) => [
+      line.day,
+      line.orderId === null ? "(no order)" : nameOf(line.orderId),
+      ...[line.devaluedCents, line.cancelledCents, line.grossCents].map(formatCents),
+    ]),
+    ["total", "", ...[devaluedCents, cancelledCents, grossCents].map(formatCents)],
+    [`commission ${commissionPercent}%`, "", "", "", formatCents(-commissionCents)],
+    ["net", "", "", "", formatCents(netCents)],
+  ];
+  return layOut(rows, [2, 3, 4]);
+}
+
+/** A spreadsheet must not take a text for a formula; an amount below zero is none. */
+function csvCell(text: string): string {
+  if (text === "" || /^-?\d+\.\d\d$|^\d{4}-\d\d-\d\d$/.test(text)) return text;
+  return `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+}

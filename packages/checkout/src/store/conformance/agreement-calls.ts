@@ -1,0 +1,281 @@
+import { cents } from "@giftcard-pay/client";
+import { chargedStates, chargeStates } from "../charge-states.js";
+import type { CheckoutStore } from "../checkout-store.js";
+import type { Charge, ChargeState, Move, Tender, TenderState } from "../journal.js";
+import { type PurchaseState, purchaseStates } from "../purchase-store.js";
+
+/** A store on which calls are played, with a hand on its clock. */
+export interface PlayedStore extends CheckoutStore {
+  /** Lets time go by: every moment that the store has written down moves so far into the past. */
+  passTime(ms: number): Promise<void>;
+}
+
+/** One play of calls on two stores, and what it has made so far. */
+export interface Play {
+  /** A part of every name, so that no play meets what an earlier one left. */
+  readonly run: string;
+  readonly carts: string[];
+  readonly tenders: { readonly id: string; readonly cartId: string }[];
+  /** Tenders as each store gave them, to be put back. */
+  readonly seen: Map<CheckoutStore, Tender>[];
+  readonly charges: string[];
+  readonly externalIds: string[];
+  readonly orders: string[];
+  /** How many names were given. */
+  count: number;
+  /** One of a list, by the next choice. */
+  pick<T>(list: readonly T[]): T;
+  /** Does it on both stores, and compares the answers. */
+  both(name: string, call: (store: PlayedStore) => Promise<unknown>): Promise<void>;
+}
+
+type Call = (play: Play) => Promise<void>;
+
+const HOUR_MS = 60 * 60_000;
+const lives = [HOUR_MS, 4 * HOUR_MS];
+const owners = ["ada", "bob"];
+const sealed = (keyId: string, text: string) =>
+  `${Buffer.from(JSON.stringify({ kid: keyId })).toString("base64url")}.${text}`;
+
+/** A new name. They come in the order of the letters, as all stores order them. */
+const newId = (play: Play, what: string) => `${what}-${String(play.count++).padStart(4, "0")}-${play.run}`;
+const leaseOf = ({ pick }: Play) => ({ owner: pick(owners), forMs: pick(lives) });
+
+const quote: Call = async (play) => {
+  const { pick, both } = play;
+  const tender = {
+    id: newId(play, "tender"),
+    cartId: pick(play.carts),
+    lastFour: "6789",
+    fingerprint: `${pick(["one", "two", "three"])}-${play.run}`,
+    balanceCents: cents(pick([7500, 900, 0])),
+    sealedCard: sealed(pick(["new", "old"]), "card"),
+  };
+  const lifeMs = pick(lives);
+  play.tenders.push(tender);
+  await both(`addQuote ${tender.id} ${tender.fingerprint} ${lifeMs}`, ({ journal }) =>
+    journal.addQuote(tender, lifeMs),
+  );
+  await both("holdsCard", ({ journal }) => journal.holdsCard(tender.cartId, tender.fingerprint));
+};
+
+const apply: Call = async (play) => {
+  const { pick, both, tenders, carts } = play;
+  const { id, cartId } = pick(tenders) ?? { id: "none", cartId: "none" };
+  const cart = pick([cartId, cartId, cartId, pick(carts)]);
+  const limits = { quoteLifeMs: HOUR_MS, maxCards: pick([5, 2, 1]) };
+  await both(`applyQuote ${id} of ${limits.maxCards}`, ({ journal }) => journal.applyQuote(cart, id, limits));
+};
+
+const remove: Call = async ({ pick, both, tenders }) => {
+  const { id, cartId } = pick(tenders) ?? { id: "none", cartId: "none" };
+  await both(`removeTender ${id}`, ({ journal }) => journal.removeTender(cartId, id));
+};
+
+const see: Call = async ({ pick, both, tenders, seen }) => {
+  const { id } = pick(tenders) ?? { id: "none" };
+  const found = new Map<CheckoutStore, Tender>();
+  await both(`tender ${id}`, async (store) => {
+    const tender = await store.journal.tender(id);
+    if (tender) found.set(store, tender);
+    return tender;
+  });
+  if (found.size === 2) seen.push(found);
+};
+
+const putBack: Call = async ({ pick, both, seen }) => {
+  const found = pick(seen);
+  const from = pick<TenderState>(["removed", "applied", "quoted", "charging", "spent"]);
+  const maxCards = pick([5, 2, 1]);
+  if (!found) return;
+  const { id, state } = [...found.values()][0] as Tender;
+  await both(`putBack ${id} as ${state} from ${from} of ${maxCards}`, (store) =>
+    store.journal.putBack(found.get(store) as Tender, from, maxCards),
+  );
+};
+
+const begin: Call = async (play) => {
+  const { pick, both, tenders, externalIds, charges } = play;
+  const { id: tenderId, cartId } = pick(tenders) ?? { id: "none", cartId: "none" };
+  const reference = newId(play, "gc");
+  const fresh = newId(play, "external");
+  const externalId = pick([fresh, fresh, fresh, pick(externalIds) ?? fresh]);
+  const lease = leaseOf(play);
+  const charge = {
+    ...{ reference, tenderId, cartId, externalId, orderId: pick([undefined, "order"]) },
+    ...{ environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 },
+    ...{ amountCents: cents(pick([900, 5000, 5001])), sealedCard: sealed("old", "charged") },
+  };
+  externalIds.push(externalId);
+  charges.push(reference);
+  await both(`begin ${reference} on ${tenderId} for ${lease.owner}`, ({ journal }) =>
+    journal.begin(charge, lease),
+  );
+  await both("chargeByExternalId", ({ journal }) => journal.chargeByExternalId(externalId));
+};
+
+/** A change of a charge's state, in most cases from the one that it has. */
+function changeOf(play: Play, now: Charge | null): Move {
+  const { pick } = play;
+  const from = pick<ChargeState>([now?.state ?? "intent", now?.state ?? "sent", pick(chargeStates)]);
+  const to = pick(chargeStates);
+  const amountCents = now?.amountCents ?? 900;
+  const token = {
+    deductedCents: cents(pick([amountCents, amountCents, 1])),
+    sealedToken: sealed("old", "token"),
+  };
+  return {
+    ...{ from: pick([[from], [from], [from, pick(chargeStates)]]), to },
+    ...(chargedStates.includes(to) || to === "reversing" ? token : {}),
+    ...pick([{}, {}, { owner: pick(owners) }]),
+    ...pick([{}, { orderId: "order" }, { orderId: null }]),
+    ...pick([{}, { sealedCard: null }]),
+    ...pick([{}, { reason: "card_no_balance" }, { reason: "completion_failed" }]),
+    ...pick([{}, { balanceAfterCents: cents(100) }]),
+    ...pick([{}, { lease: null }, { lease: leaseOf(play) }]),
+    ...pick([{}, { retryInMs: HOUR_MS }]),
+    ...pick([{}, { lastError: "timeout" }]),
+    ...pick([{}, { restore: { maxCards: pick([5, 1]) } }]),
+  };
+}
+
+const change: Call = async (play) => {
+  const { pick, both, charges } = play;
+  const reference = pick(charges) ?? "none";
+  let now: Charge | null = null;
+  await both(`charge ${reference}`, async ({ journal }) => (now = await journal.charge(reference)));
+  const move = changeOf(play, now);
+  const action = pick(["none", "none", "none", "retry", "mark_taken"] as const);
+  await both(`${action} ${reference} ${JSON.stringify(move)}`, ({ journal }) =>
+    action === "none"
+      ? journal.move(reference, move)
+      : journal.act(reference, move, { action, actor: "ada" }),
+  );
+};
+
+const lease: Call = async (play) => {
+  const { pick, both, charges, carts } = play;
+  const reference = pick(charges) ?? "none";
+  const { owner, forMs } = leaseOf(play);
+  const cartId = pick([undefined, ...carts]);
+  await both(`renew ${owner} ${forMs}`, ({ journal }) => journal.renew(owner, forMs));
+  await both(`nextDue of ${cartId}`, ({ journal }) => journal.nextDue("", cartId));
+  await both(`nextDue after ${reference}`, ({ journal }) => journal.nextDue(reference));
+  const states = pick([undefined, chargeStates, [pick(chargeStates)]]);
+  await both(`claim ${reference} for ${owner}`, ({ journal }) =>
+    journal.claim(reference, { owner, forMs }, states),
+  );
+  if (pick([true, false])) await both("release", ({ journal }) => journal.release(reference, owner));
+};
+
+const guess: Call = async ({ pick, both, run }) => {
+  const limitOf = (key: string) => ({ key: `${key}-${run}`, max: pick([0, 1, 3]) });
+  const limits = pick([["a"], ["b"], ["a", "b"], []]).map(limitOf);
+  const windowMs = pick(lives);
+  await both(`takeGuess ${JSON.stringify(limits)}`, async ({ journal }) => {
+    const seconds = await journal.takeGuess(limits, windowMs);
+    return new Date(Date.now() + seconds * 1000);
+  });
+  if (pick([true, false])) await both("returnGuess", ({ journal }) => journal.returnGuess(limits));
+};
+
+const keep: Call = async ({ pick, both, run, count }) => {
+  const name = `${pick(["a", "b"])}-${run}`;
+  const text = sealed(pick(["new", "old"]), `secret-${count}`);
+  await both(`keepSecret ${name}`, ({ journal }) => journal.keepSecret(name, text));
+  await both("replaceSealed", async ({ journal }) => {
+    const values = await journal.sealedUnderOther("new", 10_000);
+    const mine = values.filter((value) => value.id.endsWith(run));
+    const sorted = mine.toSorted((a, b) => (`${a.id}${a.column}` < `${b.id}${b.column}` ? -1 : 1));
+    const [first] = sorted;
+    return [sorted, first && (await journal.replaceSealed(first, sealed("new", "anew")))];
+  });
+};
+
+const read: Call = async (play) => {
+  const { pick, both, charges, carts } = play;
+  let nowMs = 0;
+  await both("now", async ({ journal }) => {
+    nowMs = (await journal.now()).getTime();
+  });
+  // Half an hour beside all that is written down, so that both stores find it on the same side.
+  const moment = () => new Date(nowMs + pick([-12.25, -1.25, 0.25]) * HOUR_MS);
+  const filter = {
+    ...pick([{}, { states: [pick(chargeStates), pick(chargeStates)] }, { states: [] }]),
+    ...pick([{}, {}, { orderIds: ["order", "none"] }]),
+    ...pick([{}, { from: moment() }]),
+    ...pick([{}, { to: moment() }]),
+    ...pick([{}, { moved: { from: moment(), to: moment() } }]),
+    ...pick([{}, {}, { environment: pick(["sandbox", "live"]) }]),
+    ...pick([{}, {}, { companyId: pick([1, 2]) }]),
+  };
+  const page = { limit: pick([1, 3, 20]), offset: pick([0, 1]) };
+  const after = pick(["", pick(charges) ?? ""]);
+  const text = JSON.stringify(filter);
+  await both(`list ${text}`, ({ journal }) => journal.list({ ...filter, ...page }));
+  await both(`readPage ${text} after ${after}`, ({ journal }) => journal.readPage(filter, after, page.limit));
+  const minTries = pick([0, 1]);
+  await both(`list from ${minTries} tries`, ({ purchases }) => purchases.list({ ...page, minTries }));
+  const cartId = pick(carts);
+  await both("tenders", ({ journal }) => journal.tenders(cartId));
+};
+
+const passTime: Call = async ({ pick, both }) => {
+  const ms = pick([0.5, 1.5, 5, 31 * 24]) * HOUR_MS;
+  await both(`passTime ${ms}`, (store) => store.passTime(ms));
+  if (pick([true, false, false])) await both("purge", ({ journal }) => journal.purge());
+};
+
+const purchase: Call = async (play) => {
+  const { pick, both, orders } = play;
+  const orderId = pick([newId(play, "order"), pick(orders) ?? newId(play, "order")]);
+  if (!orders.includes(orderId)) orders.push(orderId);
+  const amounts = { totalCents: 7498, remainderCents: pick([0, 2498]) };
+  const begun = { orderId, cartId: pick(play.carts), runId: newId(play, "run"), ...amounts };
+  const lease = leaseOf(play);
+  await both(`begin ${orderId} for ${lease.owner}`, ({ purchases }) => purchases.begin(begun, lease));
+};
+
+const decide: Call = async (play) => {
+  const { pick, both, orders } = play;
+  const orderId = pick(orders) ?? "none";
+  let now: PurchaseState = "charging";
+  let runId = "none";
+  await both(`read ${orderId}`, async ({ purchases }) => {
+    const there = await purchases.read(orderId);
+    if (there) ({ state: now, runId } = there);
+    return there;
+  });
+  const change = {
+    ...{ from: pick([[now], [now], [pick(purchaseStates), pick(purchaseStates)]]), to: pick(purchaseStates) },
+    ...pick([{}, {}, { runId }, { runId: "none" }]),
+    ...pick([{}, {}, { owner: pick(owners) }]),
+    ...pick([{}, { remainderData: "{}" }]),
+    ...pick([{}, { lease: null }, { lease: leaseOf(play) }]),
+    ...pick([{}, { retryInMs: HOUR_MS }]),
+    ...pick([{}, { lastError: "cancel:down" }]),
+    ...pick([{}, { lastActor: "ada" }]),
+  };
+  await both(`change ${orderId} ${JSON.stringify(change)}`, ({ purchases }) =>
+    purchases.change(orderId, change),
+  );
+};
+
+const claim: Call = async (play) => {
+  const { pick, both, orders } = play;
+  const orderId = pick([undefined, pick(orders)]);
+  const limit = pick([1, 9]);
+  const lease = leaseOf(play);
+  await both(`claim ${limit} of ${orderId}`, async ({ purchases }) => {
+    const claimed = await purchases.claim(lease, limit, orderId);
+    return claimed.toSorted((a, b) => (a.orderId < b.orderId ? -1 : 1));
+  });
+  await both("list", ({ purchases }) => purchases.list({ limit: 20 }));
+};
+
+/** Every call that a play can make; what changes most comes oftenest. */
+export const calls: readonly Call[] = [
+  ...[quote, apply, apply, begin, change, change, change, change],
+  ...[quote, apply, remove, see, putBack, begin, lease, passTime, guess, keep, read],
+  ...[purchase, decide, decide, claim],
+];

@@ -1,0 +1,300 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cents } from "@giftcard-pay/client";
+import type { Charge, Move } from "../journal.js";
+import { limits, MINUTE_MS, type Must } from "./kit.js";
+import { atAnyPace } from "./pace.js";
+
+/** What a journal must do with charges, their tenders, and who holds them. */
+export function chargeCases(must: Must): void {
+  must(
+    "begin no charge on an expired card, or under a payment that was used",
+    ({ applied, begin, journal }) =>
+      atAnyPace(async ({ ms, wait }) => {
+        const short = await applied({ lifeMs: ms(500) });
+        await wait(550);
+        assert.equal(await begin(short, "a"), null);
+        const [first, second] = [await applied(), await applied()];
+        const charge = await begin(first, "a");
+        assert.ok(charge);
+        assert.equal(await begin(second, "a", charge.externalId), null);
+        assert.equal((await journal.tenders(second.cartId))[0]?.state, "applied");
+        assert.equal((await journal.chargeByExternalId(charge.externalId))?.reference, charge.reference);
+      }),
+  );
+
+  must("begin no charge beside one that lives on the same card", async ({ journal, applied, begin }) => {
+    const { id, cartId } = await applied();
+    const before = await journal.tender(id);
+    assert.ok(before);
+    assert.ok(await begin({ id, cartId }, "a"));
+    // The cart shows the card as applied again, while its charge is still open.
+    assert.equal(await journal.putBack(before, "charging", limits.maxCards), true);
+    assert.equal(await begin({ id, cartId }, "a"), null);
+    assert.equal((await journal.tender(id))?.state, "applied");
+    assert.equal((await journal.chargesOfCart(cartId)).length, 1);
+  });
+
+  must("leave a card its balance when its charge is committed, whatever the reason says", async (kit) => {
+    const { reference, tenderId } = await kit.charged("a");
+    const before = await kit.journal.tender(tenderId);
+    assert.notEqual(before?.balanceCents, 0);
+    const commit = { from: ["devalued"], to: "committed", reason: "card_no_balance" } as const;
+    assert.ok(await kit.journal.move(reference, commit));
+    assert.equal((await kit.journal.tender(tenderId))?.balanceCents, before?.balanceCents);
+  });
+
+  must("change a state by compare-and-set, once among many", async ({ journal, begun }) => {
+    const { reference } = await begun("a");
+    const send: Move = { from: ["intent"], to: "sent", owner: "a" };
+    assert.equal(await journal.move(reference, { ...send, owner: "b" }), null);
+    const results = await Promise.all(Array.from({ length: 8 }, () => journal.move(reference, send)));
+    assert.equal(results.filter(Boolean).length, 1);
+    assert.ok((await journal.charge(reference))?.sentAt);
+    assert.equal(await journal.move("gc_unknown", send), null);
+  });
+
+  must("let the tender follow its charge", async ({ journal, begun, sent, taken, charged }) => {
+    const states = async (charge: Charge) => (await journal.tenders(charge.cartId)).map((t) => t.state);
+    const refused = await begun("a");
+    assert.deepEqual(await states(refused), ["charging"]);
+    await journal.move(refused.reference, { from: ["intent"], to: "refused", sealedCard: null });
+    assert.deepEqual(await states(refused), ["applied"]);
+    const bought = await charged("a");
+    const commit = { from: ["devalued"], to: "committed", orderId: "order-1", lease: null } as const;
+    assert.equal((await journal.move(bought.reference, commit))?.orderId, "order-1");
+    assert.deepEqual(await states(bought), []);
+    const less = await sent("a");
+    const owed = { from: ["sent"], to: "reversing", ...(await taken(less.reference, 900)) } as const;
+    await journal.move(less.reference, owed);
+    await journal.move(less.reference, { from: ["reversing"], to: "reversed" });
+    assert.equal((await journal.tenders(less.cartId))[0]?.balanceCents, 900);
+  });
+
+  must("keep a charge's card until it is told to forget it", async ({ journal, sent }) => {
+    const { reference } = await sent("a");
+    const unknown = await journal.move(reference, { from: ["sent"], to: "unknown", lease: null });
+    assert.ok(unknown?.sealedCard);
+    const forget = { from: ["unknown"], to: "refused", sealedCard: null } as const;
+    assert.equal((await journal.move(reference, forget))?.sealedCard, null);
+  });
+
+  must("show the card's balance as it was found last", async ({ journal, begun, sent }) => {
+    const empty = await begun("a");
+    const none = { from: ["intent"], to: "refused", reason: "card_no_balance" } as const;
+    await journal.move(empty.reference, none);
+    const [tender] = await journal.tenders(empty.cartId);
+    assert.deepEqual([tender?.state, tender?.balanceCents], ["applied", 0]);
+    const { reference } = await sent("a");
+    const ask = { from: ["sent"], to: "needs_attention" } as const;
+    const asked = await journal.move(reference, { ...ask, balanceAfterCents: cents(6500) });
+    assert.equal(asked?.balanceAfterCents, 6500);
+    assert.ok(asked.balanceAfterAt);
+    // Left out, what was found before stays.
+    const again = await journal.move(reference, { from: ["needs_attention"], to: "needs_attention" });
+    assert.deepEqual([again?.balanceAfterCents, again?.balanceAfterAt], [6500, asked.balanceAfterAt]);
+  });
+
+  must("refuse a charge without a token, or of less than was asked for", async ({ journal, sent, taken }) => {
+    const { reference } = await sent("a");
+    const devalue = { from: ["sent"], to: "devalued" } as const;
+    await assert.rejects(journal.move(reference, devalue));
+    await assert.rejects(journal.move(reference, { ...devalue, ...(await taken(reference, 999)) }));
+    assert.equal((await journal.charge(reference))?.state, "sent");
+    assert.ok(await journal.move(reference, { ...devalue, ...(await taken(reference)) }));
+  });
+
+  must("keep the card of a spent tender until it is captured, or a person says so", async (kit) => {
+    const { journal, charged } = kit;
+    const commit = { from: ["devalued"], to: "committed", lease: null } as const;
+    for (const end of ["captured", "taken"] as const) {
+      const { reference, tenderId } = await charged("a");
+      if (end === "captured") {
+        await journal.move(reference, commit);
+        assert.ok((await journal.tender(tenderId))?.sealedCard);
+      }
+      await journal.move(reference, { from: ["devalued", "committed"], to: end });
+      const { state, sealedCard } = (await journal.tender(tenderId)) ?? {};
+      assert.deepEqual([state, sealedCard], ["spent", null]);
+    }
+  });
+
+  must("make a spent tender the cart's again, with its card", async ({ journal, charged, begin, taken }) => {
+    const { reference, tenderId, cartId } = await charged("a");
+    await journal.move(reference, { from: ["devalued"], to: "committed", orderId: "order-1", lease: null });
+    const voiding = { to: "reversing", orderId: null, restore: limits } as const;
+    assert.equal((await journal.move(reference, { from: ["committed"], ...voiding }))?.orderId, null);
+    assert.equal((await journal.tenders(cartId))[0]?.state, "charging");
+    await journal.move(reference, { from: ["reversing"], to: "reversed", lease: null });
+    assert.equal((await journal.tenders(cartId))[0]?.state, "applied");
+    const again = await begin({ id: tenderId, cartId }, "b");
+    assert.ok(again);
+    // Whoever is late with a charge that another one followed changes nothing of the tender.
+    const paid = { from: ["intent"], to: "committed", ...(await taken(again.reference)) } as const;
+    assert.ok(await journal.move(again.reference, paid));
+    assert.ok(await journal.move(reference, { from: ["reversed"], to: "reversed", restore: limits }));
+    assert.deepEqual(await journal.tenders(cartId), []);
+  });
+
+  must("make a spent tender the cart's again though its time has run out, unless it is paid with", (kit) =>
+    atAnyPace(async ({ ms, wait }) => {
+      const { journal, applied, charged } = kit;
+      const lifeMs = ms(500);
+      const dying = async () => charged("a", await applied({ lifeMs }));
+      const [voided, captured, taken] = [await dying(), await dying(), await dying()];
+      const commit = { from: ["devalued"], to: "committed", lease: null } as const;
+      for (const { reference } of [voided, captured]) await journal.move(reference, commit);
+      await journal.move(captured.reference, { from: ["committed"], to: "captured" });
+      await journal.move(taken.reference, { from: ["devalued"], to: "taken", lease: null });
+      await wait(550);
+      await journal.purge();
+      await journal.move(voided.reference, { from: ["committed"], to: "reversed", restore: limits });
+      const [tender] = await journal.tenders(voided.cartId);
+      assert.deepEqual([tender?.state, tender?.expired, tender?.sealedCard], ["applied", true, null]);
+      for (const [to, { reference, tenderId }] of Object.entries({ captured, taken })) {
+        const stays = to as "captured" | "taken";
+        await journal.move(reference, { from: [stays], to: stays, restore: limits });
+        assert.equal((await journal.tender(tenderId))?.state, "spent", to);
+      }
+    }),
+  );
+
+  must("leave a card that was taken off the cart off it", (kit) =>
+    atAnyPace(async ({ ms, wait }) => {
+      const { journal, applied, begin } = kit;
+      const tender = await applied({ lifeMs: ms(500) });
+      const charge = await begin(tender, "a");
+      assert.ok(charge);
+      await journal.move(charge.reference, { from: ["intent"], to: "refused", lease: null });
+      assert.equal(await journal.removeTender(tender.cartId, tender.id), "removed");
+      await wait(550);
+      await journal.move(charge.reference, { from: ["refused"], to: "refused", restore: limits });
+      assert.equal((await journal.tender(tender.id))?.state, "removed");
+    }),
+  );
+
+  must("keep the moment at which a state was first reached", async ({ journal, charged }) => {
+    const { reference } = await charged("a");
+    const reversed = await journal.move(reference, { from: ["devalued"], to: "reversed" });
+    assert.ok(reversed?.devaluedAt && reversed.reversedAt);
+    await sleep(20);
+    const again = await journal.move(reference, { from: ["reversed"], to: "reversed", restore: limits });
+    assert.deepEqual(again?.reversedAt, reversed.reversedAt);
+  });
+
+  must("write a reversal whatever stands in the way of its tender", async (kit) => {
+    const { journal, quote, applied, charged, newId } = kit;
+    const commit = { from: ["devalued"], to: "committed", lease: null } as const;
+    const voiding = { from: ["committed"], to: "reversed" } as const;
+    for (const stands of ["same card", "full cart", "no card", "nothing"] as const) {
+      const fingerprint = newId("fingerprint");
+      const { reference, tenderId, cartId } = await charged("a", await applied({ fingerprint }));
+      await journal.move(reference, commit);
+      if (stands === "no card") await journal.move(reference, { from: ["committed"], to: "captured" });
+      else {
+        const other = stands === "same card" ? { fingerprint } : {};
+        const { id } = await quote(cartId, other);
+        assert.equal(await journal.applyQuote(cartId, id, limits), "applied");
+      }
+      const restore = { maxCards: stands === "full cart" ? 1 : 5 };
+      assert.ok(
+        await journal.move(reference, { ...voiding, from: ["committed", "captured"], restore }),
+        stands,
+      );
+      const state = stands === "nothing" ? "applied" : "spent";
+      assert.equal((await journal.tender(tenderId))?.state, state, stands);
+    }
+    const all = Array.from({ length: 4 }, async () => {
+      const fingerprint = newId("fingerprint");
+      const { reference, cartId } = await charged("a", await applied({ fingerprint }));
+      await journal.move(reference, commit);
+      const { id } = await quote(cartId, { fingerprint });
+      const [voided, outcome] = await Promise.all([
+        journal.move(reference, { ...voiding, restore: limits }),
+        journal.applyQuote(cartId, id, limits),
+      ]);
+      assert.ok(voided);
+      assert.ok(outcome === "applied" || outcome === "duplicate", outcome);
+      assert.equal((await journal.tenders(cartId)).length, 1);
+    });
+    await Promise.all(all);
+  });
+
+  must("lease a charge to one at a time, by the store's clock", ({ journal, begun, newId }) =>
+    atAnyPace(async ({ ms, wait }) => {
+      const owner = newId("owner");
+      const { reference, cartId } = await begun(owner, ms(500));
+      const claim = (owner: string) => journal.claim(reference, { owner, forMs: MINUTE_MS });
+      assert.equal(await claim("b"), null);
+      assert.equal(await journal.nextDue("", cartId), null);
+      assert.equal(await journal.renew(owner, ms(1500)), 1);
+      await wait(700);
+      assert.equal(await claim("b"), null);
+      await wait(1000);
+      assert.equal((await journal.nextDue("", cartId))?.reference, reference);
+      assert.equal((await journal.charge(reference))?.leaseOwner, owner);
+      const claims = await Promise.all(["b", "c", "d"].map(claim));
+      assert.equal(claims.filter(Boolean).length, 1);
+      assert.equal((await journal.charge(reference))?.leaseOwner, claims.find(Boolean)?.leaseOwner);
+      assert.equal(await journal.renew(owner, MINUTE_MS), 0);
+      assert.equal(await journal.nextDue("", cartId), null);
+    }),
+  );
+
+  must("prolong a lease that has run out, as long as nobody took it", async ({ journal, begun, newId }) => {
+    const owner = newId("owner");
+    const { reference } = await begun(owner, 1);
+    await sleep(50);
+    assert.equal(await journal.renew(owner, MINUTE_MS), 1);
+    assert.equal(await journal.claim(reference, { owner: "b", forMs: MINUTE_MS }), null);
+  });
+
+  must("lease one in the states that are asked for, and give it up for its owner alone", async (kit) => {
+    const { journal, charged } = kit;
+    const { reference } = await charged("a");
+    await journal.move(reference, { from: ["devalued"], to: "committed", lease: null });
+    const claim = (owner: string) => journal.claim(reference, { owner, forMs: MINUTE_MS }, ["committed"]);
+    assert.equal((await claim("b"))?.leaseOwner, "b");
+    assert.equal(await claim("c"), null);
+    await journal.release(reference, "c");
+    assert.equal(await claim("c"), null);
+    await journal.release(reference, "b");
+    assert.equal((await journal.charge(reference))?.leaseUntil, null);
+    assert.equal((await claim("c"))?.leaseOwner, "c");
+  });
+
+  must("claim nothing that is settled, or that an order has", async ({ journal, begun, charged }) => {
+    const lease = { owner: "b", forMs: MINUTE_MS };
+    const refused = await begun("a");
+    await journal.move(refused.reference, { from: ["intent"], to: "refused", lease: null });
+    const committed = await charged("a");
+    await journal.move(committed.reference, { from: ["devalued"], to: "committed", lease: null });
+    for (const { reference, cartId } of [refused, committed]) {
+      assert.equal(await journal.claim(reference, lease), null);
+      assert.equal(await journal.nextDue("", cartId), null);
+    }
+  });
+
+  must("come to each that is due once, and no sooner than it is told", async ({ journal, begun }) => {
+    const mine = [await begun("a"), await begun("a"), await begun("a")];
+    const lease = null;
+    for (const { reference } of mine)
+      await journal.move(reference, { from: ["intent"], to: "unknown", lease });
+    const [{ reference, cartId } = mine[0] as Charge, ...others] = mine;
+    const failed = { retryInMs: MINUTE_MS, lastError: "timeout" };
+    await journal.move(reference, { from: ["unknown"], to: "unknown", lease, ...failed });
+    const due: string[] = [];
+    for (let next = await journal.nextDue(""); next; next = await journal.nextDue(next.reference))
+      due.push(next.reference);
+    assert.deepEqual(
+      due.filter((one) => mine.some((charge) => charge.reference === one)),
+      others.map((charge) => charge.reference).toSorted(),
+    );
+    // A cart's own completion doesn't wait.
+    assert.equal((await journal.nextDue("", cartId))?.reference, reference);
+    const held = await journal.move(reference, { from: ["unknown"], to: "unknown", lease });
+    assert.deepEqual([held?.tries, held?.lastError], [1, "timeout"]);
+    const ended = await journal.move(reference, { from: ["unknown"], to: "refused", lease });
+    assert.deepEqual([ended?.tries, ended?.lastError], [1, null]);
+  });
+}

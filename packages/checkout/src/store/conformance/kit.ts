@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { randomBytes, randomUUID } from "node:crypto";
+import { cents, Secret } from "@giftcard-pay/client";
+import { createSealer } from "../../sealing/seal.js";
+import type { Charge, Journal } from "../journal.js";
+
+export const MINUTE_MS = 60_000;
+/** What a cart takes, where a case doesn't say otherwise. */
+export const limits = { quoteLifeMs: MINUTE_MS, maxCards: 5 };
+/** What the cases seal with, the older first. */
+const keys = [1, 2].map((n) => ({ id: `key-${n}`, key: randomBytes(32).toString("base64") }));
+export const [firstKey, secondKey] = keys as [(typeof keys)[0], (typeof keys)[0]];
+const card = { cardNumber: new Secret("1234567890123456789"), pin: new Secret("000000") };
+
+/** One thing that a store must do. */
+export interface ConformanceCase {
+  readonly name: string;
+  /** Tries it; throws an AssertionError where the store doesn't do it. */
+  readonly run: () => Promise<void>;
+}
+
+/** What the cases about a journal work with. */
+export interface Kit extends Awaited<ReturnType<typeof createKit>> {}
+
+/** Adds a case: what a journal must do, and how that is tried. */
+export type Must = (name: string, run: (kit: Kit) => Promise<void>) => void;
+
+/** Makes tenders and charges as a money flow does, in the journal to be tried. */
+export function createKit(journal: Journal) {
+  const sealer = createSealer({ keys: [firstKey] });
+  const newId = (what: string) => `${what}_${randomUUID()}`;
+
+  async function quote(cartId: string, { fingerprint = newId("fingerprint"), lifeMs = MINUTE_MS } = {}) {
+    const sealedCard = await sealer.sealTenderCard(card, cartId, MINUTE_MS);
+    const tender = {
+      id: newId("tender"),
+      cartId,
+      lastFour: "6789",
+      fingerprint,
+      balanceCents: cents(7500),
+      sealedCard,
+    };
+    await journal.addQuote(tender, lifeMs);
+    return tender;
+  }
+
+  async function applied(options: { lifeMs?: number; cartId?: string; fingerprint?: string } = {}) {
+    const tender = await quote(options.cartId ?? newId("cart"), options);
+    assert.equal(await journal.applyQuote(tender.cartId, tender.id, limits), "applied");
+    return tender;
+  }
+
+  async function begin(
+    tender: { id: string; cartId: string },
+    owner: string,
+    externalId = newId("external"),
+    leaseMs = MINUTE_MS,
+    orderId?: string,
+  ): Promise<Charge | null> {
+    const reference = newId("gc");
+    const sealedCard = await sealer.sealChargeCard(card, reference);
+    const place = { environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 };
+    const ids = { reference, tenderId: tender.id, cartId: tender.cartId, externalId };
+    return journal.begin(
+      { ...ids, ...place, orderId, amountCents: cents(1000), sealedCard },
+      { owner, forMs: leaseMs },
+    );
+  }
+
+  async function begun(owner: string, leaseMs?: number, orderId?: string): Promise<Charge> {
+    const charge = await begin(await applied(), owner, undefined, leaseMs, orderId);
+    assert.ok(charge);
+    return charge;
+  }
+
+  /** What a devalue's answer writes down. */
+  async function taken(reference: string, deductedCents = 1000) {
+    const sealedToken = await sealer.sealToken(new Secret("token"), reference);
+    return { deductedCents: cents(deductedCents), sealedToken, sealedCard: null } as const;
+  }
+
+  async function sent(owner: string, tender?: { id: string; cartId: string }): Promise<Charge> {
+    const charge = await begin(tender ?? (await applied()), owner);
+    assert.ok(charge);
+    await journal.move(charge.reference, { from: ["intent"], to: "sent", owner });
+    return charge;
+  }
+
+  async function charged(owner: string, tender?: { id: string; cartId: string }): Promise<Charge> {
+    const { reference } = await sent(owner, tender);
+    const change = { from: ["sent"], to: "devalued", owner, ...(await taken(reference)) } as const;
+    const charge = await journal.move(reference, change);
+    assert.ok(charge);
+    return charge;
+  }
+
+  return { journal, newId, quote, applied, begin, begun, taken, sent, charged };
+}

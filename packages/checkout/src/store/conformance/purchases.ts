@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import type { NewPurchase, Purchase, PurchaseLease, PurchaseStore } from "../purchase-store.js";
+import type { ConformanceCase } from "./kit.js";
+import { atAnyPace } from "./pace.js";
+
+const MINUTE_MS = 60_000;
+
+/**
+ * What every purchase book must do, for the tests of a store of your own. The cases may share one book, and run in any
+ * order; those about time wait for a second or two.
+ *
+ * @param open gives the book to be tried
+ */
+export function purchaseConformance(open: () => PurchaseStore | Promise<PurchaseStore>): ConformanceCase[] {
+  const cases: ConformanceCase[] = [];
+  const must = (name: string, run: (book: PurchaseStore) => Promise<void>) =>
+    cases.push({ name, run: async () => run(await open()) });
+
+  must("begin a purchase once among many, and say whose it is", async (book) => {
+    const order = newOrder();
+    const begun = await Promise.all(
+      [1, 2, 3, 4].map(() => book.begin({ ...order, runId: randomUUID() }, leaseOf("commit"))),
+    );
+    assert.equal(new Set(begun.map(({ runId }) => runId)).size, 1);
+    const [first] = begun as [Purchase];
+    assert.deepEqual(first, { ...order, ...untried, runId: first.runId, createdAt: first.createdAt });
+    assert.ok(Math.abs(Date.now() - first.createdAt.getTime()) < 10 * MINUTE_MS);
+    assert.deepEqual(await book.read(order.orderId), first);
+    assert.equal(await book.read(`order_${randomUUID()}`), null);
+  });
+
+  must("change a state by compare-and-set, for its own run and owner, once among many", async (book) => {
+    const { orderId, runId } = await book.begin(newOrder(), leaseOf("commit"));
+    const change = { from: ["charging"], to: "pending", remainderData: '{"page":"/pay"}' } as const;
+    assert.equal(await book.change(orderId, { ...change, runId: randomUUID() }), null);
+    assert.equal(await book.change(orderId, { ...change, owner: "other" }), null);
+    assert.equal(await book.change(orderId, { ...change, from: ["paid"] }), null);
+    assert.equal(await book.change(`order_${randomUUID()}`, change), null);
+    const mine = { ...change, runId, owner: "commit", lease: null };
+    const changes = await Promise.all([1, 2, 3].map(() => book.change(orderId, mine)));
+    assert.equal(changes.filter(Boolean).length, 1);
+    assert.equal(await book.change(orderId, { from: ["pending"], to: "paid", owner: "commit" }), null);
+    const paid = await book.change(orderId, { from: ["pending"], to: "paid", lastActor: "ada" });
+    assert.deepEqual([paid?.state, paid?.remainderData, paid?.lastActor], ["paid", '{"page":"/pay"}', "ada"]);
+    const { runId: kept } = await book.begin({ ...newOrder(), orderId }, leaseOf("commit"));
+    assert.equal(kept, runId);
+  });
+
+  must("let a failed purchase begin anew, with nothing left of its last try", async (book) => {
+    const first = newOrder();
+    await book.begin(first, leaseOf("commit"));
+    const voiding = {
+      from: ["charging"],
+      to: "voiding",
+      remainderData: "{}",
+      lastError: "cancel:down",
+    } as const;
+    await book.change(first.orderId, { ...voiding, lease: null, lastActor: "ada" });
+    await book.change(first.orderId, { from: ["voiding"], to: "failed" });
+    const again = { ...newOrder(), orderId: first.orderId, totalCents: 900, remainderCents: 0 };
+    const begun = await book.begin(again, leaseOf("commit"));
+    assert.deepEqual(begun, { ...again, ...untried, createdAt: begun.createdAt });
+    assert.equal(await book.change(first.orderId, { ...voiding, runId: first.runId }), null);
+  });
+
+  must("lease a purchase that isn't settled to one at a time, by the store's clock", (book) =>
+    atAnyPace(async ({ ms, wait }) => {
+      const { orderId } = await book.begin(newOrder(), leaseOf("commit", ms(500)));
+      assert.deepEqual(await book.claim(leaseOf("early"), 9, orderId), []);
+      await wait(550);
+      const claims = await Promise.all(
+        [1, 2, 3].map((n) => book.claim(leaseOf(`${n}`, ms(1000)), 9, orderId)),
+      );
+      assert.deepEqual(
+        claims.flat().map((purchase) => purchase.orderId),
+        [orderId],
+      );
+      await wait(1100);
+      const due = await book.claim(leaseOf("late"), 1000);
+      assert.ok(due.some((purchase) => purchase.orderId === orderId));
+      // Whose time has run out holds it no more, once somebody else does.
+      assert.equal(await book.change(orderId, { from: ["charging"], to: "paid", owner: "commit" }), null);
+      for (const state of ["voiding", "reversing", "refunding"] as const) {
+        const from = ["charging", "voiding", "reversing"] as const;
+        await book.change(orderId, { from, to: state, owner: "late", lease: leaseOf("late", 0) });
+        assert.equal((await book.claim(leaseOf("late", 0), 9, orderId)).length, 1, state);
+      }
+      await book.change(orderId, { from: ["refunding"], to: "refunded", lease: null });
+      assert.deepEqual(await book.claim(leaseOf("late"), 9, orderId), []);
+    }),
+  );
+
+  must(
+    "wait for the next try, count the failed ones, and forget them when the state changes",
+    async (book) => {
+      const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
+      const isDue = async () => (await book.claim(leaseOf("x", 0), 1000)).some((p) => p.orderId === orderId);
+      const wait = { from: ["charging"], to: "pending", lease: null, retryInMs: MINUTE_MS } as const;
+      const pending = await book.change(orderId, wait);
+      assert.deepEqual([pending?.tries, pending?.lastError], [0, null]);
+      assert.equal(await isDue(), false);
+      assert.deepEqual(await book.claim(leaseOf("x", 0), 9, orderId), [], "it may still be paid");
+      const voiding = await book.change(orderId, { from: ["pending"], to: "voiding" });
+      assert.deepEqual([voiding?.tries, await isDue()], [0, true]);
+      const failed = {
+        from: ["voiding"],
+        to: "voiding",
+        retryInMs: MINUTE_MS,
+        lastError: "cancel:down",
+      } as const;
+      await book.change(orderId, failed);
+      const twice = await book.change(orderId, failed);
+      assert.deepEqual([twice?.tries, twice?.lastError], [2, "cancel:down"]);
+      assert.equal(await isDue(), false);
+      assert.equal((await book.claim(leaseOf("x", 0), 9, orderId)).length, 1, "a person needn't wait");
+      const held = await book.change(orderId, { from: ["voiding"], to: "voiding", lastActor: "ada" });
+      assert.deepEqual([held?.tries, held?.lastError, await isDue()], [2, "cancel:down", false]);
+      const done = await book.change(orderId, { from: ["voiding"], to: "failed", lease: null });
+      assert.deepEqual([done?.tries, done?.lastError, done?.lastActor], [0, null, "ada"]);
+    },
+  );
+
+  must("give the longest due first, and no more than asked for", async (book) => {
+    const orders = [newOrder(), newOrder(), newOrder()];
+    for (const [index, order] of orders.entries()) {
+      await book.begin(order, leaseOf("commit"));
+      const retryInMs = -MINUTE_MS * (index + 1);
+      await book.change(order.orderId, { from: ["charging"], to: "pending", lease: null, retryInMs });
+    }
+    const claimed: string[] = [];
+    for (;;) {
+      const given = await book.claim(leaseOf("x"), 1);
+      assert.ok(given.length <= 1, `${given.length} given for a limit of 1`);
+      if (!given[0]) break;
+      claimed.push(given[0].orderId);
+    }
+    const ids = orders.map((order) => order.orderId);
+    assert.deepEqual(
+      claimed.filter((id) => ids.includes(id)),
+      ids.reverse(),
+    );
+  });
+
+  must("give the purchase of an order that is asked for, and no other", async (book) => {
+    const [due, wanted] = [newOrder(), newOrder()];
+    for (const { orderId } of [await book.begin(due, leaseOf("x")), await book.begin(wanted, leaseOf("x"))]) {
+      const change = { from: ["charging"], to: "voiding", lease: null } as const;
+      await book.change(orderId, { ...change, retryInMs: orderId === due.orderId ? -MINUTE_MS : 0 });
+    }
+    const given = await book.claim(leaseOf("y"), 9, wanted.orderId);
+    assert.deepEqual(
+      given.map(({ orderId }) => orderId),
+      [wanted.orderId],
+    );
+    assert.deepEqual(await book.claim(leaseOf("y"), 9, `order_${randomUUID()}`), []);
+  });
+
+  must("list what isn't settled, the most tries first, page by page", async (book) => {
+    const orders = [newOrder(), newOrder(), newOrder()];
+    const ids = orders.map((order) => order.orderId);
+    for (const [index, order] of orders.entries()) {
+      await book.begin(order, leaseOf("commit"));
+      const failed = { from: ["charging"], to: "charging", lastError: "status:down" } as const;
+      for (let tries = 0; tries < 3 + index; tries++) await book.change(order.orderId, failed);
+    }
+    const all: string[] = [];
+    for (let offset = 0; ; offset += 2) {
+      const page = await book.list({ minTries: 3, limit: 2, offset });
+      all.push(...page.purchases.map((purchase) => purchase.orderId));
+      assert.equal((await book.list({ minTries: 3, limit: 0 })).count, page.count);
+      if (all.length >= page.count) break;
+    }
+    assert.deepEqual(
+      all.filter((id) => ids.includes(id)),
+      [...ids].reverse(),
+    );
+    for (const id of ids) await book.change(id, { from: ["charging"], to: "paid", lastError: "none" });
+    const open = await book.list({ limit: 1_000_000 });
+    assert.ok(!open.purchases.some((purchase) => ids.includes(purchase.orderId)));
+    assert.ok((await book.list({ states: ["paid"], limit: 0 })).count >= ids.length);
+  });
+
+  return cases;
+}
+
+/** What a purchase is at first. */
+const untried = { state: "charging", remainderData: null, tries: 0, lastError: null, lastActor: null };
+
+const leaseOf = (owner: string, forMs = MINUTE_MS): PurchaseLease => ({ owner, forMs });
+
+const newOrder = (): NewPurchase => ({
+  orderId: `order_${randomUUID()}`,
+  cartId: `cart_${randomUUID()}`,
+  runId: randomUUID(),
+  totalCents: 7498,
+  remainderCents: 2498,
+});

@@ -1,0 +1,256 @@
+import { recoverableStates } from "../charge-states.js";
+import type { ChargeState, Journal } from "../journal.js";
+import { toCharge, toTender } from "../rows.js";
+import { sqlList } from "../sql-text.js";
+import { freeSlot, moveStatement } from "./move.js";
+import { createSqlOperatorQueries } from "./operator-queries.js";
+import type { RunSql } from "./run-sql.js";
+import { sqlInterval } from "./sql-interval.js";
+
+/** It is in one of these states, and nobody holds it. */
+const isLeft = (states: readonly ChargeState[]) =>
+  `state in (${sqlList(states)}) and (lease_until is null or lease_until <= now())`;
+
+const tenderColumns =
+  "id, cart_id, state, last_four, balance_cents, sealed_card, expires_at <= now() as expired, created_at";
+
+/** A card on the cart whose time has run out, so that it takes no place there. */
+const hasLapsed = (tender: string) => `(${tender}.state = 'applied' and ${tender}.expires_at <= now())`;
+
+/**
+ * Applies the quote `$2` of the cart `$1`: not older than `$3`, and as one of at most `$4` cards. What has lapsed on the
+ * cart makes room first, and only if the quote is applied: PostgreSQL has to read `lapsed` to its end before it comes to
+ * the first row of `applied`. The outcome is `overtaken` where another call has changed the quote at this very moment.
+ */
+const applyStatement = `
+  with fresh as (select * from giftcard_tender where cart_id = $1 and id = $2),
+  decided as (
+    select fresh.fingerprint, free.slot, case
+      when fresh.state = 'applied' then 'applied'
+      when fresh.state <> 'quoted' or fresh.expires_at <= now() or fresh.created_at <= now() - ${sqlInterval("$3")} then 'gone'
+      when exists (select from giftcard_tender held where held.cart_id = $1 and held.fingerprint = fresh.fingerprint
+        and held.state in ('applied', 'charging') and not ${hasLapsed("held")}) then 'duplicate'
+      when free.slot is null then 'full'
+      else 'apply' end as outcome
+    from fresh, (select ${freeSlot("$1", "$4", `not ${hasLapsed("held")}`)} as slot) free
+  ),
+  lapsed as (
+    update giftcard_tender old set slot = null, updated_at = now(),
+      state = case when old.fingerprint = decided.fingerprint then 'removed' else old.state end
+    from decided where decided.outcome = 'apply' and old.cart_id = $1 and ${hasLapsed("old")}
+      and (old.slot is not null or old.fingerprint = decided.fingerprint) returning 1
+  ),
+  applied as (
+    update giftcard_tender set state = 'applied', slot = decided.slot, updated_at = now()
+    from decided, (select count(*) from lapsed) roomy
+    where decided.outcome = 'apply' and cart_id = $1 and id = $2 and state = 'quoted' returning 1
+  )
+  select case when outcome <> 'apply' then outcome when exists (select from applied) then 'applied' else 'overtaken' end
+    as outcome from decided`;
+
+/**
+ * The journal on PostgreSQL. Each change is one statement, so it is atomic whatever runs beside it. Leases and
+ * lives are judged by the database's clock.
+ */
+export function createSqlJournal(run: RunSql): Journal {
+  const one = async (text: string, params: unknown[]) => (await run(text, params))[0];
+  const oneCharge = async (text: string, params: unknown[]) => {
+    const row = await one(text, params);
+    return row ? toCharge(row) : null;
+  };
+
+  return {
+    async now() {
+      const row = await one("select clock_timestamp() as now", []);
+      return new Date(row?.now as string);
+    },
+    async addQuote(tender, lifeMs) {
+      await run(
+        `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, sealed_card, expires_at)
+         values ($1, $2, 'quoted', $3, $4, $5, $6, now() + ${sqlInterval("$7")})`,
+        [
+          tender.id,
+          tender.cartId,
+          tender.lastFour,
+          tender.fingerprint,
+          tender.balanceCents,
+          tender.sealedCard,
+          lifeMs,
+        ],
+      );
+    },
+    async applyQuote(cartId, tenderId, { quoteLifeMs, maxCards }) {
+      // Each race for a slot that is lost has filled one: after as many, the cart is full.
+      for (let races = 0; ; races++) {
+        try {
+          const row = await one(applyStatement, [cartId, tenderId, quoteLifeMs, maxCards]);
+          const outcome = row?.outcome ?? "gone";
+          if (outcome !== "overtaken") return outcome as "applied" | "duplicate" | "full" | "gone";
+        } catch (error) {
+          if (!isUniqueViolation(error) || races > maxCards) throw error;
+        }
+      }
+    },
+    async removeTender(cartId, tenderId) {
+      const removed = await one(
+        `update giftcard_tender set state = 'removed', sealed_card = null, updated_at = now()
+         where cart_id = $1 and id = $2 and state in ('applied', 'quoted') returning id`,
+        [cartId, tenderId],
+      );
+      if (removed) return "removed";
+      const row = await one("select state from giftcard_tender where cart_id = $1 and id = $2", [
+        cartId,
+        tenderId,
+      ]);
+      return row?.state === "charging" ? "charging" : "gone";
+    },
+    async putBack({ id, state, sealedCard }, from, maxCards) {
+      try {
+        const isHeld = state === "applied" || state === "charging";
+        const row = await one(
+          `update giftcard_tender set state = $2, sealed_card = $3, updated_at = now(), slot = free.slot
+           from (select ${freeSlot("(select cart_id from giftcard_tender where id = $1)", "$5", "held.id <> $1")} as slot) free
+           where id = $1 and state = $4 and (not $6 or free.slot is not null) returning id`,
+          [id, state, sealedCard, from, maxCards, isHeld],
+        );
+        return row !== undefined;
+      } catch (error) {
+        if (isUniqueViolation(error)) return false;
+        throw error;
+      }
+    },
+    async tender(tenderId) {
+      const row = await one(`select ${tenderColumns} from giftcard_tender where id = $1`, [tenderId]);
+      return row ? toTender(row) : null;
+    },
+    async tenders(cartId) {
+      const rows = await run(
+        `select ${tenderColumns} from giftcard_tender
+         where cart_id = $1 and state in ('applied', 'charging') order by created_at, id`,
+        [cartId],
+      );
+      return rows.map(toTender);
+    },
+    async holdsCard(cartId, fingerprint) {
+      const row = await one(
+        `select 1 as found from giftcard_tender where cart_id = $1 and fingerprint = $2
+           and (state = 'charging' or (state = 'applied' and expires_at > now())) limit 1`,
+        [cartId, fingerprint],
+      );
+      return row !== undefined;
+    },
+    async begin(charge, lease) {
+      try {
+        return await oneCharge(
+          `with tender as (
+             update giftcard_tender set state = 'charging', updated_at = now()
+             where id = $2 and cart_id = $3 and state = 'applied' and expires_at > now() returning *
+           )
+           insert into giftcard_charge (reference, tender_id, cart_id, external_id, environment, base_url, company_id,
+             order_id, state, last_four, amount_cents, sealed_card, balance_before_cents, lease_owner, lease_until)
+           select $1, id, cart_id, $4, $5, $6, $7, $12, 'intent', last_four, $8, $9, balance_cents, $10, now() + ${sqlInterval("$11")}
+           from tender returning *`,
+          [
+            ...[
+              charge.reference,
+              charge.tenderId,
+              charge.cartId,
+              charge.externalId,
+              charge.environment,
+              charge.baseUrl,
+              charge.companyId,
+            ],
+            ...[charge.amountCents, charge.sealedCard, lease.owner, lease.forMs, charge.orderId ?? null],
+          ],
+        );
+      } catch (error) {
+        if (isUniqueViolation(error)) return null;
+        throw error;
+      }
+    },
+    charge: (reference) => oneCharge("select * from giftcard_charge where reference = $1", [reference]),
+    chargeByExternalId: (id) => oneCharge("select * from giftcard_charge where external_id = $1", [id]),
+    async chargesOfCart(cartId) {
+      const rows = await run(
+        "select * from giftcard_charge where cart_id = $1 order by created_at desc, reference",
+        [cartId],
+      );
+      return rows.map(toCharge);
+    },
+    async move(reference, move) {
+      const { restore, ...alone } = move;
+      // The card may come onto the cart at this very moment; the charge's change is written all the same.
+      for (let races = 0; restore && races < 3; races++) {
+        try {
+          return await oneCharge(...moveStatement(reference, move));
+        } catch (error) {
+          if (!isUniqueViolation(error)) throw error;
+        }
+      }
+      return oneCharge(...moveStatement(reference, alone));
+    },
+    async renew(owner, forMs) {
+      const isHeld = `lease_owner = $1 and state in (${sqlList(recoverableStates)})`;
+      const isNew = `lease_until >= now() + 0.9 * ${sqlInterval("$2")}`;
+      // A lease that is all but new is only looked at, which costs no commit.
+      const row = await one(
+        `with prolonged as (
+           update giftcard_charge set lease_until = now() + ${sqlInterval("$2")}
+           where ${isHeld} and not ${isNew} returning reference
+         )
+         select (select count(*) from prolonged)
+           + (select count(*) from giftcard_charge where ${isHeld} and ${isNew}) as held`,
+        [owner, forMs],
+      );
+      return Number(row?.held);
+    },
+    nextDue(after, cartId) {
+      const which = cartId === undefined ? "next_try_at <= now()" : "cart_id = $2";
+      return oneCharge(
+        `select * from giftcard_charge where reference > $1 and ${isLeft(recoverableStates)} and ${which} order by reference limit 1`,
+        cartId === undefined ? [after] : [after, cartId],
+      );
+    },
+    claim: (reference, lease, states = recoverableStates) =>
+      oneCharge(
+        `update giftcard_charge set lease_owner = $2, lease_until = now() + ${sqlInterval("$3")}
+         where reference = $1 and ${isLeft(states)} returning *`,
+        [reference, lease.owner, lease.forMs],
+      ),
+    async release(reference, owner) {
+      await run(
+        "update giftcard_charge set lease_owner = null, lease_until = null where reference = $1 and lease_owner = $2",
+        [reference, owner],
+      );
+    },
+    ...createSqlOperatorQueries(run),
+    async purge() {
+      await run(
+        `update giftcard_tender set sealed_card = null, updated_at = now()
+         where sealed_card is not null and expires_at <= now()`,
+        [],
+      );
+      // One that was applied, charged and put back again has a charge that names it.
+      await run(
+        `delete from giftcard_tender where state = 'quoted' and expires_at <= now()
+           and not exists (select 1 from giftcard_charge where tender_id = giftcard_tender.id)`,
+        [],
+      );
+      await run(
+        `update giftcard_tender set state = 'removed', updated_at = now()
+         where state = 'applied' and expires_at <= now() - interval '30 days'`,
+        [],
+      );
+      await run("delete from giftcard_guess where resets_at <= now()", []);
+      await run(
+        `update giftcard_charge set sealed_card = null, updated_at = now()
+         where sealed_card is not null and created_at <= now() - interval '24 hours'`,
+        [],
+      );
+    },
+  };
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "code" in error && error.code === "23505";
+}

@@ -1,0 +1,95 @@
+import type { Move } from "../journal.js";
+import { momentOf } from "../moments.js";
+import { sqlList } from "../sql-text.js";
+import { sqlInterval } from "./sql-interval.js";
+
+/** A devalue that took less than asked took all that was there: that is the balance, once it is back. */
+const lessThanAsked = `, balance_cents = case when charge.deducted_cents < charge.amount_cents
+  then charge.deducted_cents else giftcard_tender.balance_cents end`;
+
+/**
+ * One statement: the charge's change, what follows from it for the tender, and whatever else must happen with it, so
+ * that they can't differ.
+ *
+ * @param also further parts that read from `charge`, the changed row; they add their own parameters
+ */
+export function moveStatement(
+  reference: string,
+  move: Move,
+  also: (param: (value: unknown) => string) => string[] = () => [],
+): [string, unknown[]] {
+  const params: unknown[] = [];
+  const p = (value: unknown) => `$${params.push(value)}`;
+  const target = p(reference);
+  const sets = [`state = ${p(move.to)}`, "updated_at = now()"];
+  if (move.orderId !== undefined) sets.push(`order_id = ${p(move.orderId)}`);
+  if (move.deductedCents !== undefined) sets.push(`deducted_cents = ${p(move.deductedCents)}`);
+  if (move.sealedCard === null) sets.push("sealed_card = null");
+  if (move.sealedToken !== undefined) sets.push(`sealed_token = ${p(move.sealedToken)}`);
+  if (move.reason !== undefined) sets.push(`reason = ${p(move.reason)}`);
+  if (move.balanceAfterCents !== undefined) {
+    sets.push(`balance_after_cents = ${p(move.balanceAfterCents)}`, "balance_after_at = now()");
+  }
+  if (move.lease === null) sets.push("lease_owner = null", "lease_until = null");
+  else if (move.lease) {
+    sets.push(
+      `lease_owner = ${p(move.lease.owner)}`,
+      `lease_until = now() + ${sqlInterval(p(move.lease.forMs))}`,
+    );
+  }
+  if (move.retryInMs !== undefined) sets.push(`next_try_at = now() + ${sqlInterval(p(move.retryInMs))}`);
+  if (move.lastError !== undefined) sets.push("tries = tries + 1", `last_error = ${p(move.lastError)}`);
+  else if (!move.from.includes(move.to)) sets.push("last_error = null");
+  const moment = momentOf[move.to];
+  if (moment) sets.push(`${moment} = coalesce(${moment}, now())`);
+  const owner = move.owner === undefined ? "" : `and lease_owner = ${p(move.owner)}`;
+  const change = `update giftcard_charge set ${sets.join(", ")}
+    where reference = ${target} and state in (${sqlList(move.from)}) ${owner} returning *`;
+  const parts = [`charge as (${change})`, ...followTender(move, p), ...also(p)];
+  return [`with ${parts.join(", ")} select * from charge`, params];
+}
+
+/** What is known of the card's balance once its charge is settled. */
+function balanceAfter({ reason, to }: Move): string {
+  if (reason === "card_no_balance") return ", balance_cents = 0";
+  return to === "reversed" ? lessThanAsked : "";
+}
+
+/** What a move makes of the charge's tender, as a part of its statement. */
+function followTender(move: Move, p: (value: unknown) => string): string[] {
+  const update = (set: string, where: string) => [
+    `tender as (update giftcard_tender set ${set}, updated_at = now()
+       from charge where giftcard_tender.id = charge.tender_id and ${where})`,
+  ];
+  const isCharging = "giftcard_tender.state = 'charging'";
+  if (move.to === "committed") return update("state = 'spent'", isCharging);
+  const isPaidWith = "giftcard_tender.state in ('charging', 'spent')";
+  if (move.to === "taken") return update("state = 'spent', sealed_card = null", isPaidWith);
+  if (move.to === "captured")
+    return update("sealed_card = null", `${isPaidWith} and giftcard_tender.sealed_card is not null`);
+  const isSettled = move.to === "refused" || move.to === "reversed";
+  if (!isSettled && !move.restore) return [];
+  const state = `state = '${isSettled ? "applied" : "charging"}'`;
+  const balance = isSettled ? balanceAfter(move) : "";
+  if (!move.restore) return update(state + balance, isCharging);
+  const free = freeSlot("giftcard_tender.cart_id", p(move.restore.maxCards));
+  const slot = `slot = case when ${isCharging} then giftcard_tender.slot else ${free} end`;
+  const canReturn = `giftcard_tender.state = 'spent' and ${free} is not null
+    and (giftcard_tender.sealed_card is not null or giftcard_tender.expires_at <= now())
+    and not exists (select 1 from giftcard_tender same where same.cart_id = giftcard_tender.cart_id
+      and same.fingerprint = giftcard_tender.fingerprint and same.state in ('applied', 'charging'))
+    and not exists (select 1 from giftcard_charge later where later.tender_id = giftcard_tender.id
+      and later.reference <> charge.reference and later.created_at >= charge.created_at)`;
+  return update(`${state}, ${slot}${balance}`, `(${isSettled ? `${isCharging} or ` : ""}${canReturn})`);
+}
+
+/**
+ * The smallest slot of a cart that no card holds, or null where all up to `maxCards` are held.
+ *
+ * @param also what else is true of a card `held` that holds its slot
+ */
+export const freeSlot = (cartId: string, maxCards: string, also = "true") =>
+  `(select min(n) from generate_series(1, ${maxCards}::integer) n where not exists (
+     select 1 from giftcard_tender held
+     where held.cart_id = ${cartId} and held.slot = n and held.state in ('applied', 'charging') and ${also}
+   ))`;

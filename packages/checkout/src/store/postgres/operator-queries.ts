@@ -1,0 +1,169 @@
+import { settledStates } from "../charge-states.js";
+import type { ActionRecord, Charge, ChargeFilter, ChargeState, SealedValue } from "../journal.js";
+import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
+import { toCharge } from "../rows.js";
+import { sqlList } from "../sql-text.js";
+import { moveStatement } from "./move.js";
+import type { RunSql } from "./run-sql.js";
+import { sqlInterval } from "./sql-interval.js";
+
+/** Every sealed value that may still be opened. A settled charge's token opens nothing any more. */
+const LIVING_SEALS = `
+  select 'giftcard_tender' as "table", 'sealed_card' as "column", id, sealed_card as sealed from giftcard_tender
+    where sealed_card is not null and expires_at > now()
+  union all
+  select 'giftcard_charge', 'sealed_card', reference, sealed_card from giftcard_charge
+    where sealed_card is not null and created_at > now() - interval '24 hours'
+  union all
+  select 'giftcard_charge', 'sealed_token', reference, sealed_token from giftcard_charge
+    where sealed_token is not null and state not in (${sqlList(settledStates)})
+  union all
+  select 'giftcard_secret', 'sealed', name, sealed from giftcard_secret`;
+
+/** A JWE begins with its header in base64url, and the header names the key. */
+const HEADER = "translate(split_part(sealed, '.', 1), '-_', '+/')";
+const KEY_ID = `convert_from(decode(rpad(${HEADER}, (length(${HEADER}) + 3) / 4 * 4, '='), 'base64'), 'utf8')::json ->> 'kid'`;
+
+/** What a filter says, as a condition; it adds its parameters to `params`. */
+function conditionOf(filter: ChargeFilter, params: unknown[]): string {
+  const { states, orderIds, from, to, moved, environment, companyId } = filter;
+  const p = (value: unknown) => `$${params.push(value)}`;
+  const where = ["true"];
+  if (states) where.push(`state = any(${p([...states])}::text[])`);
+  if (orderIds) where.push(`order_id = any(${p([...orderIds])}::text[])`);
+  if (from) where.push(`created_at >= ${p(from)}`);
+  if (to) where.push(`created_at < ${p(to)}`);
+  if (environment !== undefined) where.push(`environment = ${p(environment)}`);
+  if (companyId !== undefined) where.push(`company_id = ${p(companyId)}`);
+  if (moved) {
+    const within = (column: string) => `${column} >= ${p(moved.from)} and ${column} < ${p(moved.to)}`;
+    where.push(`(${within("coalesce(devalued_at, sent_at)")} or ${within("reversed_at")})`);
+  }
+  return where.join(" and ");
+}
+
+/** The part of the journal on PostgreSQL that operators and upkeep use. */
+export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
+  return {
+    async list({ limit = 50, offset = 0, ...filter }) {
+      const params: unknown[] = [];
+      const p = (value: unknown) => `$${params.push(value)}`;
+      const matching = `from giftcard_charge where ${conditionOf(filter, params)}`;
+      const [counted] = await run(`select count(*)::integer as count ${matching}`, [...params]);
+      const page = `order by state = 'needs_attention' desc, created_at desc, reference limit ${p(limit)} offset ${p(offset)}`;
+      const rows = await run(`select * ${matching} ${page}`, params);
+      return { charges: rows.map(toCharge), count: Number(counted?.count) };
+    },
+    async readPage(filter, after, limit) {
+      const params: unknown[] = [after, limit];
+      const rows = await run(
+        `select * from giftcard_charge where reference > $1 and ${conditionOf(filter, params)}
+         order by reference limit $2`,
+        params,
+      );
+      return rows.map(toCharge);
+    },
+    async chargesOfCard(reference) {
+      const rows = await run(
+        `select charge.* from giftcard_charge charge join giftcard_tender t on t.id = charge.tender_id
+         where t.fingerprint = (
+           select fingerprint from giftcard_tender join giftcard_charge on giftcard_tender.id = tender_id
+           where reference = $1
+         ) order by charge.created_at desc, charge.reference`,
+        [reference],
+      );
+      return rows.map(toCharge);
+    },
+    async countByState() {
+      const rows = await run(
+        "select state, count(*)::integer as count from giftcard_charge group by state",
+        [],
+      );
+      return Object.fromEntries(rows.map((row) => [row.state as ChargeState, Number(row.count)]));
+    },
+    async act(reference, move, { action, actor }) {
+      const from = move.from[0];
+      if (from === undefined || move.from.length > 1)
+        throw new TypeError("An action leaves exactly one state.");
+      const [text, params] = moveStatement(reference, move, (p) => [
+        `action as (
+          insert into giftcard_action (reference, action, actor, from_state, to_state)
+          select reference, ${p(action)}, ${p(actor)}, ${p(from)}, state from charge
+        )`,
+      ]);
+      const [row] = await run(text, params);
+      return row ? toCharge(row) : null;
+    },
+    async actions(reference) {
+      const rows = await run("select * from giftcard_action where reference = $1 order by id", [reference]);
+      return rows.map(
+        (row): ActionRecord => ({
+          reference: String(row.reference),
+          action: row.action as ActionRecord["action"],
+          actor: String(row.actor),
+          fromState: row.from_state as ChargeState,
+          toState: row.to_state as Charge["state"],
+          createdAt: new Date(row.created_at as string),
+        }),
+      );
+    },
+    async takeGuess(limits, windowMs) {
+      if (limits.length === 0) return 0;
+      // A call that had to wait for another began before that one's window did: the wait is told by the clock itself.
+      const rows = await run(
+        `insert into giftcard_guess as old (key, count, resets_at)
+         select key, 1, now() + ${sqlInterval("$2")} from unnest($1::text[]) key order by key
+         on conflict (key) do update set
+           count = case when old.resets_at <= now() then 1 else old.count + 1 end,
+           resets_at = case when old.resets_at <= now() then excluded.resets_at else old.resets_at end
+         returning key, count, extract(epoch from resets_at - clock_timestamp()) as seconds`,
+        [limits.map((limit) => limit.key), windowMs],
+      );
+      const maxOf = new Map(limits.map((limit) => [limit.key, limit.max]));
+      const exceeded = rows.filter((row) => Number(row.count) > (maxOf.get(String(row.key)) ?? 0));
+      return Math.max(0, ...exceeded.map((row) => Math.max(1, Math.ceil(Number(row.seconds)))));
+    },
+    async returnGuess(limits) {
+      if (limits.length === 0) return;
+      await run(
+        `update giftcard_guess set count = greatest(count - 1, 0) where key in (
+           select key from giftcard_guess where key = any($1::text[]) and resets_at > now() order by key for update
+         )`,
+        [limits.map((limit) => limit.key)],
+      );
+    },
+    async keepSecret(name, sealed) {
+      const read = "select sealed from giftcard_secret where name = $1";
+      const [there] = await run(read, [name]);
+      if (there) return String(there.sealed);
+      await run("insert into giftcard_secret (name, sealed) values ($1, $2) on conflict do nothing", [
+        name,
+        sealed,
+      ]);
+      const [kept] = await run(read, [name]);
+      return String(kept?.sealed);
+    },
+    async sealCounts() {
+      const rows = await run(
+        `select ${KEY_ID} as key_id, count(*)::integer as count from (${LIVING_SEALS}) living group by 1`,
+        [],
+      );
+      return Object.fromEntries(rows.map((row) => [String(row.key_id), Number(row.count)]));
+    },
+    async sealedUnderOther(keyId, limit) {
+      const rows = await run(`select * from (${LIVING_SEALS}) living where ${KEY_ID} <> $1 limit $2`, [
+        keyId,
+        limit,
+      ]);
+      return rows as unknown as SealedValue[];
+    },
+    async replaceSealed({ table, column, id, sealed: before }, sealed) {
+      const key = sealIdOf[table];
+      const rows = await run(
+        `update ${table} set ${column} = $3, updated_at = now() where ${key} = $1 and ${column} = $2 returning ${key}`,
+        [id, before, sealed],
+      );
+      return rows.length === 1;
+    },
+  };
+}

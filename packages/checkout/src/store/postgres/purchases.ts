@@ -1,0 +1,83 @@
+import { type Purchase, type PurchaseStore, toPurchase, unsettledStates } from "../purchase-store.js";
+import { sqlList } from "../sql-text.js";
+import type { RunSql } from "./run-sql.js";
+import { sqlInterval } from "./sql-interval.js";
+
+/** Purchases on PostgreSQL. Each change is one statement. */
+export function createSqlPurchases(run: RunSql): PurchaseStore {
+  const one = async (text: string, params: unknown[]): Promise<Purchase | null> => {
+    const [row] = await run(text, params);
+    return row ? toPurchase(row) : null;
+  };
+  const read = (orderId: string) => one("select * from giftcard_purchase where order_id = $1", [orderId]);
+  return {
+    read,
+    async begin({ orderId, cartId, runId, totalCents, remainderCents }, lease) {
+      const begun = await one(
+        `insert into giftcard_purchase as old
+           (order_id, cart_id, run_id, state, total_cents, remainder_cents, lease_owner, lease_until)
+         values ($1, $2, $3, 'charging', $4, $5, $6, now() + ${sqlInterval("$7")})
+         on conflict (order_id) do update set cart_id = $2, run_id = $3, state = 'charging', total_cents = $4,
+           remainder_cents = $5, remainder_data = null, lease_owner = $6, lease_until = now() + ${sqlInterval("$7")},
+           next_try_at = now(), tries = 0, last_error = null, last_actor = null, created_at = now(), updated_at = now()
+         where old.state = 'failed' returning *`,
+        [orderId, cartId, runId, totalCents, remainderCents, lease.owner, lease.forMs],
+      );
+      if (begun) return begun;
+      const there = await read(orderId);
+      if (!there) throw new Error("A purchase vanished while it was being begun.");
+      return there;
+    },
+    change(orderId, { from, to, runId, owner, remainderData, lease, retryInMs, lastError, lastActor }) {
+      const params: unknown[] = [orderId, to];
+      const p = (value: unknown) => `$${params.push(value)}`;
+      const sets = ["state = $2", "updated_at = now()"];
+      const unlessMoved = (column: string, otherwise: string) =>
+        sets.push(`${column} = case when state = $2 then ${column} else ${otherwise} end`);
+      if (lastError === undefined) {
+        unlessMoved("tries", "0");
+        unlessMoved("last_error", "null");
+      } else {
+        sets.push("tries = case when state = $2 then tries else 0 end + 1", `last_error = ${p(lastError)}`);
+      }
+      if (retryInMs === undefined) unlessMoved("next_try_at", "now()");
+      else sets.push(`next_try_at = now() + ${sqlInterval(p(retryInMs))}`);
+      if (remainderData !== undefined) sets.push(`remainder_data = ${p(remainderData)}`);
+      if (lastActor !== undefined) sets.push(`last_actor = ${p(lastActor)}`);
+      if (lease === null) sets.push("lease_owner = null", "lease_until = null");
+      else if (lease)
+        sets.push(`lease_owner = ${p(lease.owner)}`, `lease_until = now() + ${sqlInterval(p(lease.forMs))}`);
+      const ofRun = runId === undefined ? "" : `and run_id = ${p(runId)}`;
+      const ofOwner = owner === undefined ? "" : `and lease_owner = ${p(owner)}`;
+      return one(
+        `update giftcard_purchase set ${sets.join(", ")}
+         where order_id = $1 and state in (${sqlList(from)}) ${ofRun} ${ofOwner} returning *`,
+        params,
+      );
+    },
+    async claim(lease, limit, orderId) {
+      const isDue = "next_try_at <= now()";
+      const which = orderId === undefined ? isDue : `order_id = $4 and (state <> 'pending' or ${isDue})`;
+      // An array is made once. As a plain subquery PostgreSQL may run it for each row, and lease more than the limit.
+      const rows = await run(
+        `update giftcard_purchase set lease_owner = $1, lease_until = now() + ${sqlInterval("$2")} where order_id = any(array(
+           select order_id from giftcard_purchase
+           where state in (${sqlList(unsettledStates)}) and ${which} and (lease_until is null or lease_until <= now())
+           order by next_try_at limit $3 for update skip locked
+         )) returning *`,
+        [lease.owner, lease.forMs, limit, ...(orderId === undefined ? [] : [orderId])],
+      );
+      return rows.map(toPurchase);
+    },
+    async list({ states = unsettledStates, minTries = 0, limit = 50, offset = 0 }) {
+      const matching = `from giftcard_purchase where state = any($1::text[]) and tries >= $2`;
+      const params = [[...states], minTries];
+      const [counted] = await run(`select count(*) as count ${matching}`, params);
+      const rows = await run(
+        `select * ${matching} order by tries desc, created_at, order_id limit $3 offset $4`,
+        [...params, limit, offset],
+      );
+      return { purchases: rows.map(toPurchase), count: Number(counted?.count) };
+    },
+  };
+}

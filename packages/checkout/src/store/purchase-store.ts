@@ -1,0 +1,129 @@
+/** Every state that the payment of an order can be in. */
+export const purchaseStates = [
+  /** A commit is under way. */
+  "charging",
+  /** The cards are charged, and the remainder is still to be paid elsewhere. */
+  "pending",
+  "paid",
+  /** What was taken is being reversed. */
+  "voiding",
+  /** Nothing is taken, or what is goes back by itself; a new commit may begin. */
+  "failed",
+  /** It was paid, and everything goes back, or went. */
+  "reversing",
+  "reversed",
+  /** It was paid, and the cards' part goes back, or went. */
+  "refunding",
+  "refunded",
+] as const;
+/** The state of an order's payment. */
+export type PurchaseState = (typeof purchaseStates)[number];
+
+/** The payment of one order, as it is written down beside the journal. */
+export interface Purchase {
+  readonly orderId: string;
+  readonly cartId: string;
+  /** Which commit charged: it owns the charges, and their payments are named after it. */
+  readonly runId: string;
+  readonly state: PurchaseState;
+  readonly totalCents: number;
+  /** What the cards leave to another method. */
+  readonly remainderCents: number;
+  /** What the shop said of a pending remainder, such as the address to send the shopper to. JSON. */
+  readonly remainderData: string | null;
+  /** How often the step after this state has failed. */
+  readonly tries: number;
+  /** Why it failed last, such as `cancel:ECONNREFUSED`: what failed and a code, never a text from outside. */
+  readonly lastError: string | null;
+  /** The person who asked last for another try. */
+  readonly lastActor: string | null;
+  /** When this run was begun. */
+  readonly createdAt: Date;
+}
+
+/** Who decides about a purchase, and for how long nobody else does. */
+export interface PurchaseLease {
+  readonly owner: string;
+  readonly forMs: number;
+}
+
+/** What a change writes; what is left out stays. */
+export interface PurchaseChange {
+  readonly from: readonly PurchaseState[];
+  readonly to: PurchaseState;
+  /** Only while this run is the purchase's. */
+  readonly runId?: string;
+  /** Only while this owner holds the lease. */
+  readonly owner?: string;
+  readonly remainderData?: string;
+  /** Takes (or keeps) the lease for so long, from whoever has it; null gives it up. */
+  readonly lease?: PurchaseLease | null;
+  /** Lets recovery come back no sooner than this. Left out: a change of state makes it due at once. */
+  readonly retryInMs?: number;
+  /** Why the next step failed: a code. Counts a try. Left out: a change of state clears it, and the tries. */
+  readonly lastError?: string;
+  readonly lastActor?: string;
+}
+
+/** Which purchases to read. */
+export interface PurchaseListing {
+  /** Default: those that aren't settled. */
+  readonly states?: readonly PurchaseState[];
+  /** Whose next step has failed so often. Default 0. */
+  readonly minTries?: number;
+  /** Default 50. */
+  readonly limit?: number;
+  /** Default 0. */
+  readonly offset?: number;
+}
+
+/** Where purchases are written down. Every change is atomic and durable, and judged by the store's clock. */
+export interface PurchaseStore {
+  /**
+   * Begins a purchase under a new run: of a new order, or of one whose last try has failed.
+   * @returns what stands there now; it is the caller's if it has the caller's `runId`
+   */
+  begin(purchase: NewPurchase, lease: PurchaseLease): Promise<Purchase>;
+  /** The purchase of an order, or null. */
+  read(orderId: string): Promise<Purchase | null>;
+  /** Compare-and-set; null when it wasn't in `from` (or not this run's, or not leased to `owner`). */
+  change(orderId: string, change: PurchaseChange): Promise<Purchase | null>;
+  /**
+   * Leases up to `limit` purchases that aren't settled and that nobody holds: those whose next try is due, the longest
+   * due first, or one order's; a pending one never before it is due.
+   */
+  claim(lease: PurchaseLease, limit: number, orderId?: string): Promise<Purchase[]>;
+  /** The most tries first, then the oldest, with the count of all that match. */
+  list(listing: PurchaseListing): Promise<{ purchases: Purchase[]; count: number }>;
+}
+
+/** A purchase to begin. */
+export type NewPurchase = Pick<Purchase, "orderId" | "cartId" | "runId" | "totalCents" | "remainderCents">;
+
+/** It may still be paid, or voided. */
+export const undecidedStates: readonly PurchaseState[] = ["charging", "pending"];
+
+/** States that recovery ends. */
+export const unsettledStates: readonly PurchaseState[] = [
+  ...undecidedStates,
+  "voiding",
+  "reversing",
+  "refunding",
+];
+
+/** A row of giftcard_purchase. */
+export function toPurchase(row: Record<string, unknown>): Purchase {
+  return {
+    orderId: String(row.order_id),
+    cartId: String(row.cart_id),
+    runId: String(row.run_id),
+    state: row.state as PurchaseState,
+    totalCents: Number(row.total_cents),
+    remainderCents: Number(row.remainder_cents),
+    remainderData: row.remainder_data as string | null,
+    tries: Number(row.tries),
+    lastError: row.last_error as string | null,
+    lastActor: row.last_actor as string | null,
+    createdAt: new Date(row.created_at as string),
+  };
+}

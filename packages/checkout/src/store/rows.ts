@@ -1,0 +1,50 @@
+import type { Cents } from "@giftcard-pay/client";
+import type { Charge, ChargeState, Tender } from "./journal.js";
+
+/** A row of giftcard_tender. */
+export function toTender(row: Record<string, unknown>): Tender {
+  return {
+    id: String(row.id),
+    cartId: String(row.cart_id),
+    state: row.state as Tender["state"],
+    lastFour: String(row.last_four),
+    balanceCents: Number(row.balance_cents) as Cents,
+    sealedCard: row.sealed_card as string | null,
+    expired: row.expired as boolean,
+    createdAt: new Date(row.created_at as string),
+  };
+}
+
+/** A row of giftcard_charge. */
+export function toCharge(row: Record<string, unknown>): Charge {
+  const when = (value: unknown) => (value === null ? null : new Date(value as string));
+  const amount = (value: unknown) => (value === null ? null : (Number(value) as Cents));
+  return {
+    reference: String(row.reference),
+    tenderId: String(row.tender_id),
+    cartId: String(row.cart_id),
+    externalId: String(row.external_id),
+    orderId: row.order_id as string | null,
+    environment: String(row.environment),
+    baseUrl: String(row.base_url),
+    companyId: Number(row.company_id),
+    state: row.state as ChargeState,
+    lastFour: String(row.last_four),
+    amountCents: Number(row.amount_cents) as Cents,
+    deductedCents: amount(row.deducted_cents),
+    sealedCard: row.sealed_card as string | null,
+    sealedToken: row.sealed_token as string | null,
+    reason: row.reason as string | null,
+    balanceBeforeCents: Number(row.balance_before_cents) as Cents,
+    balanceAfterCents: amount(row.balance_after_cents),
+    balanceAfterAt: when(row.balance_after_at),
+    leaseOwner: row.lease_owner as string | null,
+    leaseUntil: when(row.lease_until),
+    tries: Number(row.tries),
+    lastError: row.last_error as string | null,
+    createdAt: new Date(row.created_at as string),
+    sentAt: when(row.sent_at),
+    devaluedAt: when(row.devalued_at),
+    reversedAt: when(row.reversed_at),
+  };
+}

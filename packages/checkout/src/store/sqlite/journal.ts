@@ -1,0 +1,238 @@
+import { recoverableStates } from "../charge-states.js";
+import type { ChargeState, Journal } from "../journal.js";
+import { toCharge, toTender } from "../rows.js";
+import { sqlList } from "../sql-text.js";
+import { DAY_MS, type Row, type Sqlite } from "./database.js";
+import { createSqliteMoves, freeSlot } from "./move.js";
+import { createSqliteOperatorQueries } from "./operator-queries.js";
+
+/** It is in one of these states, and nobody holds it at this moment. */
+const isLeft = (states: readonly ChargeState[]) =>
+  `state in (${sqlList(states)}) and (lease_until is null or lease_until <= ?)`;
+
+/**
+ * The journal in one SQLite file, for a shop on one machine; several processes may share the file. Each change is one
+ * transaction, on disk when it returns.
+ */
+export function createSqliteJournal(sqlite: Sqlite): Journal {
+  const { all, one, run, now, alone, insert } = sqlite;
+  const { change, held, readCharge } = createSqliteMoves(sqlite);
+  return {
+    now: async () => new Date(now()),
+    async addQuote(tender, lifeMs) {
+      alone((nowMs) =>
+        insert("giftcard_tender", {
+          id: tender.id,
+          cart_id: tender.cartId,
+          state: "quoted",
+          last_four: tender.lastFour,
+          fingerprint: tender.fingerprint,
+          balance_cents: tender.balanceCents,
+          sealed_card: tender.sealedCard,
+          expires_at: nowMs + lifeMs,
+          created_at: nowMs,
+          updated_at: nowMs,
+        }),
+      );
+    },
+    async applyQuote(cartId, tenderId, { quoteLifeMs, maxCards }) {
+      return alone((nowMs) => {
+        const row = one("select * from giftcard_tender where cart_id = ? and id = ?", cartId, tenderId);
+        if (row?.state === "applied") return "applied";
+        const inTime = Number(row?.expires_at) > nowMs && Number(row?.created_at) > nowMs - quoteLifeMs;
+        if (row?.state !== "quoted" || !inTime) return "gone";
+        const hasLapsed = (tender: Row) => tender.state === "applied" && Number(tender.expires_at) <= nowMs;
+        const [lapsed, living] = [held(cartId).filter(hasLapsed), held(cartId).filter((t) => !hasLapsed(t))];
+        if (living.some(({ fingerprint }) => fingerprint === row.fingerprint)) return "duplicate";
+        const slot = freeSlot(living, maxCards);
+        if (slot === null) return "full";
+        for (const old of lapsed) {
+          const state = old.fingerprint === row.fingerprint ? "removed" : "applied";
+          if (old.slot === null && state === "applied") continue;
+          const give = "update giftcard_tender set slot = null, state = ?, updated_at = ? where id = ?";
+          run(give, state, nowMs, String(old.id));
+        }
+        const apply = "update giftcard_tender set state = 'applied', slot = ?, updated_at = ? where id = ?";
+        run(apply, slot, nowMs, tenderId);
+        return "applied";
+      });
+    },
+    async removeTender(cartId, tenderId) {
+      return alone((nowMs) => {
+        const row = one("select state from giftcard_tender where cart_id = ? and id = ?", cartId, tenderId);
+        if (row?.state === "charging") return "charging";
+        if (row?.state !== "applied" && row?.state !== "quoted") return "gone";
+        run(
+          "update giftcard_tender set state = 'removed', sealed_card = null, updated_at = ? where id = ?",
+          nowMs,
+          tenderId,
+        );
+        return "removed";
+      });
+    },
+    async putBack({ id, state, sealedCard }, from, maxCards) {
+      return alone((nowMs) => {
+        const row = one("select * from giftcard_tender where id = ? and state = ?", id, from);
+        if (!row) return false;
+        const others = held(String(row.cart_id)).filter((other) => other.id !== id);
+        const slot = freeSlot(others, maxCards);
+        if (state === "applied" || state === "charging") {
+          const isThere = others.some((other) => other.fingerprint === row.fingerprint);
+          if (isThere || slot === null) return false;
+        }
+        const set = "state = ?, sealed_card = ?, slot = ?, updated_at = ?";
+        return (
+          run(`update giftcard_tender set ${set} where id = ?`, state, sealedCard, slot, nowMs, id) === 1
+        );
+      });
+    },
+    async tender(tenderId) {
+      const row = one(
+        "select *, expires_at <= ? as expired from giftcard_tender where id = ?",
+        now(),
+        tenderId,
+      );
+      return row ? toTender({ ...row, expired: row.expired === 1 }) : null;
+    },
+    async tenders(cartId) {
+      const rows = all(
+        `select *, expires_at <= ? as expired from giftcard_tender
+           where cart_id = ? and state in ('applied', 'charging') order by created_at, rowid`,
+        now(),
+        cartId,
+      );
+      return rows.map((row) => toTender({ ...row, expired: row.expired === 1 }));
+    },
+    async holdsCard(cartId, fingerprint) {
+      const row = one(
+        `select 1 from giftcard_tender where cart_id = ? and fingerprint = ?
+           and (state = 'charging' or (state = 'applied' and expires_at > ?))`,
+        ...[cartId, fingerprint, now()],
+      );
+      return row !== undefined;
+    },
+    async begin(charge, lease) {
+      const begin = (nowMs: number) => {
+        const tender = one(
+          "select * from giftcard_tender where id = ? and cart_id = ? and state = 'applied' and expires_at > ?",
+          charge.tenderId,
+          charge.cartId,
+          nowMs,
+        );
+        if (!tender) return null;
+        run(
+          "update giftcard_tender set state = 'charging', updated_at = ? where id = ?",
+          nowMs,
+          charge.tenderId,
+        );
+        insert("giftcard_charge", {
+          reference: charge.reference,
+          tender_id: charge.tenderId,
+          cart_id: charge.cartId,
+          external_id: charge.externalId,
+          order_id: charge.orderId ?? null,
+          environment: charge.environment,
+          base_url: charge.baseUrl,
+          company_id: charge.companyId,
+          state: "intent",
+          last_four: String(tender.last_four),
+          amount_cents: charge.amountCents,
+          sealed_card: charge.sealedCard,
+          balance_before_cents: Number(tender.balance_cents),
+          lease_owner: lease.owner,
+          lease_until: nowMs + lease.forMs,
+          next_try_at: nowMs,
+          created_at: nowMs,
+          updated_at: nowMs,
+        });
+        return readCharge("reference", charge.reference);
+      };
+      try {
+        return alone(begin);
+      } catch (error) {
+        // A charge of this card lives, or the shop's payment has one.
+        if (isUniqueViolation(error)) return null;
+        throw error;
+      }
+    },
+    charge: async (reference) => readCharge("reference", reference),
+    chargeByExternalId: async (externalId) => readCharge("external_id", externalId),
+    async chargesOfCart(cartId) {
+      const rows = all(
+        "select * from giftcard_charge where cart_id = ? order by created_at desc, rowid desc",
+        cartId,
+      );
+      return rows.map(toCharge);
+    },
+    async move(reference, move) {
+      return alone((nowMs) => (change(reference, move, nowMs) ? readCharge("reference", reference) : null));
+    },
+    async renew(owner, forMs) {
+      return alone((nowMs) => {
+        const isHeld = `lease_owner = ? and state in (${sqlList(recoverableStates)})`;
+        // One that is all but new stays as it is, and never gets shorter.
+        const prolong = `update giftcard_charge set lease_until = ? where ${isHeld} and lease_until < ?`;
+        run(prolong, nowMs + forMs, owner, nowMs + 0.9 * forMs);
+        return Number(one(`select count(*) as held from giftcard_charge where ${isHeld}`, owner)?.held);
+      });
+    },
+    async nextDue(after, cartId) {
+      const nowMs = now();
+      const which = cartId === undefined ? "next_try_at <= ?" : "cart_id = ?";
+      const row = one(
+        `select * from giftcard_charge where reference > ? and ${isLeft(recoverableStates)} and ${which} order by reference limit 1`,
+        ...[after, nowMs, cartId ?? nowMs],
+      );
+      return row ? toCharge(row) : null;
+    },
+    async claim(reference, lease, states = recoverableStates) {
+      return alone((nowMs) => {
+        const changed = run(
+          `update giftcard_charge set lease_owner = ?, lease_until = ? where reference = ? and ${isLeft(states)}`,
+          ...[lease.owner, nowMs + lease.forMs, reference, nowMs],
+        );
+        return changed === 1 ? readCharge("reference", reference) : null;
+      });
+    },
+    async release(reference, owner) {
+      alone(() =>
+        run(
+          "update giftcard_charge set lease_owner = null, lease_until = null where reference = ? and lease_owner = ?",
+          ...[reference, owner],
+        ),
+      );
+    },
+    ...createSqliteOperatorQueries(sqlite),
+    async purge() {
+      alone((nowMs) => {
+        run(
+          "update giftcard_tender set sealed_card = null, updated_at = ? where sealed_card is not null and expires_at <= ?",
+          nowMs,
+          nowMs,
+        );
+        // One that was applied, charged and put back again has a charge that names it.
+        run(
+          `delete from giftcard_tender where state = 'quoted' and expires_at <= ?
+             and not exists (select 1 from giftcard_charge where tender_id = giftcard_tender.id)`,
+          nowMs,
+        );
+        run(
+          "update giftcard_tender set state = 'removed', updated_at = ? where state = 'applied' and expires_at <= ?",
+          nowMs,
+          nowMs - 30 * DAY_MS,
+        );
+        run("delete from giftcard_guess where resets_at <= ?", nowMs);
+        run(
+          "update giftcard_charge set sealed_card = null, updated_at = ? where sealed_card is not null and created_at <= ?",
+          nowMs,
+          nowMs - DAY_MS,
+        );
+      });
+    },
+  };
+}
+
+/** SQLite's codes of a unique index, and of a primary key. */
+const UNIQUE_VIOLATIONS = [2067, 1555];
+const isUniqueViolation = (error: unknown) =>
+  UNIQUE_VIOLATIONS.includes(Number((error as { errcode?: unknown } | null)?.errcode));

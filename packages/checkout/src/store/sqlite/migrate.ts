@@ -1,0 +1,34 @@
+import { newestOf, StoreError, type TableMigration } from "../migrations.js";
+import type { Sqlite } from "./database.js";
+import { migration0001 } from "./migrations/0001.js";
+
+/** Every step from nothing to today's tables. */
+export const sqliteMigrations: readonly TableMigration[] = [migration0001];
+
+/**
+ * Makes the tables, or brings them up to date: every step that they lack, in order, in one transaction. The version
+ * stands in a table, since a shop may keep tables of its own in the file, and count those by `user_version`.
+ *
+ * @throws {StoreError} too_new
+ */
+export function migrateSqlite(
+  { exec, one, alone, insert }: Sqlite,
+  migrations: readonly TableMigration[] = sqliteMigrations,
+): void {
+  alone((nowMs) => {
+    exec(`create table if not exists giftcard_migration (
+      number integer primary key,
+      release text not null,
+      applied_at integer not null
+    ) strict`);
+    const version = Number(one("select max(number) as version from giftcard_migration")?.version ?? 0);
+    if (version > newestOf(migrations)) throw new StoreError("too_new", "this file");
+    for (const { number, release, journal, purchases } of migrations.filter(
+      (step) => step.number > version,
+    )) {
+      exec(journal);
+      exec(purchases);
+      insert("giftcard_migration", { number, release, applied_at: nowMs });
+    }
+  });
+}

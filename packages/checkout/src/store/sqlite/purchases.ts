@@ -1,0 +1,84 @@
+import { type Purchase, type PurchaseStore, toPurchase, unsettledStates } from "../purchase-store.js";
+import { sqlList } from "../sql-text.js";
+import type { Sqlite } from "./database.js";
+
+/** Purchases in an SQLite file. Each change is one transaction. */
+export function createSqlitePurchases({ one, all, run, alone }: Sqlite): PurchaseStore {
+  type Row = NonNullable<ReturnType<typeof one>>;
+  const rowOf = (orderId: string) => one("select * from giftcard_purchase where order_id = ?", orderId);
+  const find = (orderId: string): Purchase | null => {
+    const row = rowOf(orderId);
+    return row ? toPurchase(row) : null;
+  };
+  const write = (orderId: string, set: Record<string, string | number | null>): Purchase => {
+    const columns = Object.keys(set).map((column) => `${column} = ?`);
+    run(
+      `update giftcard_purchase set ${columns.join(", ")} where order_id = ?`,
+      ...Object.values(set),
+      orderId,
+    );
+    return toPurchase(rowOf(orderId) as Row);
+  };
+  return {
+    read: async (orderId) => find(orderId),
+    async begin({ orderId, cartId, runId, totalCents, remainderCents }, lease) {
+      return alone((nowMs) => {
+        const there = find(orderId);
+        if (there && there.state !== "failed") return there;
+        run("delete from giftcard_purchase where order_id = ?", orderId);
+        run(
+          `insert into giftcard_purchase (order_id, cart_id, run_id, state, total_cents, remainder_cents, lease_owner,
+             lease_until, next_try_at, created_at, updated_at) values (?, ?, ?, 'charging', ?, ?, ?, ?, ?, ?, ?)`,
+          ...[orderId, cartId, runId, totalCents, remainderCents],
+          ...[lease.owner, nowMs + lease.forMs, nowMs, nowMs, nowMs],
+        );
+        return find(orderId) as Purchase;
+      });
+    },
+    async change(orderId, { from, to, runId, owner, remainderData, lease, retryInMs, lastError, lastActor }) {
+      return alone((nowMs) => {
+        const row = rowOf(orderId);
+        const there = row && toPurchase(row);
+        if (!there || !from.includes(there.state)) return null;
+        if (runId !== undefined && there.runId !== runId) return null;
+        if (owner !== undefined && row.lease_owner !== owner) return null;
+        const hasMoved = there.state !== to;
+        const set: Parameters<typeof write>[1] = { state: to, updated_at: nowMs };
+        if (lastError !== undefined || hasMoved) set.last_error = lastError ?? null;
+        if (lastError !== undefined || hasMoved)
+          set.tries = (hasMoved ? 0 : there.tries) + (lastError === undefined ? 0 : 1);
+        if (retryInMs !== undefined || hasMoved) set.next_try_at = nowMs + (retryInMs ?? 0);
+        if (remainderData !== undefined) set.remainder_data = remainderData;
+        if (lastActor !== undefined) set.last_actor = lastActor;
+        if (lease !== undefined) {
+          set.lease_owner = lease?.owner ?? null;
+          set.lease_until = lease ? nowMs + lease.forMs : null;
+        }
+        return write(orderId, set);
+      });
+    },
+    async claim(lease, limit, orderId) {
+      return alone((nowMs) => {
+        const isOne = orderId === undefined ? "next_try_at <= ?" : "order_id = ?";
+        const rows = all(
+          `select order_id from giftcard_purchase where state in (${sqlList(unsettledStates)}) and ${isOne}
+             and (state <> 'pending' or next_try_at <= ?) and (lease_until is null or lease_until <= ?) order by next_try_at limit ?`,
+          ...[orderId ?? nowMs, nowMs, nowMs, limit],
+        );
+        const held = { lease_owner: lease.owner, lease_until: nowMs + lease.forMs };
+        return rows.map((row) => write(String(row.order_id), held));
+      });
+    },
+    async list({ states = unsettledStates, minTries = 0, limit = 50, offset = 0 }) {
+      const marks = states.map(() => "?").join(", ");
+      const matching = `from giftcard_purchase where state in (${marks}) and tries >= ?`;
+      const values = [...states, minTries];
+      const rows = all(
+        `select * ${matching} order by tries desc, created_at, order_id limit ? offset ?`,
+        ...[...values, limit, offset],
+      );
+      const count = Number(one(`select count(*) as count ${matching}`, ...values)?.count);
+      return { purchases: rows.map(toPurchase), count };
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { CheckoutOptions, RemainderAnswer, RemainderRequest } from "../src/index.js";
+
+/** The shop's other payment method, with a book of its own. */
+export class Bank {
+  mood: "approve" | "decline" | "page" | "fail" | "approve-then-fail" = "approve";
+  isDown = false;
+  /** How often it was told to give back, by run. */
+  readonly cancels: string[] = [];
+  readonly payments = new Map<string, { cents: number; state: "open" | "authorized" | "canceled" }>();
+
+  authorize = async ({ runId, remainderCents }: RemainderRequest): Promise<RemainderAnswer> => {
+    if (this.mood === "fail") throw new Error("the bank can't be reached");
+    if (this.mood === "decline") return { status: "declined" };
+    const isOpen = this.mood === "page";
+    this.payments.set(runId, { cents: remainderCents, state: isOpen ? "open" : "authorized" });
+    if (this.mood === "approve-then-fail") throw new Error("the connection was lost");
+    return isOpen ? { status: "pending", data: { page: `/pay/${runId}` } } : { status: "authorized" };
+  };
+
+  method: NonNullable<CheckoutOptions["remainder"]> = {
+    status: async ({ runId }) => {
+      if (this.isDown) throw new Error("the bank is down");
+      const state = this.payments.get(runId)?.state;
+      return state === "authorized" ? "authorized" : state === "open" ? "pending" : "declined";
+    },
+    cancel: async ({ runId }) => {
+      if (this.isDown) throw new Error("the bank is down");
+      this.cancels.push(runId);
+      const payment = this.payments.get(runId);
+      if (payment) payment.state = "canceled";
+    },
+  };
+
+  /** The shopper pays on the bank's page. */
+  pay(): void {
+    for (const payment of this.payments.values()) if (payment.state === "open") payment.state = "authorized";
+  }
+
+  get heldCents(): number {
+    return [...this.payments.values()].reduce((sum, p) => sum + (p.state === "authorized" ? p.cents : 0), 0);
+  }
+}
+
+/** A call that waits until it is let go, and that can be waited for. */
+export function gate() {
+  let open = () => {};
+  let arrive = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  /** What is asked for with this answer comes when it is let go. */
+  async function pass<T>(answer: T): Promise<T> {
+    arrive();
+    await opened;
+    return answer;
+  }
+  return { open: () => open(), arrived, pass };
+}

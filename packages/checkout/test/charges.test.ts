@@ -1,0 +1,722 @@
+import { randomUUID } from "node:crypto";
+import { createClient } from "@giftcard-pay/client";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Charge } from "../src/index.js";
+import { beginCharge, letLeasesRunOut, newCart, type Shop, startShop } from "./shop.js";
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await startShop();
+});
+beforeEach(async () => {
+  shop.proxy.clear();
+  await letLeasesRunOut(shop.pool);
+  await shop.engine().recover();
+});
+afterAll(() => shop.stop());
+
+const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
+const stateOf = async (charge: Charge) => (await shop.journal.charge(charge.reference))?.state;
+const devaluesOf = (charge: Charge) =>
+  shop.proxy.seen.filter((c) => c.operation === "devalue" && c.idempotencyKey === charge.reference).length;
+
+describe("a charge", () => {
+  it("takes the money once, belongs to its order, and goes back once", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(7498), card);
+    expect(charge).toMatchObject({ state: "intent", amountCents: 5000 });
+    expect(await card.balanceCents()).toBe(7500);
+    expect(await engine.devalue(charge.reference)).toMatchObject({ state: "devalued", deductedCents: 5000 });
+    expect(await card.balanceCents()).toBe(2500);
+    await engine.commit(charge.reference, "completion", "order_1");
+    expect(await engine.capture(charge.reference)).toMatchObject({ state: "captured", orderId: "order_1" });
+    expect((await engine.capture(charge.reference)).state).toBe("captured");
+    expect((await engine.reverse(charge.reference, "order_canceled")).state).toBe("reversed");
+    expect((await engine.reverse(charge.reference, "order_canceled")).state).toBe("reversed");
+    expect(await card.balanceCents()).toBe(7500);
+    expect(devaluesOf(charge)).toBe(1);
+  });
+
+  it("is sent once, however many ask for it at the same time", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, () => engine.devalue(charge.reference)),
+    );
+    expect(results.some((r) => r.status === "fulfilled")).toBe(true);
+    for (const result of results) {
+      if (result.status === "fulfilled") expect(result.value.state).toBe("devalued");
+      else expect(result.reason).toEqual(refusal("payment_in_progress"));
+    }
+    expect(devaluesOf(charge)).toBe(1);
+    expect(await card.balanceCents()).toBe(5500);
+    expect((await engine.devalue(charge.reference)).state).toBe("devalued");
+    expect(devaluesOf(charge)).toBe(1);
+    await engine.reverse(charge.reference, "test");
+  });
+
+  it("is sent by nobody but the engine that began it", async () => {
+    const card = await shop.card(7500);
+    const charge = await beginCharge(shop.engine(), newCart(2000), card);
+    await expect(shop.engine().devalue(charge.reference)).rejects.toEqual(refusal("payment_in_progress"));
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("begins once per tender, also when two completions begin at the same time", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const cart = newCart(2000);
+    await engine.apply(cart, card);
+    const [part] = (await engine.plan(cart)).parts;
+    if (!part) throw new Error("nothing is planned");
+    const results = await Promise.allSettled([
+      engine.begin(cart, part, `session_a_${cart.id}`, "a"),
+      shop.engine().begin(cart, part, `session_b_${cart.id}`, "b"),
+      engine.remove(cart, part.tenderId),
+    ]);
+    expect(results.filter((r) => r.status === "fulfilled")).toHaveLength(1);
+    const begun = results.slice(0, 2).some((r) => r.status === "fulfilled");
+    expect((await engine.summary(cart)).cards.map((c) => c.state)).toEqual(begun ? ["settling"] : []);
+  });
+
+  it("that the service refuses takes nothing and gives the card back to the cart", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const cart = newCart(2000);
+    const charge = await beginCharge(engine, cart, card);
+    await shop.service.command("card", "block", card.cardNumber);
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("card_blocked"));
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      state: "refused",
+      reason: "card_blocked",
+      sealedCard: null,
+    });
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied" }]);
+    expect(await card.balanceCents()).toBe(7500);
+    expect((await engine.reverse(charge.reference, "test")).state).toBe("refused");
+  });
+
+  it("of a card that is empty by now leaves a card that pays nothing", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(2000);
+    const cart = newCart(2500);
+    const first = await beginCharge(engine, cart, card);
+    const other = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(other.reference);
+    await expect(engine.devalue(first.reference)).rejects.toEqual(refusal("card_no_balance"));
+    expect(await engine.plan(cart)).toMatchObject({ parts: [], remainderCents: 2500 });
+    await engine.reverse(other.reference, "test");
+    expect(await card.balanceCents()).toBe(2000);
+  });
+
+  it("that would take less than planned is reversed at once", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(3000);
+    const cart = newCart(2500);
+    const first = await beginCharge(engine, newCart(2500), card);
+    const second = await beginCharge(engine, cart, card);
+    await engine.devalue(first.reference);
+    await expect(engine.devalue(second.reference)).rejects.toEqual(refusal("balance_changed"));
+    expect(await shop.journal.charge(second.reference)).toMatchObject({
+      ...{ state: "reversed", reason: "balance_changed", deductedCents: 500 },
+    });
+    expect(await card.balanceCents()).toBe(500);
+    // The shopper sees the new balance, and may place the order with it.
+    expect(await engine.summary(cart)).toMatchObject({
+      remainderCents: 2000,
+      cards: [{ balanceCents: 500, amountCents: 500 }],
+    });
+    await engine.reverse(first.reference, "test");
+    expect(await card.balanceCents()).toBe(3000);
+  });
+});
+
+describe("a charge of a plan that is out of date", () => {
+  /** A card on a cart, as a completion has planned it. */
+  async function planned() {
+    const engine = shop.engine();
+    const cart = newCart(2000);
+    const { cardNumber, pin } = await shop.card(7500);
+    await engine.apply(cart, { cardNumber, pin });
+    const [part] = (await engine.plan(cart)).parts;
+    if (!part) throw new Error("nothing is planned");
+    const before = shop.proxy.seen.length;
+    const begin = () => engine.begin(cart, part, `session_${randomUUID()}`, "completion");
+    return { engine, cart, part, begin, calls: () => shop.proxy.seen.slice(before) };
+  }
+
+  it("isn't begun once the card is off the cart", async () => {
+    const { engine, cart, part, begin, calls } = await planned();
+    await engine.remove(cart, part.tenderId);
+    await expect(begin()).rejects.toEqual(refusal("payment_in_progress"));
+    expect(calls()).toEqual([]);
+  });
+
+  it("isn't begun while the card is charged for somebody else", async () => {
+    const { begin } = await planned();
+    await begin();
+    await expect(begin()).rejects.toEqual(refusal("payment_in_progress"));
+  });
+
+  it("isn't begun once the card was entered too long ago, or was forgotten", async () => {
+    for (const change of ["expires_at = now()", "sealed_card = null"]) {
+      const { part, begin, calls } = await planned();
+      await shop.pool.query(`update giftcard_tender set ${change} where id = $1`, [part.tenderId]);
+      await expect(begin(), change).rejects.toEqual(refusal("applied_card_expired"));
+      expect(calls()).toEqual([]);
+    }
+  });
+});
+
+describe("a devalue that never went out", () => {
+  it("because nobody took the connection is over, and its card can be charged", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const cart = newCart(2000);
+    const charge = await beginCharge(engine, cart, card);
+    await shop.proxy.listen(false);
+    try {
+      await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
+    } finally {
+      await shop.proxy.listen(true);
+    }
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      ...{ state: "refused", reason: "not_sent", sealedCard: null, leaseOwner: null },
+    });
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied" }]);
+    expect((await engine.plan(cart)).coveredCents).toBe(2000);
+  });
+
+  it("because the shop couldn't log in is over too, without asking anything of the key", async () => {
+    const { companyId, ...credentials } = await shop.service.createCompany();
+    const baseUrl = shop.proxy.url;
+    const login = (timeoutMs: number) => createClient({ baseUrl, companyId, credentials, timeoutMs });
+    const cart = newCart(2000);
+    const { cardNumber, pin } = await shop.card(7500);
+    // To log in takes a while: passwords are hashed slowly.
+    await shop.engine({ client: login(30_000) }).apply(cart, { cardNumber, pin });
+    // A process that has no key yet.
+    const engine = shop.engine({ client: login(1500) });
+    const [part] = (await engine.plan(cart)).parts;
+    if (!part) throw new Error("nothing is planned");
+    const charge = await engine.begin(cart, part, `session_${randomUUID()}`, "completion");
+    shop.proxy.set("authenticate", "error");
+    const before = shop.proxy.seen.length;
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
+    const asked = shop.proxy.seen.slice(before).map(({ operation }) => operation);
+    expect(new Set(asked)).toEqual(new Set(["authenticate"]));
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      ...{ state: "refused", reason: "not_sent" },
+    });
+  });
+});
+
+describe("a devalue whose answer is lost", () => {
+  for (const fault of ["cut-after", "garbage", "error", "cut-before", "hold"] as const) {
+    it(`(${fault}) is ended by its key, and the card is whole`, async () => {
+      const engine = shop.engine();
+      const card = await shop.card(7500);
+      const cart = newCart(7498);
+      const charge = await beginCharge(engine, cart, card);
+      shop.proxy.set("devalue", fault, 1);
+      await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
+      const taken = fault === "cut-after" || fault === "garbage";
+      expect(await stateOf(charge)).toBe(taken ? "reversed" : "refused");
+      // What the service gave back is what it had taken: the books show both.
+      const { deductedCents } = (await shop.journal.charge(charge.reference)) ?? {};
+      expect(deductedCents).toBe(taken ? 5000 : null);
+      await shop.proxy.release();
+      expect(await card.balanceCents()).toBe(7500);
+      expect(devaluesOf(charge)).toBe(1);
+      const again = (await engine.plan(cart)).parts[0];
+      if (!again) throw new Error("the card is gone from the cart");
+      const next = await engine.begin(cart, again, `session_next_${cart.id}`, "completion");
+      expect(next.reference).not.toBe(charge.reference);
+      await engine.devalue(next.reference);
+      expect(await card.balanceCents()).toBe(2500);
+    });
+  }
+
+  it("stays unknown while the service can't be asked, blocks its card, and is ended later", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const cart = newCart(7498);
+    const charge = await beginCharge(engine, cart, card);
+    shop.proxy.set("devalue", "cut-after");
+    shop.proxy.set("canceldevalue", "cut-before");
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("outcome_unknown"));
+    expect(await stateOf(charge)).toBe("unknown");
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "settling", amountCents: 0 }]);
+    await expect(engine.remove(cart, charge.tenderId)).rejects.toEqual(refusal("payment_in_progress"));
+    await engine.settle(cart.id);
+    expect(await stateOf(charge)).toBe("unknown");
+    shop.proxy.clear();
+    await engine.settle(cart.id);
+    expect(await stateOf(charge)).toBe("reversed");
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied", amountCents: 5000 }]);
+    expect(await card.balanceCents()).toBe(7500);
+  });
+});
+
+describe("a service that can't end a devalue by its key", () => {
+  beforeEach(() => shop.proxy.withoutExtension(true));
+
+  for (const fault of ["cut-after", "cut-before"] as const) {
+    it(`(${fault}) leaves an unknown outcome to a person, with the balances as evidence`, async () => {
+      const engine = shop.engine();
+      const card = await shop.card(7500);
+      const cart = newCart(7498);
+      const charge = await beginCharge(engine, cart, card);
+      shop.proxy.set("devalue", fault, 1);
+      await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("outcome_unknown"));
+      expect(await shop.journal.charge(charge.reference)).toMatchObject({
+        state: "needs_attention",
+        reason: "outcome_unknown",
+        balanceBeforeCents: 7500,
+        balanceAfterCents: fault === "cut-after" ? 2500 : 7500,
+      });
+      expect((await engine.summary(cart)).cards).toMatchObject([{ state: "settling" }]);
+      await letLeasesRunOut(shop.pool);
+      expect(await engine.recover()).toEqual([]);
+      expect(devaluesOf(charge)).toBe(1);
+    });
+  }
+
+  it("gives the money back when the answer comes after recovery has given up on it", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    shop.proxy.set("devalue", "hold", 1);
+    const slow = engine.devalue(charge.reference).catch((error: unknown) => error);
+    await expect.poll(() => devaluesOf(charge)).toBe(1);
+    await letLeasesRunOut(shop.pool);
+    await shop.engine().recover();
+    expect(await stateOf(charge)).toBe("needs_attention");
+    await shop.proxy.release();
+    expect(await slow).toEqual(refusal("payment_in_progress"));
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      state: "reversed",
+      reason: "answered_too_late",
+      deductedCents: 2000,
+    });
+    expect(await card.balanceCents()).toBe(7500);
+  });
+});
+
+describe("a devalue that is refused", () => {
+  const operations = (from: number) => shop.proxy.seen.slice(from).map((call) => call.operation);
+
+  it("by the service itself is over with that answer", async () => {
+    const card = await shop.card(7500);
+    const engine = shop.engine();
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await shop.service.command("card", "block", card.cardNumber);
+    const before = shop.proxy.seen.length;
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("card_blocked"));
+    expect(operations(before)).toEqual(["devalue"]);
+  });
+
+  it("because there are too many calls, before anybody looks at the card, is over with that answer", async () => {
+    const engine = shop.engine();
+    const charge = await beginCharge(engine, newCart(2000), await shop.card(7500));
+    const before = shop.proxy.seen.length;
+    shop.proxy.set("devalue", "busy");
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("too_many_attempts"));
+    expect(new Set(operations(before))).toEqual(new Set(["devalue"]));
+    expect(await stateOf(charge)).toBe("refused");
+  });
+
+  it("because the shop may not call any more is over with that answer", async () => {
+    const { companyId, apiKey } = await shop.service.createCompany();
+    const client = createClient({ baseUrl: shop.proxy.url, companyId, apiKey, timeoutMs: 1500 });
+    const engine = shop.engine({ client });
+    const charge = await beginCharge(engine, newCart(2000), await shop.card(7500));
+    const before = shop.proxy.seen.length;
+    await shop.service.command("company", "close", String(companyId));
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
+    expect(operations(before)).toEqual(["devalue"]);
+    expect(await stateOf(charge)).toBe("refused");
+  });
+
+  it("by something else, though the service did it, is ended by its key", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    shop.proxy.set("devalue", "deny-after", 1);
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      state: "reversed",
+      deductedCents: 2000,
+    });
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("by something else, before the service saw it, can't be done any more", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    const before = shop.proxy.seen.length;
+    shop.proxy.set("devalue", "deny", 1);
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
+    expect(await stateOf(charge)).toBe("refused");
+    expect(operations(before)).toEqual(["devalue", "canceldevalue"]);
+  });
+
+  it("stays unknown where its key can't be ended, and nothing else has failed", async () => {
+    const failures: unknown[] = [];
+    const engine = shop.engine({ onFailure: (failure) => failures.push(failure) });
+    const charge = await beginCharge(engine, newCart(2000), await shop.card(7500));
+    shop.proxy.set("devalue", "deny-after", 1);
+    shop.proxy.set("canceldevalue", "cut-before", 1);
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("outcome_unknown"));
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      ...{ state: "unknown", reason: "refusal_unproven" },
+    });
+    expect(failures).toEqual([]);
+  });
+
+  it("by a service without keys is believed, with the cause", async () => {
+    shop.proxy.withoutExtension(true);
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await shop.service.command("card", "block", card.cardNumber);
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("card_blocked"));
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      state: "refused",
+      reason: "card_blocked",
+    });
+  });
+});
+
+describe("a devalue's answer that comes after recovery has called it unknown", () => {
+  it("gives the money back by its token, though the service can't end it by its key", async () => {
+    shop.proxy.withoutExtension(true);
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    shop.proxy.set("devalue", "hold", 1);
+    shop.proxy.set("canceldevalue", "cut-before", 2);
+    const slow = engine.devalue(charge.reference).catch((error: unknown) => error);
+    await expect.poll(() => devaluesOf(charge)).toBe(1);
+    await letLeasesRunOut(shop.pool);
+    await shop.engine().recover();
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      state: "unknown",
+      lastError: "connection_lost",
+    });
+    await shop.proxy.release();
+    expect(await slow).toEqual(refusal("payment_in_progress"));
+    expect(await stateOf(charge)).toBe("reversing");
+    await letLeasesRunOut(shop.pool);
+    await shop.engine().recover();
+    expect(await stateOf(charge)).toBe("reversed");
+    expect(await card.balanceCents()).toBe(7500);
+  });
+});
+
+describe("a reversal", () => {
+  for (const fault of ["cut-before", "cut-after", "error", "garbage"] as const) {
+    it(`(${fault}) stays owed until the service says that it is done`, async () => {
+      const engine = shop.engine();
+      const card = await shop.card(7500);
+      const charge = await beginCharge(engine, newCart(2000), card);
+      await engine.devalue(charge.reference);
+      await engine.commit(charge.reference, "completion", "order_2");
+      shop.proxy.set("canceldevalue", fault, 1);
+      expect((await engine.reverse(charge.reference, "order_canceled")).state).toBe("reversing");
+      expect((await engine.recover()).map((a) => a.reference)).not.toContain(charge.reference);
+      await letLeasesRunOut(shop.pool);
+      expect((await shop.engine().recover()).map((a) => a.state)).toEqual(["reversed"]);
+      expect(await card.balanceCents()).toBe(7500);
+    });
+  }
+
+  it("that gives back less than was taken goes to a person", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(charge.reference);
+    await shop.pool.query(
+      "update giftcard_charge set amount_cents = 2100, deducted_cents = 2100 where reference = $1",
+      [charge.reference],
+    );
+    expect(await engine.reverse(charge.reference, "test")).toMatchObject({
+      state: "needs_attention",
+      reason: "refund_differs",
+    });
+  });
+
+  it("asked for while the charge is just being written down happens all the same", async () => {
+    const card = await shop.card(7500);
+    const first = shop.engine();
+    const charge = await beginCharge(first, newCart(2000), card);
+    await first.devalue(charge.reference);
+    const write = (state: string) =>
+      shop.pool.query("update giftcard_charge set state = $2 where reference = $1", [
+        charge.reference,
+        state,
+      ]);
+    await write("sent");
+    let reads = 0;
+    const journal = {
+      ...shop.journal,
+      async charge(reference: string) {
+        reads += 1;
+        if (reads === 1) await write("devalued");
+        return shop.journal.charge(reference);
+      },
+    };
+    const reversed = await shop.engine({ journal }).reverse(charge.reference, "order_canceled");
+    expect([reads, reversed.state]).toEqual([1, "reversed"]);
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("asked for by ten at once happens once", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(charge.reference);
+    await Promise.all(Array.from({ length: 10 }, () => shop.engine().reverse(charge.reference, "test")));
+    expect(await stateOf(charge)).toBe("reversed");
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("whose token was sealed for another charge goes to a person, and the other charge's own goes on", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(charge.reference);
+    const other = await beginCharge(engine, newCart(2000), card);
+    await shop.pool.query(
+      "update giftcard_charge set sealed_token = (select sealed_token from giftcard_charge where reference = $1) where reference = $2",
+      [charge.reference, other.reference],
+    );
+    await shop.pool.query(
+      "update giftcard_charge set state = 'devalued', deducted_cents = 2000 where reference = $1",
+      [other.reference],
+    );
+    expect(await engine.reverse(other.reference, "test")).toMatchObject({
+      state: "needs_attention",
+      reason: "seal_broken",
+    });
+    expect((await engine.reverse(charge.reference, "test")).state).toBe("reversed");
+  });
+});
+
+describe("after a crash", () => {
+  it("an intent that was never sent is refused, and can't be sent any more", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await letLeasesRunOut(shop.pool);
+    await shop.engine().recover();
+    expect(await stateOf(charge)).toBe("refused");
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("payment_in_progress"));
+    expect(devaluesOf(charge)).toBe(0);
+  });
+
+  it("a devalue that was on its way is ended by its key, also when it arrives late", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const cart = newCart(2000);
+    const charge = await beginCharge(engine, cart, card);
+    shop.proxy.set("devalue", "hold", 1);
+    const frozen = engine.devalue(charge.reference).catch((error: unknown) => error);
+    await expect.poll(() => devaluesOf(charge)).toBe(1);
+    await letLeasesRunOut(shop.pool);
+    await shop.engine().recover();
+    expect(await stateOf(charge)).toBe("refused");
+    await shop.proxy.release();
+    expect(await frozen).toEqual(refusal("service_unavailable"));
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("a devalued charge that no order came to is reversed, and its completion can't commit", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(charge.reference);
+    expect(await shop.engine().recover()).toEqual([]);
+    await letLeasesRunOut(shop.pool);
+    await shop.engine().recover();
+    expect(await stateOf(charge)).toBe("reversed");
+    await expect(engine.commit(charge.reference, "completion", "order_3")).rejects.toEqual(
+      refusal("payment_in_progress"),
+    );
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("a devalued charge whose order was placed and paid is committed to it", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(charge.reference);
+    await letLeasesRunOut(shop.pool);
+    const asked: string[] = [];
+    const orderOf = async ({ reference }: Charge) => {
+      asked.push(reference);
+      return "order_7";
+    };
+    expect(await engine.recover({ orderOf })).toMatchObject([
+      { reference: charge.reference, state: "committed", orderId: "order_7" },
+    ]);
+    expect(asked).toEqual([charge.reference]);
+    expect(await card.balanceCents()).toBe(5500);
+  });
+
+  it("a committed charge is nobody's to reverse but its order's", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(charge.reference);
+    await engine.commit(charge.reference, "completion", "order_4");
+    await letLeasesRunOut(shop.pool);
+    expect(await shop.engine().recover()).toEqual([]);
+    expect(await card.balanceCents()).toBe(5500);
+    expect((await engine.commit(charge.reference, "completion", "order_4")).state).toBe("committed");
+    await expect(engine.commit(charge.reference, "completion", "order_5")).rejects.toEqual(
+      refusal("payment_in_progress"),
+    );
+  });
+
+  it("two recoveries at once end each charge once", async () => {
+    const engine = shop.engine();
+    const cards = await Promise.all(Array.from({ length: 4 }, () => shop.card(7500)));
+    for (const card of cards) {
+      const charge = await beginCharge(engine, newCart(2000), card);
+      await engine.devalue(charge.reference);
+    }
+    await letLeasesRunOut(shop.pool);
+    const ended = await Promise.all([
+      shop.engine().recover(),
+      shop.engine().recover(),
+      shop.engine().recover(),
+    ]);
+    expect(ended.flat().map((a) => a.state)).toEqual(["reversed", "reversed", "reversed", "reversed"]);
+    for (const card of cards) expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("nothing is sent to a service that the charge doesn't name", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(charge.reference);
+    await letLeasesRunOut(shop.pool);
+    const before = shop.proxy.seen.length;
+    await shop.engine({ environment: "live" }).recover();
+    expect(shop.proxy.seen).toHaveLength(before);
+    expect(await shop.journal.charge(charge.reference)).toMatchObject({
+      state: "needs_attention",
+      reason: "service_not_configured",
+    });
+  });
+
+  it("a card that was applied before the shop was switched isn't sent to the other service", async () => {
+    const cart = newCart(2000);
+    const card = await shop.card(7500);
+    await shop.engine().apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
+    const before = shop.proxy.seen.length;
+    const switched = shop.engine({ environment: "live" });
+    const [part] = (await switched.plan(cart)).parts;
+    await expect(switched.begin(cart, part as never, "session_switched", "completion")).rejects.toMatchObject(
+      {
+        code: "applied_card_expired",
+      },
+    );
+    expect(shop.proxy.seen).toHaveLength(before);
+  });
+});
+
+describe("the journal", () => {
+  it("holds no card number, PIN or token in the clear, and no card once a charge is settled", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const charge = await beginCharge(engine, newCart(2000), card);
+    await engine.devalue(charge.reference);
+    await engine.commit(charge.reference, "completion", "order_6");
+    const { rows } = await shop.pool.query(
+      "select (select json_agg(t) from giftcard_tender t)::text || (select json_agg(a) from giftcard_charge a)::text as all",
+    );
+    expect(rows[0].all).not.toContain(card.cardNumber);
+    expect(rows[0].all).not.toContain(`"${card.pin}"`);
+    expect((await shop.journal.charge(charge.reference))?.sealedCard).toBeNull();
+    expect((await shop.journal.tender(charge.tenderId))?.sealedCard).not.toBeNull();
+    await engine.capture(charge.reference);
+    expect(await shop.journal.tender(charge.tenderId)).toMatchObject({ state: "spent", sealedCard: null });
+  });
+
+  it("refuses a second living charge of one tender, whoever writes it", async () => {
+    const charge = await beginCharge(shop.engine(), newCart(2000), await shop.card(7500));
+    await expect(
+      shop.pool.query(
+        `insert into giftcard_charge (reference, tender_id, cart_id, external_id, environment, base_url, company_id, state,
+           last_four, amount_cents, balance_before_cents)
+         values ('gc_second', $1, 'cart', 'x', 'live', 'http://x', 1, 'intent', '0000', 100, 100)`,
+        [charge.tenderId],
+      ),
+    ).rejects.toMatchObject({ code: "23505" });
+  });
+});
+
+describe("a charge that is voided after it was committed", () => {
+  async function committed() {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const cart = newCart(7498);
+    const charge = await beginCharge(engine, cart, card);
+    await engine.devalue(charge.reference);
+    await engine.commit(charge.reference, "completion", "order_gone");
+    expect((await engine.summary(cart)).cards).toEqual([]);
+    return { engine, card, cart, reference: charge.reference };
+  }
+
+  it("gives the card back to the cart, with what the shopper was shown, and names no order that is gone", async () => {
+    const { engine, card, cart, reference } = await committed();
+    const voided = await engine.void(reference, { orderIsGone: true });
+    expect(voided).toMatchObject({ state: "reversed", reason: "completion_failed", orderId: null });
+    expect(await engine.void(reference, { orderIsGone: true })).toEqual(voided);
+    expect(await engine.summary(cart)).toMatchObject({
+      coveredCents: 5000,
+      remainderCents: 2498,
+      cards: [{ state: "applied", amountCents: 5000 }],
+    });
+    const [part] = (await engine.plan(cart)).parts;
+    if (!part) throw new Error("the card is gone from the cart");
+    const next = await engine.begin(cart, part, `session_again_${cart.id}`, "completion");
+    await engine.devalue(next.reference);
+    expect(await card.balanceCents()).toBe(2500);
+    // One who is late with the first charge changes nothing of the second.
+    await engine.commit(next.reference, "completion", "order_placed");
+    await engine.void(reference);
+    expect((await engine.summary(cart)).cards).toEqual([]);
+    expect((await engine.reverse(next.reference, "test")).state).toBe("reversed");
+  });
+
+  it("shows the card as settling while its reversal is owed", async () => {
+    const { engine, card, cart, reference } = await committed();
+    shop.proxy.set("canceldevalue", "cut-before");
+    expect(await engine.void(reference)).toMatchObject({
+      state: "reversing",
+      orderId: "order_gone",
+      tries: 1,
+      lastError: "connection_lost",
+    });
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "settling", amountCents: 0 }]);
+    shop.proxy.clear();
+    await engine.settle(cart.id);
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied", amountCents: 5000 }]);
+    expect(await shop.journal.charge(reference)).toMatchObject({ state: "reversed", lastError: null });
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("leaves a cart alone that holds the card anew", async () => {
+    const { engine, card, cart, reference } = await committed();
+    await engine.apply(cart, card);
+    expect((await engine.void(reference)).state).toBe("reversed");
+    expect((await engine.summary(cart)).cards).toHaveLength(1);
+    expect(await card.balanceCents()).toBe(7500);
+  });
+});

@@ -1,0 +1,505 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Checkout, type CheckoutOptions, createCheckout, type RemainderRequest } from "../src/index.js";
+import { Bank, gate } from "./bank.js";
+import { withRival } from "./rival.js";
+import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
+import { stores, type TestStore } from "./stores.js";
+
+const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
+const down = Object.assign(new Error("the connection was lost"), { code: "ECONNRESET" });
+const fail = () => {
+  throw down;
+};
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await startShop();
+});
+beforeEach(() => shop.proxy.clear());
+afterAll(() => shop.stop());
+
+for (const [name, open] of Object.entries(stores)) {
+  describe(`a commit on ${name}`, () => {
+    let store: TestStore;
+    let bank: Bank;
+    let card: TestCard;
+    beforeAll(async () => {
+      store = await open();
+    });
+    afterAll(() => store.close());
+    beforeEach(async () => {
+      bank = new Bank();
+      card = await shop.card(7500);
+      await store.sql("delete from giftcard_purchase");
+    });
+
+    const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
+      createCheckout({
+        client: shop.client,
+        environment: "sandbox",
+        store,
+        sealingKeys,
+        remainder: bank.method,
+        onFailure: () => {},
+        ...options,
+      });
+
+    /** A process that something happens to between its steps. */
+    function newProcess() {
+      const purchases = withRival(store.purchases);
+      const journal = withRival(store.journal);
+      const failures: unknown[] = [];
+      const by = checkout({
+        store: { purchases: purchases.part, journal: journal.part },
+        onFailure: (failure) => failures.push(failure),
+      });
+      return { by, purchases, journal, failures };
+    }
+
+    async function order(totalCents = 7498, more?: TestCard) {
+      const cart = newCart(totalCents);
+      await checkout().apply(cart, card);
+      if (more) await checkout().apply(cart, more);
+      return { id: `order_${randomUUID()}`, cart };
+    }
+    type Order = Awaited<ReturnType<typeof order>> & { expectedRemainderCents?: number };
+
+    const commit = (o: Order, by = checkout()) => by.commit(o, { authorizeRemainder: bank.authorize });
+    const stateOf = async (o: Order) => (await store.purchases.read(o.id))?.state;
+    const reasonsOf = async (o: Order) => (await store.journal.chargesOfCart(o.cart.id)).map((a) => a.reason);
+    /** What the shopper has paid by now: of the card, and at the bank. */
+    const paid = async () => [7500 - (await card.balanceCents()), bank.heldCents];
+    const lastFour = ({ cardNumber }: { cardNumber: string }) => cardNumber.slice(-4);
+
+    /** A commit that stands still at the bank, before or after it has asked. */
+    async function standing(o: Order, { by = checkout(), asked = false } = {}) {
+      const bankGate = gate();
+      const authorizeRemainder = async (request: RemainderRequest) => {
+        if (asked) return bankGate.pass(await bank.authorize(request));
+        await bankGate.pass(null);
+        return bank.authorize(request);
+      };
+      const ended = by.commit(o, { authorizeRemainder }).catch((error: unknown) => error);
+      await bankGate.arrived;
+      return { goOn: bankGate.open, ended };
+    }
+
+    describe("answers", () => {
+      it("with each card and what it paid, in the order in which they were applied", async () => {
+        const more = await shop.card(1000);
+        const o = await order(7498, more);
+        const answer = {
+          status: "paid",
+          cards: [
+            { lastFour: lastFour(card), amountCents: 5000 },
+            { lastFour: lastFour(more), amountCents: 1000 },
+          ],
+          remainderCents: 1498,
+        };
+        expect(await commit(o)).toEqual(answer);
+        expect(await commit(o)).toEqual(answer);
+        expect(await checkout().confirm(o.id)).toEqual(answer);
+      });
+
+      it("with what the bank gave for its page, and with nothing where it gave nothing", async () => {
+        const answers = [{ data: { page: "/pay" } }, {}, { data: undefined }];
+        for (const answer of answers) {
+          const o = await order();
+          const authorizeRemainder = async () => ({ status: "pending", ...answer }) as const;
+          const cards = [{ lastFour: lastFour(card), amountCents: 5000 }];
+          const remainderData = answer.data === undefined ? {} : { remainderData: answer.data };
+          const expected = { status: "pending", cards, remainderCents: 2498, ...remainderData };
+          expect(await checkout().commit(o, { authorizeRemainder })).toEqual(expected);
+          expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined", cards: [] });
+        }
+      });
+
+      it("to who confirms it too early, or too late, as it stands", async () => {
+        const o = await order();
+        const first = await standing(o);
+        await expect(checkout().confirm(o.id)).rejects.toEqual(refusal("payment_in_progress"));
+        first.goOn();
+        await first.ended;
+        await checkout().reverse(o.id);
+        await expect(checkout().confirm(o.id)).rejects.toEqual(refusal("cart_completed"));
+      });
+    });
+
+    it("that stood still while its order was given up and paid anew is told of no other cart's payment", async () => {
+      const o = await order();
+      const first = await standing(o);
+      await checkout().reverse(o.id);
+      expect(await commit({ id: o.id, cart: newCart(900) })).toMatchObject({ status: "paid" });
+      bank.mood = "decline";
+      first.goOn();
+      expect(await first.ended).toEqual(refusal("amount_changed"));
+      expect(await paid()).toEqual([0, 900]);
+    });
+
+    describe("is refused before anything moves", () => {
+      it("where a card's time has run out, unless the shopper saw the remainder without it", async () => {
+        const o = await order();
+        await store.sql(`update giftcard_tender set expires_at = created_at where cart_id = '${o.cart.id}'`);
+        await expect(commit(o)).rejects.toEqual(refusal("applied_card_expired"));
+        expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);
+        expect(await commit({ ...o, expectedRemainderCents: 7498 })).toMatchObject({
+          status: "paid",
+          cards: [],
+        });
+        expect(await paid()).toEqual([0, 7498]);
+      });
+
+      it("while a card is charged for somebody else, unless the shopper saw the remainder without it", async () => {
+        const o = await order();
+        const engine = shop.engine({ journal: store.journal });
+        const [part] = (await engine.plan(o.cart)).parts;
+        if (!part) throw new Error("nothing is planned");
+        const { reference } = await engine.begin(o.cart, part, `other_${o.id}`, "other");
+        await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
+        expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);
+        expect(await commit({ ...o, expectedRemainderCents: 7498 })).toMatchObject({
+          status: "paid",
+          cards: [],
+        });
+        await engine.reverse(reference, "test");
+      });
+
+      it("where createCheckout has no remainder, or the order no id", async () => {
+        const o = await order();
+        await expect(commit(o, checkout({ remainder: undefined }))).rejects.toThrow(
+          "createCheckout remainder",
+        );
+        for (const id of ["", 12, null])
+          await expect(commit({ ...o, id } as never)).rejects.toThrow("order.id has to be a text");
+        expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);
+      });
+    });
+
+    describe("that comes after one whose process died", () => {
+      for (const asked of [true, false]) {
+        it(`ends that one first, by what the bank says (${asked ? "authorized" : "never asked"})`, async () => {
+          const o = await order();
+          await standing(o, { asked });
+          await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
+          await store.letLeasesRunOut();
+          const runs = bank.payments.size;
+          expect(await commit(o)).toMatchObject({ status: "paid" });
+          expect(bank.payments.size).toBe(1);
+          expect(runs).toBe(asked ? 1 : 0);
+          expect(await paid()).toEqual([5000, 2498]);
+        });
+      }
+
+      it("gives that one back first, where that is still owed", async () => {
+        const o = await order();
+        bank.mood = "page";
+        await commit(o);
+        bank.isDown = true;
+        await checkout().reverse(o.id);
+        expect(await stateOf(o)).toBe("voiding");
+        await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
+        bank.isDown = false;
+        bank.mood = "approve";
+        expect(await commit(o)).toMatchObject({ status: "paid" });
+        expect(bank.cancels).toHaveLength(1);
+        expect(await paid()).toEqual([5000, 2498]);
+      });
+    });
+
+    describe("that is slow", () => {
+      it("keeps the cards that it hasn't charged yet", async () => {
+        const more = await shop.card(1000);
+        const o = await order(6000, more);
+        const slow = newProcess();
+        slow.journal.before(
+          "move",
+          async () => {
+            await store.letLeasesRunOut(["charge"]);
+            slow.journal.before(
+              "move",
+              () => checkout().recover(),
+              (_, { to }) => to === "sent",
+            );
+          },
+          (_, { to }) => to === "devalued",
+        );
+        expect(await slow.by.commit(o)).toMatchObject({ status: "paid", remainderCents: 0 });
+        expect([await more.balanceCents(), ...(await paid())]).toEqual([0, 5000, 0]);
+      });
+
+      it("asks no bank once recovery has taken it over", async () => {
+        const o = await order();
+        const slow = newProcess();
+        slow.purchases.before(
+          "change",
+          async () => {
+            await store.letLeasesRunOut();
+            await checkout().recover();
+          },
+          (_, { to }) => to === "charging",
+        );
+        await expect(commit(o, slow.by)).rejects.toEqual(refusal("payment_in_progress"));
+        expect(bank.payments.size).toBe(0);
+        expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
+      });
+
+      it("is left alone while it asks the bank", async () => {
+        const o = await order();
+        const slow = newProcess();
+        slow.purchases.before(
+          "change",
+          () => store.letLeasesRunOut(["purchase"]),
+          (_, { to }) => to === "charging",
+        );
+        const { goOn, ended } = await standing(o, { by: slow.by });
+        expect((await checkout().recover()).purchases).toEqual([]);
+        goOn();
+        expect(await ended).toMatchObject({ status: "paid" });
+        expect(await paid()).toEqual([5000, 2498]);
+      });
+
+      it("and is given up while a card is charged has the bank told once", async () => {
+        const o = await order();
+        shop.proxy.set("devalue", "hold", 1);
+        const before = shop.proxy.seen.length;
+        const committing = commit(o).catch((error: unknown) => error);
+        const isSent = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
+        await expect.poll(isSent).toBe(true);
+        await store.letLeasesRunOut(["purchase"]);
+        await checkout().recover();
+        await shop.proxy.release();
+        expect(await committing).toMatchObject({ name: "CheckoutError" });
+        expect(bank.cancels).toHaveLength(1);
+        expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
+      });
+
+      it("isn't paid by a later one, and the bank gives back what this one took", async () => {
+        const o = await order();
+        const { goOn, ended } = await standing(o);
+        await checkout().reverse(o.id);
+        expect(await commit(o)).toMatchObject({ status: "paid" });
+        const cancels = bank.cancels.length;
+        goOn();
+        expect(await ended).toEqual(refusal("payment_in_progress"));
+        expect(bank.cancels).toHaveLength(cancels + 1);
+        expect(await stateOf(o)).toBe("paid");
+        expect(await paid()).toEqual([5000, 2498]);
+      });
+    });
+
+    describe("that waits for the bank's page", () => {
+      it("still waits when it is committed again after its time", async () => {
+        const o = await order();
+        bank.mood = "page";
+        await commit(o);
+        await store.letLeasesRunOut();
+        expect(await commit(o)).toMatchObject({ status: "pending" });
+        expect(bank.payments.size).toBe(1);
+      });
+
+      it("and is declined there says why its card went back", async () => {
+        const o = await order();
+        bank.mood = "page";
+        await commit(o);
+        bank.payments.clear();
+        expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
+        expect(await reasonsOf(o)).toEqual(["remainder_declined"]);
+      });
+
+      it("goes back as a whole where it is found paid, and a card was given back", async () => {
+        const more = await shop.card(1000);
+        const o = await order(7498, more);
+        bank.mood = "page";
+        await commit(o);
+        bank.pay();
+        const [one] = await store.journal.chargesOfCart(o.cart.id);
+        await shop.engine({ journal: store.journal }).reverse(one?.reference ?? "", "test");
+        await store.letLeasesRunOut(["purchase"]);
+        await checkout().recover();
+        expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
+        expect((await reasonsOf(o)).sort()).toEqual(["completion_failed", "test"]);
+      });
+
+      const isForPage = (_: string, forMs: number) => forMs === 30 * 60_000;
+
+      it("keeps its charges for so long", async () => {
+        const o = await order();
+        bank.mood = "page";
+        const { by, journal } = newProcess();
+        journal.before("renew", () => store.letLeasesRunOut(["charge"]), isForPage);
+        expect(await commit(o, by)).toMatchObject({ status: "pending" });
+        expect(await store.journal.nextDue("", o.cart.id)).toBeNull();
+      });
+
+      it("waits though that can't be written, and tells of it", async () => {
+        const o = await order();
+        bank.mood = "page";
+        const { by, journal, failures } = newProcess();
+        journal.before("renew", fail, isForPage);
+        expect(await commit(o, by)).toMatchObject({ status: "pending" });
+        expect(failures).toEqual([down]);
+        await store.letLeasesRunOut(["charge"]);
+        await checkout().recover();
+        expect(await paid()).toEqual([5000, 0]);
+        bank.pay();
+        expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
+        expect(await paid()).toEqual([5000, 2498]);
+      });
+    });
+
+    describe("that was declined", () => {
+      it("says so though the bank can't be told yet, and why its card went back", async () => {
+        const o = await order();
+        bank.mood = "decline";
+        bank.isDown = true;
+        expect(await commit(o)).toMatchObject({ status: "declined", cards: [] });
+        expect([await stateOf(o), await reasonsOf(o)]).toEqual(["voiding", ["remainder_declined"]]);
+        bank.isDown = false;
+        await store.letLeasesRunOut();
+        await checkout().recover();
+        expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
+      });
+
+      it("is asked about, when it is confirmed, and the bank gives back nothing again", async () => {
+        const o = await order();
+        bank.mood = "decline";
+        await commit(o);
+        const before = bank.cancels.length;
+        expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
+        expect(bank.cancels).toHaveLength(before);
+      });
+
+      it("is no bank's matter where the cards covered it alone", async () => {
+        const o = await order(3000);
+        const { by, purchases } = newProcess();
+        purchases.before("change", fail, (_, { to }) => to === "paid");
+        await expect(commit(o, by)).rejects.toBe(down);
+        expect([await stateOf(o), await reasonsOf(o)]).toEqual(["failed", ["completion_failed"]]);
+        bank.isDown = true;
+        expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
+      });
+    });
+
+    describe("whose database fails", () => {
+      it("after it was written down as paid is paid, though its charges don't know it yet", async () => {
+        const o = await order();
+        const { by, purchases } = newProcess();
+        purchases.before(
+          "change",
+          async () => {
+            const run = (await store.purchases.read(o.id))?.runId as string;
+            await store.purchases.change(o.id, { from: ["charging"], to: "paid", runId: run, lease: null });
+            throw down;
+          },
+          (_, { to }) => to === "paid",
+        );
+        expect(await commit(o, by)).toMatchObject({ status: "paid", remainderCents: 2498 });
+        expect(await paid()).toEqual([5000, 2498]);
+        await store.letLeasesRunOut();
+        await checkout().recover();
+        expect(await paid()).toEqual([5000, 2498]);
+        expect((await store.journal.chargesOfCart(o.cart.id))[0]).toMatchObject({ state: "committed" });
+      });
+
+      it("as it is confirmed waits, and is paid by the next confirm", async () => {
+        const o = await order();
+        bank.mood = "page";
+        await commit(o);
+        bank.pay();
+        const { by, purchases } = newProcess();
+        purchases.before("change", fail, (_, { to }) => to === "paid");
+        await expect(by.confirm(o.id)).rejects.toBe(down);
+        expect([await stateOf(o), ...(await paid())]).toEqual(["pending", 5000, 2498]);
+        expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
+        expect(await paid()).toEqual([5000, 2498]);
+      });
+
+      it("has its charge given back where it was decided so, though the purchases can't be read", async () => {
+        const o = await order();
+        const dead = newProcess();
+        dead.journal.before(
+          "move",
+          () => new Promise(() => {}),
+          (_, { to }) => to === "reversing",
+        );
+        bank.mood = "decline";
+        void commit(o, dead.by);
+        await expect.poll(() => stateOf(o)).toBe("voiding");
+        await store.letLeasesRunOut();
+        const { by, purchases } = newProcess();
+        purchases.before("claim", fail);
+        await expect(by.recover()).rejects.toBe(down);
+        expect(await paid()).toEqual([0, 0]);
+      });
+    });
+
+    describe("is whole", () => {
+      it("once it is paid: not before, and not by the rest alone after a card was given back", async () => {
+        const o = await order();
+        const { goOn, ended } = await standing(o);
+        await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("payment_in_progress"));
+        goOn();
+        await ended;
+        expect(await checkout().assertPaid(o.id, 7498)).toMatchObject({ state: "paid" });
+        const [charge] = await store.journal.chargesOfCart(o.cart.id);
+        await shop.engine({ journal: store.journal }).reverse(charge?.reference ?? "", "test");
+        for (const totalCents of [7498, 2498])
+          await expect(checkout().assertPaid(o.id, totalCents)).rejects.toEqual(refusal("amount_changed"));
+      });
+
+      it("never by a payment that was asked for and declined", async () => {
+        const o = { id: `order_${randomUUID()}`, cart: newCart(900) };
+        bank.mood = "decline";
+        expect(await commit(o)).toMatchObject({ status: "declined" });
+        await expect(checkout().assertPaid(o.id, 900)).rejects.toEqual(refusal("amount_changed"));
+      });
+    });
+
+    describe("recovery beside it", () => {
+      it("ends purchases though the charges can't be read, and says that those failed", async () => {
+        const o = await order();
+        await standing(o);
+        await store.letLeasesRunOut();
+        const { by, journal } = newProcess();
+        journal.before("nextDue", fail);
+        await expect(by.recover()).rejects.toBe(down);
+        expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
+      });
+
+      it("ends charges though the purchases can't be read, and says that those failed", async () => {
+        const o = await order(1000);
+        const engine = shop.engine({ journal: store.journal });
+        const [part] = (await engine.plan(o.cart)).parts;
+        if (!part) throw new Error("nothing is planned");
+        const { reference } = await engine.begin(o.cart, part, `other_${o.id}`, "other");
+        await engine.devalue(reference);
+        await store.letLeasesRunOut();
+        const { by, purchases } = newProcess();
+        purchases.before("claim", fail);
+        await expect(by.recover()).rejects.toBe(down);
+        expect(await paid()).toEqual([0, 0]);
+      });
+
+      it("that ends what a person has tried again leaves nothing to try", async () => {
+        const o = await order();
+        await commit(o);
+        bank.isDown = true;
+        await checkout().reverse(o.id);
+        bank.isDown = false;
+        const { by, purchases } = newProcess();
+        purchases.before(
+          "change",
+          async () => {
+            await store.letLeasesRunOut();
+            await checkout().recover();
+          },
+          (_, { to }) => to === "reversing",
+        );
+        expect(await by.retryPurchase(o.id, "ada")).toBeNull();
+        expect(await checkout().read(o.id)).toMatchObject({ state: "reversed", lastActor: null });
+        expect(bank.cancels).toHaveLength(1);
+      });
+    });
+  });
+}

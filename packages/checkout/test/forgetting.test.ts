@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beginCharge, newCart, type Shop, startShop } from "./shop.js";
+import { stores, type TestStore } from "./stores.js";
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await startShop();
+});
+afterAll(() => shop.stop());
+
+for (const [name, open] of Object.entries(stores)) {
+  describe(`what isn't needed any more, on ${name},`, () => {
+    let store: TestStore;
+    beforeAll(async () => {
+      store = await open();
+    });
+    afterAll(() => store.close());
+
+    const HOUR_MS = 60 * 60_000;
+    const ago = (hours: number) =>
+      name === "SQLite" ? String(Date.now() - hours * HOUR_MS) : `now() - interval '${hours} hours'`;
+    const engine = () => shop.engine({ journal: store.journal });
+
+    it("is a quote whose card can't be charged any more", async () => {
+      const cart = newCart(5000);
+      const late = await engine().quote(cart, await shop.card(1000));
+      const inTime = await engine().quote(cart, await shop.card(1000));
+      await store.sql(`update giftcard_tender set expires_at = ${ago(1)} where id = '${late.quoteId}'`);
+      await engine().recover();
+      expect(await store.journal.tender(late.quoteId)).toBeNull();
+      expect(await store.journal.tender(inTime.quoteId)).toMatchObject({
+        ...{ state: "quoted", sealedCard: expect.any(String) },
+      });
+    });
+
+    it("is a card on a cart that nobody has looked at for a month, and no sooner", async () => {
+      for (const [days, states] of Object.entries({ 29: ["applied"], 31: [] })) {
+        const cart = newCart(5000);
+        await engine().apply(cart, await shop.card(1000));
+        await store.sql(
+          `update giftcard_tender set expires_at = ${ago(24 * Number(days))} where cart_id = '${cart.id}'`,
+        );
+        await engine().recover();
+        expect((await store.journal.tenders(cart.id)).map((tender) => tender.state)).toEqual(states);
+      }
+    });
+
+    it("is the card of a charge after a day, and no sooner", async () => {
+      for (const hours of [23, 25]) {
+        const owner = randomUUID();
+        const { reference } = await beginCharge(engine(), newCart(1000), await shop.card(1000), owner);
+        const set = `created_at = ${ago(hours)}`;
+        await store.sql(`update giftcard_charge set ${set} where reference = '${reference}'`);
+        await engine().recover();
+        expect((await store.journal.charge(reference))?.sealedCard).toEqual(
+          hours === 23 ? expect.any(String) : null,
+        );
+      }
+    });
+  });
+}

@@ -1,0 +1,93 @@
+import { randomInt } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { networkOf } from "../src/flow/guess-limits.js";
+import { type Checkout, createCheckout, createHandler } from "../src/index.js";
+import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
+import { stores, type TestStore } from "./stores.js";
+
+const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
+/** Another number each time: the service itself locks one that is guessed at. */
+const wrong = () => ({ cardNumber: `60643663${randomInt(1e10, 9e10)}`, pin: "0000" });
+
+let shop: Shop;
+let store: TestStore;
+let checkout: Checkout;
+beforeAll(async () => {
+  shop = await startShop();
+  store = (await stores.SQLite?.()) as TestStore;
+  const guessLimits = { perCart: 10, perAddress: 5, perShop: 20 };
+  checkout = createCheckout({ client: shop.client, environment: "sandbox", store, sealingKeys, guessLimits });
+});
+afterAll(async () => {
+  await store.close();
+  await shop.stop();
+});
+
+describe("a stranger who guesses cards", () => {
+  it("without a cart or an address isn't judged, and uses up nothing", async () => {
+    const handler = createHandler(checkout, { cartOf: () => null });
+    const headers = { "content-type": "application/json" };
+    for (let time = 0; time < 30; time++) {
+      const body = JSON.stringify(wrong());
+      const ask = new Request("https://shop.example/giftcards/balance", { method: "POST", headers, body });
+      expect((await handler(ask)).status).toBe(404);
+    }
+    await expect(checkout.balance(wrong(), {})).rejects.toThrow(TypeError);
+    // The shop's limit is whole: 20 wrong guesses from as many carts.
+    for (let time = 0; time < 2; time++) {
+      const cart = newCart(7498);
+      for (let each = 0; each < 5; each++)
+        await expect(checkout.quote(cart, wrong())).rejects.toEqual(refusal("invalid_card"));
+    }
+  });
+
+  it("from many carts doesn't shut out others, and has a fifth of the guesses", async () => {
+    const guesses = async (cart = newCart(7498), address?: string) => {
+      let judged = 0;
+      const from = address === undefined ? cart : { ...cart, address };
+      for (let time = 0; time < 12; time++) {
+        const error = await checkout.quote(from, wrong()).catch((refused: unknown) => refused);
+        if ((error as { code: string }).code === "invalid_card") judged++;
+      }
+      return judged;
+    };
+    // Ten of the twenty are used; what is left goes to one cart.
+    expect(await guesses()).toBe(10);
+    expect(await guesses()).toBe(2);
+    expect(await guesses(newCart(7498), "203.0.113.7")).toBe(1);
+    expect(await guesses(newCart(7498), "203.0.113.7")).toBe(0);
+    const honest = newCart(7498);
+    await expect(checkout.quote(honest, wrong())).rejects.toEqual(refusal("invalid_card"));
+    expect(await checkout.quote(honest, await shop.card(7500))).toMatchObject({ usableCents: 5000 });
+    expect(await checkout.balance(await shop.card(7500), { cartId: honest.id })).toMatchObject({
+      balanceCents: 7500,
+    });
+  });
+
+  it("can't use up the shop's calls to the service with a card of their own, and shuts out nobody", async () => {
+    const own = await shop.card(0);
+    const ask = (card: TestCard) =>
+      checkout.balance(card, { cartId: newCart(7498).id }).catch((refused: unknown) => refused);
+    const seen = shop.proxy.seen.length;
+    for (let time = 0; time < 35; time++) await ask(own);
+    expect(await ask(own)).toEqual(refusal("too_many_attempts"));
+    expect(shop.proxy.seen.length - seen).toBe(30);
+    const other = await shop.card(7500);
+    expect(await ask(other)).toMatchObject({ balanceCents: 7500 });
+  });
+
+  it("is known by the network that a customer has, also where its addresses are many", () => {
+    expect(networkOf("2001:db8::1")).toBe("2001:db8:0:0::/64");
+    expect(networkOf("2001:DB8:0:0:1:2:3:4")).toBe("2001:db8:0:0::/64");
+    expect(networkOf("2001:db8:0:1::1")).toBe("2001:db8:0:1::/64");
+    expect(networkOf("::1")).toBe("0:0:0:0::/64");
+    expect(networkOf("203.0.113.7")).toBe("203.0.113.7");
+    // As some proxies write it, with the connection's port.
+    for (const port of [1024, 65535]) {
+      expect(networkOf(`203.0.113.7:${port}`)).toBe("203.0.113.7");
+      expect(networkOf(`[2001:db8::1]:${port}`)).toBe("2001:db8:0:0::/64");
+    }
+    expect(networkOf("[2001:db8::1]")).toBe("2001:db8:0:0::/64");
+    expect(networkOf("::ffff:203.0.113.7")).toBe("::ffff:203.0.113.7");
+  });
+});

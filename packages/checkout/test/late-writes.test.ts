@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createLateWrites, insist } from "../src/flow/late-writes.js";
+import { retryDelayMs } from "../src/flow/recovery.js";
+import type { Charge, Move } from "../src/index.js";
+
+const failure = new Error("the store is away");
+
+describe("what the store couldn't take", () => {
+  /** A store that can be away, and what reached it. */
+  function newStore() {
+    const written: [string, Move][] = [];
+    const failures: unknown[] = [];
+    const store = { away: new Set<string>() };
+    const late = createLateWrites(
+      async (reference, move) => {
+        if (store.away.has(reference)) throw failure;
+        written.push([reference, move]);
+        return {} as Charge;
+      },
+      (heard) => failures.push(heard),
+    );
+    return { ...store, late, written, failures };
+  }
+  const move: Move = { from: ["sent"], to: "reversed", reason: "not_written" };
+
+  it("is written once, and then forgotten", async () => {
+    const { late, written } = newStore();
+    late.keep("gc_1", move);
+    await late.flush();
+    await late.flush();
+    expect(written).toEqual([["gc_1", move]]);
+  });
+
+  it("is kept and told of while it can't be written, and holds back no other", async () => {
+    const { late, written, failures, away } = newStore();
+    away.add("gc_1");
+    late.keep("gc_1", move);
+    late.keep("gc_2", move);
+    await late.flush();
+    expect(written).toEqual([["gc_2", move]]);
+    await late.flush();
+    expect(failures).toEqual([failure, failure]);
+    away.clear();
+    await late.flush();
+    expect(written).toEqual([
+      ["gc_2", move],
+      ["gc_1", move],
+    ]);
+  });
+});
+
+describe("a write that the store can't take at once", () => {
+  it("is tried again after ever longer waits, until it is taken", async () => {
+    const tries: number[] = [];
+    const answer = await insist(async () => {
+      tries.push(performance.now());
+      if (tries.length < 4) throw failure;
+      return "written";
+    });
+    expect(answer).toBe("written");
+    const waits = tries.slice(1).map((time, i) => time - Number(tries[i]));
+    // A timer may be a little early by this clock.
+    expect(waits.map((ms, i) => ms >= Number([45, 195, 795][i]))).toEqual([true, true, true]);
+  });
+
+  it("is given up after the fourth try, with its own failure", async () => {
+    let tries = 0;
+    const failing = insist(async () => {
+      tries += 1;
+      throw failure;
+    });
+    await expect(failing).rejects.toBe(failure);
+    expect(tries).toBe(4);
+  });
+});
+
+describe("the wait before recovery's next try", () => {
+  const LONGEST_MS = 3_600_000;
+
+  it("doubles from five seconds to an hour, of which it is at least half", () => {
+    fc.assert(
+      fc.property(fc.nat(2000), (tries) => {
+        const wholeMs = Math.min(5000 * 2 ** tries, LONGEST_MS);
+        const waitMs = retryDelayMs(tries);
+        expect(Number.isSafeInteger(waitMs)).toBe(true);
+        expect(waitMs).toBeGreaterThanOrEqual(wholeMs / 2);
+        expect(waitMs).toBeLessThanOrEqual(wholeMs);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("is spread over all of that half", () => {
+    const waits = Array.from({ length: 500 }, () => retryDelayMs(30));
+    expect(Math.min(...waits)).toBeLessThan(0.6 * LONGEST_MS);
+    expect(Math.max(...waits)).toBeGreaterThan(0.9 * LONGEST_MS);
+  });
+});

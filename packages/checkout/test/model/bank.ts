@@ -1,0 +1,140 @@
+import type { RemainderAnswer, RemainderMethod, RemainderRequest } from "../../src/index.js";
+import { never, PlayedError } from "./played-error.js";
+
+/** How the bank takes a request for the remainder. */
+export const payMoods = [
+  "authorize",
+  "decline",
+  "page",
+  "fail",
+  "authorize-then-fail",
+  "fail-at-once",
+  "hang",
+  "authorize-then-hang",
+  "garbage",
+  "authorize-then-garbage",
+] as const;
+export type PayMood = (typeof payMoods)[number];
+
+/** How the bank answers `status` and `cancel`. */
+export const askMoods = ["fail", "fail-at-once", "hang", "plain-value", "garbage"] as const;
+export type AskMood = (typeof askMoods)[number];
+
+const garbage = [{ status: "failed" }, "ok", undefined, null, { status: "Authorized" }, {}, true];
+
+interface Payment {
+  readonly orderId: string;
+  cents: number;
+  state: "open" | "authorized" | "expired" | "canceled";
+  /** Whether every answer about the request for it was given as promised. */
+  isClean: boolean;
+  /** Whether `status` has said "authorized", to whom it may concern. */
+  isToldAuthorized: boolean;
+}
+
+/** The shop's other payment method: it keeps what is promised of it, and answers as badly as it is told to. */
+export class Bank {
+  readonly payments = new Map<string, Payment>();
+  readonly moods: Record<"status" | "cancel", { mood: AskMood; times: number }> = {
+    status: { mood: "fail", times: 0 },
+    cancel: { mood: "fail", times: 0 },
+  };
+  #garbageCount = 0;
+
+  /** @param onHang called when the bank won't ever answer */
+  authorize(mood: PayMood, onHang: () => void) {
+    return (request: RemainderRequest): Promise<RemainderAnswer> => {
+      const isClean = ["authorize", "decline", "page"].includes(mood);
+      if (mood === "fail-at-once") throw new PlayedError("bank");
+      return this.#take(mood, request, isClean, onHang);
+    };
+  }
+
+  async #take(mood: PayMood, request: RemainderRequest, isClean: boolean, onHang: () => void) {
+    if (mood === "fail") throw new PlayedError("bank");
+    if (mood === "decline") return { status: "declined" } as const;
+    if (mood === "hang") return this.#hang<RemainderAnswer>(onHang);
+    if (mood === "garbage") return this.#garbage<RemainderAnswer>();
+    const payment = this.#open(request, isClean);
+    if (payment.state === "canceled") return { status: "declined" } as const;
+    if (mood === "page") return { status: "pending", data: { page: `/pay/${request.runId}` } } as const;
+    payment.state = "authorized";
+    if (mood === "authorize-then-fail") throw new PlayedError("bank");
+    if (mood === "authorize-then-hang") return this.#hang<RemainderAnswer>(onHang);
+    if (mood === "authorize-then-garbage") return this.#garbage<RemainderAnswer>();
+    return { status: "authorized" } as const;
+  }
+
+  /** What a process gives to its checkout. @param onHang called when the bank won't ever answer it */
+  method(onHang: () => void): RemainderMethod {
+    return {
+      status: (request) => this.#ask("status", onHang, () => this.#status(request)),
+      cancel: (request) => this.#ask("cancel", onHang, () => this.#cancel(request)),
+    };
+  }
+
+  #ask<T>(what: "status" | "cancel", onHang: () => void, answer: () => T): Promise<T> {
+    const { mood, times } = this.moods[what];
+    this.moods[what].times = Math.max(0, times - 1);
+    if (times === 0) return Promise.resolve().then(answer);
+    if (mood === "fail") return Promise.reject(new PlayedError("bank"));
+    if (mood === "fail-at-once") throw new PlayedError("bank");
+    if (mood === "hang") return this.#hang<T>(onHang);
+    // What `cancel` answers means nothing: its promise alone does.
+    if (mood === "garbage" && what === "status") return Promise.resolve(this.#garbage<T>());
+    return answer() as unknown as Promise<T>;
+  }
+
+  #hang<T>(onHang: () => void): Promise<T> {
+    onHang();
+    return never<T>();
+  }
+
+  #garbage<T>(): T {
+    this.#garbageCount += 1;
+    return garbage[this.#garbageCount % garbage.length] as T;
+  }
+
+  #open({ runId, orderId, remainderCents }: RemainderRequest, isClean: boolean): Payment {
+    const there = this.payments.get(runId);
+    if (there) return there;
+    const payment: Payment = {
+      orderId,
+      cents: remainderCents,
+      state: "open",
+      isClean,
+      isToldAuthorized: false,
+    };
+    this.payments.set(runId, payment);
+    return payment;
+  }
+
+  #status({ runId }: RemainderRequest) {
+    const payment = this.payments.get(runId);
+    if (payment?.state === "authorized") {
+      payment.isToldAuthorized = true;
+      return "authorized" as const;
+    }
+    return payment?.state === "open" ? ("pending" as const) : ("declined" as const);
+  }
+
+  #cancel(request: RemainderRequest): void {
+    this.#open(request, false).state = "canceled";
+  }
+
+  /** The shopper pays on the bank's page, or leaves it until it closes. */
+  settle(orderId: string, state: "authorized" | "expired"): void {
+    for (const payment of this.payments.values())
+      if (payment.orderId === orderId && payment.state === "open") payment.state = state;
+  }
+
+  heldCents(runId: string): number {
+    const payment = this.payments.get(runId);
+    return payment?.state === "authorized" ? payment.cents : 0;
+  }
+
+  calm(): void {
+    this.moods.status.times = 0;
+    this.moods.cancel.times = 0;
+  }
+}

@@ -1,0 +1,96 @@
+import { never, PlayedError } from "./played-error.js";
+
+/** What befalls a process at one of its statements: before it runs, or after it ran and before its answer is there. */
+export const troubleKinds = [
+  "crash-before",
+  "crash-after",
+  "freeze-before",
+  "freeze-after",
+  "fail-before",
+  "fail-after",
+] as const;
+export interface Trouble {
+  readonly kind: (typeof troubleKinds)[number];
+  /** At the how manieth statement of the call, from 1. */
+  readonly at: number;
+}
+
+/** Where every statement of one process passes: it may crash there for good, freeze for a while, or fail. */
+export class Gate {
+  #passed = 0;
+  #trouble: Trouble | null = null;
+  #troubleAt = 0;
+  #isDead = false;
+  #frozen: Promise<void> | null = null;
+  #thaw: () => void = () => {};
+  #stopped = Promise.withResolvers<"dead" | "waiting">();
+  readonly #onTrouble: (kind: Trouble["kind"]) => void;
+
+  /** @param onTrouble told of what befell the process, at that moment */
+  constructor(onTrouble: (kind: Trouble["kind"]) => void = () => {}) {
+    this.#onTrouble = onTrouble;
+  }
+
+  /** Resolves when the process has died, froze, or waits for something that never comes. */
+  get stopped(): Promise<"dead" | "waiting"> {
+    return this.#stopped.promise;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Lets this happen to what begins now. */
+  set(trouble: Trouble | null): void {
+    this.#trouble = trouble;
+    this.#troubleAt = this.#passed + (trouble?.at ?? 0);
+  }
+
+  die(): void {
+    this.#isDead = true;
+    this.#stopped.resolve("dead");
+  }
+
+  /** The process waits for somebody outside. */
+  wait(): void {
+    this.#stopped.resolve("waiting");
+  }
+
+  /** One that was frozen goes on; one that waits for somebody outside still does. */
+  thaw(): void {
+    if (!this.#frozen || this.#isDead) return;
+    this.#frozen = null;
+    this.#stopped = Promise.withResolvers();
+    this.#thaw();
+  }
+
+  async pass<T>(statement: () => T | Promise<T>): Promise<T> {
+    if (this.#isDead) return never<T>();
+    while (this.#frozen) await this.#frozen;
+    this.#passed += 1;
+    // Of two calls at once, one statement alone is hit.
+    const kind = this.#trouble && this.#passed === this.#troubleAt ? this.#trouble.kind : null;
+    // Statements of two at once come in any order.
+    if (this.#passed % 3 === 1) await new Promise((resolve) => setImmediate(resolve));
+    if (kind?.endsWith("before")) await this.#befall(kind);
+    if (this.#isDead) return never<T>();
+    const answer = await statement();
+    if (kind?.endsWith("after")) await this.#befall(kind);
+    while (this.#frozen) await this.#frozen;
+    return this.#isDead ? never<T>() : answer;
+  }
+
+  async #befall(kind: Trouble["kind"]): Promise<void> {
+    this.#trouble = null;
+    this.#onTrouble(kind);
+    if (kind.startsWith("fail")) throw new PlayedError("database");
+    if (kind.startsWith("crash")) return this.die();
+    if (!this.#frozen) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#frozen = promise;
+      this.#thaw = resolve;
+    }
+    this.#stopped.resolve("waiting");
+    await this.#frozen;
+  }
+}

@@ -1,0 +1,21 @@
+import type { ModelResult } from "./run.js";
+import type { Finding } from "./tally.js";
+
+const textOf = ({ kind, text, store, seed, path, sequence, log, times }: Finding) =>
+  [
+    `\n${kind}, ${times} times; first on ${store}, with --seed ${seed} --path ${path}`,
+    `  ${text}`,
+    ...log.map((line) => `    ${line}`),
+    `  npm run model -- --store ${store} --steps '${JSON.stringify(sequence)}'`,
+  ].join("\n");
+
+/** What a person reads of a run: each kind of violation with its shortest sequence, and a last line with the counts. */
+export function modelReport(result: ModelResult): string {
+  const { seed, sequences, violations, findings, outcomes, plays, seconds } = result;
+  const seen = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
+  return [
+    ...seen.map(([outcome, times]) => `${String(times).padStart(7)}  ${outcome}`),
+    ...findings.map(textOf),
+    `${sequences} sequences, ${violations} violations (seed ${seed}, ${plays} played, ${Math.round(seconds)} s)`,
+  ].join("\n");
+}

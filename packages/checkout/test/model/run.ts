@@ -1,0 +1,168 @@
+import fc from "fast-check";
+import { checkBooks } from "./books.js";
+import { PlayedError } from "./played-error.js";
+import type { StoreName } from "./stage.js";
+import { anySetting, anyStep, type Setting, type Step } from "./steps.js";
+import { type Finding, type Sequence, Tally } from "./tally.js";
+import { type Place, World } from "./world.js";
+import { openYard, type Yard } from "./yard.js";
+
+/** What is played, on what, and for how long. */
+export interface ModelOptions {
+  /** A running PostgreSQL. */
+  readonly postgresUrl: string;
+  readonly seed: number;
+  readonly sequences: number;
+  /** Ends after so long, with fewer sequences. */
+  readonly minutes?: number;
+  /** Default both. */
+  readonly stores?: readonly StoreName[];
+  /** Sequences at the same moment, each on a store of its own. Default 6. */
+  readonly atOnce?: number;
+  /** Plays this one alone, once on each store. */
+  readonly only?: Sequence;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, findings: readonly Finding[]) => void;
+}
+
+/** What was played, and what of it wasn't as promised. */
+export interface ModelResult {
+  readonly seed: number;
+  readonly sequences: number;
+  /** Sequences that weren't as promised. */
+  readonly violations: number;
+  readonly findings: readonly Finding[];
+  /** How often calls came to what. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** All that were played, with those that only look for a shorter one. */
+  readonly plays: number;
+  readonly seconds: number;
+}
+
+const LONGEST_SEQUENCE = 14;
+/** How many shorter sequences are tried for a violation, and for how long. */
+const MOST_SHRINKS = 80;
+const LONGEST_SHRINKING_MS = 60_000;
+/** So far from each other that the seeds of two slots never meet. */
+const SEED_STRIDE = 1_000_003;
+
+/** A step as fast-check has it, to leave steps out. */
+class TakeStep implements fc.AsyncCommand<World, World> {
+  readonly step: Step;
+  constructor(step: Step) {
+    this.step = step;
+  }
+  check = () => true;
+  run = (world: World) => world.take(this.step);
+  toString = () => JSON.stringify(this.step);
+}
+
+const anySequence = fc.tuple(
+  anySetting,
+  fc.commands([anyStep.map((step) => new TakeStep(step))], { maxCommands: LONGEST_SEQUENCE, size: "max" }),
+);
+
+/** A sequence as a seed and a path make it, before it was made shorter. */
+export function sequenceOf(seed: number, path: string): Sequence {
+  const [sampled] = fc.sample(anySequence, { seed, path, numRuns: 1 });
+  if (!sampled) throw new Error("There is no such sequence.");
+  const [setting, commands] = sampled;
+  return { setting, steps: [...commands].map((command) => JSON.parse(String(command)) as Step) };
+}
+
+/** Plays random sequences against the real service, and tells what wasn't as promised. */
+export async function runModel(options: ModelOptions): Promise<ModelResult> {
+  const { seed, minutes = Number.POSITIVE_INFINITY, stores = ["sqlite", "postgres"], only } = options;
+  const startedAt = performance.now();
+  const endsAt = startedAt + minutes * 60_000;
+  const tally = new Tally();
+  process.on("unhandledRejection", tellRejection);
+  const yard = await openYard(options.postgresUrl);
+  try {
+    const slots = only ? stores.length : (options.atOnce ?? 6);
+    const played = Array.from({ length: slots }, async (_, slot) => {
+      const store = stores[slot % stores.length] as StoreName;
+      const player = new Player(yard, await yard.place(store), store, tally);
+      if (only) return player.playOnly(only, seed);
+      const isOver = () =>
+        tally.done >= options.sequences || performance.now() > endsAt || options.signal?.aborted === true;
+      await player.playMany(seed + slot * SEED_STRIDE, isOver, () =>
+        options.onProgress?.(tally.done, tally.findings),
+      );
+    });
+    // All of them end before what they play on is closed.
+    for (const end of await Promise.allSettled(played)) if (end.status === "rejected") throw end.reason;
+  } finally {
+    await yard.close();
+    process.off("unhandledRejection", tellRejection);
+  }
+  const { done: sequences, violations, findings, outcomes, plays } = tally;
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { seed, sequences, violations, findings, outcomes, plays, seconds };
+}
+
+function tellRejection(error: unknown): void {
+  if (!(error instanceof PlayedError)) throw error;
+  error.onUnhandled();
+}
+
+/** Plays one sequence after the other in one place. */
+class Player {
+  readonly #yard: Yard;
+  readonly #place: Place;
+  readonly #store: StoreName;
+  readonly #tally: Tally;
+
+  constructor(yard: Yard, place: Place, store: StoreName, tally: Tally) {
+    this.#yard = yard;
+    this.#place = place;
+    this.#store = store;
+    this.#tally = tally;
+  }
+
+  async playOnly({ setting, steps }: Sequence, seed: number): Promise<void> {
+    const world = await this.#play(setting, async (world) => {
+      for (const step of steps) await world.take(step);
+    });
+    this.#tally.count(world, { store: this.#store, seed, path: "" });
+  }
+
+  /** Where a sequence is wrong in a new way, it finds the fewest steps that still are, and goes on. */
+  async playMany(firstSeed: number, isOver: () => boolean, onPlayed: () => void): Promise<void> {
+    for (let seed = firstSeed; !isOver(); seed += 1) {
+      const search = { kind: "", left: MOST_SHRINKS, endsAt: Number.POSITIVE_INFINITY };
+      let index = -1;
+      const property = fc.asyncProperty(anySequence, async ([setting, commands]) => {
+        const isSearching = search.kind !== "";
+        if (isSearching ? search.left-- <= 0 || performance.now() > search.endsAt : isOver()) return;
+        if (!isSearching) index += 1;
+        const world = await this.#play(setting, (world) =>
+          fc.asyncModelRun(() => ({ model: world, real: world }), commands),
+        );
+        const origin = { store: this.#store, seed, path: String(index) };
+        if (isSearching) {
+          if (!world.violations.some(({ kind }) => kind === search.kind)) return;
+          this.#tally.note(search.kind, world, origin);
+        } else {
+          search.kind = this.#tally.count(world, origin) ?? "";
+          search.endsAt = performance.now() + LONGEST_SHRINKING_MS;
+          onPlayed();
+        }
+        if (search.kind !== "") throw new Error(search.kind);
+      });
+      const { failed, errorInstance } = await fc.check(property, { seed, numRuns: 1_000 });
+      // What failed in the model itself is no violation.
+      if (failed && search.kind === "") throw errorInstance;
+    }
+  }
+
+  async #play(setting: Setting, steps: (world: World) => Promise<void>): Promise<World> {
+    this.#tally.plays += 1;
+    const cards = await this.#yard.cards.take(setting.balances);
+    const world = new World(this.#place, String(this.#tally.plays), setting, cards);
+    await world.begin();
+    await steps(world);
+    await checkBooks(world);
+    return world;
+  }
+}

@@ -1,0 +1,143 @@
+import { type CartView, CheckoutError, type CommitResult } from "../../src/index.js";
+import type { Bank } from "./bank.js";
+import type { ModelCard } from "./card-stock.js";
+import { PlayedError } from "./played-error.js";
+import type { ShopProcess } from "./shop-process.js";
+import type { Stage } from "./stage.js";
+import { type Call, MAX_CARDS } from "./steps.js";
+
+/** What the shop was told of an order, or asked for, as far as the end has to fit it. */
+export interface OrderStory {
+  readonly id: string;
+  /** Each "paid": for which total, and cart where that was given. */
+  readonly paid: { readonly cartId: string; readonly totalCents: number }[];
+  isReverseAsked: boolean;
+  isRefundAsked: boolean;
+  /** "paid" was told, then `reverse` or `refund` came back without an error. */
+  isReverseDone: boolean;
+  isRefundDone: boolean;
+  readonly refundedReferences: Set<string>;
+}
+
+/** What the calls of a sequence share. */
+export interface CallContext {
+  readonly stage: Stage;
+  readonly bank: Bank;
+  readonly carts: readonly CartView[];
+  readonly cards: readonly ModelCard[];
+  readonly orders: readonly OrderStory[];
+  violate(kind: string, text: string): void;
+}
+
+/** Makes the shop's calls as the steps name them, and remembers what they were told. */
+export class ShopCalls {
+  readonly #context: CallContext;
+  readonly #quotes: string[] = [];
+  readonly #tenders: string[][] = [[], []];
+
+  constructor(context: CallContext) {
+    this.#context = context;
+  }
+
+  async make(call: Call, { checkout, gate }: ShopProcess): Promise<unknown> {
+    const cart = ("cart" in call ? this.#context.carts[call.cart] : undefined) as CartView;
+    const story = ("order" in call ? this.#context.orders[call.order] : undefined) as OrderStory;
+    switch (call.do) {
+      case "apply": {
+        const summary = await checkout.apply(cart, this.#entry(call.card));
+        this.#tenders[call.cart] = summary.cards.map(({ id }) => id);
+        return summary;
+      }
+      case "quote": {
+        const quote = await checkout.quote(cart, this.#entry(call.card));
+        this.#quotes.push(quote.quoteId);
+        return quote;
+      }
+      case "apply quote":
+        return checkout.apply(cart, { quoteId: this.#quotes.at(-1 - call.which) ?? "none" });
+      case "remove":
+        return checkout.remove(cart, this.#tenders[call.cart]?.at(-1 - call.which) ?? "none");
+      case "list":
+        return checkout.list(cart);
+      case "commit":
+        return this.#commit(call, story, cart, { checkout, gate });
+      case "confirm": {
+        const result = await checkout.confirm(story.id);
+        if (result.status === "paid") this.#tellPaid(story, null, result);
+        return result;
+      }
+      case "reverse": {
+        const wasPaid = story.paid.length > 0;
+        story.isReverseAsked = true;
+        const views = await checkout.reverse(story.id);
+        if (wasPaid) story.isReverseDone = true;
+        return views;
+      }
+      case "refund":
+        return call.which === null
+          ? this.#refundAll(story, { checkout, gate })
+          : this.#refundOne(call.which, story, { checkout, gate });
+      case "recover":
+        return checkout.recover();
+    }
+  }
+
+  #entry(index: number) {
+    const { cardNumber, pin } = this.#context.cards[index] as ModelCard;
+    return { cardNumber, pin };
+  }
+
+  async #commit(call: Call & { do: "commit" }, story: OrderStory, cart: CartView, process: ShopProcess) {
+    const { checkout, gate } = process;
+    const anotherCents = cart.totalCents + 1;
+    const expectedRemainderCents =
+      call.expect === "as listed" ? (await checkout.list(cart)).remainderCents : anotherCents;
+    const expected = call.expect === "nothing" ? {} : { expectedRemainderCents };
+    const { pay } = call;
+    const asked =
+      pay === "no way" ? {} : { authorizeRemainder: this.#context.bank.authorize(pay, () => gate.wait()) };
+    const result = await checkout.commit({ id: story.id, cart, ...expected }, asked);
+    if (result.status === "paid") this.#tellPaid(story, cart, result);
+    return result;
+  }
+
+  #tellPaid(story: OrderStory, cart: CartView | null, { cards, remainderCents }: CommitResult): void {
+    const totalCents = cards.reduce((sum, { amountCents }) => sum + amountCents, remainderCents);
+    if (cart && totalCents !== cart.totalCents)
+      this.#context.violate(
+        "paid for another total",
+        `asked for ${cart.totalCents}, told that ${totalCents} is paid`,
+      );
+    if (cards.length > MAX_CARDS) this.#context.violate("too many cards", `${cards.length} paid an order`);
+    story.paid.push({ cartId: cart?.id ?? "", totalCents });
+  }
+
+  async #refundAll(story: OrderStory, { checkout }: ShopProcess) {
+    const wasPaid = story.paid.length > 0;
+    story.isRefundAsked = true;
+    const views = await checkout.refund(story.id);
+    if (wasPaid) story.isRefundDone = true;
+    return views;
+  }
+
+  async #refundOne(which: number, story: OrderStory, { checkout }: ShopProcess) {
+    const { charges } = await this.#context.stage.rows();
+    const references = charges.filter((a) => a.order_id === story.id).map((a) => String(a.reference));
+    const reference = references[which % Math.max(1, references.length)] ?? "none";
+    story.refundedReferences.add(reference);
+    // Of an order that isn't paid, one card can't go back alone: all do.
+    if (story.paid.length === 0) story.isRefundAsked = true;
+    return checkout.refund(story.id, reference);
+  }
+
+  /** Errors are CheckoutErrors, what the shop's own parts threw, or the TypeErrors that are documented. */
+  isDocumented(call: Call, error: unknown): boolean {
+    if (error instanceof CheckoutError) return true;
+    if (error instanceof PlayedError && error.by === "database") return true;
+    const asksBank = call.do === "commit" || call.do === "confirm";
+    if (error instanceof PlayedError && error.by === "bank") return asksBank;
+    // What the bank's method answered was no answer.
+    if (error instanceof Error && error.name === "RemainderFault") return call.do === "confirm";
+    return error instanceof TypeError && call.do === "commit" && /garbage|no way/.test(call.pay);
+  }
+}

@@ -1,0 +1,80 @@
+import type { GiftcardClient } from "@giftcard-pay/client";
+import { type Checkout, createCheckout } from "../../src/index.js";
+import { sealingKeys } from "../shop.js";
+import type { Bank } from "./bank.js";
+import { Gate, type Trouble } from "./gate.js";
+import { PlayedError } from "./played-error.js";
+import type { Stage } from "./stage.js";
+import { MAX_CARDS } from "./steps.js";
+
+/** How those who are told of changes take it. */
+export type ObserverMood = "calm" | "throw" | "reject";
+
+/** A process of the shop: its checkout on the shop's store, and the gate that its statements pass. */
+export interface ShopProcess {
+  readonly gate: Gate;
+  readonly checkout: Checkout;
+}
+
+export interface ShopParts {
+  readonly stage: Stage;
+  readonly client: GiftcardClient;
+  readonly bank: Bank;
+  readonly observers: () => ObserverMood;
+  readonly onTrouble: (kind: Trouble["kind"]) => void;
+  /** Told when an observer's rejection ends the process, as Node does by itself. */
+  readonly onUnhandled: () => void;
+}
+
+/** Starts a process of the shop. */
+export function startShopProcess({
+  stage,
+  client,
+  bank,
+  observers,
+  onTrouble,
+  onUnhandled,
+}: ShopParts): ShopProcess {
+  const gate = new Gate(onTrouble);
+  const observe = () => {
+    const mood = observers();
+    if (mood === "throw") throw new PlayedError("observer");
+    return mood === "reject" ? Promise.reject(new PlayedError("observer", onUnhandled)) : undefined;
+  };
+  const checkout = createCheckout({
+    client,
+    environment: "sandbox",
+    store: stage.open(gate),
+    sealingKeys,
+    remainder: bank.method(() => gate.wait()),
+    maxCards: MAX_CARDS,
+    onChange: observe,
+    onTender: observe,
+    onPurchase: observe,
+    onFailure: observe,
+  });
+  return { gate, checkout };
+}
+
+/**
+ * The same client, with the calls that aren't answered yet, so that the end can wait for those that a dead process left
+ * on their way.
+ */
+export function countCalls(client: GiftcardClient): {
+  client: GiftcardClient;
+  inFlight: Set<Promise<unknown>>;
+} {
+  const inFlight = new Set<Promise<unknown>>();
+  const counted = Object.entries(client).map(([name, method]) => {
+    if (typeof method !== "function") return [name, method];
+    const call = (...args: unknown[]) => {
+      const answer = Reflect.apply(method, client, args) as Promise<unknown>;
+      const settled = answer.catch(() => {});
+      inFlight.add(settled);
+      void settled.then(() => inFlight.delete(settled));
+      return answer;
+    };
+    return [name, call];
+  });
+  return { client: Object.fromEntries(counted), inFlight };
+}

@@ -1,0 +1,205 @@
+import fc from "fast-check";
+import type { Fault } from "../../../../test/support/fault-proxy.js";
+import { type AskMood, askMoods, type PayMood, payMoods } from "./bank.js";
+import { type Trouble, troubleKinds } from "./gate.js";
+
+export const CARDS = 3;
+export const CARTS = 2;
+export const ORDERS = 2;
+export const MAX_CARDS = 2;
+/** What the issuer has put on cards: above and below what one order takes of a card. */
+export const cardBalances = [1500, 4000, 7500] as const;
+
+/** Something that the shop asks of its checkout, in one of its processes. */
+export type Call = { readonly process: 0 | 1; readonly trouble: Trouble | null } & (
+  | { readonly do: "apply"; readonly cart: number; readonly card: number }
+  | { readonly do: "quote"; readonly cart: number; readonly card: number }
+  | { readonly do: "apply quote"; readonly cart: number; readonly which: number }
+  | { readonly do: "remove"; readonly cart: number; readonly which: number }
+  | { readonly do: "list"; readonly cart: number }
+  | {
+      readonly do: "commit";
+      readonly order: number;
+      readonly cart: number;
+      readonly pay: PayMood | "no way";
+      readonly expect: "nothing" | "as listed" | "another";
+    }
+  | { readonly do: "confirm"; readonly order: number }
+  | { readonly do: "reverse"; readonly order: number }
+  | { readonly do: "refund"; readonly order: number; readonly which: number | null }
+  | { readonly do: "recover" }
+);
+
+/** What happens next: calls, one or at once, or something in the world around the shop. */
+export type Step =
+  | { readonly do: "call"; readonly calls: readonly Call[] }
+  | { readonly do: "total"; readonly cart: number; readonly cents: number }
+  | { readonly do: "shopper"; readonly order: number; readonly to: "authorized" | "expired" }
+  | { readonly do: "clock"; readonly minutes: number }
+  | { readonly do: "service"; readonly operation: string; readonly fault: Fault; readonly times: number }
+  | { readonly do: "deliver late calls" }
+  | {
+      readonly do: "bank";
+      readonly method: "status" | "cancel";
+      readonly mood: AskMood;
+      readonly times: number;
+    }
+  | { readonly do: "observers"; readonly mood: "calm" | "throw" | "reject" }
+  | { readonly do: "spend elsewhere"; readonly card: number; readonly cents: number }
+  | { readonly do: "block"; readonly card: number; readonly isBlocked: boolean }
+  | { readonly do: "kill"; readonly process: 0 | 1 }
+  | { readonly do: "thaw" };
+
+/** How a sequence begins. */
+export interface Setting {
+  readonly balances: readonly number[];
+  readonly totals: readonly number[];
+  /** Which card is on which cart from the start. */
+  readonly applied: readonly (readonly [cart: number, card: number])[];
+}
+
+const cents = fc.constantFrom(900, 1500, 4000, 5000, 5500, 7498, 9000, 12_000);
+const process = fc.constantFrom(0 as const, 1 as const);
+const cart = fc.constantFrom(0, 0, 0, 1);
+const order = fc.constantFrom(0, 0, 0, 1);
+const card = fc.nat(CARDS - 1);
+const which = fc.nat(2);
+const trouble = fc.option(
+  fc.record({ kind: fc.constantFrom(...troubleKinds), at: fc.integer({ min: 1, max: 26 }) }),
+  { freq: 2, nil: null },
+);
+const trailing = { process, trouble };
+const pay = fc.constantFrom<PayMood | "no way">(
+  "authorize",
+  "authorize",
+  "authorize",
+  "page",
+  "page",
+  ...payMoods,
+  "no way",
+);
+const expect = fc.constantFrom(
+  "nothing" as const,
+  "nothing" as const,
+  "as listed" as const,
+  "another" as const,
+);
+
+const commit = fc.record({ do: fc.constant("commit" as const), order, cart, pay, expect, ...trailing });
+const recover = fc.record({ do: fc.constant("recover" as const), ...trailing });
+const confirm = fc.record({ do: fc.constant("confirm" as const), order, ...trailing });
+const call: fc.Arbitrary<Call> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("apply" as const), cart, card, ...trailing }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("quote" as const), cart, card, ...trailing }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("apply quote" as const), cart, which, ...trailing }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("remove" as const), cart, which, ...trailing }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("list" as const), cart, ...trailing }) },
+  { weight: 8, arbitrary: commit },
+  { weight: 3, arbitrary: confirm },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("reverse" as const), order, ...trailing }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("refund" as const), order, which: fc.option(which), ...trailing }),
+  },
+  { weight: 4, arbitrary: recover },
+);
+const faults = fc.constantFrom<Fault>("cut-before", "cut-after", "error", "busy", "garbage", "half", "late");
+
+/** Each kind of step, as often as it is worth. */
+export const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 12, arbitrary: call.map((one) => ({ do: "call" as const, calls: [one] })) },
+  { weight: 3, arbitrary: fc.tuple(call, call).map((calls) => ({ do: "call" as const, calls })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(commit, process)
+      .map(([one, by]) => ({ do: "call" as const, calls: [one, { ...one, process: by }] })),
+  },
+  { weight: 1, arbitrary: fc.tuple(recover, recover).map((calls) => ({ do: "call" as const, calls })) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(cart, process).map(([cart, process]) => ({
+      do: "call" as const,
+      calls: [0, 1, 2].map((card) => ({ do: "apply" as const, cart, card, process, trouble: null })),
+    })),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("total" as const), cart, cents }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("shopper" as const),
+      order,
+      to: fc.constantFrom("authorized" as const, "authorized" as const, "expired" as const),
+    }),
+  },
+  // Past a commit's lease; past its charges' too; past a bank's page; past an applied card's life.
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("clock" as const),
+      minutes: fc.constantFrom(3, 3, 5, 20, 40, 130),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("service" as const),
+      operation: fc.constantFrom("devalue", "devalue", "canceldevalue"),
+      fault: faults,
+      times: fc.integer({ min: 1, max: 2 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("deliver late calls" as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("bank" as const),
+      method: fc.constantFrom("status" as const, "cancel" as const),
+      mood: fc.constantFrom(...askMoods),
+      times: fc.integer({ min: 1, max: 2 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("observers" as const),
+      mood: fc.constantFrom("calm" as const, "throw" as const, "reject" as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("spend elsewhere" as const),
+      card,
+      cents: fc.constantFrom(500, 1500, 5000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("block" as const), card, isBlocked: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("kill" as const), process }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("thaw" as const) }) },
+);
+
+export const anySetting: fc.Arbitrary<Setting> = fc.record({
+  balances: fc.array(fc.constantFrom(...cardBalances), { minLength: CARDS, maxLength: CARDS }),
+  totals: fc.array(cents, { minLength: CARTS, maxLength: CARTS }),
+  applied: fc.constantFrom<Setting["applied"][number][]>(
+    [[0, 0]],
+    [
+      [0, 0],
+      [0, 1],
+    ],
+    [
+      [0, 0],
+      [1, 0],
+    ],
+    [
+      [0, 0],
+      [0, 1],
+      [1, 2],
+    ],
+    [],
+  ),
+});

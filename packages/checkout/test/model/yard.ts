@@ -1,0 +1,72 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { createClient, Secret } from "@giftcard-pay/client";
+import { openKeyring, openPool } from "@giftcard-pay/service";
+import { startFaultProxy } from "../../../../test/support/fault-proxy.js";
+import { createDatabase } from "../../../../test/support/postgres.js";
+import { startGiftcardService } from "../../../../test/support/service.js";
+import { setBlocked } from "../../../service/dist/store/cards.js";
+import { CardStock } from "./card-stock.js";
+import { openPostgresStage, openSqliteStage, type StoreName } from "./stage.js";
+import type { Place } from "./world.js";
+
+/** In memory where that can be: what a disk does is not asked here. */
+const scratch = fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir();
+
+/** The service, its cards, and the places before it. */
+export interface Yard {
+  readonly cards: CardStock;
+  /** A new one. */
+  place(store: StoreName): Promise<Place>;
+  close(): Promise<void>;
+}
+
+/** The service, and as many places before it as are asked for. */
+export async function openYard(postgresUrl: string): Promise<Yard> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const close of closers.reverse()) await close();
+  };
+  const databaseUrl = await createDatabase(postgresUrl);
+  const secrets = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
+  const secretsFile = path.join(secrets, "secrets.json");
+  closers.push(async () => fs.rmSync(secrets, { recursive: true, force: true }));
+  const service = await startGiftcardService({
+    databaseUrl,
+    secretsFile,
+    environment: "sandbox",
+    args: ["--calls-per-minute", "0"],
+  });
+  closers.push(() => service.stop());
+  try {
+    const { companyId, apiKey } = await service.createCompany();
+    const clientOf = (baseUrl: string) => createClient({ baseUrl, apiKey, companyId, timeoutMs: 20_000 });
+    const shopDatabase = await createDatabase(postgresUrl);
+    const issuer = openPool(databaseUrl, () => {}, 2);
+    closers.push(() => issuer.end());
+    const keys = await openKeyring(secretsFile, issuer);
+    let places = 0;
+    return {
+      cards: new CardStock(service, clientOf(service.url), (cardNumber, isBlocked) =>
+        setBlocked(issuer, keys, new Secret(cardNumber), isBlocked),
+      ),
+      async place(store) {
+        places += 1;
+        const folder = () => fs.mkdtempSync(path.join(scratch, "giftcard-model-"));
+        const stage =
+          store === "sqlite"
+            ? await openSqliteStage(folder())
+            : await openPostgresStage(shopDatabase, `shop_${places}`);
+        closers.push(() => stage.close());
+        const proxy = await startFaultProxy(service.url);
+        closers.push(() => proxy.stop());
+        return { stage, proxy, client: clientOf(proxy.url) };
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+import { createClient } from "@giftcard-pay/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Checkout, type CheckoutOptions, createCheckout } from "../src/index.js";
+import { sealingKeys } from "./shop.js";
+import { stores, type TestStore } from "./stores.js";
+
+let store: TestStore;
+let good: CheckoutOptions;
+const baseUrl = "http://127.0.0.1:9";
+const client = createClient({ baseUrl, apiKey: "not-a-real-key", companyId: 1 });
+beforeAll(async () => {
+  store = (await stores.SQLite?.()) as TestStore;
+  good = { client, store, sealingKeys, environment: "sandbox" };
+});
+afterAll(() => store.close());
+
+const method = { status: async () => "declined" as const, cancel: async () => {} };
+
+/** Each option by its name, with values that it refuses. */
+const refused: Record<string, unknown[]> = {
+  client: [undefined, null, {}, { companyId: 1 }],
+  "client.companyId": [createClient({ baseUrl, apiKey: "not-a-real-key" })],
+  store: [undefined, "shop.db"],
+  "store.journal": [{}, { purchases: {} }],
+  sealingKeys: [undefined, [], "a-very-secret-key", [{ id: "1" }], [null]],
+  environment: ["production", "", undefined],
+  remainder: [null, {}, { status: method.status }, { ...method, cancel: "no" }],
+  pendingLifeMs: ["30m", 0, -1, 1000.5, Number.NaN, Number.POSITIVE_INFINITY, null],
+  leaseMs: [5, 999, "120000", null],
+  tenderLifeMs: ["2h", 0],
+  quoteLifeMs: [0, true],
+  maxCards: [0, 1.5, "5", 101],
+  guessLimits: [600, "many"],
+  "guessLimits.perShop": [{ perShop: 0 }, { perShop: "600" }],
+  "guessLimits.windowMs": [{ windowMs: 5 }],
+  onChange: ["log"],
+  onTender: [{}],
+  onPurchase: [1],
+  onFailure: [null],
+};
+
+describe("createCheckout", () => {
+  for (const [name, values] of Object.entries(refused)) {
+    it(`refuses ${name} that is none, by its name`, () => {
+      const [option = ""] = name.split(".");
+      for (const value of values) {
+        let error: unknown;
+        try {
+          createCheckout({ ...good, [option]: value } as CheckoutOptions);
+        } catch (thrown) {
+          error = thrown;
+        }
+        expect([value, error]).toEqual([value, expect.any(TypeError)]);
+        expect(String(error)).toContain(`${name} has to be`);
+        expect(String(error)).not.toContain("a-very-secret-key");
+      }
+    });
+  }
+
+  it("refuses a name that is misspelt, which would leave the option at its default", () => {
+    for (const options of [{ enviroment: "sandbox" }, { maxCard: 3 }])
+      expect(() => createCheckout({ ...good, ...options } as never)).toThrow(
+        new TypeError(`createCheckout: there is no option ${Object.keys(options)[0]}.`),
+      );
+    const guessLimits = { perCarts: 3 } as never;
+    expect(() => createCheckout({ ...good, guessLimits })).toThrow(/no option guessLimits\.perCarts/);
+  });
+
+  it("takes what is right, and leaves the rest at its default", () => {
+    const all = {
+      pendingLifeMs: 60_000,
+      leaseMs: 1000,
+      tenderLifeMs: 60_000,
+      quoteLifeMs: 60_000,
+      maxCards: 1,
+    };
+    const rest = { guessLimits: { perCart: 3 }, onPurchase: () => {}, remainder: method };
+    expect(createCheckout({ ...good, ...all, ...rest }).environment).toBe("sandbox");
+    expect(createCheckout({ ...good, leaseMs: undefined } as never).environment).toBe("sandbox");
+  });
+
+  it("isn't live by accident: left out it is the client's, or live; missing in the settings it is refused", () => {
+    const { environment: _, ...without } = good;
+    expect(createCheckout(without).environment).toBe("live");
+    const sandbox = createClient({ baseUrl, apiKey: "not-a-real-key", companyId: 1, environment: "sandbox" });
+    expect(createCheckout({ ...without, client: sandbox }).environment).toBe("sandbox");
+    const unset = { ...without, client: sandbox, environment: process.env.NO_SUCH_SETTING } as never;
+    expect(createCheckout(unset).environment).toBe("sandbox");
+    expect(() => createCheckout({ ...good, client: sandbox, environment: "live" })).toThrow(
+      /environment has to be the same as the client's/,
+    );
+  });
+});
+
+describe("a cart that the shop read wrongly", () => {
+  const cart = { id: "cart_1", totalCents: 7498, currency: "EUR" };
+  const wrong: [string, unknown][] = [
+    ["cart.totalCents", { ...cart, totalCents: 10.5 }],
+    ["cart.totalCents", { ...cart, totalCents: -1 }],
+    ["cart.totalCents", { ...cart, totalCents: "7498" }],
+    ["cart.id", { ...cart, id: "" }],
+    ["cart.currency", { id: "cart_1", totalCents: 1 }],
+    ["cart.id", null],
+  ];
+  it("is named by its field, whatever is asked", async () => {
+    const checkout = createCheckout(good);
+    const asked: ((cart: never) => Promise<unknown>)[] = [
+      (c) => checkout.list(c),
+      (c) => checkout.quote(c, { cardNumber: "1", pin: "1" }),
+      (c) => checkout.apply(c, { quoteId: "1" }),
+      (c) => checkout.remove(c, "1"),
+      (c) => checkout.commit({ id: "order_1", cart: c }),
+    ];
+    for (const [name, value] of wrong)
+      for (const ask of asked) await expect(ask(value as never)).rejects.toThrow(name);
+    await expect((checkout as Checkout).commit({ id: "", cart })).rejects.toThrow("order.id");
+  });
+});

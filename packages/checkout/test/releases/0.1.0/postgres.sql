@@ -1,0 +1,120 @@
+-- The tables of release 0.1.0, as its shops have them.
+
+create table giftcard_migration (
+  number integer primary key,
+  release text not null,
+  applied_at timestamptz not null default now()
+);
+insert into giftcard_migration (number, release) values (1, '0.1.0');
+
+create table giftcard_tender (
+  id text primary key,
+  cart_id text not null,
+  state text not null check (state in ('quoted', 'applied', 'charging', 'spent', 'removed')),
+  last_four text not null,
+  fingerprint text not null,
+  balance_cents bigint not null check (balance_cents >= 0),
+  sealed_card text,
+  -- A cart has as many slots as one order takes cards.
+  slot integer check (slot >= 1),
+  expires_at timestamptz not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index giftcard_tender_cart on giftcard_tender (cart_id);
+create index giftcard_tender_held on giftcard_tender (cart_id) where state in ('applied', 'charging');
+create index giftcard_tender_expiry on giftcard_tender (expires_at) where sealed_card is not null;
+create index giftcard_tender_unspent on giftcard_tender (expires_at) where state in ('quoted', 'applied');
+create unique index giftcard_tender_card_once on giftcard_tender (cart_id, fingerprint)
+  where state in ('applied', 'charging');
+create unique index giftcard_tender_slot_once on giftcard_tender (cart_id, slot)
+  where state in ('applied', 'charging');
+
+create table giftcard_charge (
+  reference text primary key,
+  tender_id text not null references giftcard_tender (id),
+  cart_id text not null,
+  external_id text not null unique,
+  order_id text,
+  environment text not null check (environment in ('live', 'sandbox')),
+  base_url text not null,
+  company_id integer not null,
+  state text not null check (state in ('intent', 'sent', 'devalued', 'committed', 'captured', 'reversing', 'unknown',
+    'needs_attention', 'reversed', 'refused', 'taken')),
+  last_four text not null,
+  amount_cents integer not null check (amount_cents between 1 and 5000),
+  deducted_cents integer check (deducted_cents between 1 and amount_cents),
+  sealed_card text,
+  sealed_token text,
+  reason text,
+  balance_before_cents bigint not null,
+  balance_after_cents bigint,
+  balance_after_at timestamptz,
+  lease_owner text,
+  lease_until timestamptz,
+  next_try_at timestamptz not null default now(),
+  tries integer not null default 0,
+  last_error text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  sent_at timestamptz,
+  devalued_at timestamptz,
+  reversed_at timestamptz,
+  -- What is charged is what was asked for, and can be reversed.
+  check (state not in ('devalued', 'committed', 'captured')
+    or (deducted_cents is not null and deducted_cents = amount_cents and sealed_token is not null))
+);
+create index giftcard_charge_cart on giftcard_charge (cart_id);
+create index giftcard_charge_order on giftcard_charge (order_id);
+create index giftcard_charge_tender on giftcard_charge (tender_id);
+create index giftcard_charge_state on giftcard_charge (state, created_at);
+create index giftcard_charge_open on giftcard_charge (next_try_at)
+  where state in ('intent', 'sent', 'devalued', 'unknown', 'reversing');
+create index giftcard_charge_sealed on giftcard_charge (created_at) where sealed_card is not null;
+create unique index giftcard_charge_one_alive on giftcard_charge (tender_id)
+  where state in ('intent', 'sent', 'devalued', 'committed', 'captured', 'reversing', 'unknown', 'needs_attention');
+
+create table giftcard_action (
+  id bigint generated always as identity primary key,
+  reference text not null references giftcard_charge (reference),
+  action text not null check (action in ('retry', 'mark_taken', 'mark_not_taken')),
+  actor text not null,
+  from_state text not null,
+  to_state text not null,
+  created_at timestamptz not null default now()
+);
+create index giftcard_action_reference on giftcard_action (reference);
+
+create table giftcard_guess (
+  key text primary key,
+  count integer not null,
+  resets_at timestamptz not null
+);
+
+create table giftcard_secret (
+  name text primary key,
+  sealed text not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+
+create table giftcard_purchase (
+  order_id text primary key,
+  cart_id text not null,
+  run_id text not null unique,
+  state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'reversing', 'reversed',
+    'refunding', 'refunded')),
+  total_cents bigint not null check (total_cents >= 0),
+  remainder_cents bigint not null check (remainder_cents between 0 and total_cents),
+  remainder_data text,
+  lease_owner text,
+  lease_until timestamptz,
+  next_try_at timestamptz not null default now(),
+  tries integer not null default 0,
+  last_error text,
+  last_actor text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index giftcard_purchase_open on giftcard_purchase (next_try_at)
+  where state in ('charging', 'pending', 'voiding', 'reversing', 'refunding');

@@ -1,0 +1,318 @@
+import { describe, expect, it } from "vitest";
+import type { BookedCharge } from "../src/operator/movements.js";
+import { dayOf, daysOfMonth, isDay, momentsOf } from "../src/operator/period.js";
+import {
+  type ReconcileInput,
+  reconcile,
+  reconciliationText,
+  type ShopPayment,
+} from "../src/operator/reconcile.js";
+import { readServiceReport } from "../src/operator/service-report.js";
+import { makeStatement, statementCsv } from "../src/operator/statement.js";
+
+type Given = Partial<Record<keyof BookedCharge, unknown>>;
+
+let made = 0;
+function charged(given: Given = {}): BookedCharge {
+  made += 1;
+  const sentAt = new Date("2026-03-10T12:00:00Z");
+  return {
+    reference: `gc_${made}`,
+    externalId: `session_${made}`,
+    orderId: `order_${made}`,
+    lastFour: "1234",
+    state: "captured",
+    amountCents: 5000,
+    deductedCents: 5000,
+    ...{ createdAt: sentAt, sentAt, devaluedAt: sentAt, reversedAt: null, leaseUntil: null },
+    ...given,
+  } as BookedCharge;
+}
+
+const reversed = (given: Given = {}) =>
+  charged({ state: "reversed", reversedAt: new Date("2026-03-11T09:00:00Z"), ...given });
+
+function payment({ externalId, orderId, amountCents }: BookedCharge, given: Partial<ShopPayment> = {}) {
+  const isCanceled = false;
+  return {
+    ...{ id: `pay_${externalId}`, externalId, orderId, amountCents },
+    ...{ capturedCents: amountCents, refundedCents: 0, isCanceled },
+    ...given,
+  };
+}
+
+const march = daysOfMonth("2026-03");
+
+describe("days", () => {
+  it("begin at midnight of the zone's clock, also where it changes", () => {
+    const [day, next] = [momentsOf({ from: "2026-03-29", to: "2026-03-29" }), momentsOf(march)];
+    expect(day.from.toISOString()).toBe("2026-03-28T23:00:00.000Z");
+    expect(day.to.toISOString()).toBe("2026-03-29T22:00:00.000Z");
+    expect(next.to.toISOString()).toBe("2026-03-31T22:00:00.000Z");
+    expect(dayOf(new Date("2026-10-24T22:00:00Z"))).toBe("2026-10-25");
+    expect(dayOf(new Date("2026-10-24T21:59:59.999Z"))).toBe("2026-10-24");
+    expect(dayOf(new Date("2026-10-24T22:00:00Z"), "America/New_York")).toBe("2026-10-24");
+  });
+
+  it("are those of the calendar", () => {
+    expect(daysOfMonth("2028-02")).toEqual({ from: "2028-02-01", to: "2028-02-29" });
+    expect(["2026-02-29", "2026-2-1", "today", ""].filter(isDay)).toEqual([]);
+    expect(() => daysOfMonth("2026-13")).toThrow(RangeError);
+    expect(() => momentsOf({ from: "2026-02-02", to: "2026-02-01" })).toThrow("before the first");
+  });
+});
+
+describe("a statement", () => {
+  const charges = [
+    charged({ orderId: "order_a" }),
+    charged({ orderId: "order_a", deductedCents: 998, lastFour: "9999" }),
+    reversed({ orderId: "order_b" }),
+    charged({ state: "refused", deductedCents: null, devaluedAt: null }),
+    charged({ state: "unknown", deductedCents: null, devaluedAt: null }),
+    charged({ state: "taken", orderId: null, deductedCents: null, amountCents: 700, devaluedAt: null }),
+    reversed({ orderId: "order_c", devaluedAt: new Date("2026-02-01T12:00:00Z") }),
+    charged({ devaluedAt: new Date("2026-03-31T22:00:00Z") }),
+  ];
+
+  it("adds up what was devalued and cancelled by day and order, and takes the commission off", () => {
+    const statement = makeStatement(charges, { ...march, commissionPercent: 7.5 });
+    expect(statement.lines).toEqual([
+      { day: "2026-03-10", orderId: null, devaluedCents: 700, cancelledCents: 0, grossCents: 700 },
+      { day: "2026-03-10", orderId: "order_a", devaluedCents: 5998, cancelledCents: 0, grossCents: 5998 },
+      { day: "2026-03-10", orderId: "order_b", devaluedCents: 5000, cancelledCents: 0, grossCents: 5000 },
+      { day: "2026-03-11", orderId: "order_b", devaluedCents: 0, cancelledCents: 5000, grossCents: -5000 },
+      { day: "2026-03-11", orderId: "order_c", devaluedCents: 0, cancelledCents: 5000, grossCents: -5000 },
+    ]);
+    expect(statement).toMatchObject({
+      ...{ from: "2026-03-01", to: "2026-03-31", devaluedCents: 11_698, cancelledCents: 10_000 },
+      ...{ grossCents: 1698, commissionCents: 127, netCents: 1571 },
+    });
+  });
+
+  it("rounds half a cent of commission away from zero, and refuses a commission that is none", () => {
+    const net = (deductedCents: number, commissionPercent: number) =>
+      makeStatement([charged({ deductedCents })], { ...march, commissionPercent }).commissionCents;
+    expect([net(5000, 0), net(50, 1), net(49, 1), net(5000, 100), net(4998, 2.125)]).toEqual([
+      ...[0, 1, 0, 5000, 106],
+    ]);
+    expect(() => net(1, 101)).toThrow(RangeError);
+    expect(() => net(1, Number.NaN)).toThrow(RangeError);
+  });
+
+  it("is a table for a spreadsheet, which finds no formula in it", () => {
+    const csv = statementCsv(makeStatement(charges.slice(0, 3), { ...march, commissionPercent: 10 }), (id) =>
+      id === "order_a" ? "=1+1" : id,
+    );
+    expect(csv.split("\r\n")).toEqual([
+      "day,order,devalued_eur,cancelled_eur,gross_eur",
+      `2026-03-10,"'=1+1",59.98,0.00,59.98`,
+      '2026-03-10,"order_b",50.00,0.00,50.00',
+      '2026-03-11,"order_b",0.00,50.00,-50.00',
+      '"total",,109.98,50.00,59.98',
+      '"commission 10%",,,,-6.00',
+      '"net",,,,53.98',
+      "",
+    ]);
+  });
+});
+
+describe("a reconciliation", () => {
+  const differences = (
+    charges: BookedCharge[],
+    payments: ShopPayment[],
+    more: Partial<ReconcileInput> = {},
+  ) => reconcile({ ...march, charges, payments, ...more }).differences;
+
+  it("finds nothing where both sides say the same", () => {
+    const kept = charged();
+    const open = charged({ state: "committed" });
+    const given = reversed();
+    const refunded = reversed();
+    const refused = charged({ state: "refused", deductedCents: null });
+    expect(
+      differences(
+        [kept, open, given, refunded, refused, reversed()],
+        [
+          payment(kept),
+          payment(open, { capturedCents: 0 }),
+          payment(given, { isCanceled: true }),
+          payment(refunded, { refundedCents: 5000 }),
+        ],
+      ),
+    ).toEqual([]);
+  });
+
+  it("shows each difference with both sides", () => {
+    const owed = charged({ state: "reversing" });
+    const lost = charged();
+    const open = charged({ state: "needs_attention", deductedCents: null });
+    const final = charged({ state: "committed" });
+    const foreign = charged();
+    const found = differences(
+      [owed, lost, open, final],
+      [payment(owed, { isCanceled: true }), payment(final), payment(foreign)],
+    );
+    expect(found).toMatchObject([
+      {
+        kind: "held",
+        reference: owed.reference,
+        journal: { says: "reversing", cents: 5000 },
+        other: { who: "payments", says: expect.stringContaining("canceled"), cents: 0 },
+      },
+      { kind: "payment_missing", journal: { cents: 5000 }, other: { says: "nothing", cents: null } },
+      { kind: "undecided", journal: { says: "needs_attention", cents: null } },
+      {
+        kind: "captured",
+        journal: { says: "committed" },
+        other: { says: expect.stringContaining("captured") },
+      },
+      { kind: "charge_missing", journal: { says: "nothing" }, other: { cents: 5000 } },
+    ]);
+  });
+
+  it("leaves out what is just on its way", () => {
+    const sentAt = new Date();
+    expect(differences([charged({ state: "sent", deductedCents: null, sentAt })], [])).toEqual([]);
+    expect(differences([charged({ state: "devalued", sentAt })], [])).toEqual([]);
+    expect(differences([charged({ state: "devalued" })], [])).toHaveLength(1);
+  });
+
+  it("adds up an order's charges where the shop has one sum for all of them, and asks nothing of captures", () => {
+    const [first, second, failed] = [
+      charged({ orderId: "order_x" }),
+      charged({ orderId: "order_x", state: "committed", amountCents: 1000, deductedCents: 1000 }),
+      reversed({ orderId: "order_x" }),
+    ];
+    const paid = { orderId: "order_x", amountCents: 6000 };
+    const all = [first, second, failed];
+    expect(differences(all, [paid])).toEqual([]);
+    expect(
+      differences(all, [
+        { ...paid, amountCents: 4000 },
+        { ...paid, amountCents: 2000 },
+      ]),
+    ).toEqual([]);
+    expect(differences(all, [{ ...paid, refundedCents: 1000 }])).toEqual([
+      {
+        ...{ kind: "held", reference: null, orderId: "order_x", lastFour: null },
+        journal: { says: "captured, committed", cents: 6000 },
+        other: { who: "payments", says: "order_x partly refunded", cents: 5000 },
+      },
+    ]);
+    expect(
+      differences([reversed({ orderId: "order_y" })], [{ orderId: "order_y", amountCents: 5000 }]),
+    ).toEqual([
+      expect.objectContaining({
+        kind: "held",
+        reference: expect.any(String),
+        journal: { says: "reversed", cents: 0 },
+      }),
+    ]);
+  });
+
+  it("adds up payments of one charge, none of which gets lost", () => {
+    const charge = charged({ state: "committed" });
+    const half = payment(charge, { capturedCents: 0, amountCents: 2500 });
+    expect(differences([charge], [half, { ...half, id: "pay_2" }])).toEqual([]);
+    expect(differences([charge], [half])).toMatchObject([{ kind: "held", other: { cents: 2500 } }]);
+  });
+
+  it("takes no payment that isn't whole cents, or is nobody's", () => {
+    const wrong = [
+      { amountCents: 0.5 },
+      { amountCents: Number.NaN },
+      { amountCents: -1 },
+      { refundedCents: 1.5 },
+    ];
+    for (const amounts of [...wrong, { amountCents: "5000" as never }])
+      expect(() => differences([], [{ orderId: "order_x", amountCents: 1, ...amounts }])).toThrow(TypeError);
+    expect(() => differences([], [{ orderId: null, amountCents: 1 }])).toThrow(/neither/);
+  });
+
+  it("counts what somebody holds just now as moving, until its lease has run out", () => {
+    const asOf = new Date("2026-03-20T12:00:00Z");
+    const held = charged({ state: "reversing", leaseUntil: new Date(asOf.getTime() + 1000) });
+    const canceled = payment(held, { isCanceled: true });
+    const found = reconcile({ ...march, charges: [held], payments: [canceled], asOf });
+    expect(found).toMatchObject({ moving: 1, differences: [] });
+    const later = new Date(asOf.getTime() + 1001);
+    expect(reconcile({ ...march, charges: [held], payments: [canceled], asOf: later })).toMatchObject({
+      moving: 0,
+      differences: [{ kind: "held" }],
+    });
+    const agreed = reconcile({
+      ...march,
+      charges: [held],
+      payments: [payment(held, { capturedCents: 0 })],
+      asOf,
+    });
+    expect(agreed).toMatchObject({ moving: 0, differences: [] });
+  });
+
+  it("doesn't count as moving what an order has, whoever holds it", () => {
+    const asOf = new Date("2026-03-20T12:00:00Z");
+    const held = charged({ state: "captured", leaseUntil: new Date(asOf.getTime() + 1000) });
+    const canceled = payment(held, { isCanceled: true });
+    expect(reconcile({ ...march, charges: [held], payments: [canceled], asOf })).toMatchObject({
+      moving: 0,
+      differences: [{ kind: "held" }],
+    });
+  });
+
+  it("is lines to print, a difference each", () => {
+    const lost = charged({ orderId: "order_a" });
+    const lines = reconciliationText(
+      reconcile({ ...march, charges: [lost], payments: [] }),
+      () => "#12",
+    ).split("\n");
+    expect(lines).toEqual([
+      `payment_missing  …1234  #12  ${lost.reference}  journal: 50.00 (captured)  payments: ? (nothing)`,
+      "2026-03-01 to 2026-03-31: 1 charges, 0 payments; 1 difference",
+      "",
+    ]);
+    expect(reconciliationText(reconcile({ ...march, charges: [], payments: [] }))).toBe(
+      "2026-03-01 to 2026-03-31: 0 charges, 0 payments; no difference\n",
+    );
+  });
+
+  it("holds each card against the service's report", () => {
+    const charges = [charged(), charged({ lastFour: "5678" }), reversed({ lastFour: "5678" })];
+    const payments = charges.map((a) => payment(a, { isCanceled: a.state === "reversed" }));
+    const same = [
+      { lastFour: "1234", devaluedCents: 5000, cancelledCents: 0 },
+      { lastFour: "5678", devaluedCents: 10_000, cancelledCents: 5000 },
+    ];
+    expect(differences(charges, payments, { report: same })).toEqual([]);
+    const report = [{ lastFour: "5678", devaluedCents: 10_000, cancelledCents: 10_000 }];
+    expect(differences(charges, payments, { report })).toMatchObject([
+      { kind: "service", lastFour: "1234", journal: { cents: 5000 }, other: { who: "service", cents: 0 } },
+      {
+        ...{ kind: "service", lastFour: "5678" },
+        journal: { says: "100.00 devalued, 50.00 cancelled", cents: 5000 },
+        other: { says: "100.00 devalued, 100.00 cancelled", cents: 0 },
+      },
+    ]);
+  });
+});
+
+describe("the service's report", () => {
+  const about = { ...march, companyId: 7 };
+  const card = { company_id: 7, company: 'The "best", Ltd', last_four: "0042", devalued: 5000, cancelled: 0 };
+  const expected = [{ lastFour: "0042", devaluedCents: 5000, cancelledCents: 0 }];
+
+  it("is read as JSON and as CSV, for the company alone", () => {
+    const json = JSON.stringify({ ...march, cards: [card, { ...card, company_id: 8 }] });
+    expect(readServiceReport(json, about)).toEqual(expected);
+    const head = "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance";
+    const csv = `${head}\r\n7,"The ""best"", Ltd",3,"0042",1,5000,0,0,5000,2500\r\n8,"Other",4,"1111",1,1,0,0,1,1\r\n`;
+    expect(readServiceReport(csv, about)).toEqual(expected);
+    expect(readServiceReport(`${head}\r\n`, about)).toEqual([]);
+  });
+
+  it("is refused when it is about other days, or something else", () => {
+    const other = JSON.stringify({ from: "2026-02-01", to: "2026-02-28", cards: [] });
+    expect(() => readServiceReport(other, about)).toThrow("about 2026-02-01 to 2026-02-28");
+    for (const text of ["", "nothing", "{", '{"cards":1}', "a,b\r\n1,2", "company_id\n7\n"])
+      expect(() => readServiceReport(text, about)).toThrow(expect.objectContaining({ name: "ReportError" }));
+  });
+});

@@ -1,0 +1,61 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
+import { inject } from "vitest";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { type CheckoutStore, createPostgresStore } from "../src/index.js";
+import { createSqliteStore } from "../src/store/sqlite/store.js";
+
+/** A store, and the way past it to its tables. */
+export interface TestStore extends CheckoutStore {
+  /** Runs plain SQL. */
+  sql(text: string): Promise<void>;
+  /** As if the time had passed that whoever has died still owns what it held, and that a next try waits for. */
+  letLeasesRunOut(tables?: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openPostgres(): Promise<TestStore> {
+  const pool = new pg.Pool({ connectionString: await testDatabase(), max: 10 });
+  const store = createPostgresStore({ pool, schema: "gift_cards" });
+  await Promise.all([store.migrate(), store.migrate()]);
+  const sql = async (text: string) => void (await pool.query(text.replace(/giftcard_/g, "gift_cards.$&")));
+  const past = "now() - interval '1 second'";
+  return { ...store, sql, letLeasesRunOut: (tables) => sql(lapse(past, tables)), close: () => pool.end() };
+}
+
+async function openSqlite(): Promise<TestStore> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-store-"));
+  const file = path.join(folder, "shop.db");
+  const store = await createSqliteStore({ file });
+  const tables = new DatabaseSync(file);
+  const sql = async (text: string) => tables.exec(text);
+  return {
+    ...store,
+    sql,
+    letLeasesRunOut: (tables) => sql(lapse("0", tables)),
+    close: async () => {
+      tables.close();
+      store.close();
+      fs.rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const lapse = (past: string, tables: readonly string[] = ["charge", "purchase"]) =>
+  tables
+    .map(
+      (table) => `update giftcard_${table} set next_try_at = ${past},
+        lease_until = case when lease_until is null then null else ${past} end`,
+    )
+    .join("; ");
+
+const all = { PostgreSQL: openPostgres, SQLite: openSqlite };
+const only = inject("onlyStore");
+
+/** What opens a new store of each kind that is tried. */
+export const stores: Readonly<Record<string, () => Promise<TestStore>>> = Object.fromEntries(
+  Object.entries(all).filter(([name]) => only === undefined || name === only),
+);
