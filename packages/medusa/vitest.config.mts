@@ -1,13 +1,4 @@
-import { defineConfig } from "vitest/config";
+import { suite } from "../../test/support/vitest.js";
 
-export default defineConfig({
-  test: {
-    name: "medusa",
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["../../test/support/postgres-setup.ts"],
-    // Each file boots Medusas, and waits for them much of the time: two at once keep two cores busy.
-    maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-  },
-});
+// Each file boots Medusas, and waits for them much of the time: two at once keep two cores busy.
+export default suite({ name: "medusa", include: ["test/**/*.test.ts"], isSlow: true });

@@ -31,7 +31,7 @@ export interface GiftcardOptions {
     perCart?: number | string;
     /** Per shopper's address on the network. Default: 20. */
     perAddress?: number | string;
-    /** Default: 600. */
+    /** Past it, each cart and each address has a fifth of its guesses left. Default: 600. */
     perShop?: number | string;
   };
   /**
@@ -43,6 +43,8 @@ export interface GiftcardOptions {
   allowPendingRemainder?: boolean;
   /** How long such a remainder may take before the order is canceled and the cards are whole again. Default: 7 days. */
   pendingRemainderLifeMs?: number | string;
+  /** Unpaid orders that one run of recovery cancels; past it, it stops, and a person has to let it go on. Default: 20. */
+  maxCancelsPerRun?: number | string;
   /** The shop calls `completeWithGiftcards` from its own hook handler, so the plugin registers none. Default: false. */
   callsHandlerItself?: boolean;
 }

@@ -4,5 +4,11 @@ export const GIFTCARD_MODULE = "giftcard";
 /** The payment provider's id in Medusa: its identifier, and the id that `withGiftcard` gives it. */
 export const PROVIDER_ID = "pp_giftcard_giftcard";
 
-/** A remainder's session says in its metadata how many cents the cards were to pay. */
-export const COVERED_CENTS = "giftcard_covered_cents";
+/** A session says in its metadata by which cards, and how many cents of each, the cart was to be paid when it was made. */
+export const PLAN = "giftcard_plan";
+
+/**
+ * Under this name the plugin tells the payment provider whose session it makes. It stands in the session's context, which
+ * only code of this process gives: none of Medusa's routes passes one on.
+ */
+export const LAST_FOUR = "giftcard_last_four";

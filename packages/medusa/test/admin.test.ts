@@ -1,15 +1,13 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
 import { dayOf } from "@giftcard-pay/checkout";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { runCommand } from "./support/command-line.js";
 import { paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
 const DAY_MS = 24 * 60 * 60_000;
-const program = path.resolve(import.meta.dirname, "../bin/giftcard-medusa.js");
 
 let shop: TestShop;
 let folder: string;
@@ -25,7 +23,7 @@ afterAll(async () => {
 
 const admin = (method: string, at: string, body?: unknown) =>
   shop.storefront.send(method, `/admin/giftcard-pay/${at}`, body);
-const attemptsOf = async (orderId: string) => (await admin("GET", `orders/${orderId}`)).body.attempts;
+const chargesOf = async (orderId: string) => (await admin("GET", `orders/${orderId}`)).body.charges;
 /** A day more on either side, should it be midnight. */
 const days = { from: dayOf(new Date(Date.now() - DAY_MS)), to: dayOf(new Date(Date.now() + DAY_MS)) };
 const reconcile = async (more: object = {}) =>
@@ -53,20 +51,12 @@ async function leaveToPerson() {
   const completed = await shop.storefront.complete(cartId);
   expect(completed.body).toMatchObject({ code: "outcome_unknown" });
   shop.proxy.clear();
-  const { attempts } = (await admin("GET", "attempts?state=needs_attention")).body;
-  const attempt = attempts.find((one: { cartId: string }) => one.cartId === cartId);
-  return { card, cartId, attempt };
+  const { charges } = (await admin("GET", "charges?state=needs_attention")).body;
+  const charge = charges.find((one: { cartId: string }) => one.cartId === cartId);
+  return { card, cartId, charge };
 }
 
-/** Runs the plugin's command line on the shop's database. */
-async function command(...args: string[]) {
-  const env = { ...process.env, DATABASE_URL: shop.databaseUrl };
-  const running = promisify(execFile)(process.execPath, [program, ...args, "--directory", folder], { env });
-  return running.then(
-    ({ stdout }) => ({ exitCode: 0, stdout }),
-    ({ code, stdout, stderr }) => ({ exitCode: code, stdout: stdout + stderr }),
-  );
-}
+const command = (...args: string[]) => runCommand(shop.databaseUrl, ...args);
 
 describe("an order's gift cards", () => {
   it("are shown with part, last four, state and times, and with nothing that is secret", async () => {
@@ -75,16 +65,16 @@ describe("an order's gift cards", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.body).toMatchObject({
       environment: "sandbox",
-      attempts: [
+      charges: [
         {
           ...{ orderId, state: "committed", lastFour: card.cardNumber.slice(-4), amountCents: 5000 },
           ...{ deductedCents: 5000, devaluedAt: expect.any(String), reversedAt: null },
         },
       ],
     });
-    const one = await admin("GET", `attempts/${answer.body.attempts[0].reference}`);
-    const list = await admin("GET", `attempts?order_id=${orderId}`);
-    expect(list.body).toMatchObject({ count: 1, attempts: [{ orderName: expect.stringMatching(/^#\d+$/) }] });
+    const one = await admin("GET", `charges/${answer.body.charges[0].reference}`);
+    const list = await admin("GET", `charges?order_id=${orderId}`);
+    expect(list.body).toMatchObject({ count: 1, charges: [{ orderName: expect.stringMatching(/^#\d+$/) }] });
     const health = await admin("GET", "health");
     const shown = JSON.stringify([answer.body, one.body, list.body, health.body]);
     for (const secret of [card.cardNumber, `"${card.pin}"`, shop.company.apiKey, "eyJ", "sealed"])
@@ -94,14 +84,17 @@ describe("an order's gift cards", () => {
   it("are for people who are logged in alone", async () => {
     for (const [method, at] of [
       ...[
-        ["GET", "attempts"],
+        ["GET", "charges"],
         ["GET", "health"],
         ["GET", "orders/order_1"],
         ["GET", "statement"],
+        ["GET", "jobs"],
       ],
       ...[
         ["POST", "recover"],
-        ["POST", "attempts/gc_1/mark-taken"],
+        ["POST", "cancels/resume"],
+        ["POST", "jobs/cancel_order/order_1/retry"],
+        ["POST", "charges/gc_1/mark-taken"],
         ["POST", "reconciliation"],
       ],
     ]) {
@@ -116,7 +109,7 @@ describe("an order's gift cards", () => {
     const { card, orderId } = await buy();
     shop.proxy.set("canceldevalue", "cut-before");
     await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
-    const [owed] = await attemptsOf(orderId);
+    const [owed] = await chargesOf(orderId);
     expect(owed).toMatchObject({ state: "reversing", tries: 1, reason: "canceled" });
     expect((await reconcile()).differences).toContainEqual(
       expect.objectContaining({
@@ -124,13 +117,13 @@ describe("an order's gift cards", () => {
         other: { who: "payments", says: expect.stringContaining("canceled"), cents: 0 },
       }),
     );
-    const down = await admin("POST", `attempts/${owed.reference}/retry`);
-    expect(down).toMatchObject({ status: 200, body: { attempt: { state: "reversing", tries: 2 } } });
+    const down = await admin("POST", `charges/${owed.reference}/retry`);
+    expect(down).toMatchObject({ status: 200, body: { charge: { state: "reversing", tries: 2 } } });
     shop.proxy.clear();
-    const up = await admin("POST", `attempts/${owed.reference}/retry`);
-    expect(up.body.attempt).toMatchObject({ state: "reversed", reversedAt: expect.any(String) });
+    const up = await admin("POST", `charges/${owed.reference}/retry`);
+    expect(up.body.charge).toMatchObject({ state: "reversed", reversedAt: expect.any(String) });
     expect(await shop.balanceCents(card)).toBe(7500);
-    const { actions } = (await admin("GET", `attempts/${owed.reference}`)).body;
+    const { actions } = (await admin("GET", `charges/${owed.reference}`)).body;
     expect(actions).toHaveLength(2);
     expect(actions[0]).toMatchObject({
       action: "retry",
@@ -147,35 +140,35 @@ describe("an order's gift cards", () => {
     shop.proxy.clear();
     const recovered = async () => {
       await admin("POST", "recover");
-      return (await attemptsOf(orderId))[0].state;
+      return (await chargesOf(orderId))[0].state;
     };
-    await expect.poll(recovered, { timeout: 20_000, interval: 500 }).toBe("reversed");
+    await expect.poll(recovered, { interval: 500 }).toBe("reversed");
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 });
 
 describe("what needs attention", () => {
   it("comes first, with its evidence, and is settled once by a person who is written down", async () => {
-    const { attempt } = await leaveToPerson();
+    const { charge } = await leaveToPerson();
     await buy();
-    const { attempts } = (await admin("GET", "attempts?limit=1")).body;
-    expect(attempts).toMatchObject([{ reference: attempt.reference, state: "needs_attention" }]);
-    expect(attempt).toMatchObject({
+    const { charges } = (await admin("GET", "charges?limit=1")).body;
+    expect(charges).toMatchObject([{ reference: charge.reference, state: "needs_attention" }]);
+    expect(charge).toMatchObject({
       reason: "outcome_unknown",
       balanceBeforeCents: 7500,
       balanceAfterCents: 2500,
     });
-    expect(attempt.balanceAfterAt).toEqual(expect.any(String));
+    expect(charge.balanceAfterAt).toEqual(expect.any(String));
     expect((await reconcile()).differences).toContainEqual(
-      expect.objectContaining({ kind: "undecided", reference: attempt.reference }),
+      expect.objectContaining({ kind: "undecided", reference: charge.reference }),
     );
 
-    const settled = await admin("POST", `attempts/${attempt.reference}/mark-taken`);
-    expect(settled).toMatchObject({ status: 200, body: { attempt: { state: "taken" } } });
-    const again = await admin("POST", `attempts/${attempt.reference}/mark-not-taken`);
+    const settled = await admin("POST", `charges/${charge.reference}/mark-taken`);
+    expect(settled).toMatchObject({ status: 200, body: { charge: { state: "taken" } } });
+    const again = await admin("POST", `charges/${charge.reference}/mark-not-taken`);
     expect(again).toMatchObject({ status: 400, body: { message: expect.stringContaining("it is taken") } });
-    const { actions, balanceBeforeAt } = (await admin("GET", `attempts/${attempt.reference}`)).body;
-    expect(Date.parse(balanceBeforeAt)).toBeLessThan(Date.parse(attempt.balanceAfterAt));
+    const { actions, balanceBeforeAt } = (await admin("GET", `charges/${charge.reference}`)).body;
+    expect(Date.parse(balanceBeforeAt)).toBeLessThan(Date.parse(charge.balanceAfterAt));
     expect(actions).toEqual([
       {
         ...{ action: "mark_taken", fromState: "needs_attention", toState: "taken" },
@@ -185,30 +178,30 @@ describe("what needs attention", () => {
     ]);
     // Money that is off a card without a payment in the shop stays a difference.
     expect((await reconcile()).differences).toContainEqual(
-      expect.objectContaining({ kind: "payment_missing", reference: attempt.reference }),
+      expect.objectContaining({ kind: "payment_missing", reference: charge.reference }),
     );
   });
 
   it("shows the shop's other movements on the same card", async () => {
-    const { card, attempt, cartId } = await leaveToPerson();
-    await admin("POST", `attempts/${attempt.reference}/mark-not-taken`);
+    const { card, charge, cartId } = await leaveToPerson();
+    await admin("POST", `charges/${charge.reference}/mark-not-taken`);
     await shop.storefront.initiate(cartId);
     await shop.storefront.complete(cartId);
     // It was taken, so the card holds less than the shop believes: the next try finds out, and takes nothing.
     expect(await shop.balanceCents(card)).toBe(2500);
-    const { otherAttemptsOfCard } = (await admin("GET", `attempts/${attempt.reference}`)).body;
-    expect(otherAttemptsOfCard).toMatchObject([
+    const { otherChargesOfCard } = (await admin("GET", `charges/${charge.reference}`)).body;
+    expect(otherChargesOfCard).toMatchObject([
       { lastFour: card.cardNumber.slice(-4), cartId, state: "reversed", reason: "balance_changed" },
     ]);
   });
 
-  it("is not there for an attempt that nobody knows, and a filter that is none is refused", async () => {
-    expect((await admin("GET", "attempts/gc_none")).status).toBe(404);
-    expect((await admin("POST", "attempts/gc_none/retry")).status).toBe(404);
+  it("is not there for a charge that nobody knows, and a filter that is none is refused", async () => {
+    expect((await admin("GET", "charges/gc_none")).status).toBe(404);
+    expect((await admin("POST", "charges/gc_none/retry")).status).toBe(404);
     for (const query of ["state=lost", "limit=-1", "limit=1000", "from=yesterdayish"])
-      expect((await admin("GET", `attempts?${query}`)).status).toBe(400);
-    const page = (await admin("GET", "attempts?limit=1&offset=1")).body;
-    expect(page).toMatchObject({ limit: 1, offset: 1, attempts: [{}] });
+      expect((await admin("GET", `charges?${query}`)).status).toBe(400);
+    const page = (await admin("GET", "charges?limit=1&offset=1")).body;
+    expect(page).toMatchObject({ limit: 1, offset: 1, charges: [{}] });
   });
 });
 
@@ -260,7 +253,7 @@ describe("the books", () => {
     const usage = await command("reconcile", "--from", days.to, "--to", days.from);
     expect(usage).toMatchObject({ exitCode: 2, stdout: expect.stringContaining("before the first") });
     const quiet = await command("reconcile", "--from", "2020-01-01", "--to", "2020-01-02", "--json");
-    expect(JSON.parse(quiet.stdout)).toMatchObject({ attempts: expect.any(Number) });
+    expect(JSON.parse(quiet.stdout)).toMatchObject({ charges: expect.any(Number) });
   });
 
   it("agree with Medusa whatever was captured and refunded there", async () => {
@@ -284,7 +277,7 @@ describe("health", () => {
       environment: "sandbox",
       service: { isReachable: true, isKeyValid: true, fault: null, companyId: shop.company.companyId },
       seals: { unopenable: 0, counts: { demo: expect.any(Number) } },
-      attempts: { committed: expect.any(Number) },
+      charges: { committed: expect.any(Number) },
     });
     expect(Math.abs(body.clock.databaseAheadMs)).toBeLessThan(1000);
     expect(Math.abs(body.clock.serviceAheadMs)).toBeLessThanOrEqual(2000);

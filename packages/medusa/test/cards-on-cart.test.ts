@@ -25,7 +25,7 @@ describe("a cart that the cards cover wholly", () => {
     expect((await storefront.apply(cartId, card)).body).toMatchObject({
       totalCents: 2000,
       coveredCents: 2000,
-      remainingCents: 0,
+      remainderCents: 0,
     });
     const completed = await storefront.complete(cartId);
     expect(completed).toMatchObject({ status: 200, body: { type: "order" } });
@@ -56,7 +56,7 @@ describe("a cart that the cards cover wholly", () => {
     const cartId = await storefront.createCart();
     await storefront.apply(cartId, first);
     const applied = await storefront.apply(cartId, second);
-    expect(applied.body).toMatchObject({ coveredCents: 7498, remainingCents: 0 });
+    expect(applied.body).toMatchObject({ coveredCents: 7498, remainderCents: 0 });
     expect(applied.body.cards.map((c: { amountCents: number }) => c.amountCents)).toEqual([5000, 2498]);
     const completed = await storefront.complete(cartId);
     expect(completed.body.type).toBe("order");
@@ -117,7 +117,7 @@ describe("a card that is removed", () => {
     await storefront.initiate(cartId);
     const path = `/store/giftcard-pay/carts/${cartId}/cards/${body.cards[0].id}`;
     const removed = await storefront.send("DELETE", path);
-    expect(removed).toMatchObject({ status: 200, body: { coveredCents: 1000, remainingCents: 6498 } });
+    expect(removed).toMatchObject({ status: 200, body: { coveredCents: 1000, remainderCents: 6498 } });
     expect(await sessionsOf(cartId)).toEqual([]);
     expect(await storefront.send("DELETE", path)).toMatchObject({
       status: 404,
@@ -159,7 +159,7 @@ describe("a cart that changes after a card was applied", () => {
     expect((await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).body).toMatchObject({
       totalCents: 9498,
       coveredCents: 5000,
-      remainingCents: 4498,
+      remainderCents: 4498,
     });
     expect((await storefront.complete(cartId)).status).toBe(400);
     await storefront.initiate(cartId);
@@ -180,7 +180,7 @@ describe("a cart that changes after a card was applied", () => {
     expect((await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).body).toMatchObject({
       totalCents: 2000,
       coveredCents: 2000,
-      remainingCents: 0,
+      remainderCents: 0,
     });
     const completed = await storefront.complete(cartId);
     expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([20]);
@@ -211,7 +211,7 @@ describe("a quote", () => {
       body: {
         balanceCents: 7500,
         usableCents: 5000,
-        remainingCents: 2498,
+        remainderCents: 2498,
         limitedBy: "limit",
         lastFour: cardNumber.slice(-4),
       },

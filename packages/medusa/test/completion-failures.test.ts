@@ -128,7 +128,7 @@ describe("the service", () => {
     const summary = await storefront.send("GET", `/store/giftcard-pay/carts/${ready.cartId}`);
     expect(summary.body).toMatchObject({
       coveredCents: 0,
-      remainingCents: 7498,
+      remainderCents: 7498,
       cards: [{ state: "settling" }],
     });
     expect((await storefront.initiate(ready.cartId)).body.payment_collection.payment_sessions).toMatchObject([
@@ -138,7 +138,7 @@ describe("the service", () => {
     expect(completed.body.type).toBe("order");
     expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([74.98]);
     proxy.clear();
-    await expect.poll(() => shop.balanceCents(ready.card), { timeout: 50_000, interval: 500 }).toBe(7500);
+    await expect.poll(() => shop.balanceCents(ready.card), { interval: 500 }).toBe(7500);
   });
 
   test("is down when an order is canceled: the reversal is owed, and made later", async () => {
@@ -150,7 +150,7 @@ describe("the service", () => {
     expect(await shop.balanceCents(ready.card)).toBe(2500);
     expect(paymentsOf(await storefront.order(order.id)).gifts[0].data.state).toBe("reversing");
     proxy.clear();
-    await expect.poll(() => shop.balanceCents(ready.card), { timeout: 50_000, interval: 500 }).toBe(7500);
+    await expect.poll(() => shop.balanceCents(ready.card), { interval: 500 }).toBe(7500);
   });
 });
 
@@ -233,8 +233,8 @@ describe("the bank's webhook completes the cart past every page", () => {
   test("and the card is charged with it", async () => {
     const ready = await readyCart();
     await webhook(ready.cartId);
-    await expect.poll(() => orderOf(ready.cartId), { timeout: 20_000 }).toBeTruthy();
-    await expect.poll(() => shop.balanceCents(ready.card), { timeout: 20_000 }).toBe(2500);
+    await expect.poll(() => orderOf(ready.cartId)).toBeTruthy();
+    await expect.poll(() => shop.balanceCents(ready.card)).toBe(2500);
     const order = await shop.storefront.order(await orderOf(ready.cartId));
     expect(paymentsOf(order).amounts).toEqual([50, 24.98]);
     const summary = async () => (await shop.storefront.order(order.id)).summary;
@@ -255,7 +255,7 @@ describe("the bank's webhook completes the cart past every page", () => {
         .filter((p: { refunds: unknown[] }) => p.refunds?.length > 0)
         .map((p: { refunds: { amount: number }[] }) => p.refunds[0]?.amount);
     };
-    await expect.poll(refunds, { timeout: 20_000 }).toEqual([24.98]);
+    await expect.poll(refunds).toEqual([24.98]);
     await expectWhole(ready);
     await service.command("card", "unblock", ready.card.cardNumber);
     // Medusa made the session anew for the whole total: with the card applied, that would be too much.

@@ -1,7 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { journalConformance } from "@giftcard-pay/checkout/conformance";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../../scripts/medusa-store.mjs";
+import {
+  createStoreDatabase,
+  type MedusaStore,
+  startMedusaStore,
+} from "../../../scripts/shops/medusa-store.mjs";
 
 const appDir = fileURLToPath(new URL("./store/", import.meta.url));
 const names = journalConformance(() => {
@@ -12,7 +16,7 @@ let medusa: MedusaStore | undefined;
 let results: { name: string; fault: string | null }[];
 beforeAll(async () => {
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"));
-  // A process without scheduled jobs: recovery would take the attempts that the cases leave for each other.
+  // A process without scheduled jobs: recovery would take the charges that the cases leave for each other.
   medusa = await startMedusaStore({ appDir, databaseUrl, env: { MEDUSA_WORKER_MODE: "server" } });
   const answer = await fetch(`${medusa.url}/journal-conformance`, { method: "POST" });
   expect(answer.status).toBe(200);

@@ -72,9 +72,7 @@ test("what Medusa left undone years ago is found by itself", async () => {
   await database.query("delete from order_transaction where id = $1", [`gifttrx_${i - 2}`]);
   const pages = past.withCards / 2000 + 1;
   for (let run = 0; run < pages; run += 1) await recover();
-  const found = await database.query("select state from giftcard_attempt where order_id = $1", [
-    `order_${i}`,
-  ]);
+  const found = await database.query("select state from giftcard_charge where order_id = $1", [`order_${i}`]);
   // Its service isn't this one, so a person is asked; nothing of it was sent anywhere.
   expect(found.rows).toEqual([{ state: "needs_attention" }]);
   const { rows } = await database.query(

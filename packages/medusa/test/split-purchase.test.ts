@@ -16,7 +16,7 @@ async function buy(data?: Record<string, unknown>) {
   const applied = await storefront.apply(cartId, card);
   expect(applied).toMatchObject({
     status: 200,
-    body: { totalCents: 7498, coveredCents: 5000, remainingCents: 2498 },
+    body: { totalCents: 7498, coveredCents: 5000, remainderCents: 2498 },
   });
   const initiated = await storefront.initiate(cartId, "pp_bank_bank", data);
   expect(initiated.status).toBe(200);
@@ -172,7 +172,7 @@ test("a total with fractions of a cent is paid in whole cents by the cards, and 
   expect((await storefront.apply(split, first)).body).toMatchObject({
     totalCents: 5353,
     coveredCents: 5000,
-    remainingCents: 353,
+    remainderCents: 353,
   });
   expect((await storefront.initiate(split)).body.payment_collection.payment_sessions).toMatchObject([
     { amount: 3.5262 },

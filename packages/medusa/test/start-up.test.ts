@@ -1,3 +1,4 @@
+import pg from "pg";
 import { afterEach, describe, expect, test } from "vitest";
 import type { TestCompany } from "../../../test/support/service.js";
 import { figuresOf, paymentsOf } from "./support/figures.js";
@@ -117,7 +118,7 @@ describe("where both hooks are taken", () => {
   });
 });
 
-test("with both addresses, and email and password in place of a key", async () => {
+test("with both addresses, and email and password in place of a key; and not with tables of a newer release", async () => {
   shop = await startShop({}, ({ email, password }: TestCompany, sandbox: string) => ({
     ...{ apiKey: null, credentials: { email, password } },
     ...{ baseUrl: null, baseUrls: { live: "http://127.0.0.1:1", sandbox } },
@@ -125,6 +126,15 @@ test("with both addresses, and email and password in place of a key", async () =
   const { card, cartId } = await readyCart(shop);
   expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
   expect(await shop.balanceCents(card)).toBe(2500);
+  // The same shop, after a newer release was there.
+  const database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  const later = "insert into giftcard_medusa_migration (number, release) values (99, 'next')";
+  await database.query(later).finally(() => database.end());
+  await shop.crash();
+  await expect(shop.restart()).rejects.toThrow(
+    /ended \(1\) before it was ready[\s\S]*made by a newer release: upgrade @giftcard-pay\/medusa/,
+  );
 });
 
 test("wrong options end Medusa at start-up, each by its name and none with its value", async () => {

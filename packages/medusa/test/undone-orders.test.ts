@@ -67,7 +67,7 @@ async function buy() {
   expect(body.type).toBe("order");
   const orderId = body.order.id as string;
   const { gifts, others } = paymentsOf(await storefront.order(orderId));
-  const { rows } = await database.query("select reference from giftcard_attempt where order_id = $1", [
+  const { rows } = await database.query("select reference from giftcard_charge where order_id = $1", [
     orderId,
   ]);
   const ids = { giftId: gifts[0].id as string, otherId: others[0].id as string };
@@ -82,12 +82,12 @@ const refund = (paymentId: string, amount: number) =>
 
 async function look({ orderId, reference }: Pick<Bought, "orderId" | "reference">) {
   const order = await shop.storefront.order(orderId);
-  const { rows } = await database.query("select state from giftcard_attempt where reference = $1", [
+  const { rows } = await database.query("select state from giftcard_charge where reference = $1", [
     reference,
   ]);
   const [gift] = paymentsOf(order).gifts;
   const booked = order.transactions.filter((t: { reference_id: string }) =>
-    [...gift.captures, ...gift.refunds].some(({ id }: { id: string }) => id === t.reference_id),
+    [gift, ...gift.captures, ...gift.refunds].some(({ id }: { id: string }) => id === t.reference_id),
   );
   return {
     state: rows[0].state as string,
@@ -103,7 +103,7 @@ async function look({ orderId, reference }: Pick<Bought, "orderId" | "reference"
 
 describe("an order that Medusa canceled while the card's reversal couldn't be written down", () => {
   async function cancel(bought: Bought) {
-    await breakWrites("giftcard_attempt", "update", `old.reference = '${bought.reference}'`);
+    await breakWrites("giftcard_charge", "update", `old.reference = '${bought.reference}'`);
     await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
     await heal();
     expect(await shop.balanceCents(bought.card)).toBe(2500);
@@ -148,7 +148,7 @@ describe("an order that Medusa canceled while the card's reversal couldn't be wr
     expect((await look(bought)).state).toBe("reversing");
     shop.proxy.clear();
     await expect
-      .poll(() => recover().then(() => shop.balanceCents(bought.card)), { timeout: 40_000, interval: 1000 })
+      .poll(() => recover().then(() => shop.balanceCents(bought.card)), { interval: 1000 })
       .toBe(7500);
     expect((await look(bought)).state).toBe("reversed");
   });
@@ -168,7 +168,7 @@ test("an order canceled while Medusa's payment couldn't be written: it is cancel
   expect(await shop.balanceCents(bought.card)).toBe(7500);
 });
 
-test("the card's session can't be written when its charge is begun already: nothing is sent, and the next try pays", async () => {
+test("the card's session can't be written: no charge is begun, and the next try pays", async () => {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();
@@ -176,18 +176,18 @@ test("the card's session can't be written when its charge is begun already: noth
   await storefront.initiate(cartId);
   const devalues = () => shop.proxy.seen.filter(({ operation }) => operation === "devalue").length;
   const before = devalues();
-  // Medusa writes a session twice: the charge is begun in between.
+  // Medusa writes a session twice.
   await breakWrites("payment_session", "update", "old.provider_id = 'pp_giftcard_giftcard'");
   expect((await storefront.complete(cartId)).body.type).not.toBe("order");
   await heal();
   expect(devalues()).toBe(before);
   const states = async () =>
-    (await database.query("select state from giftcard_attempt where cart_id = $1 order by state", [cartId]))
+    (await database.query("select state from giftcard_charge where cart_id = $1 order by state", [cartId]))
       .rows;
-  expect(await states()).toEqual([{ state: "refused" }]);
+  expect(await states()).toEqual([]);
   expect((await storefront.complete(cartId)).body.type).toBe("order");
   expect(devalues()).toBe(before + 1);
-  expect(await states()).toEqual([{ state: "committed" }, { state: "refused" }]);
+  expect(await states()).toEqual([{ state: "committed" }]);
   expect(await shop.balanceCents(card)).toBe(2500);
 });
 
@@ -222,6 +222,21 @@ describe("a capture that Medusa began and didn't finish", () => {
     expect(booked).toEqual([["capture", 50]]);
     expect(figures).toMatchObject({ paid: 50, outstanding: 24.98 });
   });
+});
+
+test("an order canceled after it was captured: the order shows each refund once, whoever looks at it later", async () => {
+  const bought = await buy();
+  for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
+  await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
+  await recoverAtOnce();
+  await recoverAtOnce();
+  const { booked, figures } = await look(bought);
+  expect(booked).toEqual([
+    ["capture", 50],
+    ["refund", -50],
+  ]);
+  expect(figures).toMatchObject({ paid: 74.98, refunded: 74.98, outstanding: 0 });
+  expect(await shop.balanceCents(bought.card)).toBe(7500);
 });
 
 describe("a refund that Medusa began and didn't finish", () => {
@@ -260,7 +275,7 @@ describe("a refund that Medusa began and didn't finish", () => {
     await database.query(`create trigger write_slowly before insert on order_transaction for each row
       when (new.order_id = '${bought.orderId}') execute function write_slowly()`);
     const first = recover();
-    await expect.poll(sleepers, { timeout: 20_000, interval: 20 }).toBe(1);
+    await expect.poll(sleepers, { interval: 20 }).toBe(1);
     await Promise.all([first, recover(peer.storefront)]);
     await database.query("drop function write_slowly cascade");
     expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
@@ -277,7 +292,7 @@ describe("a refund that Medusa began and didn't finish", () => {
       await recover();
       return (await look(bought)).booked;
     };
-    await expect.poll(booked, { timeout: 40_000, interval: 1000 }).toEqual(both);
+    await expect.poll(booked, { interval: 1000 }).toEqual(both);
     expect(await shop.balanceCents(bought.card)).toBe(7500);
   });
 
@@ -298,9 +313,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
     return orders.filter((order: { orderId: string }) => order.orderId === orderId);
   };
   const said = (orderId: string) =>
-    (shop.medusa.logs() + peer.medusa.logs()).match(
-      new RegExp(`order=${orderId} .*fulfillments must be canceled`, "g"),
-    );
+    (shop.medusa.logs() + peer.medusa.logs()).match(new RegExp(`order=${orderId} .*it is fulfilled`, "g"));
 
   /** Killed between placing the order and charging the card; then somebody hands the goods over. */
   async function fulfilled() {
@@ -318,7 +331,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
       const { rows } = await database.query("select order_id from order_cart where cart_id = $1", [cartId]);
       return rows[0]?.order_id;
     };
-    await expect.poll(sleepers, { timeout: 20_000, interval: 100 }).toBe(1);
+    await expect.poll(sleepers, { interval: 100 }).toBe(1);
     // However slow this machine is, nobody cancels the order before it is fulfilled.
     await breakWrites("giftcard_unpaid_order", "insert", "true");
     await shop.crash();
@@ -345,7 +358,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
       {
         orderId,
         orderName: expect.stringMatching(/^#\d+$/),
-        reason: expect.stringMatching(/fulfillments must be canceled/),
+        refusal: "it is fulfilled",
       },
     ]);
     expect(said(orderId)).toHaveLength(1);

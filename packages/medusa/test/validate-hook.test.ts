@@ -35,7 +35,7 @@ async function readyCart(data?: Record<string, unknown>) {
 }
 
 const statesOf = async (cartId: string) => {
-  const { rows } = await database.query("select state from giftcard_attempt where cart_id = $1", [cartId]);
+  const { rows } = await database.query("select state from giftcard_charge where cart_id = $1", [cartId]);
   return rows.map(({ state }) => state as string).sort();
 };
 
@@ -61,7 +61,7 @@ const heldByBank = async (cartId: string) => {
 
 /** No order that anybody would ship, nothing held by any method, and the card whole. */
 async function expectUndone({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
-  const within = { timeout: 60_000, interval: 300 };
+  const within = { interval: 300 };
   await expect.poll(() => shop.balanceCents(card), within).toBe(7500);
   await expect.poll(() => livingOrders(cartId), within).toBe(0);
   await expect.poll(() => heldByBank(cartId), within).toBe(0);
@@ -85,7 +85,7 @@ async function freeze(
   return call;
 }
 
-const within = { timeout: 60_000, interval: 300 };
+const within = { interval: 300 };
 
 test("frozen past its lease while the card is charged: nothing is charged or ordered", async () => {
   const ready = await readyCart();
@@ -94,7 +94,7 @@ test("frozen past its lease while the card is charged: nothing is charged or ord
   const isCharging = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
   const answer = await freeze(
     ready,
-    () => expect.poll(isCharging, { timeout: 20_000 }).toBe(true),
+    () => expect.poll(isCharging).toBe(true),
     () => expect.poll(() => statesOf(ready.cartId), within).toEqual(["reversed"]),
   );
   expect(answer?.body?.type).not.toBe("order");
@@ -105,10 +105,7 @@ test("frozen past its lease while the remainder is authorized: the order is canc
   const ready = await readyCart({ behaviour: "slow" });
   await freeze(
     ready,
-    () =>
-      expect
-        .poll(() => shop.medusa.logs(), { timeout: 20_000, interval: 50 })
-        .toContain("the bank takes its time"),
+    () => expect.poll(() => shop.medusa.logs(), { interval: 50 }).toContain("the bank takes its time"),
     async () => {
       await expect.poll(() => statesOf(ready.cartId), within).toEqual(["reversed"]);
       await expect.poll(() => livingOrders(ready.cartId), within).toBe(0);
@@ -116,7 +113,7 @@ test("frozen past its lease while the remainder is authorized: the order is canc
   );
   await expectUndone(ready);
   // Nor does it come back.
-  await new Promise((resolve) => setTimeout(resolve, 5000));
+  for (let run = 0; run < 3; run++) await peer.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
   await expectUndone(ready);
 });
 

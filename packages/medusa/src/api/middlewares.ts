@@ -1,3 +1,4 @@
+import { CheckoutError } from "@giftcard-pay/checkout";
 import {
   defineMiddlewares,
   type MedusaNextFunction,
@@ -5,70 +6,29 @@ import {
   type MedusaResponse,
 } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
-import { toCents } from "../amount.js";
+import { isWhole } from "../amount.js";
+import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
+import { paysOrder } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
-import { confirmOrder, prepareCompletion } from "../workflows/sessions.js";
+import { handleAnswer } from "./answer.js";
+import { prepareCart } from "./complete-cart.js";
+import { refuseCancel, refuseRefund } from "./open-change.js";
 import { createRemainderSession } from "./store/remainder-session.js";
-
-/**
- * Before Medusa completes a cart: only sessions that fit the applied cards may stand there. Until Medusa has answered, no
- * other process works at that cart: a second call waits, and gets the first one's order.
- */
-async function prepareCart(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): Promise<void> {
-  const cartId = String(req.params.id);
-  const refusalOf = (error: unknown) =>
-    toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER));
-  try {
-    const release = await prepareCompletion(req.scope, cartId);
-    if (release) {
-      const confirm = (orderId: string) => confirmOrder(req.scope, cartId, orderId);
-      holdUntilAnswered(res, release, confirm, (error) => next(refusalOf(error)));
-    }
-  } catch (error) {
-    // An unknown cart, and what Medusa says of it, are Medusa's.
-    const refusal = refusalOf(error);
-    return refusal.code === "cart_not_found" ? next() : next(refusal);
-  }
-  next();
-}
-
-/** Not at the connection's end: Medusa goes on with a completion whose page has gone. */
-function holdUntilAnswered(
-  res: MedusaResponse,
-  release: () => Promise<void>,
-  confirm: (orderId: string) => Promise<void>,
-  refuse: (error: unknown) => void,
-): void {
-  const end = res.end.bind(res) as (...args: unknown[]) => typeof res;
-  res.end = ((...args: unknown[]) => {
-    void release();
-    return end(...args);
-  }) as typeof res.end;
-  const json = res.json.bind(res);
-  res.json = (answer: unknown) => {
-    res.json = json;
-    const { type, order } = (answer ?? {}) as { type?: string; order?: { id?: string } };
-    if (type !== "order" || !order?.id) return json(answer);
-    const { id } = order;
-    // First the hold ends: what is asked then may have to wait for a process that waits for it.
-    void release();
-    void confirm(id).then(() => json(answer), refuse);
-    return res;
-  };
-}
+import { cancelInTurn, makeCollectionInTurn } from "./turns.js";
 
 /** The gift card isn't a method that a page starts a payment with, so it isn't listed as one. */
 function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
-  const json = res.json.bind(res);
-  res.json = (answer: unknown) => {
-    const body = answer as { payment_providers?: { id: string }[]; count?: number };
-    const listed = body?.payment_providers;
-    const shown = listed?.filter((provider) => provider.id !== PROVIDER_ID);
-    if (!listed || !shown || shown.length === listed.length) return json(answer);
-    const count = typeof body.count === "number" ? { count: body.count - 1 } : {};
-    return json({ ...body, payment_providers: shown, ...count });
-  };
+  handleAnswer(res, next, {
+    replaceBody: (answer) => {
+      const body = answer as { payment_providers?: { id: string }[]; count?: number };
+      const listed = body?.payment_providers;
+      const shown = listed?.filter((provider) => provider.id !== PROVIDER_ID);
+      if (!listed || !shown || shown.length === listed.length) return answer;
+      const count = typeof body.count === "number" ? { count: body.count - 1 } : {};
+      return { ...body, payment_providers: shown, ...count };
+    },
+  });
   next();
 }
 
@@ -87,16 +47,27 @@ async function refusePartialCapture(
   });
   const [payment] = data;
   const isPartial =
-    payment?.provider_id === PROVIDER_ID && toCents(amount) !== toCents(payment.raw_amount ?? payment.amount);
+    payment?.provider_id === PROVIDER_ID && !isWhole(amount, payment.raw_amount ?? payment.amount);
   if (!isPartial) return next();
   const message = "A gift card payment is captured as a whole. Nothing was captured.";
   next(new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request"));
+}
+
+/** Medusa would delete the session that holds the order's money, and so give that money back. */
+async function refuseSecondPayment(
+  req: MedusaRequest,
+  _res: MedusaResponse,
+  next: MedusaNextFunction,
+): Promise<void> {
+  const isPaid = await paysOrder(contextOf(req.scope).runSql, String(req.params.id));
+  next(isPaid ? toMedusaError(new CheckoutError("cart_completed")) : undefined);
 }
 
 export default defineMiddlewares({
   routes: [
     // These bodies hold a card number: Medusa's parser would repeat a piece of an unreadable one in its error.
     { matcher: "/store/giftcard-pay/*", methods: ["POST"], bodyParser: false },
+    { matcher: "/store/payment-collections", methods: ["POST"], middlewares: [makeCollectionInTurn] },
     {
       matcher: "/store/payment-collections/:id/payment-sessions",
       methods: ["POST"],
@@ -104,6 +75,17 @@ export default defineMiddlewares({
     },
     { matcher: "/store/carts/:id/complete", methods: ["POST"], middlewares: [prepareCart] },
     { matcher: "/admin/payments/:id/capture", methods: ["POST"], middlewares: [refusePartialCapture] },
+    { matcher: "/admin/payments/:id/refund", methods: ["POST"], middlewares: [refuseRefund] },
+    {
+      matcher: "/admin/orders/:id/cancel",
+      methods: ["POST"],
+      middlewares: [cancelInTurn, refuseCancel],
+    },
+    {
+      matcher: "/admin/payment-collections/:id/payment-sessions",
+      methods: ["POST"],
+      middlewares: [refuseSecondPayment],
+    },
     // The service's report of a busy month is longer than what Medusa takes by itself.
     {
       matcher: "/admin/giftcard-pay/reconciliation",

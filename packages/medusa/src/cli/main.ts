@@ -1,6 +1,8 @@
 import { Command, CommanderError } from "commander";
+import { drainCommand } from "./drain.js";
 import { CommandFailure } from "./failure.js";
 import { reconcileCommand } from "./reconcile.js";
+import { recoverCommand } from "./recover.js";
 import { resealCommand } from "./reseal.js";
 import { statementCommand } from "./statement.js";
 
@@ -17,7 +19,9 @@ function program(): Command {
     .addHelpText("after", EXIT_CODES)
     .addCommand(reconcileCommand())
     .addCommand(statementCommand())
-    .addCommand(resealCommand());
+    .addCommand(resealCommand())
+    .addCommand(recoverCommand())
+    .addCommand(drainCommand());
   for (const command of [root, ...root.commands]) command.exitOverride();
   return root;
 }

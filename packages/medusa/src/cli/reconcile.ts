@@ -1,31 +1,31 @@
 import { readFile } from "node:fs/promises";
 import { ReportError, reconciliationText } from "@giftcard-pay/checkout";
 import type { Command } from "commander";
-import { readMedusaReconciliation } from "../reports/books.js";
+import { readMedusaReconciliation } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
+import { openReports, type ReportOptions, reportCommand } from "./report-command.js";
 import { withShop } from "./shop.js";
-import { type BookOptions, bookCommand, openBooks } from "./shop-books.js";
 
-interface ReconcileOptions extends BookOptions {
+interface ReconcileOptions extends ReportOptions {
   from: string;
   to: string;
   report?: string;
 }
 
 const HELP = `
-Each difference is a line with both sides; with one or more it ends with 1. What is just being charged or given back is
+Each difference is a line with both sides; with one or more it ends with 1. What is just being charged or reversed is
 counted as still moving, and judged the next time.
 
   undecided        it isn't known whether money is off the card
   payment_missing  money is off a card, and Medusa has no payment for it
-  attempt_missing  Medusa has a gift card payment of which the journal knows nothing
+  charge_missing   Medusa has a gift card payment of which the journal knows nothing
   held             the two disagree about what is off the card
   captured         the two disagree about whether the payment is final
   service          the service has other figures for a card`;
 
 /** `giftcard-medusa reconcile`: the journal against Medusa's payments and the service's report. */
 export function reconcileCommand(): Command {
-  return bookCommand("reconcile", "Hold the journal against Medusa's payments, and the service's report")
+  return reportCommand("reconcile", "Hold the journal against Medusa's payments, and the service's report")
     .requiredOption("--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam")
     .requiredOption("--to <yyyy-mm-dd>", "the last day, which counts in full")
     .option("--report <file>", "what giftcard-service report --json (or --csv) printed for the same days")
@@ -33,8 +33,8 @@ export function reconcileCommand(): Command {
     .action(async (options: ReconcileOptions) => {
       const { from, to } = options;
       const report = options.report === undefined ? undefined : await readReport(options.report);
-      const result = await withShop(options, async (desk) =>
-        readMedusaReconciliation(await openBooks(desk, options), { from, to, report }),
+      const result = await withShop(options, async (shop) =>
+        readMedusaReconciliation(await openReports(shop, options), { from, to, report }),
       ).catch((error: unknown) => {
         const isUsage = error instanceof RangeError || error instanceof ReportError;
         throw isUsage ? new CommandFailure(error.message, 2) : error;

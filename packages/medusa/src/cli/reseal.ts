@@ -5,9 +5,10 @@ import { type ShopOptions, shopCommand, withShop } from "./shop.js";
 
 const HELP = `
 A change of the sealing key, without a pause:
-  1. Put the new key before the old one in sealingKeys, and restart every Medusa.
-  2. Run this. It may be run again, and beside a shop that sells.
-  3. Once it leaves nothing under the old key, take that out of sealingKeys, and restart.
+  1. With more than one Medusa: put the new key behind the old one in sealingKeys, and restart every one.
+  2. Put the new key before the old one, and restart every Medusa.
+  3. Run this. It may be run again, and beside a shop that sells.
+  4. Once it leaves nothing under the old key, take that out of sealingKeys, and restart.
 
 The keys are read from GIFTCARD_SEALING_KEYS ("id:key,id:key", the newest first), or from medusa-config.`;
 

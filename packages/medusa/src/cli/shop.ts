@@ -10,7 +10,8 @@ import {
 } from "@giftcard-pay/checkout";
 import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
 import { Command } from "commander";
-import { type ConnectionPool, createStatementRunner } from "../modules/giftcard/statement-runner.js";
+import { type ConnectionPool, createStatementRunner } from "../context/statement-runner.js";
+import { checkVersion, TablesError } from "../journal-tables/version.js";
 import { CommandFailure } from "./failure.js";
 
 /** What every command takes. */
@@ -21,20 +22,25 @@ export interface ShopOptions {
 }
 
 /** The shop's database, without Medusa. */
-export interface ShopDesk {
+export interface ShopContext {
   /** Runs one statement on Medusa's database. */
   readonly run: RunSql;
   readonly journal: Journal;
   /** Opens and seals as the shop does. @throws {CommandFailure} where no sealing keys are set */
   sealer(): Sealer;
   /** The service that the shop is configured for, as far as the settings say. */
-  readonly configured: { environment?: string | undefined; companyId?: string | number | undefined };
+  readonly configured: Omit<PluginOptions, "sealingKeys">;
 }
 
+/** What the commands go by, of the plugin's options. */
 interface PluginOptions {
   sealingKeys?: { id: string; key: string }[];
   environment?: string;
   companyId?: string | number;
+  allowPendingRemainder?: boolean;
+  leaseMs?: number | string;
+  pendingRemainderLifeMs?: number | string;
+  maxCancelsPerRun?: number | string;
 }
 
 interface ShopConfig {
@@ -56,7 +62,7 @@ export function shopCommand(name: string, description: string): Command {
  *
  * @throws {CommandFailure} where the database isn't named, can't be reached, or has no gift card tables
  */
-export async function withShop<T>(options: ShopOptions, job: (desk: ShopDesk) => Promise<T>): Promise<T> {
+export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext) => Promise<T>): Promise<T> {
   const directory = path.resolve(options.directory);
   loadEnv(process.env.NODE_ENV ?? "development", directory);
   const config = readConfig(directory);
@@ -74,10 +80,10 @@ export async function withShop<T>(options: ShopOptions, job: (desk: ShopDesk) =>
   const run = createStatementRunner(pool as unknown as ConnectionPool);
   try {
     await checkTables(run);
-    const { environment, companyId } = pluginOptions(config);
+    const { sealingKeys: _, ...configured } = pluginOptions(config);
     return await job({
       ...{ run, journal: createSqlJournal(run), sealer: () => openSealer(config) },
-      configured: { environment, companyId },
+      configured,
     });
   } finally {
     await pool.destroy();
@@ -85,15 +91,15 @@ export async function withShop<T>(options: ShopOptions, job: (desk: ShopDesk) =>
 }
 
 async function checkTables(run: RunSql): Promise<void> {
-  const found = await run("select to_regclass('giftcard_attempt') is not null as found", []).catch(
-    (error: { code?: string }) => {
-      // The driver's own text may hold the address with its password.
-      throw new CommandFailure(`The database can't be reached (${error.code ?? "no answer"}).`);
-    },
-  );
-  if (found[0]?.found !== true) {
-    throw new CommandFailure("The database has no gift card tables. Run: npx medusa db:migrate");
-  }
+  await checkVersion(run).catch((error: { code?: string }) => {
+    if (error instanceof TablesError) {
+      const isGone =
+        error.code === "not_migrated" ? " After it was taken out, nothing is left to look at." : "";
+      throw new CommandFailure(`${error.message}${isGone}`);
+    }
+    // The driver's own text may hold the address with its password.
+    throw new CommandFailure(`The database can't be reached (${error.code ?? "no answer"}).`);
+  });
 }
 
 /** The configuration that `medusa build` made, or one in JavaScript; none where the environment says all. */

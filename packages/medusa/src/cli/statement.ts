@@ -1,11 +1,11 @@
 import { daysOfMonth, statementCsv, statementText } from "@giftcard-pay/checkout";
 import type { Command } from "commander";
-import { readMedusaStatement } from "../reports/books.js";
+import { readMedusaStatement } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
+import { openReports, type ReportOptions, reportCommand } from "./report-command.js";
 import { withShop } from "./shop.js";
-import { type BookOptions, bookCommand, openBooks } from "./shop-books.js";
 
-interface StatementOptions extends BookOptions {
+interface StatementOptions extends ReportOptions {
   month: string;
   commission?: string;
   csv?: boolean;
@@ -13,16 +13,16 @@ interface StatementOptions extends BookOptions {
 
 /** `giftcard-medusa statement`: what a merchant holds against the operator's invoice. */
 export function statementCommand(): Command {
-  return bookCommand("statement", "Add up what was devalued and cancelled in a month, by day and order")
+  return reportCommand("statement", "Add up what was devalued and cancelled in a month, by day and order")
     .requiredOption("--month <yyyy-mm>", "the month, by the clock in Amsterdam")
     .option("--commission <percent>", "what the operator keeps of the gross sum")
     .option("--csv", "print comma-separated values, amounts in euro")
     .action(async (options: StatementOptions) => {
       if (options.csv && options.json) throw new CommandFailure("Give --json or --csv, not both.", 2);
-      const statement = await withShop(options, async (desk) => {
+      const statement = await withShop(options, async (shop) => {
         const commissionPercent = options.commission === undefined ? 0 : Number(options.commission);
-        const books = await openBooks(desk, options);
-        return readMedusaStatement(books, { ...daysOfMonth(options.month), commissionPercent });
+        const context = await openReports(shop, options);
+        return readMedusaStatement(context, { ...daysOfMonth(options.month), commissionPercent });
       }).catch((error: unknown) => {
         throw error instanceof RangeError ? new CommandFailure(error.message, 2) : error;
       });

@@ -1,6 +1,6 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
-import { recoverNow } from "../workflows/recovery.js";
+import { recoverNow } from "../recovery/recovery.js";
 
 /** Ends what crashes and lost answers left behind, and forgets sealed cards whose time has run out. */
 export default async function recoverGiftcards(container: MedusaContainer): Promise<void> {

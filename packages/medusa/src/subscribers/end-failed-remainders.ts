@@ -1,10 +1,12 @@
 import type { SubscriberArgs, SubscriberConfig } from "@medusajs/framework";
 import type { ProviderWebhookPayload } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import { endUnpaidOrder, orderOfPendingSession } from "../workflows/unpaid-orders.js";
+import { contextOf } from "../context/context.js";
+import { orderOfPendingSession } from "../medusa-tables/unpaid-orders.js";
+import { endUnpaidOrder } from "../recovery/unpaid-orders.js";
 
 /**
- * Cancels the order, and so reloads its cards, when the method that was to pay the rest later says that it won't. Medusa
+ * Cancels the order, and so reverses its charges, when the method that was to pay the remainder later says that it won't. Medusa
  * does nothing on such a message; on one that it was paid, Medusa does all.
  */
 export default async function endFailedRemainders({
@@ -16,8 +18,9 @@ export default async function endFailedRemainders({
   if (raw?.type === "Buffer" && raw.data) input.payload.rawData = Buffer.from(raw.data);
   const { action, data } = await container.resolve(Modules.PAYMENT).getWebhookActionAndData(input);
   if ((action !== "failed" && action !== "canceled") || !data?.session_id) return;
-  const placed = await orderOfPendingSession(container, data.session_id);
-  if (placed) await endUnpaidOrder(container, placed, { mayBePending: false });
+  const { runSql } = contextOf(container);
+  const placed = await orderOfPendingSession(runSql, data.session_id);
+  if (placed) await endUnpaidOrder(container, { ...placed, reason: "remainder_declined" });
 }
 
 export const config: SubscriberConfig = {

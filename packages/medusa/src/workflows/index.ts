@@ -1,1 +1,2 @@
-export { type CompletionRecord, completeWithGiftcards, undoCompletion } from "./completion.js";
+export { completeWithGiftcards } from "../completion/complete.js";
+export { type CompletionRecord, voidCompletion } from "../completion/void.js";

@@ -51,10 +51,12 @@ const payments = (kind: string, provider: string, cents: number, which: string) 
     where ${which} and is_refunded and not is_canceled;`;
 
 const journal = `
+  insert into giftcard_order (order_id, cart_id, total_cents, paid_at)
+    select 'order_' || i, 'cart_' || i, 2500, at from past where has_card;
   insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expires_at, created_at, updated_at)
     select 'gct_' || i, 'cart_' || i, case when is_canceled then 'removed' else 'spent' end, '0000', md5(i::text), 5000,
       at + interval '2 hours', at, at from past where has_card;
-  insert into giftcard_attempt (reference, tender_id, cart_id, external_id, order_id, environment, base_url, company_id,
+  insert into giftcard_charge (reference, tender_id, cart_id, external_id, order_id, environment, base_url, company_id,
       state, last_four, amount_cents, deducted_cents, sealed_token, balance_before_cents, created_at, updated_at)
     select 'gc_' || md5(i::text), 'gct_' || i, 'cart_' || i, 'giftses_' || i, 'order_' || i, 'sandbox', 'http://127.0.0.1:1', 1,
       case when is_canceled or is_refunded then 'reversed' else 'captured' end, '0000', 1000, 1000, 'sealed', 5000, at, at

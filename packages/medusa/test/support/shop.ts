@@ -4,7 +4,7 @@ import {
   createStoreDatabase,
   type MedusaStore,
   startMedusaStore,
-} from "../../../../scripts/medusa-store.mjs";
+} from "../../../../scripts/shops/medusa-store.mjs";
 import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
 import {
   startGiftcardService,
@@ -47,7 +47,11 @@ export async function startShop(
   env: Record<string, string> = {},
   giftcardOptions: object | ((company: TestCompany, serviceUrl: string) => object) = {},
 ): Promise<TestShop> {
-  const service = await startGiftcardService({ databaseUrl: await testDatabase(), environment: "sandbox" });
+  const service = await startGiftcardService({
+    databaseUrl: await testDatabase(),
+    environment: "sandbox",
+    issuedAtOnce: 8,
+  });
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"));

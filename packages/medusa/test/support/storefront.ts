@@ -31,7 +31,9 @@ export function createStorefront(medusa: MedusaStore) {
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
+    const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+    const answer = isJson && text ? JSON.parse(text) : text || null;
+    return { status: response.status, headers: response.headers, body: answer };
   }
 
   async function ok(method: string, path: string, body?: unknown) {

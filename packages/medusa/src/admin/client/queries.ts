@@ -1,8 +1,10 @@
-import type { AttemptState, Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout";
+import type { ChargeState, Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { showAttempt } from "../../api/admin/giftcard-pay/attempt-view.js";
-import type { RefusedOrder } from "../../workflows/unended-orders.js";
+import type { showCharge } from "../../api/admin/giftcard-pay/charge-view.js";
+import type { CancelStop } from "../../recovery/cancel-limit.js";
+import type { Failing } from "../../recovery/failing-jobs.js";
+import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import { sdk } from "./sdk.js";
 
 /** What becomes of a value on its way through JSON. */
@@ -14,12 +16,19 @@ type Json<T> = T extends Date
       ? { [K in keyof T]: Json<T[K]> }
       : T;
 
-export type AttemptRow = Json<ReturnType<typeof showAttempt>>;
+export type ChargeRow = Json<ReturnType<typeof showCharge>>;
 export type UnpaidOrderRow = Json<RefusedOrder> & { orderName: string | null };
+export type JobRow = Json<Failing> & { orderName: string | null };
+/** The health of the money flow, and of recovery. */
+export type HealthView = Health & {
+  failingJobs: number;
+  unpaidOrders: number;
+  cancelStop: Json<CancelStop> | null;
+};
 export type ActionRow = Json<Evidence["actions"][number]>;
 export type StatementView = Statement & { orderNames: Record<string, string> };
 export type ReconciliationView = Reconciliation & { orderNames: Record<string, string> };
-/** What a person can do about an attempt. */
+/** What a person can do about a charge. */
 export type Decision = "retry" | "mark-taken" | "mark-not-taken";
 
 const KEY = "giftcard-pay";
@@ -28,66 +37,87 @@ const at = (path: string) => `/admin/giftcard-pay/${path}`;
 export const useHealth = () =>
   useQuery({
     queryKey: [KEY, "health"],
-    queryFn: () => sdk.client.fetch<Health>(at("health")),
+    queryFn: () => sdk.client.fetch<HealthView>(at("health")),
     refetchInterval: 30_000,
   });
 
-export interface AttemptQuery {
-  states?: readonly AttemptState[] | undefined;
+export interface ChargeQuery {
+  states?: readonly ChargeState[] | undefined;
   limit: number;
   offset: number;
 }
 
-export const useAttempts = ({ states, limit, offset }: AttemptQuery) =>
+export const useCharges = ({ states, limit, offset }: ChargeQuery) =>
   useQuery({
-    queryKey: [KEY, "attempts", states, limit, offset],
+    queryKey: [KEY, "charges", states, limit, offset],
     queryFn: () =>
-      sdk.client.fetch<{ attempts: AttemptRow[]; count: number }>(at("attempts"), {
+      sdk.client.fetch<{ charges: ChargeRow[]; count: number }>(at("charges"), {
         query: { limit, offset, ...(states && { state: states.join(",") }) },
       }),
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
   });
 
-export const useAttempt = (reference: string) =>
+export const useCharge = (reference: string) =>
   useQuery({
-    queryKey: [KEY, "attempt", reference],
+    queryKey: [KEY, "charge", reference],
     queryFn: () =>
       sdk.client.fetch<{
-        attempt: AttemptRow;
+        charge: ChargeRow;
         /** When the card was entered, and its balance read. */
         balanceBeforeAt: string;
         actions: ActionRow[];
-        otherAttemptsOfCard: AttemptRow[];
-      }>(at(`attempts/${reference}`)),
+        otherChargesOfCard: ChargeRow[];
+      }>(at(`charges/${reference}`)),
   });
 
 /** Looks again by itself while money is on its way back. */
-export const useOrderAttempts = (orderId: string) =>
+export const useOrderCharges = (orderId: string) =>
   useQuery({
     queryKey: [KEY, "order", orderId],
-    queryFn: () => sdk.client.fetch<{ environment: string; attempts: AttemptRow[] }>(at(`orders/${orderId}`)),
+    queryFn: () => sdk.client.fetch<{ environment: string; charges: ChargeRow[] }>(at(`orders/${orderId}`)),
     refetchInterval: ({ state }) =>
-      state.data?.attempts.some((attempt) => attempt.state === "reversing") ? 4_000 : 20_000,
+      state.data?.charges.some((charge) => charge.state === "reversing") ? 4_000 : 20_000,
   });
 
 export const useUnpaidOrders = () =>
   useQuery({
     queryKey: [KEY, "unpaid-orders"],
-    queryFn: () => sdk.client.fetch<{ orders: UnpaidOrderRow[] }>(at("unpaid-orders")),
+    queryFn: () => sdk.client.fetch<{ orders: UnpaidOrderRow[]; count: number }>(at("unpaid-orders")),
     refetchInterval: 30_000,
   });
 
-/** Lets an unpaid order stay as it is. */
-export function useKeepOrder() {
+/** What recovery fails to do, again and again. */
+export const useJobs = () =>
+  useQuery({
+    queryKey: [KEY, "jobs"],
+    queryFn: () => sdk.client.fetch<{ jobs: JobRow[]; count: number }>(at("jobs")),
+    refetchInterval: 30_000,
+  });
+
+/** Posts what a person decides, and looks at everything anew. */
+function usePost<T, R = unknown>(pathOf: (what: T) => string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (orderId: string) =>
-      sdk.client.fetch(at(`unpaid-orders/${orderId}/keep`), { method: "POST" }),
+    mutationFn: (what: T) => sdk.client.fetch<R>(at(pathOf(what)), { method: "POST" }),
     onError: (error) => toast.error(error.message),
     onSettled: () => queries.invalidateQueries({ queryKey: [KEY] }),
   });
 }
+
+const pathOfJob = ({ kind, id }: JobRow) => `jobs/${kind}/${encodeURIComponent(id)}`;
+
+/** Tries a failing job now. */
+export const useRetryJob = () => usePost<JobRow, { job: JobRow | null }>((job) => `${pathOfJob(job)}/retry`);
+
+/** Lets a failing job stay undone. */
+export const useKeepJob = () => usePost<JobRow>((job) => `${pathOfJob(job)}/keep`);
+
+/** Lets an unpaid order stay as it is. */
+export const useKeepOrder = () => usePost<string>((orderId) => `unpaid-orders/${orderId}/keep`);
+
+/** Lets unpaid orders be canceled by themselves again. */
+export const useResumeCancels = () => usePost<void>(() => "cancels/resume");
 
 export const useStatement = (month: string, commission: string) =>
   useQuery({
@@ -111,22 +141,17 @@ export const useReconciliation = () =>
   });
 
 /** Runs a decision of the person who is logged in, and looks at everything anew. */
-export function useDecision() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: ({ reference, decision }: { reference: string; decision: Decision }) =>
-      sdk.client.fetch<{ attempt: AttemptRow }>(at(`attempts/${reference}/${decision}`), { method: "POST" }),
-    onError: (error) => toast.error(error.message),
-    onSettled: () => queries.invalidateQueries({ queryKey: [KEY] }),
-  });
-}
+export const useDecision = () =>
+  usePost<{ reference: string; decision: Decision }, { charge: ChargeRow }>(
+    ({ reference, decision }) => `charges/${reference}/${decision}`,
+  );
 
 export function useRecovery() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: () => sdk.client.fetch<{ attempts: AttemptRow[] }>(at("recover"), { method: "POST" }),
-    onSuccess: ({ attempts }) =>
-      toast.success(attempts.length === 0 ? "Nothing was due" : `${attempts.length} charges were looked at`),
+    mutationFn: () => sdk.client.fetch<{ charges: ChargeRow[] }>(at("recover"), { method: "POST" }),
+    onSuccess: ({ charges }) =>
+      toast.success(charges.length === 0 ? "Nothing was due" : `${charges.length} charges were looked at`),
     onError: (error) => toast.error(error.message),
     onSettled: () => queries.invalidateQueries({ queryKey: [KEY] }),
   });

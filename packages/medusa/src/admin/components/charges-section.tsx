@@ -1,9 +1,9 @@
-import type { AttemptState } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout";
 import { Select, Table } from "@medusajs/ui";
 import { useState } from "react";
-import { useAttempts } from "../client/queries.js";
-import { AttemptDrawer } from "./attempt-drawer.js";
-import { AttemptTable } from "./attempt-table.js";
+import { useCharges } from "../client/queries.js";
+import { ChargeDrawer } from "./charge-drawer.js";
+import { ChargeTable } from "./charge-table.js";
 import { Nothing, Section } from "./section.js";
 import { stateTexts } from "./texts.js";
 
@@ -12,18 +12,18 @@ const ALL = "all";
 
 /** Every charge, what needs attention first. */
 export function ChargesSection() {
-  const [state, setState] = useState<AttemptState | typeof ALL>(ALL);
+  const [state, setState] = useState<ChargeState | typeof ALL>(ALL);
   const [pageIndex, setPageIndex] = useState(0);
   const [openReference, setOpenReference] = useState<string>();
   const states = state === ALL ? undefined : [state];
-  const { data } = useAttempts({ states, limit: PAGE_SIZE, offset: pageIndex * PAGE_SIZE });
+  const { data } = useCharges({ states, limit: PAGE_SIZE, offset: pageIndex * PAGE_SIZE });
   const pageCount = Math.max(1, Math.ceil((data?.count ?? 0) / PAGE_SIZE));
   const filter = (
     <Select
       size="small"
       value={state}
       onValueChange={(value) => {
-        setState(value as AttemptState | typeof ALL);
+        setState(value as ChargeState | typeof ALL);
         setPageIndex(0);
       }}
     >
@@ -44,7 +44,7 @@ export function ChargesSection() {
     <Section title="Charges" actions={filter}>
       {data && data.count > 0 ? (
         <>
-          <AttemptTable attempts={data.attempts} onOpen={setOpenReference} />
+          <ChargeTable charges={data.charges} onOpen={setOpenReference} />
           <Table.Pagination
             {...{ count: data.count, pageSize: PAGE_SIZE, pageIndex, pageCount }}
             canPreviousPage={pageIndex > 0}
@@ -57,7 +57,7 @@ export function ChargesSection() {
         <Nothing>{data ? "No charges." : "Loading…"}</Nothing>
       )}
       {openReference && (
-        <AttemptDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />
+        <ChargeDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />
       )}
     </Section>
   );

@@ -1,9 +1,8 @@
-import type { Health } from "@giftcard-pay/checkout";
-import { Badge, Button, StatusBadge, Text } from "@medusajs/ui";
+import { Badge, Button, StatusBadge, Text, usePrompt } from "@medusajs/ui";
 import type { ReactNode } from "react";
-import { useHealth, useRecovery } from "../client/queries.js";
+import { type HealthView, useHealth, useRecovery, useResumeCancels } from "../client/queries.js";
 import { Section } from "./section.js";
-import type { BadgeColor } from "./texts.js";
+import { type BadgeColor, time } from "./texts.js";
 
 /** Past this, times in logs and statements of the two sides can't be laid side by side. */
 const CLOCK_LIMIT_MS = 5_000;
@@ -31,6 +30,7 @@ export function HealthSection() {
           Sandbox: cards and amounts on this page are for trying out. No real money moves.
         </Text>
       )}
+      {data?.cancelStop && <CancelsStopped stop={data.cancelStop} />}
       {error && <Tile name="Shop" color="red" label="No answer" about={error.message} />}
       {data && <Tiles health={data} />}
     </Section>
@@ -49,7 +49,34 @@ export function EnvironmentBadge({ environment }: { environment: string }) {
   );
 }
 
-function Tiles({ health: { service, clock, seals } }: { health: Health }) {
+/** More orders at once would be canceled than recovery may cancel without a person. */
+function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<HealthView["cancelStop"]> }) {
+  const { mutate, isPending } = useResumeCancels();
+  const prompt = usePrompt();
+  const resume = async () => {
+    const isSure = await prompt({
+      title: "Let cancels go on?",
+      description:
+        `Orders that nobody paid are canceled within a minute; waiting: ${waiting}. Look at some of them first: so many ` +
+        "at once may mean that something else is wrong. This is written down with your name.",
+      confirmText: "Let cancels go on",
+    });
+    if (isSure) mutate();
+  };
+  return (
+    <div className="bg-ui-tag-red-bg text-ui-tag-red-text flex items-center justify-between gap-x-4 px-6 py-2">
+      <Text size="small">
+        Automatic cancels stand still since {time(stoppedAt)}: too many orders at once look unpaid. Waiting:{" "}
+        {waiting}.
+      </Text>
+      <Button size="small" variant="secondary" isLoading={isPending} onClick={() => void resume()}>
+        Let cancels go on
+      </Button>
+    </div>
+  );
+}
+
+function Tiles({ health: { service, clock, seals, failingJobs, unpaidOrders } }: { health: HealthView }) {
   const { isReachable, isKeyValid, fault, answeredInMs } = service;
   const sealed = Object.entries(seals.counts).map(
     ([keyId, count]) => `${count} under “${keyId}”${keyId === seals.newestKeyId ? " (newest)" : ""}`,
@@ -58,7 +85,7 @@ function Tiles({ health: { service, clock, seals } }: { health: Health }) {
   const keyLabel = isKeyValid === null ? "Not known" : isKeyValid ? "Valid" : "Refused";
   const keyColor = isKeyValid === null ? "grey" : isKeyValid ? "green" : "red";
   return (
-    <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-4">
+    <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-5">
       <Tile
         name="Service"
         color={isReachable ? "green" : "red"}
@@ -84,6 +111,18 @@ function Tiles({ health: { service, clock, seals } }: { health: Health }) {
         color={seals.unopenable > 0 ? "red" : "green"}
         label={seals.unopenable > 0 ? `${seals.unopenable} can't be opened` : "All open"}
         about={sealed.length === 0 ? "Nothing is sealed" : sealed.join(", ")}
+      />
+      <Tile
+        name="Recovery"
+        color={failingJobs + unpaidOrders > 0 ? "red" : "green"}
+        label={
+          failingJobs === 0
+            ? "Nothing fails"
+            : `${failingJobs} ${failingJobs === 1 ? "job fails" : "jobs fail"}`
+        }
+        about={
+          unpaidOrders === 0 ? "No unpaid order waits" : `${unpaidOrders} unpaid orders wait for a person`
+        }
       />
     </div>
   );

@@ -1,35 +1,36 @@
-import type { AttemptState } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout";
 import { Button } from "@medusajs/ui";
 import { useState } from "react";
-import { type AttemptRow, useAttempts } from "../client/queries.js";
-import { AttemptDrawer } from "./attempt-drawer.js";
-import { AttemptTable } from "./attempt-table.js";
+import { type ChargeRow, useCharges } from "../client/queries.js";
+import { ChargeDrawer } from "./charge-drawer.js";
+import { ChargeTable } from "./charge-table.js";
+import { JobsSection } from "./jobs-section.js";
 import { Nothing, Section } from "./section.js";
 import { UnpaidOrdersSection } from "./unpaid-orders-section.js";
 import { useDecide } from "./use-decide.js";
 
 const LIMIT = 100;
-const waiting: readonly AttemptState[] = ["reversing", "unknown"];
+const waiting: readonly ChargeState[] = ["reversing", "unknown"];
 
 /** What only a person can settle, and what the shop still works on by itself. */
 export function OpenSections() {
   const [openReference, setOpenReference] = useState<string>();
-  const attention = useAttempts({ states: ["needs_attention"], limit: LIMIT, offset: 0 }).data;
-  const owed = useAttempts({ states: waiting, limit: LIMIT, offset: 0 }).data;
+  const attention = useCharges({ states: ["needs_attention"], limit: LIMIT, offset: 0 }).data;
+  const owed = useCharges({ states: waiting, limit: LIMIT, offset: 0 }).data;
   const { decide, pendingReference } = useDecide();
-  const tryNow = (attempt: AttemptRow) =>
-    attempt.state === "reversing" && (
+  const tryNow = (charge: ChargeRow) =>
+    charge.state === "reversing" && (
       <Button
         size="small"
         variant="secondary"
-        isLoading={pendingReference === attempt.reference}
-        onClick={() => void decide(attempt, "retry")}
+        isLoading={pendingReference === charge.reference}
+        onClick={() => void decide(charge, "retry")}
       >
         Try now
       </Button>
     );
-  const look = (attempt: AttemptRow) => (
-    <Button size="small" variant="secondary" onClick={() => setOpenReference(attempt.reference)}>
+  const look = (charge: ChargeRow) => (
+    <Button size="small" variant="secondary" onClick={() => setOpenReference(charge.reference)}>
       Look and decide
     </Button>
   );
@@ -40,24 +41,25 @@ export function OpenSections() {
         about="Only a person can tell what happened to this money."
       >
         {attention && attention.count > 0 ? (
-          <AttemptTable attempts={attention.attempts} onOpen={setOpenReference} action={look} />
+          <ChargeTable charges={attention.charges} onOpen={setOpenReference} action={look} />
         ) : (
           <Nothing>{attention ? "Nothing needs attention." : "Loading…"}</Nothing>
         )}
       </Section>
       <UnpaidOrdersSection />
+      <JobsSection />
       <Section
         title={withCount("Open reversals", owed?.count)}
         about="The shop tries these by itself until they are done."
       >
         {owed && owed.count > 0 ? (
-          <AttemptTable attempts={owed.attempts} onOpen={setOpenReference} action={tryNow} />
+          <ChargeTable charges={owed.charges} onOpen={setOpenReference} action={tryNow} />
         ) : (
           <Nothing>{owed ? "No card waits for its money." : "Loading…"}</Nothing>
         )}
       </Section>
       {openReference && (
-        <AttemptDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />
+        <ChargeDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />
       )}
     </>
   );

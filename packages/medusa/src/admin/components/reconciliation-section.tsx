@@ -3,13 +3,14 @@ import { Badge, Button, Input, Label, StatusBadge, Table, Text } from "@medusajs
 import { type FormEvent, useState } from "react";
 import { Link } from "react-router-dom";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
+import { reportDay } from "../client/today.js";
 import { Nothing, Section } from "./section.js";
 import { cardName, differenceTexts, money } from "./texts.js";
 
 /** The journal against Medusa's payments and, where the operator shares it, the service's report. */
 export function ReconciliationSection() {
   const { mutate, data, isPending } = useReconciliation();
-  const today = new Date().toISOString().slice(0, 10);
+  const today = reportDay();
   const [from, setFrom] = useState(`${today.slice(0, 7)}-01`);
   const [to, setTo] = useState(today);
   const [report, setReport] = useState<File>();
@@ -73,7 +74,7 @@ export function Field(props: { label: string; id: string; children: React.ReactN
 }
 
 function Result({ result }: { result: ReconciliationView }) {
-  const { from, to, attempts, payments, cards, moving, differences, orderNames } = result;
+  const { from, to, charges, payments, cards, moving, differences, orderNames } = result;
   const count = differences.length;
   return (
     <>
@@ -82,7 +83,7 @@ function Result({ result }: { result: ReconciliationView }) {
           {count === 0 ? "No difference" : `${count} ${count === 1 ? "difference" : "differences"}`}
         </StatusBadge>
         <Text size="small" className="text-ui-fg-subtle">
-          {from} to {to}: {attempts} charges, {payments} payments
+          {from} to {to}: {charges} charges, {payments} payments
           {cards !== null && `, ${cards} cards of the report`}
           {moving > 0 && `; ${moving} still moving, judged the next time`}
         </Text>

@@ -1,8 +1,8 @@
-import type { AttemptState } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout";
 import { StatusBadge } from "@medusajs/ui";
 import { stateTexts } from "./texts.js";
 
-export function StateBadge({ state }: { state: AttemptState }) {
+export function StateBadge({ state }: { state: ChargeState }) {
   const { color, label } = stateTexts[state];
   return (
     <StatusBadge color={color} className="text-nowrap">

@@ -2,13 +2,14 @@ import { Button, Input, Table, Text } from "@medusajs/ui";
 import { useState } from "react";
 import { Link } from "react-router-dom";
 import { type StatementView, useStatement } from "../client/queries.js";
+import { reportDay } from "../client/today.js";
 import { Field } from "./reconciliation-section.js";
 import { Nothing, Section } from "./section.js";
 import { money } from "./texts.js";
 
 /** What a merchant holds against the operator's invoice. */
 export function StatementSection() {
-  const [month, setMonth] = useState(new Date().toISOString().slice(0, 7));
+  const [month, setMonth] = useState(reportDay().slice(0, 7));
   const [commission, setCommission] = useState("");
   const { data, error } = useStatement(month, commission);
   return (

@@ -1,9 +1,10 @@
-import type { AttemptState, DifferenceKind } from "@giftcard-pay/checkout";
+import type { ChargeState, DifferenceKind } from "@giftcard-pay/checkout";
+import type { Failing } from "../../recovery/failing-jobs.js";
 
 export type BadgeColor = "green" | "red" | "blue" | "orange" | "grey" | "purple";
 
 /** How each state is called, and how loud. */
-export const stateTexts: Record<AttemptState, { label: string; color: BadgeColor }> = {
+export const stateTexts: Record<ChargeState, { label: string; color: BadgeColor }> = {
   intent: { label: "Starting", color: "blue" },
   sent: { label: "On its way", color: "blue" },
   devalued: { label: "Charged, no order yet", color: "blue" },
@@ -39,9 +40,22 @@ const reasonTexts: Record<string, string> = {
   server_error: "The service failed.",
 };
 
-/** Why an attempt is in its state, in words; the code itself where there are none. */
+/** Why a charge is in its state, in words; the code itself where there are none. */
 export const reasonText = (reason: string | null): string =>
   reason === null ? "" : (reasonTexts[reason] ?? reason.replaceAll("_", " "));
+
+/** What recovery was to do. */
+export const jobTexts: Record<Failing["kind"], string> = {
+  note_paid: "Note that the order was paid",
+  cancel_order: "Cancel an order that nobody paid",
+  reverse: "Reverse what a canceled or deleted order holds",
+  record_payment: "Write a capture or refund into the order",
+  close_cart: "Close a cart that was ordered",
+  open_cart: "Open a cart that has no order",
+  scan: "Look for what is to be done",
+  reversal: "Put money back on a card",
+  outcome: "Find out whether a card was charged",
+};
 
 export const actionTexts: Record<string, string> = {
   retry: "Tried again",
@@ -52,7 +66,7 @@ export const actionTexts: Record<string, string> = {
 export const differenceTexts: Record<DifferenceKind, string> = {
   undecided: "Not decided",
   payment_missing: "No payment in Medusa",
-  attempt_missing: "Not in the journal",
+  charge_missing: "Not in the journal",
   held: "Other amount",
   captured: "Capture differs",
   service: "Service differs",

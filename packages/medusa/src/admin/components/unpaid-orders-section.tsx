@@ -21,11 +21,11 @@ export function UnpaidOrdersSection() {
   };
   return (
     <Section
-      title={`Unpaid orders (${data.orders.length})`}
+      title={`Unpaid orders (${data.count})`}
       about={
         "A purchase was interrupted, or a payment that was to settle later didn't, and somebody went on with the order, so " +
-        "Medusa refuses to cancel it. Take back what keeps it, such as a fulfillment, and it is canceled within a minute. " +
-        "Or record a payment. Or keep it."
+        "it isn't canceled by itself. Cancel it; or take back what keeps it, such as a fulfillment, and it is canceled " +
+        "within a minute. Or record a payment. Or keep it."
       }
     >
       {data.orders.map((order) => (
@@ -35,7 +35,7 @@ export function UnpaidOrdersSection() {
               {order.orderName ?? "Order"}
             </Link>
             <Text size="small" className="text-ui-fg-subtle">
-              {order.reason} ({time(order.foundAt)})
+              {order.refusal} ({time(order.foundAt)})
             </Text>
           </div>
           <Button

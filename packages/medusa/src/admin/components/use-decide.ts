@@ -1,5 +1,5 @@
 import { toast, usePrompt } from "@medusajs/ui";
-import { type AttemptRow, type Decision, useDecision } from "../client/queries.js";
+import { type ChargeRow, type Decision, useDecision } from "../client/queries.js";
 import { cardName, money, stateTexts } from "./texts.js";
 
 const questions: Record<Decision, { title: string; what: string; confirmText: string; isFinal: boolean }> = {
@@ -27,19 +27,19 @@ const questions: Record<Decision, { title: string; what: string; confirmText: st
 export function useDecide() {
   const prompt = usePrompt();
   const { mutateAsync, isPending, variables } = useDecision();
-  async function decide(attempt: AttemptRow, decision: Decision): Promise<void> {
+  async function decide(charge: ChargeRow, decision: Decision): Promise<void> {
     const { title, what, confirmText, isFinal } = questions[decision];
-    const about = `Card ${cardName(attempt.lastFour)}, ${money(attempt.deductedCents ?? attempt.amountCents)}.`;
+    const about = `Card ${cardName(charge.lastFour)}, ${money(charge.deductedCents ?? charge.amountCents)}.`;
     const isMeant =
       // An owed reversal does no harm, however often it is tried.
-      (decision === "retry" && attempt.state === "reversing") ||
+      (decision === "retry" && charge.state === "reversing") ||
       (await prompt({
         ...{ title, description: `${about} ${what}`, confirmText, cancelText: "Cancel" },
         variant: isFinal ? "danger" : "confirmation",
       }));
     if (!isMeant) return;
-    const done = await mutateAsync({ reference: attempt.reference, decision }).catch(() => null);
-    if (done) toast.info(`Card ${cardName(attempt.lastFour)}: ${stateTexts[done.attempt.state].label}`);
+    const done = await mutateAsync({ reference: charge.reference, decision }).catch(() => null);
+    if (done) toast.info(`Card ${cardName(charge.lastFour)}: ${stateTexts[done.charge.state].label}`);
   }
   return { decide, pendingReference: isPending ? variables?.reference : undefined };
 }

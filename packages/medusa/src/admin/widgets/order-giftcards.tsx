@@ -1,6 +1,6 @@
 import { defineWidgetConfig } from "@medusajs/admin-sdk";
 import { Button, Container, Heading, Text } from "@medusajs/ui";
-import { type AttemptRow, useOrderAttempts } from "../client/queries.js";
+import { type ChargeRow, useOrderCharges } from "../client/queries.js";
 import { EnvironmentBadge } from "../components/health-section.js";
 import { StateBadge } from "../components/state-badge.js";
 import { cardName, money, reasonText, time } from "../components/texts.js";
@@ -8,24 +8,24 @@ import { useDecide } from "../components/use-decide.js";
 
 /** On an order's page: each card's part, what became of it, and what is owed. */
 function OrderGiftcards({ data: order }: { data: { id: string } }) {
-  const { data } = useOrderAttempts(order.id);
+  const { data } = useOrderCharges(order.id);
   const { decide, pendingReference } = useDecide();
-  if (!data || data.attempts.length === 0) return null;
-  const owedCents = data.attempts
-    .filter((attempt) => attempt.state === "reversing")
-    .reduce((sum, attempt) => sum + (attempt.deductedCents ?? 0), 0);
+  if (!data || data.charges.length === 0) return null;
+  const owedCents = data.charges
+    .filter((charge) => charge.state === "reversing")
+    .reduce((sum, charge) => sum + (charge.deductedCents ?? 0), 0);
   return (
     <Container className="divide-y p-0">
       <div className="flex items-center justify-between px-6 py-4">
         <Heading level="h2">Gift cards</Heading>
         {data.environment === "sandbox" && <EnvironmentBadge environment="sandbox" />}
       </div>
-      {data.attempts.map((attempt) => (
+      {data.charges.map((charge) => (
         <Card
-          key={attempt.reference}
-          attempt={attempt}
-          isTrying={pendingReference === attempt.reference}
-          onTry={() => void decide(attempt, "retry")}
+          key={charge.reference}
+          charge={charge}
+          isTrying={pendingReference === charge.reference}
+          onTry={() => void decide(charge, "retry")}
         />
       ))}
       <div className="flex items-center justify-between px-6 py-4">
@@ -40,29 +40,29 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
   );
 }
 
-function Card(props: { attempt: AttemptRow; isTrying: boolean; onTry: () => void }) {
-  const { attempt, isTrying, onTry } = props;
-  const isOwed = attempt.state === "reversing";
-  const canTry = isOwed || attempt.state === "needs_attention";
+function Card(props: { charge: ChargeRow; isTrying: boolean; onTry: () => void }) {
+  const { charge, isTrying, onTry } = props;
+  const isOwed = charge.state === "reversing";
+  const canTry = isOwed || charge.state === "needs_attention";
   return (
     <div className="text-ui-fg-subtle flex flex-col gap-y-2 px-6 py-4">
       <div className="flex items-center justify-between">
         <Text size="small" leading="compact" weight="plus" className="text-ui-fg-base">
-          {cardName(attempt.lastFour)}
+          {cardName(charge.lastFour)}
         </Text>
         <Text size="small" leading="compact" className="text-ui-fg-base">
-          {money(attempt.deductedCents ?? attempt.amountCents)}
+          {money(charge.deductedCents ?? charge.amountCents)}
         </Text>
       </div>
-      <StateBadge state={attempt.state} />
+      <StateBadge state={charge.state} />
       <Text size="xsmall" leading="compact">
-        Charged {time(attempt.devaluedAt ?? attempt.sentAt)}
-        {attempt.reversedAt && `, put back ${time(attempt.reversedAt)}`}
+        Charged {time(charge.devaluedAt ?? charge.sentAt)}
+        {charge.reversedAt && `, put back ${time(charge.reversedAt)}`}
       </Text>
       {canTry && (
         <div className="flex items-center justify-between gap-x-4">
           <Text size="xsmall" leading="compact">
-            {reasonText(attempt.reason)} {isOwed && triesText(attempt.tries)}
+            {reasonText(charge.reason)} {isOwed && triesText(charge.tries)}
           </Text>
           <Button size="small" variant="secondary" className="shrink-0" isLoading={isTrying} onClick={onTry}>
             {isOwed ? "Try reversal now" : "Try again"}

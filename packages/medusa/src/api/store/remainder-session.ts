@@ -2,12 +2,16 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
 import { lessCents } from "../../amount.js";
+import { readCartPayment } from "../../cart/cart-payment.js";
+import { withCartLock } from "../../cart/cart-turn.js";
+import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js";
+import { isCovered, planMetadata } from "../../cart/session-plan.js";
+import { settleCart } from "../../completion/paid-orders.js";
+import { contextOf } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
-import type { GiftcardService } from "../../modules/giftcard/service.js";
-import { GIFTCARD_MODULE, PROVIDER_ID } from "../../names.js";
-import { readCartPayment } from "../../workflows/cart-payment.js";
-import { createRemainderSessionWorkflow } from "../../workflows/remainder-session.js";
-import { withCartLock } from "../../workflows/sessions.js";
+import { cartOfCollection, readStanding } from "../../medusa-tables/carts.js";
+import { paysOrder } from "../../medusa-tables/payments.js";
+import { PROVIDER_ID } from "../../names.js";
 
 type Body = { provider_id: string; data?: Record<string, unknown> };
 type Request = MedusaRequest & { auth_context?: { actor_id?: string } };
@@ -16,7 +20,8 @@ const bodyOf = (req: MedusaRequest) => req.body as Body;
 
 /**
  * Makes Medusa's "initialize payment session" route create the session for what the cards leave to pay, so that a page
- * calls it as ever. A cart without gift cards goes on to Medusa untouched.
+ * calls it as ever. A cart that never had a gift card goes on to Medusa untouched, unless it is a paid order: there Medusa
+ * would delete the session that holds the order's money, and so give that money back.
  */
 export async function createRemainderSession(
   req: MedusaRequest,
@@ -29,8 +34,11 @@ export async function createRemainderSession(
         "Apply a gift card to the cart; it is charged when the order is placed, and takes no session.";
       throw new MedusaError(MedusaError.Types.INVALID_DATA, message, "invalid_request");
     }
-    const cartId = await cartOfCollection(req);
-    if (!cartId || !(await withCartLock(req.scope, cartId, () => makeSession(req, cartId)))) return next();
+    const collectionId = String(req.params.id);
+    if (await paysOrder(contextOf(req.scope).runSql, collectionId)) throw new CheckoutError("cart_completed");
+    const cartId = await cartOfCollection(contextOf(req.scope).runSql, collectionId);
+    if (!cartId || !(await readStanding(contextOf(req.scope).runSql, cartId)).hadCards) return next();
+    if (!(await withCartLock(req.scope, cartId, () => makeSession(req, cartId)))) return next();
     const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
       entity: "payment_collection",
       fields: req.queryConfig.fields,
@@ -42,15 +50,16 @@ export async function createRemainderSession(
   }
 }
 
-/** @returns false when Medusa shall make the session, for the whole total */
+/** @returns false when Medusa shall make the session: cards pay in euro only */
 async function makeSession(req: Request, cartId: string): Promise<boolean> {
-  const { engine } = req.scope.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const giftcard = contextOf(req.scope);
+  const { engine } = giftcard;
   const payment = await readCartPayment(req.scope, cartId);
-  if (payment.isCompleted || !payment.isEuro) return false;
-  await engine.settle(cartId);
+  if (payment.isCompleted) throw new CheckoutError("cart_completed");
+  if (!payment.isEuro) return false;
+  await settleCart(giftcard, cartId);
   const plan = await engine.plan(payment.cart);
-  if (plan.coveredCents === 0) return false;
-  if (plan.remainderCents === 0) throw new CheckoutError("nothing_to_pay");
+  if (isCovered(plan)) throw new CheckoutError("nothing_to_pay");
   await createRemainderSessionWorkflow(req.scope).run({
     input: {
       payment_collection_id: String(req.params.id),
@@ -58,20 +67,11 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
       customer_id: req.auth_context?.actor_id,
       data: bodyOf(req).data,
       amount: lessCents(payment.rawTotal, plan.coveredCents),
-      covered_cents: plan.coveredCents,
-      stale_session_ids: [...payment.giftSessions, ...payment.otherSessions, ...payment.deadSessions].map(
-        (s) => s.id,
+      metadata: planMetadata(plan),
+      stale_sessions: [...payment.otherSessions, ...payment.giftSessions, ...payment.deadSessions].map(
+        ({ id, provider_id }) => ({ id, provider_id }),
       ),
     },
   });
   return true;
-}
-
-async function cartOfCollection(req: MedusaRequest): Promise<string | undefined> {
-  const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
-    entity: "payment_collection",
-    fields: ["cart.id"],
-    filters: { id: String(req.params.id) },
-  });
-  return (data[0] as { cart?: { id: string } } | undefined)?.cart?.id;
 }

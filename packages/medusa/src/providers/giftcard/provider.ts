@@ -1,4 +1,4 @@
-import type { Attempt } from "@giftcard-pay/checkout";
+import { type Charge, CheckoutError, orderedStates } from "@giftcard-pay/checkout";
 import type {
   AuthorizePaymentInput,
   AuthorizePaymentOutput,
@@ -12,6 +12,7 @@ import type {
   GetPaymentStatusOutput,
   InitiatePaymentInput,
   InitiatePaymentOutput,
+  Logger,
   PaymentSessionStatus,
   RefundPaymentInput,
   RefundPaymentOutput,
@@ -22,25 +23,27 @@ import type {
   WebhookActionResult,
 } from "@medusajs/framework/types";
 import { AbstractPaymentProvider, MedusaError } from "@medusajs/framework/utils";
-import { toCents } from "../../amount.js";
+import { isWhole, toCents } from "../../amount.js";
+import type { GiftcardContext } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
-import type { GiftcardService } from "../../modules/giftcard/service.js";
+import { readPaymentAmount } from "../../medusa-tables/payments.js";
+import { LAST_FOUR } from "../../names.js";
 
 type Data = Record<string, unknown> | undefined;
 
 /** What people read of a payment. Nothing is decided by it: the journal is asked each time. */
-function copyOf(attempt: Attempt) {
+function copyOf(charge: Charge) {
   return {
-    session_id: attempt.externalId,
-    reference: attempt.reference,
-    state: attempt.state,
-    amount_cents: attempt.amountCents,
-    last_four: attempt.lastFour,
-    sealed_token: attempt.sealedToken,
+    session_id: charge.externalId,
+    reference: charge.reference,
+    state: charge.state,
+    amount_cents: charge.amountCents,
+    last_four: charge.lastFour,
+    sealed_token: charge.sealedToken,
   };
 }
 
-const statuses: Record<Attempt["state"], PaymentSessionStatus> = {
+const statuses: Record<Charge["state"], PaymentSessionStatus> = {
   intent: "pending",
   sent: "pending",
   unknown: "pending",
@@ -54,62 +57,57 @@ const statuses: Record<Attempt["state"], PaymentSessionStatus> = {
   refused: "error",
 };
 
-const refusal = (message: string, code?: string) =>
-  new MedusaError(MedusaError.Types.NOT_ALLOWED, message, code);
+const refusal = (message: string) =>
+  new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request");
 
-/** Gift cards as a Medusa payment provider: authorize devalues, capture confirms, cancel and refund reload the card. */
+/** Gift cards as a Medusa payment provider: authorize believes the journal, capture confirms, cancel and refund reverse the charge. */
 export class GiftcardProvider extends AbstractPaymentProvider {
   static override identifier = "giftcard";
-  readonly #giftcard: GiftcardService;
+  readonly #giftcard: GiftcardContext;
+  readonly #logger: Logger;
 
-  constructor(container: { giftcard: GiftcardService }) {
+  constructor(container: { giftcard: GiftcardContext; logger: Logger }) {
     super(container);
     this.#giftcard = container.giftcard;
+    this.#logger = container.logger;
   }
 
-  async initiatePayment({
-    amount,
-    currency_code,
-    data,
-  }: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
-    const expected = this.#giftcard.expectedSession();
-    const fits =
-      expected && currency_code.toLowerCase() === "eur" && toCents(amount) === expected.amountCents;
-    if (!fits)
-      throw refusal(
-        "A gift card is applied to the cart, and charged when the order is placed.",
-        "invalid_request",
-      );
+  async initiatePayment(input: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
+    const { amount, currency_code, data } = input;
+    const context = input.context as Record<string, unknown> | undefined;
+    const lastFour = context?.[LAST_FOUR];
+    if (typeof lastFour !== "string" || currency_code.toLowerCase() !== "eur")
+      throw refusal("A gift card is applied to the cart, and charged when the order is placed.");
     const id = String(data?.session_id);
-    const { amountCents, lastFour } = expected;
-    expected.onCreated(id);
     return {
       id,
       status: "pending",
-      data: { session_id: id, state: "intent", amount_cents: amountCents, last_four: lastFour },
+      data: { session_id: id, state: "intent", amount_cents: toCents(amount), last_four: lastFour },
     };
   }
 
   async updatePayment({ amount, currency_code, data }: UpdatePaymentInput): Promise<UpdatePaymentOutput> {
-    const attempt = await this.#find(data);
-    if (attempt && currency_code.toLowerCase() === "eur" && toCents(amount) === attempt.amountCents) {
-      return { status: statuses[attempt.state], data: copyOf(attempt) };
+    const charge = await this.#find(data);
+    if (charge && currency_code.toLowerCase() === "eur" && toCents(amount) === charge.amountCents) {
+      return { status: statuses[charge.state], data: copyOf(charge) };
     }
-    throw refusal("A gift card payment can't be changed.", "invalid_request");
+    throw refusal("A gift card payment can't be changed.");
   }
 
+  /** The completion has charged the card already: a session whose charge isn't `devalued` can't be authorized. */
   async authorizePayment({ data, context }: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
+    const charge = await this.#require(data);
     // Medusa names the session in the context; the data of a session is what somebody wrote there.
-    const reference = await this.#referenceOf(context?.idempotency_key, data);
-    const devalued = await this.#run(() => this.#giftcard.engine.devalue(reference));
-    return { status: "authorized", data: copyOf(devalued) };
+    if (charge.externalId !== context?.idempotency_key) throw unknownSession();
+    if (charge.state !== "devalued") throw toMedusaError(new CheckoutError("payment_in_progress"));
+    return { status: "authorized", data: copyOf(charge) };
   }
 
   async capturePayment({ data }: CapturePaymentInput): Promise<CapturePaymentOutput> {
     const { reference, state } = await this.#require(data);
     if (state === "reversing" || state === "reversed" || state === "refused") {
       throw refusal(
-        "This gift card payment was undone, and its money is on the card again. It can't be captured.",
+        "This gift card payment was reversed, and its money is on the card again. It can't be captured.",
       );
     }
     return { data: copyOf(await this.#run(() => this.#giftcard.engine.capture(reference))) };
@@ -121,31 +119,28 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 
   async refundPayment({ data, amount }: RefundPaymentInput): Promise<RefundPaymentOutput> {
-    const { reference, amountCents } = await this.#require(data);
-    if (toCents(amount) !== amountCents) {
+    const { reference, amountCents, externalId } = await this.#require(data);
+    if (!isWhole(amount, (await readPaymentAmount(this.#giftcard.runSql, externalId)) ?? 0)) {
       const whole = (amountCents / 100).toFixed(2);
       throw refusal(
         `A gift card payment is refunded as a whole: ${whole} euro. Nothing was refunded. Refund the order's other ` +
           "payment first; what is still owed then is paid out in another way, such as a new gift card, or by " +
           "refunding this payment as a whole.",
-        "invalid_request",
       );
     }
     return { data: copyOf(await this.#run(() => this.#giftcard.engine.reverse(reference, "refunded"))) };
   }
 
   async deletePayment({ data }: DeletePaymentInput): Promise<DeletePaymentOutput> {
-    const attempt = await this.#find(data);
-    if (!attempt) return { data: {} };
-    if (attempt.state === "committed" || attempt.state === "captured") {
+    const charge = await this.#find(data);
+    if (!charge) return { data: {} };
+    if (orderedStates.includes(charge.state)) {
       throw refusal("This gift card payment belongs to an order. Cancel or refund it instead.");
     }
-    // The completion that charged it fails when it finds this out; an attempt still on its way is ended by recovery.
-    if (attempt.state !== "devalued") return { data: copyOf(attempt) };
+    // The completion that charged it fails when it finds this out; a charge still on its way is ended by recovery.
+    if (charge.state !== "devalued") return { data: copyOf(charge) };
     return {
-      data: copyOf(
-        await this.#run(() => this.#giftcard.engine.reverse(attempt.reference, "session_deleted")),
-      ),
+      data: copyOf(await this.#run(() => this.#giftcard.engine.reverse(charge.reference, "session_deleted"))),
     };
   }
 
@@ -154,8 +149,8 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 
   async getPaymentStatus({ data }: GetPaymentStatusInput): Promise<GetPaymentStatusOutput> {
-    const attempt = await this.#find(data);
-    return attempt ? { status: statuses[attempt.state], data: copyOf(attempt) } : { status: "pending" };
+    const charge = await this.#find(data);
+    return charge ? { status: statuses[charge.state], data: copyOf(charge) } : { status: "pending" };
   }
 
   /** The service sends no webhooks. */
@@ -163,34 +158,22 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     return { action: "not_supported" };
   }
 
-  async #find(data: Data): Promise<Attempt | null> {
+  async #find(data: Data): Promise<Charge | null> {
     const id = data?.session_id;
-    return typeof id === "string" ? this.#giftcard.engine.journal.attemptByExternalId(id) : null;
+    return typeof id === "string" ? this.#giftcard.engine.journal.chargeByExternalId(id) : null;
   }
 
-  async #referenceOf(sessionId: string | undefined, data: Data): Promise<string> {
-    const expected = this.#giftcard.expectedCharge();
-    if (expected && expected.sessionId === sessionId) return expected.reference;
-    const { externalId, reference } = await this.#require(data);
-    if (externalId !== sessionId) throw unknownSession();
-    return reference;
+  async #require(data: Data): Promise<Charge> {
+    const charge = await this.#find(data);
+    if (!charge) throw unknownSession();
+    return charge;
   }
 
-  async #require(data: Data): Promise<Attempt> {
-    const attempt = await this.#find(data);
-    if (!attempt) throw unknownSession();
-    return attempt;
-  }
-
-  async #run(action: () => Promise<Attempt>): Promise<Attempt> {
+  async #run(action: () => Promise<Charge>): Promise<Charge> {
     return action().catch((error: unknown) => {
-      throw toMedusaError(error);
+      throw toMedusaError(error, this.#logger);
     });
   }
 }
 
-const unknownSession = () =>
-  refusal(
-    "This gift card payment was not started by placing an order. Nothing was taken.",
-    "invalid_request",
-  );
+const unknownSession = () => refusal("This gift card payment was not started by placing an order.");

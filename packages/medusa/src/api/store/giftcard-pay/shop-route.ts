@@ -2,34 +2,40 @@ import { type CartSummary, type CartView, CheckoutError, createHandler } from "@
 import { toNodeListener } from "@giftcard-pay/checkout/node";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
-import type { GiftcardService } from "../../../modules/giftcard/service.js";
-import { GIFTCARD_MODULE, PROVIDER_ID } from "../../../names.js";
-import { shopperAddress } from "../../../shopper-address.js";
-import { providersOfCart, readCartPayment } from "../../../workflows/cart-payment.js";
-import { dropStaleSessions, refusePaid } from "../../../workflows/sessions.js";
+import { type CartPayment, providersOfCart, readCartPayment } from "../../../cart/cart-payment.js";
+import { withCartLock } from "../../../cart/cart-turn.js";
+import { dropStaleSessions, refusePaid } from "../../../cart/sessions.js";
+import { contextOf } from "../../../context/context.js";
+import { toMedusaError } from "../../../errors.js";
+import { PROVIDER_ID } from "../../../names.js";
+import { shopperAddress } from "../shopper-address.js";
 
 /**
  * Every route below `/store/giftcard-pay`: those of any shop, on Medusa's carts. Medusa itself says which pages may call
  * (`storeCors`), and knows a cart by its id alone.
  */
 export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void> {
-  const { engine, settings } = req.scope.resolve<GiftcardService>(GIFTCARD_MODULE);
+  const { engine, settings } = contextOf(req.scope);
   const handler = createHandler(
     {
       balance: engine.balance,
       list: engine.summary,
       quote: engine.quote,
-      apply: (cart, request) => changeCards(req, cart, () => engine.apply(cart, request)),
-      remove: (cart, id) => changeCards(req, cart, () => engine.remove(cart, id)),
+      apply: async (cart, request) => {
+        // The service is asked before the turn at the cart: it may take seconds.
+        const quote =
+          "quoteId" in request ? request : { quoteId: (await engine.quote(cart, request)).quoteId };
+        return changeCards(req, cart, (now, also) => engine.apply(now, quote, also));
+      },
+      remove: (cart, id) => changeCards(req, cart, (now, also) => engine.remove(now, id, also)),
     },
     {
       path: "/store/giftcard-pay",
       checksOrigin: false,
-      cartOf: () => openCart(req),
+      cartOf: async () => (await openCart(req)).cart,
       addressOf: () => shopperAddress(req, settings.trustedAddressHeader),
       onFailure: (error) => {
-        const text = error instanceof Error ? (error.stack ?? error.message) : "unknown failure";
-        req.scope.resolve(ContainerRegistrationKeys.LOGGER).error(`giftcard: ${text}`);
+        toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER));
       },
     },
   );
@@ -37,30 +43,30 @@ export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void
 }
 
 /** The cart that the path names: there, in euro, and not an order yet. */
-async function openCart(req: MedusaRequest): Promise<CartView> {
-  const { cart, isCompleted, isEuro } = await readCartPayment(req.scope, String(req.params.cart));
-  if (isCompleted) throw new CheckoutError("cart_completed");
-  if (!isEuro) throw new CheckoutError("currency_not_supported");
-  return cart;
+async function openCart(req: MedusaRequest): Promise<CartPayment> {
+  const payment = await readCartPayment(req.scope, String(req.params.cart));
+  if (payment.isCompleted) throw new CheckoutError("cart_completed");
+  if (!payment.isEuro) throw new CheckoutError("currency_not_supported");
+  return payment;
 }
 
-/** Changes the applied cards, then drops payment sessions that were made for another remainder. */
-async function changeCards(
-  req: MedusaRequest,
-  cart: CartView,
-  change: () => Promise<CartSummary>,
-): Promise<CartSummary> {
-  const [{ otherSessions }, providerIds] = await Promise.all([
-    readCartPayment(req.scope, cart.id),
-    providersOfCart(req.scope, cart.id),
-  ]);
-  refusePaid(otherSessions);
-  if (!providerIds.includes(PROVIDER_ID)) {
-    const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
-    logger.error(`giftcard: enable the payment provider ${PROVIDER_ID} in the cart's region.`);
-    throw new CheckoutError("service_unavailable");
-  }
-  const summary = await change();
-  await dropStaleSessions(req.scope, cart.id);
-  return summary;
+type Change = (cart: CartView, also: () => Promise<void>) => Promise<CartSummary>;
+
+/**
+ * Changes the applied cards, and deletes payment sessions that were made for other cards: both, or neither where another
+ * method has its money already.
+ */
+function changeCards(req: MedusaRequest, { id, address }: CartView, change: Change): Promise<CartSummary> {
+  const { engine } = contextOf(req.scope);
+  return withCartLock(req.scope, id, async () => {
+    const [payment, providerIds] = await Promise.all([openCart(req), providersOfCart(req.scope, id)]);
+    refusePaid(payment.otherSessions);
+    if (!providerIds.includes(PROVIDER_ID)) {
+      const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
+      logger.error(`giftcard: enable the payment provider ${PROVIDER_ID} in the cart's region.`);
+      throw new CheckoutError("service_unavailable");
+    }
+    const cart = { ...payment.cart, address };
+    return change(cart, async () => dropStaleSessions(req.scope, payment, await engine.plan(cart)));
+  });
 }

@@ -1,13 +1,133 @@
-import { journalSchema } from "@giftcard-pay/checkout";
+import { journalMigrations } from "@giftcard-pay/checkout";
 import { Migration } from "@medusajs/framework/mikro-orm/migrations";
+import { refuseWhileOpen } from "../open-money.js";
 
-/** The money flow's tables. */
+/** The journal's tables of release 0.1.0. What comes later is a migration of its own. */
+const journal = journalMigrations.filter(({ release }) => release === "0.1.0");
+
+/** What recovery finds its work by, and which process works at a cart. */
+const tables = `
+-- What was once paid, for the total as it was placed, is never canceled by itself.
+create table giftcard_order (
+  order_id text primary key,
+  cart_id text,
+  total_cents bigint check (total_cents >= 0),
+  paid_at timestamptz
+);
+
+-- Orders that nobody paid, and whose cancellation was begun.
+create table giftcard_unpaid_order (
+  order_id text primary key,
+  cart_id text not null,
+  reason text not null check (reason in ('unpaid', 'remainder_lapsed', 'remainder_declined')),
+  found_at timestamptz not null default now(),
+  refusal text,
+  refused_at timestamptz,
+  canceled_at timestamptz,
+  kept_by text,
+  kept_at timestamptz
+);
+
+-- Remainders of carts that another method may promise to pay later.
+create table giftcard_remainder (
+  session_id text primary key,
+  cart_id text not null,
+  created_at timestamptz not null default now()
+);
+
+-- What recovery failed to do, each time that it tried.
+create table giftcard_job (
+  kind text not null,
+  id text not null,
+  order_id text,
+  tries integer not null default 1,
+  last_error text not null,
+  first_failed_at timestamptz not null default now(),
+  last_failed_at timestamptz not null default now(),
+  kept_by text,
+  kept_at timestamptz,
+  primary key (kind, id)
+);
+
+-- When automatic cancels were stopped, and who let them go on. At most one stop is in force.
+create table giftcard_cancel_stop (
+  id bigint generated always as identity primary key,
+  stopped_at timestamptz not null default now(),
+  resumed_at timestamptz,
+  resumed_by text
+);
+create unique index giftcard_cancel_stop_one on giftcard_cancel_stop ((true)) where resumed_at is null;
+
+-- How far recovery has looked through the past.
+create table giftcard_scan (
+  id boolean primary key default true check (id),
+  after text not null
+);
+insert into giftcard_scan (after) values ('');
+
+-- Unlogged: after a crash of PostgreSQL nobody works at any cart, and a lease costs no wait for the disk.
+create unlogged table giftcard_cart_lease (
+  cart_id text primary key,
+  owner text not null,
+  until timestamptz not null
+);
+
+create index giftcard_charge_changed on giftcard_charge (updated_at);
+
+-- Which of these migrations were run.
+create table giftcard_medusa_migration (
+  number integer primary key,
+  release text not null,
+  applied_at timestamptz not null default now()
+);
+insert into giftcard_medusa_migration (number, release) values (1, '0.1.0');
+`;
+
+/**
+ * One amount for one charge: nothing is sent for a session of another amount, and nothing is given to an order whose
+ * payment is of another amount, or isn't there. Whatever code asks for it, PostgreSQL refuses.
+ */
+const sameAmount = `
+create function giftcard_same_amount() returns trigger language plpgsql as $$
+begin
+  if new.state = 'sent' then
+    perform 1 from payment_session where id = new.external_id and deleted_at is null
+      and round(amount * 100) = new.amount_cents;
+    if not found then
+      raise exception using errcode = 'check_violation', constraint = 'giftcard_charge_amount',
+        message = 'the charge ' || new.reference || ' has no payment session of the same amount';
+    end if;
+  else
+    perform 1 from payment where payment_session_id = new.external_id and deleted_at is null
+      and canceled_at is null and round(amount * 100) = new.amount_cents;
+    if not found then
+      raise exception using errcode = 'check_violation', constraint = 'giftcard_charge_amount',
+        message = 'the charge ' || new.reference || ' has no payment of the same amount';
+    end if;
+  end if;
+  return new;
+end $$;
+
+create trigger giftcard_same_amount before insert or update of state, amount_cents, external_id
+  on giftcard_charge for each row when (new.state in ('sent', 'committed'))
+  execute function giftcard_same_amount();
+`;
+
+/** The journal's tables, and the plugin's own beside them, as they are in release 0.1.0. */
 export class Migration20261121000000 extends Migration {
   override up(): void {
-    for (const statement of journalSchema.up) this.addSql(statement);
+    for (const { sql } of journal) this.addSql(sql);
+    this.addSql(tables);
+    this.addSql(sameAmount);
   }
 
   override down(): void {
-    for (const statement of journalSchema.down) this.addSql(statement);
+    this.addSql(refuseWhileOpen);
+    this.addSql(`
+drop table giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_job, giftcard_cancel_stop,
+  giftcard_scan, giftcard_cart_lease, giftcard_medusa_migration;
+drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
+drop function giftcard_same_amount();
+`);
   }
 }

@@ -1,4 +1,4 @@
-const { appendFileSync } = require("node:fs");
+const { appendFileSync, readFileSync } = require("node:fs");
 const { AbstractPaymentProvider, ModuleProvider, Modules } = require("@medusajs/framework/utils");
 
 /**
@@ -8,19 +8,51 @@ const { AbstractPaymentProvider, ModuleProvider, Modules } = require("@medusajs/
 function enter(deed, { data, amount }) {
   if (!process.env.TEST_BANK_BOOK) return;
   const { session_id: session, cart, asked } = data;
-  const line = { deed, session, cart, amount: Number(amount ?? asked) };
+  const line = { deed, session, cart, amount: Number(amount?.numeric ?? amount?.value ?? amount ?? asked) };
   appendFileSync(process.env.TEST_BANK_BOOK, `${JSON.stringify(line)}\n`);
 }
 
-/** What a webhook has said of a session. */
+/** What a webhook has said of a session; with a book, that of every process. */
 const said = new Map();
+
+/** What the book says that was done with a session: it is one for all processes, and outlives them. */
+function deedsOf({ session_id }) {
+  if (!process.env.TEST_BANK_BOOK) return [];
+  const lines = readFileSync(process.env.TEST_BANK_BOOK, "utf8").split("\n");
+  return lines.filter((line) => line.includes(session_id)).map((line) => JSON.parse(line).deed);
+}
+
+function saidOf(data) {
+  const words = deedsOf(data).filter((deed) => deed.startsWith("say "));
+  return words.at(-1)?.slice("say ".length) ?? said.get(data.session_id);
+}
+
+/** Whether a page has paid a session at the bank itself, which the shop doesn't know until it asks. */
+function isPaid(data) {
+  const deeds = deedsOf(data);
+  return deeds.includes("pay") && !deeds.includes("refund");
+}
+
+/** A session that was deleted is over: nothing is paid by it any more. */
+const isGone = (data) => deedsOf(data).includes("delete");
+
+/** What is paid can only be refunded. */
+function refusePaid(data) {
+  const isEarly = data.early && data.state === "open";
+  if (isEarly || isPaid(data)) throw new Error("The bank has this payment's money already.");
+}
+
+/** The last thing that was done with a session, of those that end it or take its money. */
+const endOf = (data) => deedsOf(data).findLast((deed) => ["cancel", "capture", "delete"].includes(deed));
 
 /**
  * A bank that does what the page asks for in the session's data: `behaviour` is the status that an authorization ends
  * with, "hangs" (nothing is authorized, and no answer comes), "authorizes and hangs", "slow" (authorized after three
- * seconds) or "asks" (requires_more at first, then authorized); `initially` is the status that it begins with. A
- * webhook can say later what became of a session. It remembers what it holds of each session in the data, as a real provider would remember it at its
- * own place. A session that is deleted holds no money any more.
+ * seconds) or "asks" (requires_more at first, then authorized); `initially` is the status that it begins with. With
+ * `early`, the shopper has paid before Medusa knows of it: the session stays pending there, and the bank doesn't let it
+ * be deleted. So it is too where the page pays at the bank itself. A webhook can say later what became of a session. It
+ * remembers what it holds of each session in the data, as a real provider would remember it at its own place. A session
+ * that is deleted holds no money any more.
  */
 class BankProvider extends AbstractPaymentProvider {
   static identifier = "bank";
@@ -31,9 +63,11 @@ class BankProvider extends AbstractPaymentProvider {
     return { id: data.session_id, status, data: { ...data, asked: Number(amount), state: "open" } };
   }
   async updatePayment({ data, amount }) {
+    refusePaid(data);
     return { status: "pending", data: { ...data, asked: Number(amount) } };
   }
   async authorizePayment({ data }) {
+    if (isGone(data)) return { status: "canceled", data };
     const status = this.decide(data);
     if (data.behaviour === "slow") {
       console.log("the bank takes its time");
@@ -44,18 +78,24 @@ class BankProvider extends AbstractPaymentProvider {
       await new Promise((resolve) => setTimeout(resolve, 60_000));
     }
     if (status === "authorized") enter("authorize", { data });
+    if (status === "captured") enter("capture", { data });
     return { status, data: { ...data, state: status } };
   }
-  decide({ session_id, behaviour = "authorized", state }) {
-    if (said.has(session_id)) return said.get(session_id);
+  decide(data) {
+    const { behaviour = "authorized", early, state } = data;
+    const word = saidOf(data);
+    if (word) return word;
+    if (early || isPaid(data)) return "captured";
     if (behaviour === "asks") return state === "requires_more" ? "authorized" : "requires_more";
     return behaviour === "slow" ? "authorized" : behaviour;
   }
   async capturePayment({ data }) {
+    if (["cancel", "delete"].includes(endOf(data))) throw new Error("The bank has no such payment.");
     enter("capture", { data });
     return { data: { ...data, state: "captured" } };
   }
   async cancelPayment({ data }) {
+    refusePaid(data);
     enter("cancel", { data });
     return { data: { ...data, state: "canceled" } };
   }
@@ -64,6 +104,7 @@ class BankProvider extends AbstractPaymentProvider {
     return { data: { ...data, state: "refunded" } };
   }
   async deletePayment({ data }) {
+    refusePaid(data);
     enter("delete", { data });
     return { data };
   }
@@ -74,7 +115,10 @@ class BankProvider extends AbstractPaymentProvider {
     return { status: "pending", data };
   }
   async getWebhookActionAndData({ data }) {
-    if (data.action === "authorized" || data.action === "captured") said.set(data.session_id, data.action);
+    if (data.action === "authorized" || data.action === "captured") {
+      said.set(data.session_id, data.action);
+      enter(`say ${data.action}`, { data });
+    }
     return { action: data.action, data: { session_id: data.session_id, amount: data.amount } };
   }
 }

@@ -2,8 +2,9 @@
 module.exports = {
   default: async ({ event: { name, data } }) => console.log(`EVENT ${JSON.stringify({ name, data })}`),
   config: {
-    event: ["applied", "removed", "devalued", "reversed", "needs_attention"].map(
-      (name) => `giftcard.${name}`,
-    ),
+    event: [
+      ...["applied", "removed", "devalued", "reversed", "needs_attention"],
+      ...["order_canceled", "cancels_stopped"],
+    ].map((name) => `giftcard.${name}`),
   },
 };

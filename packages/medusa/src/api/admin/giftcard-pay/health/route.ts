@@ -1,9 +1,21 @@
 import { readHealth } from "@giftcard-pay/checkout";
-import { adminRoute } from "../desk.js";
+import { readCancelStop } from "../../../../recovery/cancel-limit.js";
+import { listFailing } from "../../../../recovery/failing-jobs.js";
+import { listRefused } from "../../../../recovery/pending-cancellations.js";
+import { adminRoute } from "../admin-route.js";
 
-/** Whether the service answers and takes the key, which environment it is, the clocks, the seals, and what is open. */
-export const GET = adminRoute(({ giftcard }) => {
+/**
+ * Whether the service answers and takes the key, which environment it is, the clocks, the seals, and what is open: of
+ * charges, failing jobs, unpaid orders that wait for a person, and automatic cancels that stand still.
+ */
+export const GET = adminRoute(async ({ giftcard, run }) => {
   const { client, sealer } = giftcard;
   const { environment, journal } = giftcard.engine;
-  return readHealth({ environment, client, sealer, journal });
+  const [health, { count: failingJobs }, { count: unpaidOrders }, cancelStop] = await Promise.all([
+    readHealth({ environment, client, sealer, journal }),
+    listFailing(run, { limit: 0, offset: 0 }),
+    listRefused(run, { limit: 0, offset: 0 }),
+    readCancelStop(run),
+  ]);
+  return { ...health, failingJobs, unpaidOrders, cancelStop };
 });

@@ -1,6 +1,6 @@
 import type { AuthenticatedMedusaRequest } from "@medusajs/framework/http";
-import { readMedusaReconciliation } from "../../../../reports/books.js";
-import { adminRoute } from "../desk.js";
+import { readMedusaReconciliation } from "../../../../reports/journal-reports.js";
+import { adminRoute } from "../admin-route.js";
 
 interface Body {
   from?: unknown;
@@ -9,12 +9,12 @@ interface Body {
 }
 
 /** Holds the journal against Medusa's payments: `{ from, to, report? }`, the report as the service printed it. */
-export const POST = adminRoute(async ({ books, req }) => {
+export const POST = adminRoute(async ({ reports, req }) => {
   const { from, to, report } = ((req as AuthenticatedMedusaRequest<Body>).body ?? {}) as Body;
-  const reconciliation = await readMedusaReconciliation(books, {
+  const reconciliation = await readMedusaReconciliation(reports, {
     from: String(from ?? ""),
     to: String(to ?? ""),
     ...(typeof report === "string" && { report }),
   });
-  return { environment: books.environment, reconciliation };
+  return { environment: reports.environment, reconciliation };
 });

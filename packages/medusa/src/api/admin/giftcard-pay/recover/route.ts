@@ -1,9 +1,9 @@
-import { recoverNow } from "../../../../workflows/recovery.js";
-import { showAttempt } from "../attempt-view.js";
-import { adminRoute } from "../desk.js";
+import { recoverNow } from "../../../../recovery/recovery.js";
+import { adminRoute } from "../admin-route.js";
+import { showCharge } from "../charge-view.js";
 
 /** Runs recovery now, as the scheduled job does each minute. */
 export const POST = adminRoute(async ({ req }) => {
-  const { attempts, canceledOrderIds } = await recoverNow(req.scope);
-  return { attempts: attempts.map((attempt) => showAttempt(attempt)), canceledOrderIds };
+  const { charges, canceledOrderIds, failed } = await recoverNow(req.scope);
+  return { charges: charges.map((charge) => showCharge(charge)), canceledOrderIds, failed };
 });

@@ -1,13 +1,18 @@
-import { readOrderNames } from "../../../../reports/books.js";
-import { listRefused } from "../../../../workflows/unended-orders.js";
-import { adminRoute } from "../desk.js";
+import { readOrderNames } from "../../../../medusa-tables/orders.js";
+import { listRefused } from "../../../../recovery/pending-cancellations.js";
+import { adminRoute, readPage } from "../admin-route.js";
 
-/** Lists orders that nobody paid and that Medusa refuses to cancel. */
+/** Lists orders that nobody paid and that aren't canceled by themselves: `?limit=&offset=`. */
 export const GET = adminRoute(async ({ run, req }) => {
-  const orders = await listRefused(req.scope);
+  const page = readPage(req, 100);
+  const { orders, count } = await listRefused(run, page);
   const names = await readOrderNames(
     run,
     orders.map(({ orderId }) => orderId),
   );
-  return { orders: orders.map((order) => ({ ...order, orderName: names[order.orderId] ?? null })) };
+  return {
+    orders: orders.map((order) => ({ ...order, orderName: names[order.orderId] ?? null })),
+    count,
+    ...page,
+  };
 });

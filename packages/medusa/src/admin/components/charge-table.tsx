@@ -1,0 +1,80 @@
+import { Table, Text } from "@medusajs/ui";
+import type { ReactNode } from "react";
+import { Link } from "react-router-dom";
+import type { ChargeRow } from "../client/queries.js";
+import { StateBadge } from "./state-badge.js";
+import { cardName, money, reasonText, time } from "./texts.js";
+
+/** Charges, a row each; a click shows everything about one. */
+export function ChargeTable(props: {
+  charges: readonly ChargeRow[];
+  onOpen: (reference: string) => void;
+  action?: (charge: ChargeRow) => ReactNode;
+}) {
+  const { charges, onOpen, action } = props;
+  return (
+    <div className="overflow-x-auto">
+      <Table>
+        <Table.Header>
+          <Table.Row>
+            <Table.HeaderCell>Card</Table.HeaderCell>
+            <Table.HeaderCell className="text-right">Amount</Table.HeaderCell>
+            <Table.HeaderCell>State</Table.HeaderCell>
+            <Table.HeaderCell>Why</Table.HeaderCell>
+            <Table.HeaderCell>Order</Table.HeaderCell>
+            <Table.HeaderCell>Since</Table.HeaderCell>
+            {action && <Table.HeaderCell />}
+          </Table.Row>
+        </Table.Header>
+        <Table.Body>
+          {charges.map((charge) => (
+            <Table.Row
+              key={charge.reference}
+              className="cursor-pointer"
+              onClick={() => onOpen(charge.reference)}
+            >
+              <Table.Cell className="text-nowrap">
+                <button type="button" className="txt-compact-small-plus">
+                  {cardName(charge.lastFour)}
+                </button>
+              </Table.Cell>
+              <Table.Cell className="text-right">
+                {money(charge.deductedCents ?? charge.amountCents)}
+              </Table.Cell>
+              <Table.Cell>
+                <StateBadge state={charge.state} />
+              </Table.Cell>
+              <Table.Cell className="max-w-[280px]">
+                <Text size="small" leading="compact" className="truncate" title={reasonText(charge.reason)}>
+                  {reasonText(charge.reason)}
+                </Text>
+              </Table.Cell>
+              <Table.Cell>
+                <OrderLink charge={charge} />
+              </Table.Cell>
+              <Table.Cell className="text-nowrap">{time(charge.createdAt)}</Table.Cell>
+              {action && (
+                <Table.Cell className="text-right" onClick={(event) => event.stopPropagation()}>
+                  {action(charge)}
+                </Table.Cell>
+              )}
+            </Table.Row>
+          ))}
+        </Table.Body>
+      </Table>
+    </div>
+  );
+}
+
+function OrderLink({ charge: { orderId, orderName } }: { charge: ChargeRow }) {
+  if (orderId === null) return <span className="text-ui-fg-muted">–</span>;
+  return (
+    <Link
+      to={`/orders/${orderId}`}
+      className="text-ui-fg-interactive"
+      onClick={(event) => event.stopPropagation()}
+    >
+      {orderName ?? "Order"}
+    </Link>
+  );
+}

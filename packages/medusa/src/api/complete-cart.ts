@@ -1,0 +1,71 @@
+import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
+import { confirmOrder, explainRefusal, prepareCompletion } from "../completion/prepare.js";
+import type { Release } from "../context/cart-leases.js";
+import { toMedusaError } from "../errors.js";
+import { handleAnswer } from "./answer.js";
+
+/** What Medusa's route answers, as far as it is looked at. */
+interface Answer {
+  readonly type?: string;
+  readonly code?: string;
+  readonly order?: { readonly id?: string };
+}
+
+/**
+ * Before Medusa completes a cart: only sessions that fit the applied cards may stand there. Until Medusa has answered,
+ * nobody else works at that cart: a second call waits, and gets the first one's order.
+ */
+export async function prepareCart(
+  req: MedusaRequest,
+  res: MedusaResponse,
+  next: MedusaNextFunction,
+): Promise<void> {
+  // Express takes the path's parameters away before Medusa's error handler answers.
+  const cartId = String(req.params.id);
+  let release: Release | null;
+  try {
+    release = await prepareCompletion(req.scope, cartId);
+  } catch (error) {
+    const refusal = inMedusa(req, error);
+    // An unknown cart, and what Medusa says of it, are Medusa's.
+    return refusal.code === "cart_not_found" ? next() : next(refusal);
+  }
+  if (release) {
+    const end = release;
+    handleAnswer(res, next, {
+      replaceBody: (body) => checkAnswer(req, res, { cartId, release: end }, body),
+      onEnd: end,
+    });
+  }
+  next();
+}
+
+/**
+ * Looks at Medusa's answer to a completion before it is sent.
+ *
+ * @throws {MedusaError} where Medusa answers with an order that isn't paid, or isn't there any more
+ */
+async function checkAnswer(
+  req: MedusaRequest,
+  res: MedusaResponse,
+  { cartId, release }: { cartId: string; release: Release },
+  answer: unknown,
+): Promise<unknown> {
+  const { type, code, order } = (answer ?? {}) as Answer;
+  if (type === "order" && order?.id !== undefined) {
+    // The turn is over: confirming may have to wait for a job that waits for it.
+    void release();
+    await confirmOrder(req.scope, cartId, order.id).catch((error: unknown) => {
+      throw inMedusa(req, error);
+    });
+    return answer;
+  }
+  if (res.statusCode < 400 || code !== undefined) return answer;
+  // Medusa refuses and gives no code. Its error handler, the last one there is, has come to this: so it is answered here.
+  const why = await explainRefusal(req.scope, cartId);
+  return why ? { type: MedusaError.Types.NOT_ALLOWED, code: why.code, message: why.message } : answer;
+}
+
+const inMedusa = (req: MedusaRequest, error: unknown) =>
+  toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER));

@@ -1,0 +1,102 @@
+import { type CartView, CheckoutError } from "@giftcard-pay/checkout";
+import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
+import { toCents } from "../amount.js";
+import { contextOf } from "../context/context.js";
+import {
+  type CartSessions,
+  processable,
+  readCartSessions,
+  readPlacedOrders,
+  type SessionView,
+} from "../medusa-tables/carts.js";
+import { PROVIDER_ID } from "../names.js";
+
+/** A cart and its payment, read at the moment of the call. */
+export interface CartPayment {
+  readonly cart: CartView;
+  /** Medusa's own total; it may hold fractions of a cent. */
+  readonly rawTotal: BigNumberInput;
+  readonly isEuro: boolean;
+  readonly isCompleted: boolean;
+  readonly collectionId: string | null;
+  /** Gift card sessions, which only the plugin makes. */
+  readonly giftSessions: readonly SessionView[];
+  /** Sessions of other methods that can still be authorized, or are. */
+  readonly otherSessions: readonly SessionView[];
+  /** Sessions that can't be paid by any more; Medusa would take one whose payment was canceled for paid. */
+  readonly deadSessions: readonly SessionView[];
+}
+
+interface CartRow {
+  id: string;
+  currency_code: string;
+  total: BigNumberInput;
+  raw_total?: BigNumberInput;
+  completed_at?: string | Date | null;
+}
+
+/** @throws {CheckoutError} cart_not_found */
+export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
+  const select = ["id", "currency_code", "completed_at", "total", "raw_total"] as never[];
+  const [carts, sessions] = await Promise.all([
+    container.resolve(Modules.CART).listCarts({ id: cartId }, { select, take: 1 }),
+    readCartSessions(contextOf(container).runSql, cartId),
+  ]);
+  const row = carts[0] as CartRow | undefined;
+  if (!row) throw new CheckoutError("cart_not_found");
+  const rawTotal = row.raw_total ?? row.total;
+  const due = { rawTotal, currency: row.currency_code, isCompleted: Boolean(row.completed_at) };
+  return toCartPayment(cartId, due, sessions);
+}
+
+/**
+ * The same within a completion, with the cart's orders. What is to be paid is the order, once it was placed: so its own
+ * total counts then, and the cart's isn't added up once more.
+ */
+export async function readCompletion(
+  container: MedusaContainer,
+  cartId: string,
+): Promise<{ payment: CartPayment; orderIds: string[] }> {
+  const [orders, sessions] = await Promise.all([
+    readPlacedOrders(contextOf(container).runSql, cartId),
+    readCartSessions(contextOf(container).runSql, cartId),
+  ]);
+  const orderIds = orders.map((order) => order.order_id);
+  const [placed] = orders;
+  if (!placed?.raw_total || orders.length > 1)
+    return { payment: await readCartPayment(container, cartId), orderIds };
+  const due = { rawTotal: placed.raw_total, currency: placed.currency_code, isCompleted: true };
+  return { payment: toCartPayment(cartId, due, sessions), orderIds };
+}
+
+function toCartPayment(
+  id: string,
+  due: Pick<CartPayment, "rawTotal" | "isCompleted"> & { currency: string },
+  { collectionId, sessions }: CartSessions,
+): CartPayment {
+  const { rawTotal, currency, isCompleted } = due;
+  const isDead = ({ status, payment }: SessionView) =>
+    Boolean(payment?.canceled_at) || !processable.includes(status);
+  return {
+    cart: { id, totalCents: toCents(rawTotal), currency },
+    rawTotal,
+    isEuro: String(currency).toLowerCase() === "eur",
+    isCompleted,
+    collectionId,
+    giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),
+    otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s)),
+    deadSessions: sessions.filter(isDead),
+  };
+}
+
+/** The providers that the cart's region enables. */
+export async function providersOfCart(container: MedusaContainer, cartId: string): Promise<string[]> {
+  const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
+    entity: "cart",
+    fields: ["region.payment_providers.id"],
+    filters: { id: cartId },
+  });
+  const cart = data[0] as { region?: { payment_providers?: ({ id: string } | null)[] } | null } | undefined;
+  return (cart?.region?.payment_providers ?? []).flatMap((provider) => provider?.id ?? []);
+}

@@ -1,0 +1,78 @@
+import { CheckoutError, type PaymentPlan } from "@giftcard-pay/checkout";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
+import { fromCents, lessCents } from "../amount.js";
+import { nameOf } from "../errors.js";
+import type { SessionView } from "../medusa-tables/carts.js";
+import { LAST_FOUR, PROVIDER_ID } from "../names.js";
+import type { CartPayment } from "./cart-payment.js";
+import { isForRemainder, planMetadata } from "./session-plan.js";
+
+/**
+ * Deletes sessions at their providers and here, those of other methods first: only they can refuse.
+ *
+ * @throws {CheckoutError} payment_in_progress where a provider doesn't let one go, since it has the money already
+ */
+export async function deleteSessions(
+  container: MedusaContainer,
+  sessions: readonly Pick<SessionView, "id" | "provider_id">[],
+): Promise<void> {
+  const isGift = ({ provider_id }: { provider_id: string }) => provider_id === PROVIDER_ID;
+  const ordered = [...sessions.filter((s) => !isGift(s)), ...sessions.filter(isGift)];
+  for (const { id } of ordered) {
+    await container
+      .resolve(Modules.PAYMENT)
+      .deletePaymentSession(id)
+      .catch((error: unknown) => {
+        const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+        logger.warn(`giftcard: the payment session ${id} can't be deleted: ${nameOf(error)}`);
+        throw new CheckoutError("payment_in_progress");
+      });
+  }
+}
+
+/**
+ * Makes the session in which one card pays its part. The last part of a cart that the cards cover wholly takes the
+ * fractions of a cent too, so that the sessions sum to Medusa's total.
+ *
+ * @param payment the cart, with its payment collection
+ * @param index which of the plan's cards
+ * @returns the session's id
+ */
+export async function createGiftSession(
+  container: MedusaContainer,
+  { collectionId, rawTotal }: Pick<CartPayment, "collectionId" | "rawTotal">,
+  plan: PaymentPlan,
+  index: number,
+): Promise<string> {
+  const part = plan.parts[index];
+  if (!part) throw new TypeError(`The plan has no part ${index}.`);
+  const closesTotal = plan.remainderCents === 0 && index === plan.parts.length - 1;
+  const amount = closesTotal
+    ? lessCents(rawTotal, plan.coveredCents - part.amountCents)
+    : fromCents(part.amountCents);
+  const session = await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId ?? "", {
+    provider_id: PROVIDER_ID,
+    currency_code: "eur",
+    amount: amount as never,
+    data: {},
+    context: { [LAST_FOUR]: part.lastFour } as never,
+    metadata: planMetadata(plan),
+  });
+  return session.id;
+}
+
+/** Deletes sessions that were made for other cards than the plan's; the page makes a new one. @throws as `deleteSessions` */
+export async function dropStaleSessions(
+  container: MedusaContainer,
+  payment: CartPayment,
+  plan: PaymentPlan,
+): Promise<void> {
+  const stale = payment.otherSessions.filter((session) => !isForRemainder(session, plan));
+  await deleteSessions(container, [...stale, ...payment.deadSessions, ...payment.giftSessions]);
+}
+
+/** A payment that another method has made already fits one amount only. @throws {CheckoutError} payment_in_progress */
+export function refusePaid(sessions: readonly SessionView[]): void {
+  if (sessions.some((session) => session.payment)) throw new CheckoutError("payment_in_progress");
+}

@@ -1,0 +1,51 @@
+import { formatCents } from "@giftcard-pay/client";
+import type { Command } from "commander";
+import { type Drain, readDrain } from "../reports/drain.js";
+import { type ShopOptions, shopCommand, withShop } from "./shop.js";
+
+const HELP = `
+Ends with 1 while something is open. What to do with it, by state:
+
+  committed        capture its payment, or cancel its order
+  reversing        wait: the shop tries until the card has its money
+  needs_attention  decide, on the admin's page Gift cards
+  the others       wait a minute: recovery ends them
+
+Medusa's db:rollback refuses to drop the tables while charges or remainders are open.`;
+
+/** `giftcard-medusa drain`: what is still open before the plugin is taken out, and what stays. */
+export function drainCommand(): Command {
+  return shopCommand("drain", "Say what is still open before the plugin is taken out, and what stays")
+    .addHelpText("after", HELP)
+    .action(async (options: ShopOptions) => {
+      const drain = await withShop(options, ({ run }) => readDrain(run));
+      process.stdout.write(options.json ? `${JSON.stringify(drain)}\n` : textOf(drain));
+      if (!drain.isEmpty) process.exitCode = 1;
+    });
+}
+
+const euro = (cents: number): string => formatCents(cents as never);
+
+function textOf({ open, stays, isEmpty }: Drain): string {
+  const { captured, decisions, appliedCards } = stays;
+  const figures: [number, string][] = [
+    ...Object.entries(open.charges).map(([state, { count, cents }]): [number, string] => [
+      count,
+      `charges ${state}, ${euro(cents)}`,
+    ]),
+    [open.pendingRemainders, "remainders that another method has promised to pay"],
+    [open.unpaidOrders, "orders that nobody paid"],
+    [open.failingJobs, "jobs that fail"],
+  ];
+  const lines = figures.flatMap(([count, what]) => (count > 0 ? [`open   ${count} ${what}`] : []));
+  return [
+    ...lines,
+    `stays  ${captured.count} charges captured, ${euro(captured.cents)}: without the tables, no refund reaches their cards`,
+    `stays  ${decisions} decisions of people`,
+    `stays  ${appliedCards} cards on carts, of which nothing was taken`,
+    isEmpty
+      ? "Nothing is open: the tables can go."
+      : "Something is open: leave the plugin in until it is over.",
+    "",
+  ].join("\n");
+}

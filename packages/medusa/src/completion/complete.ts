@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CheckoutError, type Engine, type PaymentPlan } from "@giftcard-pay/checkout";
+import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
+import { StepResponse } from "@medusajs/framework/workflows-sdk";
+import { type CartPayment, readCompletion } from "../cart/cart-payment.js";
+import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { checkSessions } from "../cart/session-plan.js";
+import { createGiftSession } from "../cart/sessions.js";
+import type { Release } from "../context/cart-leases.js";
+import { contextOf } from "../context/context.js";
+import { toMedusaError } from "../errors.js";
+import { ordersOfCart, readStanding } from "../medusa-tables/carts.js";
+import { expectRemainder } from "../medusa-tables/unpaid-orders.js";
+import { PLAN } from "../names.js";
+import { type CompletionRecord, voidCompletion } from "./void.js";
+
+const POLL_MS = 100;
+/** How long a completion waits until the order of one that gives way to it is gone. */
+const ONLY_ORDER_MS = 10_000;
+
+interface HookInput {
+  input: { id: string };
+  /** Only the `validate` hook has it, as it was when Medusa began; no order exists then. */
+  cart?: { completed_at?: unknown };
+}
+
+interface HookContext {
+  container: MedusaContainer;
+}
+
+/**
+ * The handler of `completeCartWorkflow`'s hook `beforePaymentAuthorization`, or `validate` where that one is taken.
+ * Charges the cart's gift cards, then (not in `validate`, where Medusa may still find the goods out of stock) authorizes
+ * the remainder. Whatever fails, every card is whole again, or its reversal is written down and goes on.
+ *
+ * @throws {MedusaError} with the shop's error code in `code`
+ */
+export async function completeWithGiftcards(
+  { input, cart }: HookInput,
+  { container }: HookContext,
+): Promise<StepResponse<undefined, CompletionRecord | null>> {
+  const record: CompletionRecord = {
+    cartId: input.id,
+    charges: [],
+    sessionIds: [],
+    remainderSessionId: null,
+  };
+  let release: Release | null = null;
+  try {
+    release = await holdCart(container, input.id, cart !== undefined);
+    const isCharged = release !== null && (await chargeAlone(container, record, cart));
+    return new StepResponse(undefined, isCharged ? record : null);
+  } catch (error) {
+    await voidCompletion(record, { container });
+    throw toMedusaError(error, container.resolve(ContainerRegistrationKeys.LOGGER));
+  } finally {
+    await release?.();
+  }
+}
+
+/**
+ * Takes the turn at the cart for a completion by a webhook; one by a page has it already. Where two processes have placed
+ * an order each, the one that doesn't have the turn fails, and its order goes.
+ *
+ * @param isBeforeOrder in `validate`
+ * @returns null where no card was ever on the cart
+ * @throws {CheckoutError} payment_in_progress where another process doesn't end its turn
+ */
+async function holdCart(
+  container: MedusaContainer,
+  cartId: string,
+  isBeforeOrder: boolean,
+): Promise<Release | null> {
+  const { leases } = contextOf(container);
+  const joined = leases.join(cartId);
+  if (joined) return joined;
+  if (!(await readStanding(contextOf(container).runSql, cartId)).hadCards) return null;
+  for (const until = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
+    const release = leases.join(cartId) ?? (await leases.take(cartId));
+    if (release) return release;
+    // The only order of the cart is this completion's own: the other call has found it, and will answer with it.
+    const mayWait = isBeforeOrder || (await ordersOfCart(contextOf(container).runSql, cartId)).length === 1;
+    if (!mayWait || Date.now() > until) throw new CheckoutError("payment_in_progress");
+  }
+}
+
+/** @returns false when the cart has nothing to do with gift cards */
+async function chargeAlone(
+  container: MedusaContainer,
+  record: CompletionRecord,
+  cart: HookInput["cart"],
+): Promise<boolean> {
+  const { engine } = contextOf(container);
+  const { cartId } = record;
+  const { payment, orderIds } = await readCompletion(container, cartId);
+  if (cart === undefined) return charge(container, record, payment, orderIds);
+  if (orderIds.length === 0) return charge(container, record, payment, []);
+  // A completed cart completed again: Medusa answers with the order. One that it read before that, it would order twice.
+  const isStale = !cart.completed_at && (await engine.journal.chargesOfCart(cartId)).length > 0;
+  if (isStale) throw new CheckoutError("payment_in_progress");
+  return false;
+}
+
+/** The one order of the cart, once those of completions that don't hold the cart are gone. */
+async function onlyOrder(
+  container: MedusaContainer,
+  cartId: string,
+  orderIds: readonly string[],
+): Promise<string | undefined> {
+  let [orderId, ...others] = orderIds;
+  for (const until = Date.now() + ONLY_ORDER_MS; others.length > 0; ) {
+    if (Date.now() > until) throw new CheckoutError("payment_in_progress");
+    await sleep(POLL_MS);
+    [orderId, ...others] = await ordersOfCart(contextOf(container).runSql, cartId);
+  }
+  return orderId;
+}
+
+/**
+ * @param orderIds the order that this completion placed, and those of others beside it; none yet in `validate`
+ * @returns false when the cart has nothing to do with gift cards
+ */
+async function charge(
+  container: MedusaContainer,
+  record: CompletionRecord,
+  payment: CartPayment,
+  orderIds: readonly string[],
+): Promise<boolean> {
+  const { engine, runSql, settings } = contextOf(container);
+  const payments = container.resolve(Modules.PAYMENT);
+  if (!payment.isEuro) {
+    if (payment.giftSessions.length > 0) throw new CheckoutError("currency_not_supported");
+    return false;
+  }
+  const plan = await settledPlan(engine, payment);
+  if (!concernsGiftcards(payment, plan)) return false;
+  const orderId = await onlyOrder(container, record.cartId, orderIds);
+  const remainder = checkSessions(engine, payment, plan);
+  if (plan.parts.length === 0) return false;
+  if (remainder?.status === "pending_authorization" && !settings.allowPendingRemainder) throw settlesLater();
+  const owner = `completion_${randomUUID()}`;
+  await beginCharges(container, record, payment, plan, owner);
+  for (const { sessionId, reference } of record.charges) {
+    // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
+    if (record.charges.length > 1) await engine.renew(owner);
+    await engine.devalue(reference);
+    await payments.authorizePaymentSession(sessionId, {});
+  }
+  if (remainder && settings.allowPendingRemainder) await expectRemainder(runSql, remainder.id, record.cartId);
+  record.remainderSessionId = remainder?.id ?? null;
+  if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
+  if (remainder) {
+    // Frozen for so long that recovery has taken a card's charge over, this process asks for nothing more.
+    if ((await engine.renew(owner)) < record.charges.length) throw new CheckoutError("payment_in_progress");
+    await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
+  }
+  for (const { reference } of record.charges) await engine.commit(reference, owner, orderId);
+  return true;
+}
+
+/** Makes a session for each card that pays, where there is none yet, and writes down that its charge begins. */
+async function beginCharges(
+  container: MedusaContainer,
+  record: CompletionRecord,
+  payment: CartPayment,
+  plan: PaymentPlan,
+  owner: string,
+): Promise<void> {
+  const { engine } = contextOf(container);
+  for (const [index, part] of plan.parts.entries()) {
+    const prepared = payment.giftSessions[index]?.id;
+    const sessionId = prepared ?? (await createGiftSession(container, payment, plan, index));
+    // A prepared one is this completion's from the charge's begin on: had another completion begun it, it would be theirs.
+    if (!prepared) record.sessionIds.push(sessionId);
+    const { reference } = await engine.begin(payment.cart, part, sessionId, owner);
+    record.charges.push({ sessionId, reference });
+    if (prepared) record.sessionIds.push(sessionId);
+  }
+}
+
+/** Only a card that is being charged has a charge which an earlier completion may have left open. */
+async function settledPlan(engine: Engine, { cart }: CartPayment): Promise<PaymentPlan> {
+  const plan = await engine.plan(cart);
+  if (!plan.hasSettling) return plan;
+  await engine.settle(cart.id);
+  return engine.plan(cart);
+}
+
+function concernsGiftcards({ giftSessions, otherSessions }: CartPayment, plan: PaymentPlan): boolean {
+  return (
+    plan.parts.length > 0 ||
+    plan.hasExpired ||
+    plan.hasSettling ||
+    giftSessions.length > 0 ||
+    otherSessions.some((session) => session.metadata?.[PLAN] !== undefined)
+  );
+}
+
+const settlesLater = () =>
+  new MedusaError(
+    MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR,
+    "This payment method settles later, so it can't be combined with gift cards. Choose another method.",
+  );
+
+async function authorizeRemainder(
+  payments: IPaymentModuleService,
+  sessionId: string,
+  mayBePending: boolean,
+): Promise<void> {
+  let failure: unknown = null;
+  try {
+    // Without a payment, the session's status says how it went.
+    if (await payments.authorizePaymentSession(sessionId, {})) return;
+  } catch (error) {
+    failure = error;
+  }
+  const { status } = await payments.retrievePaymentSession(sessionId);
+  if (status === "pending_authorization") {
+    if (mayBePending) return;
+    throw settlesLater();
+  }
+  if (status === "requires_more") {
+    throw new MedusaError(
+      MedusaError.Types.PAYMENT_REQUIRES_MORE_ERROR,
+      "More information is required for payment",
+    );
+  }
+  if (failure !== null && !MedusaError.isMedusaError(failure)) throw failure;
+  throw new MedusaError(MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR, "Payment authorization failed");
+}

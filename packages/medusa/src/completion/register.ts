@@ -1,0 +1,29 @@
+import type { Logger } from "@medusajs/framework/types";
+import { completeCartWorkflow } from "@medusajs/medusa/core-flows";
+import { completeWithGiftcards } from "./complete.js";
+import { voidCompletion } from "./void.js";
+
+type Hook = (handler: typeof completeWithGiftcards, compensate: typeof voidCompletion) => void;
+
+/**
+ * Takes the hook of Medusa's cart completion that charges the cards. One handler per hook and shop is Medusa's rule, so
+ * the second one is taken where another plugin has the first. Without either, orders would be placed that nobody paid,
+ * and Medusa swallows what is thrown here: so the process ends.
+ */
+export function registerCompletion(logger: Logger): void {
+  const hooks = completeCartWorkflow.hooks as unknown as Record<string, Hook | undefined>;
+  for (const name of ["beforePaymentAuthorization", "validate"]) {
+    try {
+      hooks[name]?.(completeWithGiftcards, voidCompletion);
+      if (hooks[name]) return;
+    } catch {
+      // Taken; the next one.
+    }
+  }
+  logger.error(
+    "@giftcard-pay/medusa can't charge gift cards: both hooks of completeCartWorkflow, beforePaymentAuthorization and " +
+      "validate, have a handler already. Call completeWithGiftcards and voidCompletion of @giftcard-pay/medusa/workflows " +
+      "from that handler, and set callsHandlerItself: true. Medusa ends now, so that no order is placed unpaid.",
+  );
+  process.exit(1);
+}

@@ -1,0 +1,82 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
+import { deleteSessions } from "../cart/sessions.js";
+import { contextOf } from "../context/context.js";
+import { nameOf } from "../errors.js";
+import { readSessionPayments, type SessionPayment } from "../medusa-tables/payments.js";
+import { PROVIDER_ID } from "../names.js";
+
+/** What a completion did, as plain data: Medusa keeps it, and `voidCompletion` takes it back. */
+export interface CompletionRecord {
+  cartId: string;
+  /** The charges that it began, each with its payment session. */
+  charges: { sessionId: string; reference: string }[];
+  /** The gift card sessions that go with it: its charges', and one whose charge could not be begun. */
+  sessionIds: string[];
+  /** The remainder's session, once it may be authorized. */
+  remainderSessionId: string | null;
+}
+
+/**
+ * Takes `completeWithGiftcards` back after it, or a later step of the completion, failed: first what is owed to the cards
+ * is written down, then Medusa's payments follow. A part that fails holds back no other. Never throws.
+ */
+export async function voidCompletion(
+  record: CompletionRecord | null | undefined,
+  { container }: { container: MedusaContainer },
+): Promise<void> {
+  if (!record) return;
+  const { engine } = contextOf(container);
+  const tryTo = async (what: string, action: () => Promise<unknown>) => {
+    await action().catch((error: unknown) => {
+      const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+      logger.error(`giftcard: ${what} of cart ${record.cartId} failed: ${nameOf(error)}`);
+    });
+  };
+  for (const { reference } of record.charges) {
+    await tryTo("the reversal", () => engine.void(reference, { orderIsGone: true }));
+  }
+  if (record.sessionIds.length === 0 && record.remainderSessionId === null) return;
+  let doomed: SessionPayment[] = [];
+  await tryTo("reading the payments", async () => {
+    doomed = await readDoomed(container, record);
+  });
+  for (const one of doomed) {
+    await tryTo(`voiding the payment session ${one.session_id}`, () => voidPayment(container, one));
+  }
+}
+
+/** The completion's sessions that go, with their payments. */
+async function readDoomed(
+  container: MedusaContainer,
+  { sessionIds, remainderSessionId }: CompletionRecord,
+): Promise<SessionPayment[]> {
+  const ids = remainderSessionId === null ? sessionIds : [...sessionIds, remainderSessionId];
+  const found = await readSessionPayments(contextOf(container).runSql, ids);
+  return found.filter((one) => one.session_id !== remainderSessionId || mustGo(one));
+}
+
+/**
+ * Whether the remainder's session goes with the cards. One that asks the shopper for more stays, for the next try. One
+ * that is captured stays too: Medusa itself refunds it, and needs its session for that.
+ */
+function mustGo({ payment_id, captured_at, status }: SessionPayment): boolean {
+  return payment_id === null ? status === "pending_authorization" : captured_at === null;
+}
+
+/** Cancels the session's payment, and deletes the session: it would be taken for paid by the next completion. */
+async function voidPayment(container: MedusaContainer, payment: SessionPayment): Promise<void> {
+  const { session_id, provider_id, status, payment_id, canceled_at } = payment;
+  const payments = container.resolve(Modules.PAYMENT);
+  if (payment_id !== null && canceled_at === null) await payments.cancelPayment(payment_id);
+  if (status !== null) await deleteSessions(container, [{ id: session_id, provider_id }]);
+  // Its charge stands in the journal. In the order's list of payments somebody would refund the wrong one.
+  if (payment_id !== null && provider_id === PROVIDER_ID) await softDelete(payments, payment_id);
+}
+
+/** Medusa's payment module has this for each of its models, and lists it in no type. */
+function softDelete(payments: object, paymentId: string): Promise<unknown> {
+  return (payments as { softDeletePayments(ids: string[]): Promise<unknown> }).softDeletePayments([
+    paymentId,
+  ]);
+}

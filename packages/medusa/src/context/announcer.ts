@@ -1,0 +1,70 @@
+import type { ChargeState, ChargeView, TenderChange } from "@giftcard-pay/checkout";
+import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
+import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+
+/** The events that the plugin emits on Medusa's event bus. The README says what they hold. */
+const giftcardEvents = {
+  applied: "giftcard.applied",
+  removed: "giftcard.removed",
+  devalued: "giftcard.devalued",
+  reversed: "giftcard.reversed",
+  needsAttention: "giftcard.needs_attention",
+  orderCanceled: "giftcard.order_canceled",
+  cancelsStopped: "giftcard.cancels_stopped",
+} as const;
+
+const eventOfState: Partial<Record<ChargeState, string>> = {
+  devalued: giftcardEvents.devalued,
+  reversed: giftcardEvents.reversed,
+  needs_attention: giftcardEvents.needsAttention,
+};
+
+export type Announcer = ReturnType<typeof createAnnouncer>;
+
+/** Writes each change of a charge into the log, and tells Medusa's event bus of those that others wait for. */
+export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService) {
+  function emit(name: string, data: object): void {
+    // Nobody's listening may hold up or fail the money flow.
+    void Promise.resolve(eventBus.emit({ name, data }, {})).catch((error: Error) =>
+      logger.warn(`giftcard event=${name} not emitted: ${error.name}`),
+    );
+  }
+
+  return {
+    tender({ event, cartId, tenderId }: TenderChange): void {
+      logger.info(`giftcard ${event} card=${tenderId} cart=${cartId}`);
+      emit(giftcardEvents[event], { cart_id: cartId, card_id: tenderId });
+    },
+    /** Recovery has canceled an order, since nobody had paid it. */
+    orderCanceled({ orderId, cartId, reason }: UnpaidOrder): void {
+      emit(giftcardEvents.orderCanceled, { order_id: orderId, cart_id: cartId, reason });
+    },
+    /** Recovery would cancel so many orders at once that it asks a person first. */
+    cancelsStopped(): void {
+      emit(giftcardEvents.cancelsStopped, {});
+    },
+    charge(charge: ChargeView): void {
+      const { reference, state, cartId, orderId, amountCents, reason } = charge;
+      const order = orderId ? ` order=${orderId}` : "";
+      const why = reason ? ` reason=${reason}` : "";
+      const line = `giftcard reference=${reference} state=${state} amount_cents=${amountCents} cart=${cartId}${order}${why}`;
+      if (state === "needs_attention") logger.warn(line);
+      else logger.info(line);
+      const name = eventOfState[state];
+      if (name) emit(name, payloadOf(charge));
+    },
+  };
+}
+
+/** What an event says of a charge: nothing by which a card or its token could be used. */
+function payloadOf({ reference, cartId, orderId, externalId, lastFour, amountCents, reason }: ChargeView) {
+  return {
+    reference,
+    cart_id: cartId,
+    order_id: orderId,
+    payment_session_id: externalId,
+    last_four: lastFour,
+    amount_cents: amountCents,
+    reason,
+  };
+}

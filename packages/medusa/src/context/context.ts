@@ -1,0 +1,34 @@
+import type { Engine, RunSql, Sealer } from "@giftcard-pay/checkout";
+import type { GiftcardClient } from "@giftcard-pay/client";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { GIFTCARD_MODULE } from "../names.js";
+import type { Announcer } from "./announcer.js";
+import type { CartLeases } from "./cart-leases.js";
+import type { Setup } from "./options.js";
+
+/** The options that the plugin's functions go by; no secret is among them. */
+export type FlowSettings = Pick<
+  Setup,
+  "trustedAddressHeader" | "allowPendingRemainder" | "pendingRemainderLifeMs" | "leaseMs" | "maxCancelsPerRun"
+>;
+
+/** What the plugin's functions share. The module makes it, and Medusa's container holds it. */
+export interface GiftcardContext {
+  /** The money flow, on Medusa's database. */
+  readonly engine: Engine;
+  /** Runs one statement on Medusa's database, and commits it at once. */
+  readonly runSql: RunSql;
+  /** Keeps the shop's jobs apart at a cart's cards and payment, in all its processes. */
+  readonly leases: CartLeases;
+  /** Tells others what happens. */
+  readonly announcer: Announcer;
+  /** For a look at whether the service answers; money moves through the engine alone. */
+  readonly client: GiftcardClient;
+  /** For a count of what is sealed under which key. */
+  readonly sealer: Sealer;
+  readonly settings: FlowSettings;
+}
+
+/** What the plugin's functions share, from Medusa's container or a request's. */
+export const contextOf = (container: MedusaContainer): GiftcardContext =>
+  container.resolve<GiftcardContext>(GIFTCARD_MODULE);

@@ -1,0 +1,136 @@
+import { createSealer, type GuessLimits, type Sealer } from "@giftcard-pay/checkout";
+import { type ClientOptions, createClient, type GiftcardClient } from "@giftcard-pay/client";
+import { z } from "@medusajs/framework/zod";
+
+/** What recovery goes by where the options don't say it. */
+export const defaults = {
+  leaseMs: 120_000,
+  pendingRemainderLifeMs: 7 * 24 * 60 * 60_000,
+  maxCancelsPerRun: 20,
+} as const;
+
+const text = z.string().min(1);
+const milliseconds = z.coerce.number().int().min(1);
+const count = z.coerce.number().int().min(1);
+const address = z.url({ protocol: /^https?$/ });
+
+/** Whole numbers may come as strings, since they often come from the environment. */
+const optionsSchema = z
+  .strictObject({
+    environment: z.enum(["live", "sandbox"]),
+    baseUrl: address.optional(),
+    baseUrls: z.strictObject({ live: address, sandbox: address }).optional(),
+    apiKey: text.optional(),
+    credentials: z.strictObject({ email: text, password: text }).optional(),
+    companyId: z.coerce.number().int().min(1),
+    sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
+    maxCards: z.coerce.number().int().min(1).max(20).optional(),
+    timeoutMs: milliseconds.optional(),
+    tenderLifeMs: milliseconds.optional(),
+    quoteLifeMs: milliseconds.optional(),
+    leaseMs: milliseconds.optional(),
+    guessLimits: z
+      .strictObject({
+        windowMs: milliseconds.optional(),
+        perCart: count.optional(),
+        perAddress: count.optional(),
+        perShop: count.optional(),
+      })
+      .optional(),
+    trustedAddressHeader: z
+      .string()
+      .regex(/^[A-Za-z0-9-]{1,64}$/)
+      .optional(),
+    allowPendingRemainder: z.boolean().optional(),
+    pendingRemainderLifeMs: milliseconds.optional(),
+    maxCancelsPerRun: z.coerce.number().int().min(0).optional(),
+    callsHandlerItself: z.boolean().optional(),
+  })
+  .refine((o) => (o.baseUrl === undefined) !== (o.baseUrls === undefined), {
+    path: ["baseUrls"],
+    error: "Give baseUrls with both addresses, or baseUrl.",
+  })
+  .refine((o) => o.apiKey !== undefined || o.credentials !== undefined, {
+    path: ["apiKey"],
+    error: "Give apiKey, or credentials with email and password.",
+  });
+
+/** The options once checked, with what they make. */
+export interface Setup {
+  readonly client: GiftcardClient;
+  readonly sealer: Sealer;
+  readonly environment: "live" | "sandbox";
+  readonly callsHandlerItself: boolean;
+  /** In lower case; null where no header says the shopper's address. */
+  readonly trustedAddressHeader: string | null;
+  readonly allowPendingRemainder: boolean;
+  readonly pendingRemainderLifeMs: number;
+  readonly maxCancelsPerRun: number;
+  readonly leaseMs: number;
+  readonly limits: {
+    maxCards?: number;
+    tenderLifeMs?: number;
+    quoteLifeMs?: number;
+    guessLimits?: GuessLimits;
+  };
+}
+
+/**
+ * Checks the options.
+ *
+ * @throws {TypeError} naming every faulty option, never its value
+ */
+export function readSetup(options: unknown): Setup {
+  // Medusa writes `database` into every module's options.
+  const { database: _, ...given } =
+    typeof options === "object" && options !== null ? (options as { database?: unknown }) : {};
+  const parsed = optionsSchema.safeParse(given);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(
+      (issue) => `${issue.path.join(".") || "options"}: ${describe(issue)}`,
+    );
+    throw new TypeError(`@giftcard-pay/medusa: wrong options. ${faults.join(" ")}`);
+  }
+  const { timeoutMs: longestCallMs = 10_000, leaseMs: ownedMs = defaults.leaseMs } = parsed.data;
+  if (ownedMs <= longestCallMs)
+    throw new TypeError("@giftcard-pay/medusa: wrong options. leaseMs: must be longer than timeoutMs.");
+  const { environment, callsHandlerItself = false, sealingKeys, ...rest } = parsed.data;
+  const { maxCards, tenderLifeMs, quoteLifeMs, guessLimits, leaseMs = ownedMs, ...others } = rest;
+  const { trustedAddressHeader, allowPendingRemainder = false, ...another } = others;
+  const { maxCancelsPerRun = defaults.maxCancelsPerRun, ...further } = another;
+  const { pendingRemainderLifeMs = defaults.pendingRemainderLifeMs, ...connection } = further;
+  try {
+    return {
+      client: createClient({ environment, ...connection } as ClientOptions),
+      sealer: createSealer({ keys: sealingKeys }),
+      environment,
+      callsHandlerItself,
+      trustedAddressHeader: trustedAddressHeader?.toLowerCase() ?? null,
+      ...{ allowPendingRemainder, pendingRemainderLifeMs, maxCancelsPerRun, leaseMs },
+      limits: withoutUndefined({
+        ...{ maxCards, tenderLifeMs, quoteLifeMs },
+        guessLimits: guessLimits && withoutUndefined(guessLimits),
+      }),
+    };
+  } catch (error) {
+    throw new TypeError(
+      `@giftcard-pay/medusa: wrong options. ${error instanceof Error ? error.message : ""}`,
+    );
+  }
+}
+
+/** zod's own messages of some issues show keys or values; these don't. */
+function describe(issue: z.core.$ZodIssue): string {
+  if (issue.code === "custom") return issue.message;
+  if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}.`;
+  if (issue.code === "invalid_type") return `must be a ${issue.expected}.`;
+  if (issue.code === "invalid_value") return `must be one of: ${issue.values.join(", ")}.`;
+  if (issue.code === "too_small")
+    return `must be at least ${issue.minimum}${issue.origin === "string" ? " character" : ""}.`;
+  if (issue.code === "too_big") return `must be at most ${issue.maximum}.`;
+  return issue.code === "invalid_format" ? "must be an http or https address." : "is not valid.";
+}
+
+function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,157 @@
+import type { RunSql } from "@giftcard-pay/checkout";
+import type { BigNumberInput } from "@medusajs/framework/types";
+import { toCents } from "../amount.js";
+import { PLAN, PROVIDER_ID } from "../names.js";
+
+/** A payment session of the cart's collection, as far as the flow looks at it. */
+export interface SessionView {
+  readonly id: string;
+  readonly provider_id: string;
+  readonly status: string;
+  readonly amountCents: number;
+  readonly metadata: Record<string, unknown> | null;
+  readonly payment: { id: string; captured_at: string | null; canceled_at: string | null } | null;
+}
+
+/** The sessions of a cart's payment collection; without a collection there are none. */
+export interface CartSessions {
+  readonly collectionId: string | null;
+  readonly sessions: readonly SessionView[];
+}
+
+/** An order of a cart, with its total as it was placed. */
+export interface PlacedOrder {
+  readonly order_id: string;
+  readonly currency_code: string;
+  readonly raw_total: BigNumberInput | null;
+}
+
+/** How gift cards concern a cart, for a quick decision; whatever moves money reads again. */
+export interface CartStanding {
+  /** False where no card was ever applied: then no session, payment or order of the cart is the plugin's. */
+  readonly hadCards: boolean;
+  /** Nothing of an earlier completion is left, and the one session is that of a remainder. */
+  readonly isReady: boolean;
+}
+
+interface SessionRow {
+  collection_id: string;
+  id: string | null;
+  provider_id: string;
+  status: string;
+  raw_amount: BigNumberInput;
+  metadata: Record<string, unknown> | null;
+  payment_id: string | null;
+  captured_at: string | null;
+  canceled_at: string | null;
+}
+
+/** Statuses of a session that can still be authorized, or is. */
+export const processable = ["pending", "requires_more", "authorized", "captured", "pending_authorization"];
+
+/**
+ * The cart's payment sessions, oldest first, in one statement: Medusa's query asks four modules one after the other, and
+ * a completion waits for it.
+ *
+ * Reads cart_payment_collection, payment_collection, payment_session and payment.
+ */
+export async function readCartSessions(run: RunSql, cartId: string): Promise<CartSessions> {
+  const rows = (await run(
+    `select c.id as collection_id, s.id, s.provider_id, s.status, s.raw_amount, s.metadata,
+       p.id as payment_id, p.captured_at, p.canceled_at
+     from cart_payment_collection l
+     join payment_collection c on c.id = l.payment_collection_id and c.deleted_at is null
+     left join payment_session s on s.payment_collection_id = c.id and s.deleted_at is null
+     left join payment p on p.payment_session_id = s.id and p.deleted_at is null
+     where l.cart_id = $1 and l.deleted_at is null order by s.created_at, s.id`,
+    [cartId],
+  )) as unknown as SessionRow[];
+  return { collectionId: rows[0]?.collection_id ?? null, sessions: rows.flatMap(toSessions) };
+}
+
+function toSessions(row: SessionRow): SessionView[] {
+  const { id, provider_id, status, metadata, raw_amount, payment_id, captured_at, canceled_at } = row;
+  if (id === null) return [];
+  const payment = payment_id === null ? null : { id: payment_id, captured_at, canceled_at };
+  return [{ id, provider_id, status, metadata, amountCents: toCents(raw_amount), payment }];
+}
+
+/**
+ * How gift cards concern a cart, in one statement.
+ *
+ * Reads cart, order_cart, cart_payment_collection, payment_session and payment, beside the cart's tenders.
+ */
+export async function readStanding(run: RunSql, cartId: string): Promise<CartStanding> {
+  const [row] = await run(
+    `with tender as (select state from giftcard_tender where cart_id = $1),
+     session as (
+       select s.provider_id, s.status, s.metadata ? '${PLAN}' as is_remainder, p.canceled_at
+       from cart_payment_collection l
+       join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
+       left join payment p on p.payment_session_id = s.id and p.deleted_at is null
+       where l.cart_id = $1 and l.deleted_at is null
+     )
+     select exists (select 1 from tender) as had_cards,
+       not exists (select 1 from tender where state = 'charging')
+         and exists (select 1 from cart where id = $1 and completed_at is null and deleted_at is null)
+         and not exists (select 1 from order_cart where cart_id = $1 and deleted_at is null)
+         and (select count(*) = 1 and bool_and(
+           provider_id <> $2 and status = any($3::text[]) and is_remainder and canceled_at is null
+         ) from session) as is_ready`,
+    [cartId, PROVIDER_ID, processable],
+  );
+  return { hadCards: row?.had_cards === true, isReady: row?.is_ready === true };
+}
+
+/**
+ * The cart's orders, with their totals as they were placed: one, or several while processes complete the cart at once.
+ *
+ * Reads order_cart, order and order_summary.
+ */
+export async function readPlacedOrders(run: RunSql, cartId: string): Promise<PlacedOrder[]> {
+  const rows = await run(
+    `select l.order_id, o.currency_code, s.totals -> 'raw_current_order_total' as raw_total
+     from order_cart l left join "order" o on o.id = l.order_id
+     left join order_summary s on s.order_id = o.id and s.version = o.version and s.deleted_at is null
+     where l.cart_id = $1 and l.deleted_at is null`,
+    [cartId],
+  );
+  return rows as unknown as PlacedOrder[];
+}
+
+/**
+ * The order that the cart became, or several while processes complete it at once, which ends with one or none.
+ *
+ * Reads order_cart.
+ */
+export async function ordersOfCart(run: RunSql, cartId: string): Promise<string[]> {
+  const statement = "select order_id from order_cart where cart_id = $1 and deleted_at is null";
+  return (await run(statement, [cartId])).map((row) => String(row.order_id));
+}
+
+/**
+ * The cart that an order was, or null where there was none, or no card was ever on it.
+ *
+ * Reads order_cart, beside the cart's tenders.
+ */
+export async function cartOfOrder(run: RunSql, orderId: string): Promise<string | null> {
+  const [row] = await run(
+    `select cart_id from order_cart placed where order_id = $1 and deleted_at is null
+       and (select count(*) from giftcard_tender where cart_id = placed.cart_id) > 0`,
+    [orderId],
+  );
+  return row ? String(row.cart_id) : null;
+}
+
+/**
+ * The cart that a payment collection belongs to, or null.
+ *
+ * Reads cart_payment_collection.
+ */
+export async function cartOfCollection(run: RunSql, collectionId: string): Promise<string | null> {
+  const [row] = await run(
+    "select cart_id from cart_payment_collection where payment_collection_id = $1 and deleted_at is null",
+    [collectionId],
+  );
+  return row ? String(row.cart_id) : null;
+}

@@ -1,0 +1,157 @@
+import { type ChargeState, heldStates, type RunSql } from "@giftcard-pay/checkout";
+import type { BigNumberInput } from "@medusajs/framework/types";
+import { toCents } from "../amount.js";
+import { PROVIDER_ID } from "../names.js";
+
+/** What people did to an order. What they did is theirs: such an order is never canceled by itself. */
+export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";
+
+/** A payment that Medusa thinks is held or taken. */
+export interface HeldPayment {
+  readonly id: string;
+  readonly isGiftcard: boolean;
+  /** Captured and not refunded, in major units; null where nothing was captured. */
+  readonly capturedLeft: BigNumberInput | null;
+}
+
+/** What an order was paid by, read at the moment of the call; of gift cards, the journal decides. */
+export interface OrderPayment {
+  readonly orderId: string;
+  /** null where the order never was a cart. */
+  readonly cartId: string | null;
+  readonly isCanceled: boolean;
+  /** The total as the order was placed, whatever was edited since; null where Medusa doesn't say it. */
+  readonly totalCents: number | null;
+  /** Since when it is written down that the order was paid, or null. */
+  readonly paidAt: Date | null;
+  /**
+   * Every payment that was ever authorized and not voided, whatever was refunded since the order was placed. What was
+   * refunded before that belonged to an earlier try, and paid nothing of this order.
+   */
+  readonly paidCents: number;
+  /** What other methods have accepted and settle later. */
+  readonly pendingCents: number;
+  readonly touches: readonly Touch[];
+  /** Of a canceled order, nothing should be held. */
+  readonly heldPayments: readonly HeldPayment[];
+  /** Sessions without a payment: nobody may pay by them any more once the order is given up. */
+  readonly openSessionIds: readonly string[];
+}
+
+const EDITS = "'edit', 'exchange', 'claim', 'return_request', 'return_receive', 'credit_line'";
+const sumOf = (table: string) =>
+  `(select sum((raw_amount ->> 'value')::numeric) from ${table} where payment_id = p.id and deleted_at is null)`;
+const REFUNDED_BEFORE = `coalesce((select sum((raw_amount ->> 'value')::numeric) from refund
+  where payment_id = p.id and deleted_at is null and created_at < o.created_at), 0)`;
+const byPeople = (table: string) =>
+  `(select count(*) from ${table} where payment_id = p.id and deleted_at is null and created_by is not null) > 0`;
+
+/**
+ * By id alone, and with counts where `exists` would do: so PostgreSQL looks at these orders, and never through a table.
+ * Medusa keeps a summary for each version of an order; version 1 is the order as it was placed.
+ */
+const STATEMENT = `
+select o.id, cart.cart_id, o.status, o.canceled_at is not null as is_canceled, fact.paid_at,
+  coalesce(fact.total_cents, placed.total_cents) as total_cents, payment.all as payments, session.all as sessions,
+  (select count(*) from order_fulfillment l join fulfillment f on f.id = l.fulfillment_id
+    where l.order_id = o.id and l.deleted_at is null and f.canceled_at is null and f.deleted_at is null) > 0 as is_fulfilled,
+  (select count(*) from order_change where order_id = o.id and status = 'confirmed' and deleted_at is null
+    and change_type in (${EDITS})) > 0 as is_edited
+from unnest($1::text[]) wanted (id)
+cross join lateral (select id, status, canceled_at, created_at from "order"
+  where id = wanted.id and deleted_at is null offset 0) o
+left join lateral (select cart_id from order_cart where order_id = o.id and deleted_at is null limit 1) cart on true
+left join lateral (select paid_at, total_cents from giftcard_order where order_id = o.id offset 0) fact on true
+left join lateral (
+  select round((totals -> 'raw_current_order_total' ->> 'value')::numeric * 100) as total_cents from order_summary
+  where order_id = o.id and version = 1 and deleted_at is null limit 1
+) placed on true
+left join lateral (
+  select json_agg(json_build_object('id', p.id, 'provider', p.provider_id, 'amount',
+    ((p.raw_amount ->> 'value')::numeric - ${REFUNDED_BEFORE})::text,
+    'isCanceled', p.canceled_at is not null, 'captured', ${sumOf("capture")}::text, 'refunded', ${sumOf("refund")}::text,
+    'wasCaptured', ${byPeople("capture")}, 'wasRefunded', ${byPeople("refund")},
+    'left', (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text,
+    'state', charge.state, 'reason', charge.reason)) as all
+  from order_payment_collection l
+  join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
+  left join giftcard_charge charge on charge.external_id = p.payment_session_id
+  where l.order_id = o.id and l.deleted_at is null
+) payment on true
+left join lateral (
+  select json_agg(json_build_object('id', s.id, 'status', s.status, 'amount', s.raw_amount ->> 'value')) as all
+  from order_payment_collection l
+  join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
+  where l.order_id = o.id and l.deleted_at is null
+    and (select count(*) from payment where payment_session_id = s.id and deleted_at is null) = 0
+) session on true`;
+
+interface PaymentRow {
+  id: string;
+  provider: string;
+  amount: string;
+  isCanceled: boolean;
+  captured: string | null;
+  refunded: string | null;
+  wasCaptured: boolean;
+  wasRefunded: boolean;
+  left: string | null;
+  state: ChargeState | null;
+  reason: string | null;
+}
+
+interface SessionRow {
+  id: string;
+  status: string;
+  amount: string;
+}
+
+/**
+ * What orders were paid by, in one statement. Those that aren't there (any more) are left out.
+ *
+ * Reads order, order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection, payment,
+ * payment_session, capture and refund, beside the charges and giftcard_order.
+ */
+export async function readOrderPayments(run: RunSql, orderIds: readonly string[]): Promise<OrderPayment[]> {
+  if (orderIds.length === 0) return [];
+  return (await run(STATEMENT, [[...new Set(orderIds)]])).map(toOrderPayment);
+}
+
+/** The same of one order; null when there is no such order (any more). */
+export async function readOrderPayment(run: RunSql, orderId: string): Promise<OrderPayment | null> {
+  return (await readOrderPayments(run, [orderId]))[0] ?? null;
+}
+
+/** Of a card that is charged, or was until somebody refunded it. */
+const wasCharged = ({ state, reason, refunded }: PaymentRow) =>
+  state !== null && (heldStates.includes(state) || reason === "refunded" || refunded !== null);
+
+function toOrderPayment(row: Record<string, unknown>): OrderPayment {
+  const payments = (row.payments ?? []) as PaymentRow[];
+  const sessions = (row.sessions ?? []) as SessionRow[];
+  const sum = (rows: readonly { amount: string }[]) =>
+    rows.reduce((total, { amount }) => total + toCents(amount), 0);
+  const paid = payments.filter((p) => !p.isCanceled && (p.provider !== PROVIDER_ID || wasCharged(p)));
+  const isHeld = (p: PaymentRow) => !p.isCanceled && (p.left === null || Number(p.left) > 0);
+  const touches: [Touch, unknown][] = [
+    ["fulfilled", row.is_fulfilled],
+    ["edited", row.is_edited],
+    ["captured", payments.some(({ wasCaptured }) => wasCaptured)],
+    ["refunded", payments.some(({ wasRefunded }) => wasRefunded)],
+    ["completed", row.status === "completed" || row.status === "archived"],
+  ];
+  return {
+    orderId: String(row.id),
+    cartId: row.cart_id as string | null,
+    isCanceled: row.is_canceled === true || row.status === "canceled",
+    totalCents: row.total_cents === null ? null : Number(row.total_cents),
+    paidAt: row.paid_at as Date | null,
+    paidCents: sum(paid),
+    pendingCents: sum(sessions.filter(({ status }) => status === "pending_authorization")),
+    touches: touches.flatMap(([touch, isSo]) => (isSo === true ? [touch] : [])),
+    heldPayments: payments
+      .filter(isHeld)
+      .map(({ id, provider, left }) => ({ id, isGiftcard: provider === PROVIDER_ID, capturedLeft: left })),
+    openSessionIds: sessions.map(({ id }) => id),
+  };
+}

@@ -1,0 +1,90 @@
+import type { RunSql } from "@giftcard-pay/checkout";
+import type { OrderPayment } from "./order-payment.js";
+
+/**
+ * What people call these orders, `#12`, by id.
+ *
+ * Reads order.
+ */
+export async function readOrderNames(
+  run: RunSql,
+  orderIds: readonly string[],
+): Promise<Record<string, string>> {
+  if (orderIds.length === 0) return {};
+  const rows = await run(`select id, display_id from "order" where id = any($1::text[])`, [
+    [...new Set(orderIds)],
+  ]);
+  return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
+}
+
+/**
+ * Writes down that an order was paid, for the total as it was placed. Nothing automatic cancels, voids or refunds it from
+ * then on. A canceled order isn't written down: what is paid to it later goes back.
+ *
+ * Reads order; writes giftcard_order.
+ */
+export async function notePaid(run: RunSql, { orderId, cartId, totalCents }: OrderPayment): Promise<void> {
+  await run(
+    `insert into giftcard_order (order_id, cart_id, total_cents, paid_at)
+     select $1, $2, $3, now() where (select count(*) from "order" where id = $1 and canceled_at is null) = 1
+     on conflict (order_id) do update set paid_at = coalesce(giftcard_order.paid_at, excluded.paid_at)`,
+    [orderId, cartId, totalCents],
+  );
+}
+
+/**
+ * The cart's only order, where the session's payment is in force; or null.
+ *
+ * Reads order_cart and payment.
+ */
+export async function orderWithPayment(
+  run: RunSql,
+  cartId: string,
+  sessionId: string,
+): Promise<string | null> {
+  const orders = await run(
+    `select order_id, (select count(*) from payment where payment_session_id = $2 and canceled_at is null
+       and deleted_at is null) > 0 as has_payment
+     from order_cart where cart_id = $1 and deleted_at is null`,
+    [cartId, sessionId],
+  );
+  const [order] = orders;
+  return orders.length === 1 && order?.has_payment === true ? String(order.order_id) : null;
+}
+
+const OPEN_CHANGE = `select 1 from order_change
+  where order_id = o.id and status in ('pending', 'requested') and deleted_at is null`;
+
+/**
+ * Whether an edit, return, exchange, claim or transfer of the order is open.
+ *
+ * Reads order and order_change.
+ */
+export async function hasOpenChange(run: RunSql, orderId: string): Promise<boolean> {
+  const rows = await run(`select 1 from "order" o where o.id = $1 and exists (${OPEN_CHANGE})`, [orderId]);
+  return rows.length > 0;
+}
+
+/**
+ * Whether such a change is open of the order that a payment is of, and this refund is more than the order owes.
+ *
+ * Reads payment, order_payment_collection, order, order_summary and order_change.
+ *
+ * @param amount in major units; null for all of the payment
+ */
+export async function refundNeedsChange(
+  run: RunSql,
+  paymentId: string,
+  amount: number | null,
+): Promise<boolean> {
+  const rows = await run(
+    `select 1 from payment p
+     join order_payment_collection l on l.payment_collection_id = p.payment_collection_id and l.deleted_at is null
+     join "order" o on o.id = l.order_id
+     left join order_summary s on s.order_id = o.id and s.version = o.version and s.deleted_at is null
+     where p.id = $1 and exists (${OPEN_CHANGE})
+       and coalesce($2::numeric, p.amount) > greatest(0, -coalesce((s.totals ->> 'pending_difference')::numeric, 0))`,
+    [paymentId, amount],
+  );
+  return rows.length > 0;
+}

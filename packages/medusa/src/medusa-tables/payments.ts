@@ -1,0 +1,139 @@
+import type { PaymentQuery, RunSql, ShopPayment } from "@giftcard-pay/checkout";
+import { PROVIDER_ID } from "../names.js";
+
+/** A payment session and its payment, as far as they are still there. */
+export interface SessionPayment {
+  readonly session_id: string;
+  readonly provider_id: string;
+  /** null where the session is gone: another process may have deleted it while its payment was made. */
+  readonly status: string | null;
+  readonly payment_id: string | null;
+  readonly captured_at: Date | null;
+  readonly canceled_at: Date | null;
+}
+
+/** What Medusa thinks of a payment. */
+export interface PaymentStanding {
+  readonly isCanceled: boolean;
+  readonly isRefunded: boolean;
+  /** Captured and not refunded, in major units; null where nothing was captured. */
+  readonly capturedLeft: string | null;
+}
+
+const sumOf = (table: string) =>
+  `(select sum((raw_amount ->> 'value')::numeric) from ${table} where payment_id = p.id and deleted_at is null)`;
+
+/** What Medusa thinks of the payment `p`, for a subquery. */
+export const PAYMENT_STANDING = `select p.canceled_at is not null as is_canceled,
+  (select count(*) from refund where payment_id = p.id and deleted_at is null) > 0 as is_refunded,
+  (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text as captured_left`;
+
+/**
+ * What Medusa thinks of a payment, or null where there is none.
+ *
+ * Reads payment, capture and refund.
+ */
+export async function readPaymentStanding(run: RunSql, paymentId: string): Promise<PaymentStanding | null> {
+  const [row] = await run(
+    `select standing.* from payment p cross join lateral (${PAYMENT_STANDING}) standing where id = $1`,
+    [paymentId],
+  );
+  if (!row) return null;
+  return {
+    isCanceled: row.is_canceled === true,
+    isRefunded: row.is_refunded === true,
+    capturedLeft: row.captured_left === null ? null : String(row.captured_left),
+  };
+}
+
+/**
+ * The amount of a session's payment, in major units with its fractions of a cent; null where there is no payment.
+ *
+ * Reads payment.
+ */
+export async function readPaymentAmount(run: RunSql, sessionId: string): Promise<string | null> {
+  const [row] = await run(
+    "select amount::text from payment where payment_session_id = $1 and deleted_at is null",
+    [sessionId],
+  );
+  return row ? String(row.amount) : null;
+}
+
+/**
+ * These sessions with their payments. Of a session that isn't there any more, its payment may be.
+ *
+ * Reads payment_session and payment.
+ */
+export async function readSessionPayments(
+  run: RunSql,
+  sessionIds: readonly string[],
+): Promise<SessionPayment[]> {
+  const rows = await run(
+    `select wanted.id as session_id, s.status, coalesce(p.provider_id, s.provider_id) as provider_id,
+       p.id as payment_id, p.captured_at, p.canceled_at
+     from unnest($1::text[]) wanted (id)
+     left join payment_session s on s.id = wanted.id and s.deleted_at is null
+     left join payment p on p.payment_session_id = wanted.id and p.deleted_at is null`,
+    [sessionIds],
+  );
+  return rows as unknown as SessionPayment[];
+}
+
+/**
+ * Whether the collection is an order's, and one of its sessions holds or took money for that, or promises to.
+ *
+ * Reads payment_session, payment, order_payment_collection, cart_payment_collection and cart.
+ */
+export async function paysOrder(run: RunSql, collectionId: string): Promise<boolean> {
+  const [row] = await run(
+    `select exists (
+         select 1 from payment_session s
+         left join payment p on p.payment_session_id = s.id and p.deleted_at is null
+         where s.payment_collection_id = $1 and s.deleted_at is null
+           and (s.status = 'pending_authorization' or (p.id is not null and p.canceled_at is null))
+       ) and (
+         exists (select 1 from order_payment_collection
+           where payment_collection_id = $1 and deleted_at is null)
+         or exists (select 1 from cart_payment_collection l
+           join cart on cart.id = l.cart_id and cart.completed_at is not null
+           where l.payment_collection_id = $1 and l.deleted_at is null)
+       ) as pays`,
+    [collectionId],
+  );
+  return row?.pays === true;
+}
+
+/**
+ * Medusa's gift card payments, one for each charge, oldest first.
+ *
+ * Reads payment, order_payment_collection, capture and refund.
+ *
+ * @param query those of these sessions, and all that were made in this time
+ */
+export async function readGiftcardPayments(
+  run: RunSql,
+  { from, to, externalIds }: PaymentQuery,
+): Promise<ShopPayment[]> {
+  const sum = (table: string) =>
+    `(select coalesce(sum(amount), 0) from ${table} where payment_id = p.id and deleted_at is null)`;
+  const rows = await run(
+    `select p.id, p.payment_session_id as external_id, link.order_id, p.canceled_at is not null as is_canceled,
+       round(p.amount * 100)::integer as amount_cents, round(${sum("capture")} * 100)::integer as captured_cents,
+       round(${sum("refund")} * 100)::integer as refunded_cents
+     from payment p left join order_payment_collection link
+       on link.payment_collection_id = p.payment_collection_id and link.deleted_at is null
+     where p.provider_id = $1 and p.deleted_at is null
+       and (p.payment_session_id = any($2::text[]) or (p.created_at >= $3 and p.created_at < $4))
+     order by p.created_at, p.id`,
+    [PROVIDER_ID, externalIds, from, to],
+  );
+  return rows.map((row) => ({
+    id: String(row.id),
+    externalId: String(row.external_id),
+    orderId: row.order_id as string | null,
+    amountCents: Number(row.amount_cents),
+    capturedCents: Number(row.captured_cents),
+    refundedCents: Number(row.refunded_cents),
+    isCanceled: row.is_canceled as boolean,
+  }));
+}

@@ -1,0 +1,4 @@
+import type { ChargeState } from "@giftcard-pay/checkout";
+
+/** States of a charge as SQL literals: `'committed', 'captured'`. */
+export const stateList = (states: readonly ChargeState[]) => states.map((state) => `'${state}'`).join(", ");

@@ -1,0 +1,83 @@
+import { orderedStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { SCANNED, type Scan } from "./scan.js";
+import { stateList } from "./state-list.js";
+
+/** A capture or refund of a gift card payment that its order doesn't know of. */
+export interface UnrecordedPayment {
+  readonly reference: string;
+  readonly state: string;
+  readonly orderId: string;
+  readonly currency: string;
+  readonly kind: "capture" | "refund";
+  readonly entryId: string;
+  readonly paymentId: string;
+  /** Whether Medusa knows that the payment is captured. */
+  readonly isCaptured: boolean;
+  /** As Medusa wrote it down, in major units. */
+  readonly amount: string;
+}
+
+const ofKind = (kind: "capture" | "refund") =>
+  `select '${kind}' as kind, id, raw_amount->>'value' as amount, created_at from ${kind}
+   where payment_id = p.id and deleted_at is null`;
+
+/**
+ * Whether the order knows of it: by count, so that PostgreSQL looks at one order and not through the table. Where Medusa
+ * refunds because it cancels the order, it records that by the payment, and not by the refund.
+ */
+const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: string) =>
+  `((select count(*) from order_transaction t where t.reference_id in (${id}, ${paymentId}) and t.reference = ${kind}
+    and t.order_id = ${orderId} and t.deleted_at is null) > 0)`;
+
+/**
+ * Captures and refunds that Medusa began and never finished: it writes them beside the payment first, and into the order
+ * last, and died in between.
+ *
+ * Reads payment, capture, refund, order_transaction and order.
+ */
+export async function findUnrecorded({ run, after, orderId, leaseMs }: Scan): Promise<UnrecordedPayment[]> {
+  const rows = await run(
+    `with ${SCANNED} select charge.reference, charge.state, charge.order_id, p.currency_code, p.id as payment_id, p.captured_at,
+       entry.kind, entry.id, entry.amount
+     from scanned charge
+     cross join lateral (select id, currency_code, captured_at from payment
+       where payment_session_id = charge.external_id and deleted_at is null offset 0) p
+     cross join lateral (${ofKind("capture")} union all ${ofKind("refund")} offset 0) entry
+     where charge.state in (${stateList([...orderedStates, "reversed"])})
+       and entry.created_at < now() - ${sqlInterval("$3")}
+       and not ${isRecordedSql("entry.id", "p.id", "entry.kind", "charge.order_id")}
+       and (select count(*) from "order" where id = charge.order_id and deleted_at is null) = 1
+     order by entry.kind, entry.id`,
+    [after, orderId, leaseMs],
+  );
+  return rows.map((row) => ({
+    reference: String(row.reference),
+    state: String(row.state),
+    orderId: String(row.order_id),
+    currency: String(row.currency_code),
+    kind: row.kind === "refund" ? "refund" : "capture",
+    entryId: String(row.id),
+    paymentId: String(row.payment_id),
+    isCaptured: row.captured_at !== null,
+    amount: String(row.amount),
+  }));
+}
+
+/**
+ * Whether the order knows of a capture or refund.
+ *
+ * Reads order_transaction.
+ */
+export async function isRecorded(
+  run: RunSql,
+  {
+    entryId,
+    paymentId,
+    kind,
+    orderId,
+  }: Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">,
+): Promise<boolean> {
+  const statement = `select ${isRecordedSql("$1", "$2", "$3", "$4")} as done`;
+  const [row] = await run(statement, [entryId, paymentId, kind, orderId]);
+  return row?.done === true;
+}

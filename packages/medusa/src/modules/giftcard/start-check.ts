@@ -1,0 +1,35 @@
+import { type Journal, type RunSql, readSeals, type Sealer } from "@giftcard-pay/checkout";
+import type { Logger } from "@medusajs/framework/types";
+import { checkVersion, TablesError } from "../../journal-tables/version.js";
+
+/** What a start depends on. */
+interface Start {
+  readonly runSql: RunSql;
+  readonly journal: Journal;
+  readonly sealer: Sealer;
+  readonly logger: Logger;
+}
+
+/**
+ * Ends Medusa where the tables aren't those with which this release works, or where something living is sealed under a key
+ * that isn't configured: the charge of an order that is canceled later could not be reversed. Medusa swallows what is thrown at
+ * this moment, so the process ends.
+ */
+export async function checkStart({ runSql, journal, sealer, logger }: Start): Promise<void> {
+  const failure = await findFailure(runSql, journal, sealer).catch((error: { code?: string }) =>
+    error instanceof TablesError ? error.message : `the journal can't be read (${error.code}).`,
+  );
+  if (failure === null) return;
+  logger.error(`@giftcard-pay/medusa can't start: ${failure}`);
+  process.exit(1);
+}
+
+async function findFailure(run: RunSql, journal: Journal, sealer: Sealer): Promise<string | null> {
+  await checkVersion(run);
+  const { unopenable, missingKeyIds } = await readSeals(journal, sealer);
+  if (unopenable === 0) return null;
+  return (
+    `${unopenable} cards and cancel tokens are sealed under keys that are not configured: ${missingKeyIds.join(", ")}. ` +
+    "Add them to sealingKeys, behind the newest; `npx giftcard-medusa reseal` then makes them dispensable."
+  );
+}

@@ -1,0 +1,119 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { noteIfPaid } from "../completion/paid-orders.js";
+import { contextOf } from "../context/context.js";
+import {
+  findChargedCanceled,
+  findClosed,
+  findOrderless,
+  findReopened,
+  findUnnoted,
+} from "../medusa-tables/charged-orders.js";
+import type { Scan } from "../medusa-tables/scan.js";
+import {
+  findCanceledRemainders,
+  findCardsBesideOrders,
+  findLapsedRemainders,
+  type UnpaidOrder,
+} from "../medusa-tables/unpaid-orders.js";
+import { findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
+import type { CancelBudget } from "./cancel-limit.js";
+import { reverseCanceled } from "./canceled-orders.js";
+import type { JobKey, JobKind } from "./failing-jobs.js";
+import { voidOrderless } from "./orderless-charges.js";
+import { findPendingCancellations } from "./pending-cancellations.js";
+import { closeCart, openCart } from "./reopened-carts.js";
+import { endUnpaidOrder } from "./unpaid-orders.js";
+import { recordPayment } from "./unrecorded-payments.js";
+
+/** One thing to be done. */
+export interface RecoveryTask extends JobKey {
+  /** @returns true when it canceled its order */
+  end(container: MedusaContainer, budget?: CancelBudget): Promise<unknown>;
+}
+
+/** A kind of job, and everything that finds such tasks. A finder only reads, so a dry run can ask it too. */
+export interface RecoveryJob {
+  readonly kind: Exclude<JobKind, "scan">;
+  readonly finders: readonly ((scan: Scan) => Promise<RecoveryTask[]>)[];
+}
+
+/** Everything that finds orders which may have to be canceled. */
+export const unpaidOrderFinders: readonly ((scan: Scan) => Promise<UnpaidOrder[]>)[] = [
+  findPendingCancellations,
+  findCardsBesideOrders,
+  findLapsedRemainders,
+  findCanceledRemainders,
+];
+
+const leaseOf = (container: MedusaContainer) => contextOf(container).settings.leaseMs;
+
+const cancels = (find: (scan: Scan) => Promise<UnpaidOrder[]>) => async (scan: Scan) =>
+  (await find(scan)).map(
+    (order): RecoveryTask => ({
+      ...{ kind: "cancel_order", id: order.orderId, orderId: order.orderId },
+      end: (container, budget) => endUnpaidOrder(container, order, budget),
+    }),
+  );
+
+/** What recovery looks for and does, in this order. Where two finders find the same, the later one is believed. */
+export const recoveryJobs: readonly RecoveryJob[] = [
+  {
+    kind: "note_paid",
+    finders: [
+      async (scan) =>
+        (await findUnnoted(scan)).map((orderId) => ({
+          ...{ kind: "note_paid", id: orderId, orderId },
+          end: () => noteIfPaid(scan.run, [orderId]),
+        })),
+    ],
+  },
+  {
+    kind: "cancel_order",
+    finders: unpaidOrderFinders.map(cancels),
+  },
+  {
+    kind: "reverse",
+    finders: [
+      async (scan) =>
+        (await findChargedCanceled(scan)).map((charge) => ({
+          ...{ kind: "reverse", id: charge.reference, orderId: charge.orderId },
+          end: (container) => reverseCanceled(container, charge, leaseOf(container)),
+        })),
+      async (scan) =>
+        (await findOrderless(scan)).map((charge) => ({
+          ...{ kind: "reverse", id: charge.reference, orderId: charge.orderId },
+          end: (container) => voidOrderless(container, charge),
+        })),
+    ],
+  },
+  {
+    kind: "record_payment",
+    finders: [
+      async (scan) =>
+        (await findUnrecorded(scan)).map((entry) => ({
+          ...{ kind: "record_payment", id: entry.entryId, orderId: entry.orderId },
+          end: (container) => recordPayment(container, entry, leaseOf(container)),
+        })),
+    ],
+  },
+  {
+    kind: "close_cart",
+    finders: [
+      async (scan) =>
+        (await findReopened(scan)).map(({ orderId, cartId }) => ({
+          ...{ kind: "close_cart", id: cartId, orderId },
+          end: (container) => closeCart(container, cartId),
+        })),
+    ],
+  },
+  {
+    kind: "open_cart",
+    finders: [
+      async (scan) =>
+        (await findClosed(scan)).map((cartId) => ({
+          ...{ kind: "open_cart", id: cartId, orderId: null },
+          end: (container) => openCart(container, cartId),
+        })),
+    ],
+  },
+];

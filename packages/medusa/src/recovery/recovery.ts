@@ -1,0 +1,175 @@
+import type { Charge } from "@giftcard-pay/checkout";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { withCartLock } from "../cart/cart-turn.js";
+import { paidOrderOf } from "../completion/paid-orders.js";
+import { contextOf } from "../context/context.js";
+import { takeScanPage } from "../journal-tables/scan-pages.js";
+import type { Scan } from "../medusa-tables/scan.js";
+import { forgetRemainders } from "../medusa-tables/unpaid-orders.js";
+import type { CancelBudget } from "./cancel-limit.js";
+import {
+  type FailingJob,
+  faultOf,
+  forgetJob,
+  forgetOthers,
+  type JobKey,
+  noteFailure,
+  readJob,
+  readKeptJobs,
+} from "./failing-jobs.js";
+import { type RecoveryJob, type RecoveryTask, recoveryJobs } from "./recovery-jobs.js";
+
+/** What a run of recovery did. */
+export interface Recovery {
+  /** The charges that it dealt with, as they are now. */
+  readonly charges: readonly Charge[];
+  /** Orders that it canceled, because nobody had paid them. */
+  readonly canceledOrderIds: readonly string[];
+  /** What it couldn't do; it tries that again in each run. */
+  readonly failed: readonly JobKey[];
+}
+
+/**
+ * Ends what crashes and lost answers left behind: charges whose completion died, reversals that are owed, orders that
+ * were placed and never paid, or canceled or deleted and not reversed, remainders that didn't settle in time, and
+ * captures and refunds that were begun. Safe to run at any time and in several processes at once. What fails stops
+ * nothing else: it is written down with why, shown to people, and tried again.
+ *
+ * @throws when Medusa's database can't be used
+ */
+export async function recoverNow(container: MedusaContainer): Promise<Recovery> {
+  const { runSql: run, settings } = contextOf(container);
+  const { leaseMs, pendingRemainderLifeMs, maxCancelsPerRun } = settings;
+  const failed: JobKey[] = [];
+  const fail = async (key: JobKey, error: unknown) => {
+    failed.push(key);
+    await tellFailure(container, key, error);
+  };
+  const charges = await recoverCharges(container, fail);
+  const scan: Scan = {
+    run,
+    leaseMs,
+    pendingRemainderLifeMs,
+    orderId: null,
+    after: await takeScanPage(run),
+  };
+  const budget: CancelBudget = { left: maxCancelsPerRun };
+  const canceledOrderIds: string[] = [];
+  for (const job of recoveryJobs) {
+    const doAll = async () => {
+      for (const task of await findTasks(job, scan, fail)) {
+        if (await doTask(container, task, fail, budget)) canceledOrderIds.push(String(task.orderId));
+      }
+    };
+    if (job.kind === "cancel_order") await inTurn(container, doAll);
+    else await doAll();
+  }
+  await forgetRemainders(run);
+  return { charges, canceledOrderIds, failed };
+}
+
+/** One run at a time cancels, of all processes: so the limit is that of all. One that waits too long leaves it to the other. */
+async function inTurn(container: MedusaContainer, cancelAll: () => Promise<void>): Promise<void> {
+  let hasBegun = false;
+  const begin = () => {
+    hasBegun = true;
+    return cancelAll();
+  };
+  await withCartLock(container, "recovery", begin).catch((error: unknown) => {
+    if (hasBegun) throw error;
+  });
+}
+
+type Fail = (key: JobKey, error: unknown) => Promise<void>;
+
+async function recoverCharges(container: MedusaContainer, fail: Fail): Promise<Charge[]> {
+  const { engine, runSql: run, settings } = contextOf(container);
+  const key: JobKey = { kind: "scan", id: "charges", orderId: null };
+  try {
+    const charges = await engine.recover({
+      orderOf: (charge) => paidOrderOf(run, charge, settings.allowPendingRemainder),
+    });
+    await forgetJob(run, key);
+    return charges;
+  } catch (error) {
+    await fail(key, error);
+    return [];
+  }
+}
+
+/** All that there is to do of a kind now, but for what a person wants left as it is. */
+async function findTasks({ kind, finders }: RecoveryJob, scan: Scan, fail: Fail): Promise<RecoveryTask[]> {
+  const found = new Map<string, RecoveryTask>();
+  let hasFailed = false;
+  for (const [index, find] of finders.entries()) {
+    const key: JobKey = { kind: "scan", id: `${kind} ${index + 1}`, orderId: null };
+    try {
+      for (const task of await find(scan)) found.set(task.id, task);
+      await forgetJob(scan.run, key);
+    } catch (error) {
+      hasFailed = true;
+      await fail(key, error);
+    }
+  }
+  if (!hasFailed) await forgetOthers(scan.run, kind, [...found.keys()]);
+  const kept = await readKeptJobs(scan.run, kind);
+  return [...found.values()].filter(({ id }) => !kept.has(id));
+}
+
+async function doTask(
+  container: MedusaContainer,
+  task: RecoveryTask,
+  fail: Fail,
+  budget?: CancelBudget,
+): Promise<boolean> {
+  const { runSql: run } = contextOf(container);
+  try {
+    const isCanceled = (await task.end(container, budget)) === true;
+    await forgetJob(run, task);
+    return isCanceled;
+  } catch (error) {
+    await fail(task, error);
+    return false;
+  }
+}
+
+/** Neither the log nor the table being out of order keeps recovery from going on. */
+async function tellFailure(container: MedusaContainer, key: JobKey, error: unknown): Promise<void> {
+  const { runSql: run } = contextOf(container);
+  const { kind, id, orderId } = key;
+  const line = `giftcard recovery job=${kind} id=${id}${orderId === null ? "" : ` order=${orderId}`} failed: ${faultOf(error)}`;
+  container.resolve(ContainerRegistrationKeys.LOGGER).error(line);
+  await noteFailure(run, key, error).catch(() => {});
+}
+
+/**
+ * Tries one failing job now, for a person.
+ *
+ * @returns the job as it is now: null when it is done; undefined where there was no such job
+ */
+export async function retryJob(
+  container: MedusaContainer,
+  { kind, id }: Pick<JobKey, "kind" | "id">,
+): Promise<FailingJob | null | undefined> {
+  const { runSql: run, settings } = contextOf(container);
+  const before = await readJob(run, kind, id);
+  if (!before) return undefined;
+  if (before.orderId === null) {
+    await recoverNow(container);
+    return readJob(run, kind, id);
+  }
+  const fail = (key: JobKey, error: unknown) => tellFailure(container, key, error);
+  const { leaseMs, pendingRemainderLifeMs } = settings;
+  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", orderId: before.orderId };
+  const job = recoveryJobs.find((one) => one.kind === kind);
+  let isFound = false;
+  for (const find of job?.finders ?? []) {
+    for (const task of (await find(scan)).filter((one) => one.id === id && !isFound)) {
+      isFound = true;
+      await doTask(container, task, fail);
+    }
+  }
+  if (!isFound) await forgetJob(run, before);
+  return readJob(run, kind, id);
+}

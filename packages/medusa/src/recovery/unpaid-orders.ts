@@ -1,0 +1,169 @@
+import { chargedStates } from "@giftcard-pay/checkout";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
+import { cancelOrderWorkflow } from "@medusajs/medusa/core-flows";
+import { withCartLock } from "../cart/cart-turn.js";
+import { wasPaid } from "../completion/paid-orders.js";
+import { contextOf } from "../context/context.js";
+import { type OrderPayment, readOrderPayment, type Touch } from "../medusa-tables/order-payment.js";
+import { notePaid } from "../medusa-tables/orders.js";
+import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import { type CancelBudget, mayCancel } from "./cancel-limit.js";
+import {
+  forgetPendingCancellation,
+  handToPerson,
+  isKept,
+  noteCanceled,
+  notePendingCancellation,
+} from "./pending-cancellations.js";
+
+const touchTexts: Record<Touch, string> = {
+  fulfilled: "it is fulfilled",
+  edited: "it was edited",
+  captured: "a payment was captured",
+  refunded: "a payment was refunded",
+  completed: "it is completed",
+};
+
+/** Why an order that nobody paid isn't canceled by itself, in words; null where nothing is in the way. */
+export function whyKept({ touches, totalCents }: OrderPayment): string | null {
+  if (totalCents === null) return "Medusa doesn't say the total for which it was placed";
+  return touches.length === 0 ? null : touches.map((touch) => touchTexts[touch]).join(", ");
+}
+
+/**
+ * Cancels an order that nobody paid, so that nobody ships it, and releases whatever is held for it. First no card of
+ * its cart can be charged any more, then the order is judged, by its total as it was placed. An order that was ever paid
+ * only loses the cards that it didn't need; nothing else of it is touched. One that somebody has worked on, or that
+ * Medusa refuses to cancel, waits for a person, with its payments as they are.
+ *
+ * @param budget how many orders this run of recovery may still cancel
+ * @returns true when the order was canceled now
+ * @throws what the other method or Medusa fails with; called again, it goes on where it stopped
+ */
+export async function endUnpaidOrder(
+  container: MedusaContainer,
+  found: UnpaidOrder,
+  budget?: CancelBudget,
+): Promise<boolean> {
+  const { runSql: run } = contextOf(container);
+  return withCartLock(container, found.cartId, async () => {
+    if (await isKept(run, found.orderId)) return false;
+    const order = { ...found, reason: await notePendingCancellation(run, found) };
+    // A completion that was frozen before it charged a card can't begin any more once its card is off the cart.
+    if (!(await dropCards(container, order.cartId))) return false;
+    const payment = await readOrderPayment(run, order.orderId);
+    if (!payment || payment.paidAt !== null) {
+      await forgetPendingCancellation(run, order.orderId);
+      return false;
+    }
+    if (payment.isCanceled) {
+      await releaseHeld(container, order, payment);
+      await noteCanceled(run, order.orderId);
+      return false;
+    }
+    if (wasPaid(payment, order.reason === "unpaid")) {
+      if (wasPaid(payment, false)) await notePaid(run, payment);
+      await forgetPendingCancellation(run, order.orderId);
+      return false;
+    }
+    return cancelUnpaid(container, order, payment, budget);
+  });
+}
+
+/** @returns false where a charge of one of the cards begins at this very moment */
+async function dropCards(container: MedusaContainer, cartId: string): Promise<boolean> {
+  const { journal } = contextOf(container).engine;
+  for (const { id, state } of await journal.tenders(cartId)) {
+    if (state === "applied" && (await journal.removeTender(cartId, id)) === "charging") return false;
+  }
+  return true;
+}
+
+async function cancelUnpaid(
+  container: MedusaContainer,
+  order: UnpaidOrder,
+  payment: OrderPayment,
+  budget: CancelBudget | undefined,
+): Promise<boolean> {
+  const { runSql: run, announcer } = contextOf(container);
+  const { orderId, cartId, reason } = order;
+  const why = whyKept(payment);
+  if (why !== null) return leaveToPerson(container, orderId, why);
+  const leftBefore = budget?.left;
+  if (!(await mayCancel(container, orderId, budget))) return false;
+  try {
+    // It looks first whether the order can be canceled, and then voids or refunds the payments.
+    await cancelOrderWorkflow(container).run({ input: { order_id: orderId } });
+  } catch (error) {
+    // The budget counts what was canceled.
+    if (budget && leftBefore !== undefined) budget.left = leftBefore;
+    const refusal = error as { type?: string; message: string };
+    if (refusal.type === MedusaError.Types.NOT_ALLOWED)
+      return leaveToPerson(container, orderId, refusal.message);
+    await reverseCards(container, cartId);
+    throw error;
+  }
+  container
+    .resolve(ContainerRegistrationKeys.LOGGER)
+    .warn(`giftcard order=${orderId} cart=${cartId} canceled: it was not paid (${reason})`);
+  announcer.orderCanceled(order);
+  const left = await readOrderPayment(run, orderId);
+  if (left) await releaseHeld(container, order, left);
+  await noteCanceled(run, orderId);
+  return true;
+}
+
+async function leaveToPerson(container: MedusaContainer, orderId: string, why: string): Promise<false> {
+  const { runSql: run } = contextOf(container);
+  if (await handToPerson(run, orderId, why)) {
+    const line = `giftcard order=${orderId} needs attention: it is unpaid and isn't canceled by itself: ${why}`;
+    container.resolve(ContainerRegistrationKeys.LOGGER).warn(line);
+  }
+  return false;
+}
+
+/**
+ * What a canceled order still holds: the cards first, then what other methods hold, then what could still be paid by.
+ * What fails holds nothing else back.
+ *
+ * @throws the first failure, once everything was tried
+ */
+async function releaseHeld(
+  container: MedusaContainer,
+  { cartId }: UnpaidOrder,
+  { heldPayments, openSessionIds }: OrderPayment,
+): Promise<void> {
+  const payments = container.resolve(Modules.PAYMENT);
+  const release = heldPayments
+    .toSorted((a, b) => Number(b.isGiftcard) - Number(a.isGiftcard))
+    .map(
+      ({ id, capturedLeft }) =>
+        () =>
+          capturedLeft === null
+            ? payments.cancelPayment(id)
+            : payments.refundPayment({ payment_id: id, amount: capturedLeft }),
+    );
+  const drop = openSessionIds.map((id) => () => payments.deletePaymentSession(id));
+  await tryAll([() => reverseCards(container, cartId), ...release, ...drop]);
+}
+
+/** Owes every card of the cart its money, which is written down before it is tried. */
+async function reverseCards(container: MedusaContainer, cartId: string): Promise<void> {
+  const { engine } = contextOf(container);
+  const charges = await engine.journal.chargesOfCart(cartId);
+  const charged = charges.filter(({ state }) => chargedStates.includes(state));
+  await tryAll(
+    charged.map(
+      ({ reference }) =>
+        () =>
+          engine.reverse(reference, "canceled"),
+    ),
+  );
+}
+
+async function tryAll(jobs: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const job of jobs) await job().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}

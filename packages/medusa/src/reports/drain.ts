@@ -1,0 +1,51 @@
+import type { RunSql } from "@giftcard-pay/checkout";
+import { countCardsAndActions, OPEN_CHARGES, sumByState } from "../journal-tables/charges.js";
+import { countPendingRemainders } from "../medusa-tables/unpaid-orders.js";
+
+/** What the gift card tables hold, for taking the plugin out. Amounts in cents. */
+export interface Drain {
+  /** What must be over before the tables go: with it, money would be lost track of. */
+  readonly open: {
+    /** By state: how many charges, and what they are about. */
+    readonly charges: Readonly<Record<string, { readonly count: number; readonly cents: number }>>;
+    /** Remainders that another method has promised to pay. */
+    readonly pendingRemainders: number;
+    /** Orders that nobody paid, and that aren't canceled yet. */
+    readonly unpaidOrders: number;
+    /** What recovery fails to do. */
+    readonly failingJobs: number;
+  };
+  /** What is over, and can't be done any more without the tables. */
+  readonly stays: {
+    /** Captured charges: a later refund can't reach the card. */
+    readonly captured: { readonly count: number; readonly cents: number };
+    /** What people decided, and with whom that stands. */
+    readonly decisions: number;
+    /** Cards on carts that aren't ordered: nothing was taken from them. */
+    readonly appliedCards: number;
+  };
+  /** Whether nothing is open. */
+  readonly isEmpty: boolean;
+}
+
+/** Reads what is open and what stays. Changes nothing. */
+export async function readDrain(run: RunSql): Promise<Drain> {
+  const [row] = await run(
+    `select (${OPEN_CHARGES}) as open_charges, (select count(*) from giftcard_unpaid_order where kept_at is null and canceled_at is null) as unpaid_orders,
+       (select count(*) from giftcard_job where kept_at is null) as failing_jobs,
+       (select count(*) from giftcard_unpaid_order where kept_at is not null)
+         + (select count(*) from giftcard_job where kept_at is not null) as kept`,
+    [],
+  );
+  const figure = (name: string) => Number(row?.[name]);
+  const { appliedCards, actions } = await countCardsAndActions(run);
+  const byState = await sumByState(run);
+  const { captured = { count: 0, cents: 0 }, reversed: _, refused: __, taken: ___, ...open } = byState;
+  const pendingRemainders = await countPendingRemainders(run);
+  const [unpaidOrders, failingJobs] = [figure("unpaid_orders"), figure("failing_jobs")];
+  return {
+    open: { charges: open, pendingRemainders, unpaidOrders, failingJobs },
+    stays: { captured, decisions: actions + figure("kept"), appliedCards },
+    isEmpty: figure("open_charges") + pendingRemainders + unpaidOrders + failingJobs === 0,
+  };
+}

@@ -1,0 +1,115 @@
+import { createSqlJournal, type RunSql } from "@giftcard-pay/checkout";
+import { paidOrderOf, wasPaid } from "../completion/paid-orders.js";
+import { everyScanPage } from "../journal-tables/scan-pages.js";
+import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";
+import type { Scan } from "../medusa-tables/scan.js";
+import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import { type CancelStop, readCancelStop } from "../recovery/cancel-limit.js";
+import { type JobKind, readKeptJobs } from "../recovery/failing-jobs.js";
+import { isKept } from "../recovery/pending-cancellations.js";
+import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
+import { whyKept } from "../recovery/unpaid-orders.js";
+
+/** A charge that is due: it is let go (nothing was sent), ended by its key, given to its order, or reloaded. */
+export interface PlannedCharge {
+  readonly reference: string;
+  readonly state: string;
+  readonly cartId: string;
+  readonly orderId: string | null;
+  readonly amountCents: number;
+  readonly next: "let_go" | "end_by_key" | "commit" | "reload";
+}
+
+/** An order beside which something is open: it is canceled, left to a person, or nothing is done. */
+export interface PlannedOrder extends UnpaidOrder {
+  readonly next: "cancel" | "person" | "reverse" | "nothing";
+  /** In words. */
+  readonly why: string;
+}
+
+/** What the next runs of recovery would do, from the database alone. */
+export interface RecoveryPlan {
+  readonly charges: readonly PlannedCharge[];
+  readonly orders: readonly PlannedOrder[];
+  /** What else would be done, each with what it is about. */
+  readonly jobs: readonly { readonly kind: JobKind; readonly id: string; readonly orderId: string | null }[];
+  /** Orders past this number aren't canceled until a person lets recovery go on. */
+  readonly maxCancelsPerRun: number;
+  /** Automatic cancels stand still now; null where they don't. */
+  readonly cancelStop: CancelStop | null;
+}
+
+/** What the plan goes by, as recovery itself does. */
+export type PlanSettings = Pick<Scan, "leaseMs" | "pendingRemainderLifeMs"> & {
+  readonly allowPendingRemainder: boolean;
+  readonly maxCancelsPerRun: number;
+};
+
+/** Reads what recovery would do now. Changes nothing and calls nobody. */
+export async function readRecoveryPlan(run: RunSql, settings: PlanSettings): Promise<RecoveryPlan> {
+  const { leaseMs, pendingRemainderLifeMs, allowPendingRemainder, maxCancelsPerRun } = settings;
+  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", orderId: null };
+  const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
+  for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
+    const kept = await readKeptJobs(run, kind);
+    for (const find of finders) {
+      for (const { id, orderId } of await everyScanPage(scan, find))
+        if (!kept.has(id)) jobs.set(`${kind} ${id}`, { kind, id, orderId });
+    }
+  }
+  return {
+    charges: await planCharges(run, allowPendingRemainder),
+    orders: await planOrders(scan),
+    jobs: [...jobs.values()],
+    ...{ maxCancelsPerRun, cancelStop: await readCancelStop(run) },
+  };
+}
+
+async function planCharges(run: RunSql, mayBePending: boolean): Promise<PlannedCharge[]> {
+  const journal = createSqlJournal(run);
+  const charges: PlannedCharge[] = [];
+  for (let due = await journal.nextDue(""); due; due = await journal.nextDue(due.reference)) {
+    const { reference, state, cartId, orderId, externalId, amountCents } = due;
+    const paid = state === "devalued" ? await paidOrderOf(run, { cartId, externalId }, mayBePending) : null;
+    const isSent = state === "sent" || state === "unknown";
+    const next = state === "intent" ? "let_go" : isSent ? "end_by_key" : "reload";
+    charges.push({
+      ...{ reference, state, cartId, amountCents },
+      ...{ orderId: paid ?? orderId, next: paid === null ? next : "commit" },
+    });
+  }
+  return charges;
+}
+
+async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
+  const found = new Map<string, UnpaidOrder>();
+  for (const find of unpaidOrderFinders) {
+    for (const order of await find(scan)) {
+      // A promise to pay later that is broken stays broken.
+      if ((found.get(order.orderId)?.reason ?? "unpaid") === "unpaid") found.set(order.orderId, order);
+    }
+  }
+  const payments = await readOrderPayments(scan.run, [...found.keys()]);
+  const keptJobs = await readKeptJobs(scan.run, "cancel_order");
+  const plans: PlannedOrder[] = [];
+  for (const payment of payments) {
+    const order = found.get(payment.orderId) as UnpaidOrder;
+    const isLeft = keptJobs.has(order.orderId) || (await isKept(scan.run, order.orderId));
+    plans.push(planOrder(order, payment, isLeft));
+  }
+  return plans;
+}
+
+function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean): PlannedOrder {
+  const plan = (next: PlannedOrder["next"], why: string): PlannedOrder => ({ ...order, next, why });
+  if (isLeft) return plan("nothing", "a person leaves it as it is");
+  if (payment.paidAt !== null) return plan("nothing", "it was paid");
+  if (payment.isCanceled) {
+    const isOver = payment.heldPayments.length === 0 && payment.openSessionIds.length === 0;
+    return isOver ? plan("nothing", "it is canceled") : plan("reverse", "it is canceled, and still held");
+  }
+  if (wasPaid(payment, order.reason === "unpaid")) return plan("nothing", "it is paid, or will be");
+  const why = whyKept(payment);
+  if (why !== null) return plan("person", why);
+  return plan("cancel", order.reason === "unpaid" ? "nobody paid it" : order.reason.replaceAll("_", " "));
+}

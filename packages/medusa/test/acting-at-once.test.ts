@@ -1,0 +1,362 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { livingAmountsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+import type { Answer, Card } from "./support/storefront.js";
+
+let shop: TestShop;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop();
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  await shop.storefront.createProduct("fifty", 50);
+  await shop.storefront.createProduct("sixty", 60);
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+/** Many purchases after each other, on a machine that may be busy. */
+const SLOWLY = 900_000;
+
+const path = (cartId: string) => `/store/giftcard-pay/carts/${cartId}`;
+const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface TestCard extends Card {
+  readonly balance: number;
+}
+async function issue(...balances: number[]): Promise<TestCard[]> {
+  const cards: TestCard[] = [];
+  for (const balance of balances) {
+    cards.push({ ...(await shop.service.issueCard({ balanceCents: balance })), balance });
+  }
+  return cards;
+}
+
+/** A cart with these cards, in this order. */
+async function cartWith(handle: string, cards: readonly TestCard[]) {
+  const cartId = await shop.storefront.createCart(handle);
+  const ids: string[] = [];
+  for (const card of cards) {
+    const { body } = await shop.storefront.apply(cartId, card);
+    ids.push(body.cards.at(-1).id);
+  }
+  const remove = () => shop.storefront.send("DELETE", `${path(cartId)}/cards/${ids[0]}`);
+  return { cartId, cards, ids, remove };
+}
+type CartWith = Awaited<ReturnType<typeof cartWith>>;
+
+const notNow = /^(amount_changed|payment_in_progress|cart_completed)$/;
+
+/**
+ * What the service took is what the order books, which is its total; without an order, nothing was taken. The order is
+ * canceled then, so that the cards are whole again.
+ */
+async function expectExact({ cards }: CartWith, { body }: Answer): Promise<boolean> {
+  const takenCents = async () => {
+    const taken: number[] = [];
+    for (const card of cards) taken.push(card.balance - (await shop.balanceCents(card)));
+    return taken.filter((cents) => cents !== 0).sort((a, b) => b - a);
+  };
+  const taken = await takenCents();
+  if (body.type !== "order") {
+    expect(taken).toEqual([]);
+    expect(body.code, JSON.stringify(body)).toMatch(notNow);
+    return false;
+  }
+  const order = await shop.storefront.order(body.order.id);
+  const booked = livingAmountsOf(order).map((amount) => Math.round(amount * 100));
+  expect(booked).toEqual(taken);
+  expect(booked.reduce((sum, cents) => sum + cents, 0)).toBe(Math.round(order.total * 100));
+  await shop.storefront.ok("POST", `/admin/orders/${body.order.id}/cancel`, {});
+  expect(await takenCents()).toEqual([]);
+  return true;
+}
+
+describe("a card that is removed while the order is placed", () => {
+  test.each([
+    ["fifty", [2000, 5000]],
+    ["sixty", [4000, 1500, 5000]],
+  ])(
+    "leaves an order that books what was charged, or none: %s by %j",
+    async (handle, balances) => {
+      const cards = await issue(...balances);
+      for (const delay of [0, 100, 300, 800]) {
+        const cart = await cartWith(handle, cards);
+        const [completed, removed] = await Promise.all([
+          shop.storefront.complete(cart.cartId),
+          after(delay).then(cart.remove),
+        ]);
+        await expectExact(cart, completed);
+        expect(removed.body.code ?? "cart_completed", JSON.stringify(removed.body)).toMatch(notNow);
+      }
+    },
+    300_000,
+  );
+});
+
+test(
+  "a cart that the cards cover wholly, completed twice at once: both clicks get the order",
+  async () => {
+    const cards = await issue(5000);
+    for (let n = 0; n < 8; n++) {
+      const cart = await cartWith("fifty", cards);
+      const [one, other] = await Promise.all([
+        shop.storefront.complete(cart.cartId),
+        shop.storefront.complete(cart.cartId),
+      ]);
+      expect(one.body, JSON.stringify(one.body)).toMatchObject({ type: "order" });
+      expect(other.body, JSON.stringify(other.body)).toMatchObject({ order: { id: one.body.order.id } });
+      await expectExact(cart, one);
+    }
+  },
+  SLOWLY,
+);
+
+test(
+  "cards, payments and completions at the same moment: every refusal is named",
+  async () => {
+    const { storefront } = shop;
+    const [first, other] = await issue(4000, 5000);
+    for (const delay of [0, 200]) {
+      const cart = await cartWith("sixty", [first as TestCard]);
+      await storefront.initiate(cart.cartId);
+      const answers = await Promise.all([
+        storefront.complete(cart.cartId),
+        after(delay).then(() => storefront.complete(cart.cartId)),
+        after(delay).then(() => storefront.apply(cart.cartId, other as TestCard)),
+        after(delay).then(cart.remove),
+        after(delay).then(() => storefront.initiate(cart.cartId)),
+      ]);
+      for (const { status, body } of answers) {
+        const isNamed = status === 200 || (status < 500 && typeof body.code === "string");
+        expect(isNamed, JSON.stringify(body)).toBe(true);
+      }
+      for (const { body } of answers.filter(({ body }) => body.type === "order").slice(0, 1)) {
+        await storefront.ok("POST", `/admin/orders/${body.order.id}/cancel`, {});
+      }
+    }
+  },
+  SLOWLY,
+);
+
+describe("another method that has taken its money before Medusa knows of it", () => {
+  /** Paid at the bank; Medusa's session is still pending. */
+  async function paidEarly(...balances: number[]) {
+    const cart = await cartWith("sixty", await issue(...balances));
+    const { body } = await shop.storefront.initiate(cart.cartId, "pp_bank_bank", { early: true });
+    return { ...cart, sessionId: body.payment_collection.payment_sessions[0].id as string };
+  }
+  const livingSessions = async (cartId: string) => {
+    const { cart } = await shop.storefront.ok(
+      "GET",
+      `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`,
+    );
+    return cart.payment_collection.payment_sessions.map(({ id }: { id: string }) => id);
+  };
+  const cardsOf = async (cartId: string) =>
+    (await shop.storefront.ok("GET", path(cartId))).cards.map(({ id }: { id: string }) => id);
+
+  test("refuses a further card, leaves the cart as it was, and the order is placed", async () => {
+    const cart = await paidEarly();
+    const card = await shop.service.issueCard({ balanceCents: 5000 });
+    const quoted = await shop.storefront.send("POST", `${path(cart.cartId)}/quote`, {
+      cardNumber: card.cardNumber,
+      pin: card.pin,
+    });
+    for (const request of [
+      { quoteId: quoted.body.quoteId },
+      { cardNumber: card.cardNumber, pin: card.pin },
+    ]) {
+      const applied = await shop.storefront.send("POST", `${path(cart.cartId)}/cards`, request);
+      expect(applied).toMatchObject({ status: 409, body: { code: "payment_in_progress" } });
+      expect(await cardsOf(cart.cartId)).toEqual([]);
+      expect(await livingSessions(cart.cartId)).toEqual([cart.sessionId]);
+    }
+    const completed = await shop.storefront.complete(cart.cartId);
+    expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
+    expect(livingAmountsOf(await shop.storefront.order(completed.body.order.id))).toEqual([60]);
+    expect(await shop.balanceCents(card)).toBe(5000);
+  });
+
+  test("refuses that a card is removed, or the payment started anew, and the order is placed", async () => {
+    const cart = await paidEarly(4000);
+    const removed = await cart.remove();
+    expect(removed).toMatchObject({ status: 409, body: { code: "payment_in_progress" } });
+    expect(await cardsOf(cart.cartId)).toEqual(cart.ids);
+    const started = await shop.storefront.initiate(cart.cartId);
+    expect(started).toMatchObject({ status: 400, body: { code: "payment_in_progress" } });
+    expect(await livingSessions(cart.cartId)).toEqual([cart.sessionId]);
+    const completed = await shop.storefront.complete(cart.cartId);
+    expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
+    expect(livingAmountsOf(await shop.storefront.order(completed.body.order.id))).toEqual([40, 20]);
+    expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(0);
+  });
+
+  test("doesn't leave the cart without a way out when the card's time runs out: it is entered again", async () => {
+    const cart = await paidEarly(4000);
+    const card = cart.cards[0] as TestCard;
+    await database.query("update giftcard_tender set expires_at = now() where cart_id = $1", [cart.cartId]);
+    const refused = await shop.storefront.complete(cart.cartId);
+    expect(refused.body).toMatchObject({ code: "applied_card_expired" });
+    expect((await shop.storefront.apply(cart.cartId, card)).status).toBe(200);
+    expect(await livingSessions(cart.cartId)).toEqual([cart.sessionId]);
+    const completed = await shop.storefront.complete(cart.cartId);
+    expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
+    expect(livingAmountsOf(await shop.storefront.order(completed.body.order.id))).toEqual([40, 20]);
+    expect(await shop.balanceCents(card)).toBe(0);
+  });
+});
+
+test.each([
+  { what: "with a card", balances: [4000], sessions: 2 },
+  { what: "without a card", balances: [], sessions: 1 },
+  { what: "that a bank pays later", balances: [], sessions: 1, data: { behaviour: "pending_authorization" } },
+])(
+  "a payment that is started after an order $what is refused, and the order keeps its money",
+  async (row) => {
+    const { storefront } = shop;
+    const cart = await cartWith("sixty", await issue(...row.balances));
+    const { body } = await storefront.initiate(cart.cartId, "pp_bank_bank", row.data);
+    const collection = body.payment_collection;
+    const completed = await storefront.complete(cart.cartId);
+    expect(completed.body.type).toBe("order");
+    const sessions = async () =>
+      (
+        await database.query(
+          "select id, status::text from payment_session where payment_collection_id = $1 and deleted_at is null order by id",
+          [collection.id],
+        )
+      ).rows;
+    const before = await sessions();
+    expect(before).toHaveLength(row.sessions);
+    for (const who of ["store", "admin"]) {
+      const at = `/${who}/payment-collections/${collection.id}/payment-sessions`;
+      const started = await storefront.send("POST", at, { provider_id: "pp_bank_bank" });
+      expect(started).toMatchObject({ status: 400, body: { code: "cart_completed" } });
+      expect(await sessions()).toEqual(before);
+    }
+  },
+);
+
+test("a cart that became free beside a card whose time has run out is completed", async () => {
+  const { storefront } = shop;
+  await storefront.createProduct("gratis", 0);
+  const cart = await cartWith("sixty", await issue(4000));
+  await storefront.addItem(cart.cartId, "gratis");
+  await database.query("update giftcard_tender set expires_at = now() where cart_id = $1", [cart.cartId]);
+  const { items } = (await storefront.ok("GET", `/store/carts/${cart.cartId}`)).cart;
+  const paid = items.find((item: { unit_price: number }) => item.unit_price === 60);
+  await storefront.ok("DELETE", `/store/carts/${cart.cartId}/line-items/${paid.id}`);
+  const completed = await storefront.complete(cart.cartId);
+  expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
+  expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(4000);
+});
+
+test("without a payment for what the cards leave, a completion is refused by our code, not by Medusa's words", async () => {
+  const { storefront } = shop;
+  const left = await cartWith("sixty", await issue(4000));
+  expect(await storefront.complete(left.cartId)).toMatchObject({
+    status: 400,
+    body: { code: "amount_changed" },
+  });
+  await storefront.initiate(left.cartId);
+  await left.remove();
+  expect(await storefront.complete(left.cartId)).toMatchObject({
+    status: 400,
+    body: { code: "amount_changed" },
+  });
+});
+
+test("a session that goes just after the cart was found ready: refused by our code too", async () => {
+  const { storefront } = shop;
+  const cart = await cartWith("sixty", await issue(4000));
+  await storefront.initiate(cart.cartId);
+  // The turn at the cart is what a completion takes last before Medusa begins.
+  await database.query(`create function drop_sessions() returns trigger language plpgsql as $$ begin
+    delete from payment_session s using cart_payment_collection l
+      where l.cart_id = new.cart_id and s.payment_collection_id = l.payment_collection_id;
+    return new; end $$`);
+  await database.query(`create trigger drop_sessions after insert on giftcard_cart_lease for each row
+    when (new.cart_id = '${cart.cartId}') execute function drop_sessions()`);
+  expect(await storefront.complete(cart.cartId)).toMatchObject({
+    status: 400,
+    body: { code: "amount_changed", type: "not_allowed" },
+  });
+  await database.query("drop function drop_sessions cascade");
+  await storefront.initiate(cart.cartId);
+  expect((await storefront.complete(cart.cartId)).body).toMatchObject({ type: "order" });
+  expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(0);
+});
+
+test("a payment of 50.00 isn't captured or refunded as 49.995: the order shows what the card was charged", async () => {
+  const { storefront } = shop;
+  const cart = await cartWith("fifty", await issue(5000));
+  const { order } = (await storefront.complete(cart.cartId)).body;
+  const id = (await storefront.order(order.id)).payment_collections[0].payments[0].id;
+  const refused = { status: 400, body: { code: "invalid_request" } };
+  for (const amount of [49.995, 50.004])
+    expect(await storefront.send("POST", `/admin/payments/${id}/capture`, { amount })).toMatchObject(refused);
+  await storefront.ok("POST", `/admin/payments/${id}/capture`, { amount: 50 });
+  expect(await storefront.send("POST", `/admin/payments/${id}/refund`, { amount: 49.995 })).toMatchObject(
+    refused,
+  );
+  expect((await storefront.order(order.id)).summary).toMatchObject({ paid_total: 50, refunded_total: 0 });
+  await storefront.ok("POST", `/admin/orders/${order.id}/cancel`, {});
+});
+
+test("a payment of 24.985 is refunded as 24.98, as 24.99, and as nothing else", async () => {
+  const { storefront } = shop;
+  await storefront.createProduct("half-cent", 24.985);
+  for (const typed of [24.98, 24.99]) {
+    const cart = await cartWith("half-cent", await issue(5000));
+    const { order } = (await storefront.complete(cart.cartId)).body;
+    const id = (await storefront.order(order.id)).payment_collections[0].payments[0].id;
+    await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+    expect((await storefront.send("POST", `/admin/payments/${id}/refund`, { amount: 24.97 })).status).toBe(
+      400,
+    );
+    await storefront.ok("POST", `/admin/payments/${id}/refund`, { amount: typed });
+    expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(5000);
+  }
+});
+
+test("an order that is canceled while it is being paid is canceled whole: by card and by bank", async () => {
+  const { storefront } = shop;
+  const cart = await cartWith("sixty", await issue(4000));
+  await storefront.initiate(cart.cartId, "pp_bank_bank", { behaviour: "slow" });
+  const completing = storefront.complete(cart.cartId);
+  const placed = async () =>
+    (await database.query("select order_id from order_cart where cart_id = $1", [cart.cartId])).rows[0]
+      ?.order_id;
+  await expect.poll(placed, { interval: 20 }).toBeTruthy();
+  const orderId = await placed();
+  const canceled = await storefront.send("POST", `/admin/orders/${orderId}/cancel`, {});
+  expect(canceled.status, JSON.stringify(canceled.body)).toBe(200);
+  expect((await completing).body).toMatchObject({ type: "order", order: { id: orderId } });
+  const order = await storefront.order(orderId);
+  expect(order.status).toBe("canceled");
+  expect(livingAmountsOf(order)).toEqual([]);
+  expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(4000);
+});
+
+test("while another process completes a cart, no payment collection is made for it: the page's call waits", async () => {
+  const { storefront } = shop;
+  const { cartId } = await cartWith("fifty", await issue(7500));
+  await database.query(
+    "insert into giftcard_cart_lease (cart_id, owner, until) values ($1, 'another process', now() + interval '1 minute')",
+    [cartId],
+  );
+  let isFree = false;
+  const made = storefront.ok("POST", "/store/payment-collections", { cart_id: cartId }).then((body) => {
+    expect(isFree).toBe(true);
+    return body.payment_collection;
+  });
+  await after(500);
+  isFree = true;
+  await database.query("delete from giftcard_cart_lease where cart_id = $1", [cartId]);
+  expect((await made).id).toBeTruthy();
+  expect((await storefront.complete(cartId)).body.type).toBe("order");
+});

@@ -1,0 +1,347 @@
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { RunSql } from "@giftcard-pay/checkout";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as carts from "../src/medusa-tables/carts.js";
+import * as charged from "../src/medusa-tables/charged-orders.js";
+import * as orderPayment from "../src/medusa-tables/order-payment.js";
+import * as orders from "../src/medusa-tables/orders.js";
+import * as payments from "../src/medusa-tables/payments.js";
+import type { Scan } from "../src/medusa-tables/scan.js";
+import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
+import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+/*
+ * All that knows Medusa's own tables, against the tables of a real store. Another release of Medusa whose tables are
+ * other is told by this file.
+ */
+
+const folder = fileURLToPath(new URL("../src/medusa-tables/", import.meta.url));
+/** Without a statement of their own. */
+const helpers = ["page.ts", "placed-cart.ts", "scan.ts", "state-list.ts"];
+
+/** An order of 74.98: 50.00 of it paid by a card, 24.98 by a bank; and a cart that is ready to become such an order. */
+interface Facts {
+  readonly orderId: string;
+  readonly cartId: string;
+  readonly collectionId: string;
+  readonly giftSessionId: string;
+  readonly giftPaymentId: string;
+  readonly bankSessionId: string;
+  readonly bankPaymentId: string;
+  readonly captureId: string;
+  readonly readyCartId: string;
+  readonly readySessionId: string;
+}
+
+let shop: TestShop;
+let database: pg.Client;
+let facts: Facts;
+beforeAll(async () => {
+  shop = await startShop();
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  facts = await writeFacts();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+async function readyCart(): Promise<string> {
+  const cartId = await shop.storefront.createCart();
+  await shop.storefront.apply(cartId, await shop.service.issueCard({ balanceCents: 7500 }));
+  await shop.storefront.initiate(cartId);
+  return cartId;
+}
+
+async function writeFacts(): Promise<Facts> {
+  const { storefront } = shop;
+  const cartId = await readyCart();
+  const { body } = await storefront.complete(cartId);
+  const orderId: string = body.order.id;
+  const order = await storefront.order(orderId);
+  const [collection] = order.payment_collections;
+  const of = (provider: string) =>
+    collection.payments.find(({ provider_id }: { provider_id: string }) => provider_id === provider);
+  const [gift, bank] = [of("pp_giftcard_giftcard"), of("pp_bank_bank")];
+  await storefront.ok("POST", `/admin/payments/${gift.id}/capture`, {});
+  const readyCartId = await readyCart();
+  const ids = await database.query(
+    `select (select id from capture where payment_id = $1) as capture,
+       (select payment_session_id from payment where id = $1) as gift,
+       (select payment_session_id from payment where id = $2) as bank,
+       (select s.id from payment_session s join cart_payment_collection l using (payment_collection_id)
+         where l.cart_id = $3 and s.deleted_at is null) as ready`,
+    [gift.id, bank.id, readyCartId],
+  );
+  const [row] = ids.rows;
+  return {
+    ...{ orderId, cartId, readyCartId, collectionId: collection.id },
+    ...{ giftPaymentId: gift.id, bankPaymentId: bank.id, captureId: row.capture },
+    ...{ giftSessionId: row.gift, bankSessionId: row.bank, readySessionId: row.ready },
+  };
+}
+
+const run: RunSql = async (text, params) => (await database.query(text, params)).rows;
+const scan: Scan = { run, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", orderId: null };
+const month = {
+  from: new Date(Date.now() - 15 * 24 * 60 * 60_000),
+  to: new Date(Date.now() + 15 * 24 * 60 * 60_000),
+};
+const remainderIsPending = ({ bankSessionId, cartId }: Facts) => [
+  `insert into giftcard_remainder (session_id, cart_id, created_at)
+   values ('${bankSessionId}', '${cartId}', now() - interval '2 days') on conflict do nothing`,
+  `update payment_session set status = 'pending_authorization', created_at = now() - interval '1 hour',
+     metadata = '{"giftcard_plan": "0000:5000"}' where id = '${bankSessionId}'`,
+  `delete from giftcard_order where order_id = '${facts.orderId}'`,
+];
+const changeIsOpen = ({ orderId }: Facts) => [
+  `insert into order_change (id, order_id, version, status, change_type, created_at)
+   values ('ordch_open', '${orderId}', 2, 'requested', 'edit', now())`,
+];
+
+interface Case {
+  /** What is done to the store before, and taken back after. */
+  readonly given?: (facts: Facts) => string[];
+  readonly ask: (facts: Facts) => Promise<unknown>;
+  readonly answer: (facts: Facts) => unknown;
+}
+
+const cases: Record<string, Case> = {
+  readCartSessions: {
+    ask: (f) => carts.readCartSessions(run, f.readyCartId),
+    answer: (f) => ({
+      collectionId: expect.any(String),
+      sessions: [
+        expect.objectContaining({
+          ...{ id: f.readySessionId, provider_id: "pp_bank_bank", status: "pending", amountCents: 2498 },
+          ...{ metadata: { giftcard_plan: expect.any(String) }, payment: null },
+        }),
+      ],
+    }),
+  },
+  readStanding: {
+    ask: (f) => carts.readStanding(run, f.readyCartId),
+    answer: () => ({ hadCards: true, isReady: true }),
+  },
+  readPlacedOrders: {
+    ask: (f) => carts.readPlacedOrders(run, f.cartId),
+    answer: (f) => [
+      {
+        order_id: f.orderId,
+        currency_code: "eur",
+        raw_total: expect.objectContaining({ value: expect.stringMatching(/^74\.98/) }),
+      },
+    ],
+  },
+  ordersOfCart: { ask: (f) => carts.ordersOfCart(run, f.cartId), answer: (f) => [f.orderId] },
+  cartOfOrder: { ask: (f) => carts.cartOfOrder(run, f.orderId), answer: (f) => f.cartId },
+  cartOfCollection: { ask: (f) => carts.cartOfCollection(run, f.collectionId), answer: (f) => f.cartId },
+  findChargedCanceled: {
+    given: (f) => [`update "order" set canceled_at = now() where id = '${f.orderId}'`],
+    ask: () => charged.findChargedCanceled(scan),
+    answer: (f) => [
+      {
+        reference: expect.stringMatching(/^gc_/),
+        state: "captured",
+        orderId: f.orderId,
+        paymentId: f.giftPaymentId,
+      },
+    ],
+  },
+  findOrderless: {
+    given: (f) => [
+      `update giftcard_charge set order_id = 'order_gone', updated_at = now() - interval '1 hour'
+       where order_id = '${f.orderId}'`,
+    ],
+    ask: () => charged.findOrderless(scan),
+    answer: (f) => [
+      {
+        reference: expect.stringMatching(/^gc_/),
+        orderId: "order_gone",
+        ...{ cartId: f.cartId, sessionId: f.giftSessionId },
+      },
+    ],
+  },
+  findReopened: {
+    given: (f) => [`update cart set completed_at = null where id = '${f.cartId}'`],
+    ask: () => charged.findReopened(scan),
+    answer: (f) => [{ orderId: f.orderId, cartId: f.cartId }],
+  },
+  findClosed: {
+    given: (f) => [
+      `update giftcard_charge set state = 'refused' where order_id = '${f.orderId}'`,
+      `update cart set updated_at = now() - interval '1 hour' where id = '${f.cartId}'`,
+      `update order_cart set deleted_at = now() where cart_id = '${f.cartId}'`,
+    ],
+    ask: () => charged.findClosed(scan),
+    answer: (f) => [f.cartId],
+  },
+  findUnnoted: {
+    given: (f) => [`delete from giftcard_order where order_id = '${f.orderId}'`],
+    ask: () => charged.findUnnoted(scan),
+    answer: (f) => [f.orderId],
+  },
+  readOrderPayments: {
+    ask: (f) => orderPayment.readOrderPayments(run, [f.orderId]),
+    answer: (f) => [paidOrder(f)],
+  },
+  readOrderPayment: {
+    ask: (f) => orderPayment.readOrderPayment(run, f.orderId),
+    answer: paidOrder,
+  },
+  readOrderNames: {
+    ask: (f) => orders.readOrderNames(run, [f.orderId]),
+    answer: (f) => ({ [f.orderId]: expect.stringMatching(/^#\d+$/) }),
+  },
+  notePaid: {
+    given: (f) => [`delete from giftcard_order where order_id = '${f.orderId}'`],
+    ask: async (f) => {
+      const payment = await orderPayment.readOrderPayment(run, f.orderId);
+      if (payment) await orders.notePaid(run, payment);
+      return (await orderPayment.readOrderPayment(run, f.orderId))?.paidAt;
+    },
+    answer: () => expect.any(Date),
+  },
+  orderWithPayment: {
+    ask: (f) => orders.orderWithPayment(run, f.cartId, f.giftSessionId),
+    answer: (f) => f.orderId,
+  },
+  hasOpenChange: {
+    given: changeIsOpen,
+    ask: (f) => orders.hasOpenChange(run, f.orderId),
+    answer: () => true,
+  },
+  refundNeedsChange: {
+    given: changeIsOpen,
+    ask: (f) => orders.refundNeedsChange(run, f.giftPaymentId, null),
+    answer: () => true,
+  },
+  readPaymentStanding: {
+    ask: (f) => payments.readPaymentStanding(run, f.giftPaymentId),
+    answer: () => ({ isCanceled: false, isRefunded: false, capturedLeft: "50" }),
+  },
+  readPaymentAmount: { ask: (f) => payments.readPaymentAmount(run, f.giftSessionId), answer: () => "50" },
+  readSessionPayments: {
+    ask: (f) => payments.readSessionPayments(run, [f.bankSessionId]),
+    answer: (f) => [
+      {
+        session_id: f.bankSessionId,
+        status: "authorized",
+        ...{ provider_id: "pp_bank_bank", payment_id: f.bankPaymentId, captured_at: null, canceled_at: null },
+      },
+    ],
+  },
+  paysOrder: { ask: (f) => payments.paysOrder(run, f.collectionId), answer: () => true },
+  readGiftcardPayments: {
+    ask: () => payments.readGiftcardPayments(run, { ...month, externalIds: [], orderIds: [] }),
+    answer: (f) => [
+      {
+        ...{ id: f.giftPaymentId, externalId: f.giftSessionId, orderId: f.orderId, isCanceled: false },
+        ...{ amountCents: 5000, capturedCents: 5000, refundedCents: 0 },
+      },
+    ],
+  },
+  findCardsBesideOrders: {
+    given: (f) => [`update giftcard_tender set state = 'applied' where cart_id = '${f.cartId}'`],
+    ask: () => unpaid.findCardsBesideOrders(scan),
+    answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "unpaid" }],
+  },
+  findLapsedRemainders: {
+    given: remainderIsPending,
+    ask: () => unpaid.findLapsedRemainders(scan),
+    answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "remainder_lapsed" }],
+  },
+  findCanceledRemainders: {
+    given: (f) => [
+      ...remainderIsPending(f),
+      `update "order" set canceled_at = now() where id = '${f.orderId}'`,
+    ],
+    ask: () => unpaid.findCanceledRemainders(scan),
+    answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "unpaid" }],
+  },
+  orderOfPendingSession: {
+    given: remainderIsPending,
+    ask: (f) => unpaid.orderOfPendingSession(run, f.bankSessionId),
+    answer: (f) => ({ orderId: f.orderId, cartId: f.cartId }),
+  },
+  expectRemainder: {
+    given: (f) => [
+      `update payment_session set status = 'pending_authorization' where id = '${f.readySessionId}'`,
+    ],
+    ask: async (f) => {
+      await unpaid.expectRemainder(run, f.readySessionId, f.readyCartId);
+      return unpaid.countPendingRemainders(run);
+    },
+    answer: () => 1,
+  },
+  forgetRemainders: {
+    given: (f) => [
+      ...remainderIsPending(f),
+      `update payment_session set status = 'authorized' where id = '${f.bankSessionId}'`,
+    ],
+    ask: async () => {
+      await unpaid.forgetRemainders(run);
+      return run("select session_id from giftcard_remainder", []);
+    },
+    answer: () => [],
+  },
+  countPendingRemainders: {
+    given: remainderIsPending,
+    ask: () => unpaid.countPendingRemainders(run),
+    answer: () => 1,
+  },
+  findUnrecorded: {
+    given: (f) => [
+      `delete from order_transaction where order_id = '${f.orderId}' and reference = 'capture'`,
+      `update capture set created_at = now() - interval '1 hour' where id = '${f.captureId}'`,
+    ],
+    ask: () => unrecorded.findUnrecorded(scan),
+    answer: (f) => [
+      {
+        reference: expect.stringMatching(/^gc_/),
+        ...{ state: "captured", orderId: f.orderId, currency: "eur", kind: "capture", amount: "50" },
+        ...{ entryId: f.captureId, paymentId: f.giftPaymentId, isCaptured: true },
+      },
+    ],
+  },
+  isRecorded: {
+    ask: ({ orderId, captureId: entryId, giftPaymentId: paymentId }) =>
+      unrecorded.isRecorded(run, { orderId, entryId, paymentId, kind: "capture" }),
+    answer: () => true,
+  },
+};
+
+function paidOrder({ orderId, cartId, giftPaymentId, bankPaymentId }: Facts) {
+  const held = [
+    { id: giftPaymentId, isGiftcard: true, capturedLeft: "50" },
+    { id: bankPaymentId, isGiftcard: false, capturedLeft: null },
+  ];
+  return expect.objectContaining({
+    ...{ orderId, cartId, isCanceled: false, totalCents: 7498, paidCents: 7498, pendingCents: 0 },
+    heldPayments: expect.arrayContaining(held),
+    openSessionIds: [],
+  });
+}
+
+test("each function on Medusa's tables is asked here", async () => {
+  const files = readdirSync(folder).filter((file) => !helpers.includes(file));
+  const modules: object[] = await Promise.all(files.map((file) => import(`${folder}${file}`)));
+  const names = modules.flatMap((module) =>
+    Object.entries(module).flatMap(([name, value]) => (typeof value === "function" ? [name] : [])),
+  );
+  expect(Object.keys(cases).sort()).toEqual(names.sort());
+});
+
+test.each(Object.entries(cases))("%s answers what stands in the store", async (_name, one) => {
+  await database.query("begin");
+  try {
+    for (const statement of one.given?.(facts) ?? []) await database.query(statement);
+    expect(await one.ask(facts)).toEqual(one.answer(facts));
+  } finally {
+    await database.query("rollback");
+  }
+});

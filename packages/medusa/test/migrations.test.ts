@@ -1,0 +1,80 @@
+import { readdirSync } from "node:fs";
+import { createPostgresStore, journalMigrations } from "@giftcard-pay/checkout";
+import type { Migration } from "@medusajs/framework/mikro-orm/migrations";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { checkVersion } from "../src/journal-tables/version.js";
+
+const folder = new URL("../src/modules/giftcard/migrations/", import.meta.url);
+
+let plugin: pg.Pool;
+let store: pg.Pool;
+let migrations: Migration[];
+beforeAll(async () => {
+  [plugin, store] = [
+    new pg.Pool({ connectionString: await testDatabase(), max: 1 }),
+    new pg.Pool({ connectionString: await testDatabase(), max: 1 }),
+  ];
+  await createPostgresStore({ pool: store }).migrate();
+  migrations = [];
+  for (const file of readdirSync(folder).sort()) {
+    const [Made] = Object.values(await import(new URL(file, folder).href)) as (new (
+      ...args: unknown[]
+    ) => Migration)[];
+    if (Made) migrations.push(new Made({}, {}));
+  }
+});
+afterAll(async () => {
+  await plugin?.end();
+  await store?.end();
+});
+
+async function run(direction: "up" | "down"): Promise<void> {
+  for (const migration of direction === "up" ? migrations : migrations.toReversed()) {
+    migration.reset();
+    await migration[direction]();
+    for (const statement of migration.getQueries()) await plugin.query(String(statement));
+  }
+}
+
+/** Columns, constraints and indexes of the journal's tables; the plugin has one index more. */
+async function journalOf(pool: pg.Pool): Promise<unknown[]> {
+  const named =
+    "in ('giftcard_tender', 'giftcard_charge', 'giftcard_action', 'giftcard_guess', 'giftcard_secret')";
+  const { rows } = await pool.query(`
+    select table_name as name, column_name || ' ' || data_type || ' ' || is_nullable || coalesce(column_default, '') as text
+      from information_schema.columns where table_name ${named}
+    union all
+    select conrelid::regclass::text, pg_get_constraintdef(oid) from pg_constraint where conrelid::regclass::text ${named}
+    union all
+    select tablename, indexdef from pg_indexes where tablename ${named} and indexname <> 'giftcard_charge_changed'
+    order by 1, 2`);
+  return rows;
+}
+
+/** Runs a statement as the plugin does. */
+const runSql = async (text: string, params: unknown[]) => (await plugin.query(text, params)).rows;
+
+test("the plugin starts with the tables that it knows, and with no others", async () => {
+  await expect(checkVersion(runSql)).rejects.toMatchObject({ name: "TablesError", code: "not_migrated" });
+  await run("up");
+  await checkVersion(runSql);
+  await plugin.query("insert into giftcard_medusa_migration values ($1, 'next')", [migrations.length + 1]);
+  await expect(checkVersion(runSql)).rejects.toMatchObject({ name: "TablesError", code: "too_new" });
+  await plugin.query("drop schema public cascade; create schema public");
+});
+
+test("the plugin's migrations make the journal's tables as the store's do, and take everything away again", async () => {
+  await run("up");
+  const made = await journalOf(plugin);
+  expect(made.length).toBeGreaterThan(60);
+  expect(made).toEqual(await journalOf(store));
+  expect(migrations.length).toBeGreaterThanOrEqual(journalMigrations.length);
+  // What going back asks for is in Medusa's own tables.
+  await plugin.query("create table payment_session (id text, status text, deleted_at timestamptz)");
+  await run("down");
+  const { rows } = await plugin.query("select tablename from pg_tables where schemaname = 'public'");
+  expect(rows).toEqual([{ tablename: "payment_session" }]);
+  expect((await plugin.query("select 1 from pg_proc where proname like 'giftcard%'")).rows).toEqual([]);
+});

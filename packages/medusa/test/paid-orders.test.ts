@@ -1,0 +1,484 @@
+import path from "node:path";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { runMedusa } from "../../../scripts/shops/medusa-store.mjs";
+import { runCommand } from "./support/command-line.js";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+/** How old something has to be before recovery takes it for left behind. */
+const LEASE_MS = 1500;
+
+let shop: TestShop;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop({}, { timeoutMs: 1000, leaseMs: LEASE_MS });
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterEach(() => shop.proxy.clear());
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+const admin = (method: "GET" | "POST", at: string) =>
+  shop.storefront.send(method, `/admin/giftcard-pay/${at}`, method === "POST" ? {} : undefined);
+const recover = async () => (await admin("POST", "recover")).body;
+const statusOf = async (orderId: string) => (await shop.storefront.order(orderId)).status as string;
+const logsOf = (orderId: string) =>
+  shop.medusa
+    .logs()
+    .split("\n")
+    .filter((line) => line.includes(orderId));
+
+/** Until the order is so old that recovery looks at it. */
+async function untilLookedAt(orderId: string): Promise<void> {
+  const statement = `select created_at < now() - interval '${LEASE_MS} milliseconds' as is_old from "order" where id = $1`;
+  const isOld = async () => (await database.query(statement, [orderId])).rows[0]?.is_old;
+  await expect.poll(isOld, { interval: 100 }).toBe(true);
+}
+
+/** Nobody cancels the order, and nobody but a person gives anything back. */
+async function expectUntouched(orderId: string): Promise<void> {
+  const payments = async () =>
+    (
+      await database.query(
+        `select p.id, p.canceled_at, (select sum(amount) from refund where payment_id = p.id) as refunded
+         from payment p join order_payment_collection link using (payment_collection_id) where link.order_id = $1`,
+        [orderId],
+      )
+    ).rows;
+  const before = await payments();
+  await untilLookedAt(orderId);
+  for (let run = 0; run < 2; run += 1) await recover();
+  expect(await statusOf(orderId)).not.toBe("canceled");
+  expect(await payments()).toEqual(before);
+}
+
+const waiting = async (orderId: string) => {
+  const { orders } = (await admin("GET", "unpaid-orders")).body;
+  return orders.filter((order: { orderId: string }) => order.orderId === orderId);
+};
+
+const pay = (paymentId: string, what: string, body: object = {}) =>
+  shop.storefront.ok("POST", `/admin/payments/${paymentId}/${what}`, body);
+
+/** More goods for the order: its total becomes another than was paid. */
+async function edit(orderId: string): Promise<void> {
+  const { storefront } = shop;
+  const { order } = await storefront.ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
+  await storefront.ok("POST", "/admin/order-edits", { order_id: orderId });
+  await storefront.ok("POST", `/admin/order-edits/${orderId}/items/item/${order.items[0].id}`, {
+    quantity: 2,
+  });
+  await storefront.ok("POST", `/admin/order-edits/${orderId}/confirm`, {});
+}
+
+async function fulfill(orderId: string): Promise<void> {
+  const { storefront } = shop;
+  const { order } = await storefront.ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
+  const { stock_locations } = await storefront.ok("GET", "/admin/stock-locations");
+  await storefront.ok("POST", `/admin/orders/${orderId}/fulfillments`, {
+    items: [{ id: order.items[0].id, quantity: 1 }],
+    location_id: stock_locations[0].id,
+  });
+}
+
+/** The answer for the card is lost, and the shopper pays all of 74.98 by the bank, as the page advises. */
+async function buyBesideUndecidedCard(): Promise<{ orderId: string; otherId: string }> {
+  const { storefront, service, proxy } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId);
+  proxy.withoutExtension(true);
+  proxy.set("devalue", "cut-after", 1);
+  expect((await storefront.complete(cartId)).body).toMatchObject({ code: "outcome_unknown" });
+  await storefront.initiate(cartId);
+  const { body } = await storefront.complete(cartId);
+  expect(body.type, JSON.stringify(body)).toBe("order");
+  const { others } = paymentsOf(await storefront.order(body.order.id));
+  expect(others.map(({ amount }) => amount)).toEqual([74.98]);
+  const noted = "select from giftcard_order where order_id = $1 and paid_at is not null";
+  const count = async () => (await database.query(noted, [body.order.id])).rowCount;
+  await expect.poll(count).toBe(1);
+  return { orderId: body.order.id, otherId: others[0].id };
+}
+
+describe("an order that was paid by the bank, beside a card of which nobody knows whether it was charged", () => {
+  // Medusa itself voids an authorization when somebody edits its order to a higher total.
+  test("and edited to a higher total: nothing is canceled, and nobody is asked", async () => {
+    const { orderId } = await buyBesideUndecidedCard();
+    await edit(orderId);
+    await expectUntouched(orderId);
+    expect(await waiting(orderId)).toEqual([]);
+  });
+
+  test("and edited, though it isn't written down that it was paid: a person is asked", async () => {
+    const { orderId } = await buyBesideUndecidedCard();
+    await edit(orderId);
+    await database.query("delete from giftcard_order where order_id = $1", [orderId]);
+    await expectUntouched(orderId);
+    expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
+  });
+
+  test("and captured and edited, though that isn't written down: its total as placed counts", async () => {
+    const { orderId, otherId } = await buyBesideUndecidedCard();
+    await pay(otherId, "capture");
+    await edit(orderId);
+    await database.query("delete from giftcard_order where order_id = $1", [orderId]);
+    await expectUntouched(orderId);
+    const noted = "select total_cents from giftcard_order where order_id = $1 and paid_at is not null";
+    expect((await database.query(noted, [orderId])).rows).toEqual([{ total_cents: "7498" }]);
+  });
+
+  test("and captured, and 5.00 refunded: nothing is canceled or refunded", async () => {
+    const { orderId, otherId } = await buyBesideUndecidedCard();
+    await pay(otherId, "capture");
+    await pay(otherId, "refund", { amount: 5 });
+    await expectUntouched(orderId);
+    expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 5 });
+  });
+
+  test("and fulfilled, captured and edited: nothing is refunded", async () => {
+    const { orderId, otherId } = await buyBesideUndecidedCard();
+    await fulfill(orderId);
+    await pay(otherId, "capture");
+    await edit(orderId);
+    await expectUntouched(orderId);
+  });
+});
+
+test("an order is written down as paid when it is placed, with its total", async () => {
+  const { storefront, service } = shop;
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, await service.issueCard({ balanceCents: 7500 }));
+  await storefront.initiate(cartId);
+  const { body } = await storefront.complete(cartId);
+  const noted = async () =>
+    (
+      await database.query("select cart_id, total_cents, paid_at from giftcard_order where order_id = $1", [
+        body.order.id,
+      ])
+    ).rows;
+  await expect.poll(noted).toEqual([{ cart_id: cartId, total_cents: "7498", paid_at: expect.any(Date) }]);
+});
+
+/**
+ * Orders for 74.98 whose bank payment was never made, each beside a card of its cart that nobody charged. Recovery meets
+ * them all at once.
+ */
+async function leaveUnpaid(count = 1, first: (orderIds: string[]) => Promise<void> = async () => {}) {
+  const { storefront } = shop;
+  const orderIds: string[] = [];
+  const cartIds: string[] = [];
+  for (let one = 0; one < count; one += 1) {
+    const cartId = await storefront.createCart();
+    await storefront.initiate(cartId);
+    const { body } = await storefront.complete(cartId);
+    orderIds.push(body.order.id);
+    cartIds.push(cartId);
+  }
+  await first(orderIds);
+  const undone = await database.query(
+    `update payment set canceled_at = now() where payment_collection_id in
+       (select payment_collection_id from order_payment_collection where order_id = any($1::text[]))`,
+    [orderIds],
+  );
+  expect(undone.rowCount).toBe(count);
+  for (const orderId of orderIds) await untilLookedAt(orderId);
+  await database.query(
+    `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expires_at)
+     select 'gct_' || id, id, 'applied', '0000', id, 5000, now() + interval '1 hour' from unnest($1::text[]) id`,
+    [cartIds],
+  );
+  return { orderIds, orderId: String(orderIds[0]), cartId: String(cartIds[0]) };
+}
+
+test("an unpaid order is found behind 120 orders whose card nobody can tell of", async () => {
+  // Each was paid by a bank, and is no affair of recovery's.
+  await database.query(`
+    create temporary table past as select i, lpad(i::text, 3, '0') as n from generate_series(1, 120) i;
+    insert into "order" (id, currency_code, status, created_at)
+      select '0order_' || n, 'eur', 'pending', now() - interval '1 hour' from past;
+    insert into order_summary (id, order_id, version, totals)
+      select 'ordsum_' || n, '0order_' || n, 1, '{"raw_current_order_total": {"value": "25"}}' from past;
+    insert into order_cart (id, order_id, cart_id) select 'oc_' || n, '0order_' || n, '0cart_' || n from past;
+    insert into payment_collection (id, currency_code, amount, raw_amount, status)
+      select 'pc_' || n, 'eur', 25, '{"value": "25"}', 'authorized' from past;
+    insert into order_payment_collection (id, order_id, payment_collection_id)
+      select 'opc_' || n, '0order_' || n, 'pc_' || n from past;
+    insert into payment_session (id, currency_code, amount, raw_amount, provider_id, data, status, payment_collection_id)
+      select 'ps_' || n, 'eur', 25, '{"value": "25"}', 'pp_bank_bank', '{}', 'authorized', 'pc_' || n from past;
+    insert into payment (id, currency_code, amount, raw_amount, provider_id, data, payment_collection_id, payment_session_id)
+      select 'p_' || n, 'eur', 25, '{"value": "25"}', 'pp_bank_bank', '{}', 'pc_' || n, 'ps_' || n from past;
+    insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expires_at)
+      select 'gct_' || n, '0cart_' || n, 'charging', '0000', n, 5000, now() + interval '1 hour' from past;
+    insert into giftcard_charge (reference, tender_id, cart_id, external_id, environment, base_url, company_id, state,
+        last_four, amount_cents, balance_before_cents, reason)
+      select 'gc_' || n, 'gct_' || n, '0cart_' || n, 'gs_' || n, 'sandbox', 'http://127.0.0.1:1', 1, 'needs_attention',
+        '0000', 1000, 5000, 'outcome_unknown' from past;
+    drop table past;`);
+  const { orderId } = await leaveUnpaid();
+  await recover();
+  expect(await statusOf(orderId)).toBe("canceled");
+  const noted = await database.query(
+    "select from giftcard_order where order_id like '0order_%' and paid_at is not null",
+  );
+  expect(noted.rowCount).toBe(120);
+});
+
+describe("an order that was never paid", () => {
+  test("is canceled, and told of with why", async () => {
+    const { orderId, cartId } = await leaveUnpaid();
+    await recover();
+    const told = () => logsOf(orderId).filter((line) => line.startsWith("EVENT"));
+    await expect.poll(told).toEqual([
+      `EVENT ${JSON.stringify({
+        name: "giftcard.order_canceled",
+        data: { order_id: orderId, cart_id: cartId, reason: "unpaid" },
+      })}`,
+    ]);
+  });
+
+  test("and was edited by somebody: waits for a person", async () => {
+    const { orderId } = await leaveUnpaid(1, ([one]) => edit(String(one)));
+    await recover();
+    expect(await statusOf(orderId)).toBe("pending");
+    expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
+    const { unpaidOrders } = (await admin("GET", "health")).body;
+    expect((await admin("POST", `unpaid-orders/${orderId}/keep`)).status).toBe(200);
+    expect((await admin("GET", "health")).body).toMatchObject({ unpaidOrders: unpaidOrders - 1 });
+    expect(await waiting(orderId)).toEqual([]);
+  });
+
+  test("and that Medusa fails to cancel: shown with tries and error, until a person's try succeeds", async () => {
+    const { orderId } = await leaveUnpaid(1, async ([one]) => {
+      await database.query(`create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'the disk is full'; end $$;
+        create trigger refuse before update on "order" for each row when (new.id = '${one}') execute function refuse()`);
+    });
+    await recover();
+    const [first] = (await admin("GET", "jobs")).body.jobs;
+    expect(first).toMatchObject({
+      ...{ kind: "cancel_order", id: orderId, orderId, orderName: expect.stringMatching(/^#\d+$/) },
+      lastError: expect.any(String),
+    });
+    await recover();
+    const { jobs, count } = (await admin("GET", "jobs")).body;
+    expect(count).toBe(1);
+    expect(jobs[0].tries).toBeGreaterThan(first.tries);
+    expect(jobs[0].firstFailedAt).toBe(first.firstFailedAt);
+    expect((await admin("GET", "health")).body).toMatchObject({ failingJobs: 1 });
+    const failed = await admin("POST", `jobs/cancel_order/${orderId}/retry`);
+    expect(failed.body.job.tries).toBeGreaterThan(jobs[0].tries);
+    await database.query("drop function refuse cascade");
+    expect(await admin("POST", `jobs/cancel_order/${orderId}/retry`)).toMatchObject({ body: { job: null } });
+    expect(await statusOf(orderId)).toBe("canceled");
+    expect((await admin("GET", "health")).body).toMatchObject({ failingJobs: 0 });
+    expect((await admin("POST", `jobs/cancel_order/${orderId}/retry`)).status).toBe(400);
+  });
+
+  test("of which there are more than one run may cancel: recovery stops until a person lets it go on", async () => {
+    await shop.crash();
+    await shop.restart({ maxCancelsPerRun: 2 });
+    const { orderIds } = await leaveUnpaid(4);
+    const planned = await runCommand(shop.databaseUrl, "recover", "--dry-run", "--json");
+    // Without a configuration the command waits as long as a shop by default, so it finds them too young still.
+    expect(JSON.parse(planned.stdout)).toMatchObject({ orders: expect.any(Array), maxCancelsPerRun: 20 });
+    const canceled = async () => {
+      await recover();
+      const statuses = await Promise.all(orderIds.map(statusOf));
+      return statuses.filter((status) => status === "canceled").length;
+    };
+    expect(await canceled()).toBe(2);
+    expect(await canceled()).toBe(2);
+    expect((await admin("GET", "health")).body.cancelStop).toEqual({
+      stoppedAt: expect.any(String),
+      waiting: 2,
+    });
+    expect(shop.medusa.logs().match(/recovery has stopped canceling/g)).toHaveLength(1);
+    await expect.poll(() => shop.medusa.logs()).toMatch(/EVENT .*giftcard.cancels_stopped/);
+    expect((await admin("POST", "cancels/resume")).status).toBe(200);
+    expect((await admin("POST", "cancels/resume")).status).toBe(400);
+    // Those that a person let go on fail now. That gives their place to no other order.
+    const states = await Promise.all(orderIds.map(statusOf));
+    const waitingIds = orderIds.filter((_, index) => states[index] !== "canceled");
+    await database.query(`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'the disk is full'; end $$;
+      create trigger refuse before update on "order" for each row
+        when (new.id = any('{${waitingIds.join(",")}}')) execute function refuse()`);
+    const more = await leaveUnpaid(3);
+    await recover();
+    const moreStates = await Promise.all(more.orderIds.map(statusOf));
+    expect(moreStates.filter((status) => status === "canceled")).toHaveLength(2);
+    await database.query("drop function refuse cascade");
+    expect((await admin("POST", "cancels/resume")).status).toBe(200);
+    expect(await canceled()).toBe(4);
+    const { rows } = await database.query("select resumed_by from giftcard_cancel_stop");
+    const resumed = { resumed_by: expect.stringContaining(shop.medusa.admin.email) };
+    expect(rows).toEqual([resumed, resumed]);
+    expect((await admin("GET", "health")).body.cancelStop).toBeNull();
+  });
+});
+
+/** What recovery would do now, as the command line says it. */
+const readPlan = async () =>
+  JSON.parse((await runCommand(shop.databaseUrl, "recover", "--dry-run", "--json")).stdout);
+
+/** A card's charge that is booked as another amount than was taken. Nothing makes such a state any more. */
+async function bookOtherwise() {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId);
+  const { body } = await storefront.complete(cartId);
+  const orderId: string = body.order.id;
+  const { gifts } = paymentsOf(await storefront.order(orderId));
+  await pay(gifts[0].id, "capture");
+  // Without the triggers that refuse it.
+  await database.query("set session_replication_role = replica");
+  for (const [table, column] of [
+    ["payment", "id"],
+    ["capture", "payment_id"],
+  ])
+    await database.query(
+      `update ${table} set amount = 20, raw_amount = '{"value": "20", "precision": 20}' where ${column} = $1`,
+      [gifts[0].id],
+    );
+  await database.query(`update "order" set canceled_at = now(), status = 'canceled' where id = $1`, [
+    orderId,
+  ]);
+  await database.query("reset session_replication_role");
+  return { card, orderId };
+}
+
+describe("a canceled order whose payment is booked as another amount than the card was charged", () => {
+  const refunds = async (orderId: string) => {
+    const { gifts } = paymentsOf(await shop.storefront.order(orderId));
+    return gifts[0].refunds.map(({ amount }: { amount: number }) => amount);
+  };
+
+  test("the card is whole, and the payment refunded as it was booked", async () => {
+    const { card, orderId } = await bookOtherwise();
+    await recover();
+    expect(await shop.balanceCents(card)).toBe(7500);
+    expect(await refunds(orderId)).toEqual([20]);
+  });
+
+  test("and that Medusa fails to refund: the card is whole all the same; a person sees it, and leaves it", async () => {
+    await database.query(`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'the disk is full'; end $$;
+      create trigger refuse before insert on refund for each row execute function refuse()`);
+    const { card, orderId } = await bookOtherwise();
+    await recover();
+    expect(await shop.balanceCents(card)).toBe(7500);
+    const failing = async () => {
+      const { jobs } = (await admin("GET", "jobs")).body;
+      return jobs.filter((job: { orderId: string }) => job.orderId === orderId);
+    };
+    const [job] = await failing();
+    expect(job).toMatchObject({ kind: "reverse", lastError: expect.any(String) });
+    const planOfJob = async () => (await readPlan()).jobs.filter(({ id }: { id: string }) => id === job.id);
+    expect(await planOfJob()).toEqual([{ kind: "reverse", id: job.id, orderId }]);
+    expect((await admin("POST", `jobs/reverse/${job.id}/keep`)).status).toBe(200);
+    expect(await planOfJob()).toEqual([]);
+    await database.query("drop function refuse cascade");
+    await recover();
+    expect(await failing()).toEqual([]);
+    expect(await refunds(orderId)).toEqual([]);
+    const { rows } = await database.query("select kept_by from giftcard_job where id = $1", [job.id]);
+    expect(rows[0].kept_by).toContain(shop.medusa.admin.email);
+  });
+});
+
+test("trying a charge that nobody can tell of takes no other card from the cart's order, which is paid", async () => {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId);
+  const { body } = await storefront.complete(cartId);
+  expect(body.type, JSON.stringify(body)).toBe("order");
+  // As a completion leaves it that died after its last payment, beside an earlier charge whose answer was lost.
+  await database.query(
+    `update giftcard_charge set state = 'devalued', order_id = null, lease_owner = 'dead',
+       lease_until = now() - interval '1 hour', next_try_at = now() + interval '1 day' where cart_id = $1`,
+    [cartId],
+  );
+  await database.query(
+    `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expires_at)
+     values ('gct_lost', $1, 'removed', '0000', 'lost', 5000, now() + interval '1 hour')`,
+    [cartId],
+  );
+  await database.query(
+    `insert into giftcard_charge (reference, tender_id, cart_id, external_id, environment, base_url, company_id, state,
+       last_four, amount_cents, balance_before_cents, tries, next_try_at)
+     select 'gc_lost', 'gct_lost', cart_id, 'payses_lost', environment, base_url, company_id, 'unknown', '0000', 1000,
+       5000, 1, now() + interval '1 day' from giftcard_charge where cart_id = $1`,
+    [cartId],
+  );
+  expect(await admin("POST", "jobs/outcome/gc_lost/retry")).toMatchObject({ body: { job: null } });
+  const { rows } = await database.query(
+    "select state, order_id from giftcard_charge where cart_id = $1 order by created_at, reference",
+    [cartId],
+  );
+  expect(rows).toEqual([
+    { state: "committed", order_id: body.order.id },
+    { state: "refused", order_id: null },
+  ]);
+  expect(await shop.balanceCents(card)).toBe(2500);
+});
+
+test("that recovery fails to look for what is to be done stays shown: nobody leaves it as it is", async () => {
+  await database.query("insert into giftcard_job (kind, id, last_error) values ('scan', 'test', 'down')");
+  expect((await admin("POST", "jobs/scan/test/keep")).status).toBe(400);
+  expect((await admin("GET", "jobs")).body.jobs).toContainEqual(
+    expect.objectContaining({ kind: "scan", id: "test" }),
+  );
+  await database.query("delete from giftcard_job where kind = 'scan' and id = 'test'");
+});
+
+describe("on the command line", () => {
+  test("recovery tells what it would do, and does nothing", async () => {
+    const { orderId } = await leaveUnpaid(1, async ([one]) => {
+      // A hold of the cart keeps recovery from doing it meanwhile.
+      await database.query(
+        `insert into giftcard_cart_lease (cart_id, owner, until)
+         select cart_id, 'test', now() + interval '1 day' from order_cart where order_id = $1`,
+        [one],
+      );
+      await database.query(`update "order" set created_at = now() - interval '1 hour' where id = $1`, [one]);
+    });
+    const { orders } = await readPlan();
+    expect(orders.filter((order: { orderId: string }) => order.orderId === orderId)).toMatchObject([
+      { next: "cancel", reason: "unpaid", why: "nobody paid it" },
+    ]);
+    expect(await statusOf(orderId)).toBe("pending");
+    const { stdout } = await runCommand(shop.databaseUrl, "recover", "--dry-run");
+    expect(stdout).toContain(`order ${orderId}: cancel (nobody paid it)`);
+    expect(await runCommand(shop.databaseUrl, "recover")).toMatchObject({ exitCode: 2 });
+    await database.query("delete from giftcard_cart_lease");
+    await recover();
+    expect(await statusOf(orderId)).toBe("canceled");
+    const after = await readPlan();
+    expect(after.orders.filter((order: { next: string }) => order.next === "cancel")).toEqual([]);
+  });
+
+  test("drain tells what is open and what stays, and db:rollback refuses while something is open", async () => {
+    const drained = await runCommand(shop.databaseUrl, "drain", "--json");
+    expect(drained.exitCode).toBe(1);
+    const { open, stays, isEmpty } = JSON.parse(drained.stdout);
+    expect(isEmpty).toBe(false);
+    expect(open.charges.needs_attention.count).toBeGreaterThan(0);
+    expect(stays).toMatchObject({ captured: { count: 0 }, decisions: expect.any(Number) });
+    expect((await runCommand(shop.databaseUrl, "drain")).stdout).toMatch(/^open {3}\d+ charges/);
+    const appDir = path.resolve(import.meta.dirname, "store");
+    const rollback = runMedusa(["db:rollback", "giftcard"], { databaseUrl: shop.databaseUrl, appDir });
+    await expect(rollback).rejects.toThrow(/hold open money: \d+ charges that are not over.*drain/s);
+    const { rows } = await database.query("select count(*) from pg_tables where tablename like 'giftcard_%'");
+    expect(Number(rows[0].count)).toBeGreaterThan(8);
+  });
+});

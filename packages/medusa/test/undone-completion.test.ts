@@ -1,0 +1,232 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { livingAmountsOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+let shop: TestShop;
+let database: pg.Client;
+beforeAll(async () => {
+  // Another plugin's hook, which fails after every payment is made while the table `fail_created` is there.
+  shop = await startShop({ TEST_TAKE_HOOKS: "orderCreated", TEST_FAILING_HOOK_WHILE: "orderCreated" });
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  await shop.storefront.createProduct("fifty", 50);
+  await database.query(`create function refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'the disk is full'; end $$`);
+  await database.query(`create function shrink() returns trigger language plpgsql as
+    $$ begin new.amount = new.amount - 1; return new; end $$`);
+});
+afterEach(async () => {
+  await database.query("drop table if exists fail_created");
+  await database.query("drop trigger if exists fault on order_transaction");
+  await database.query("drop trigger if exists fault on payment_session");
+  await database.query("drop trigger if exists fault on payment");
+  await database.query("drop trigger if exists fault on giftcard_charge");
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+/** A cart for 74.98 with a card of 75.00, and a session of 24.98 by the bank. */
+async function readyCart(data?: Record<string, unknown>) {
+  const { storefront, service } = shop;
+  const card = await service.issueCard({ balanceCents: 7500 });
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, card);
+  await storefront.initiate(cartId, "pp_bank_bank", data);
+  return { card, cartId };
+}
+/** A cart for 50.00 that a card of 75.00 covers. */
+async function coveredCart() {
+  const card = await shop.service.issueCard({ balanceCents: 7500 });
+  const cartId = await shop.storefront.createCart("fifty");
+  await shop.storefront.apply(cartId, card);
+  return { card, cartId };
+}
+type Cart = Awaited<ReturnType<typeof readyCart>>;
+
+const faults = {
+  "another plugin's hook fails after every payment": () => database.query("create table fail_created ()"),
+  "the capture can't be written into the order": () =>
+    database.query(
+      "create trigger fault before insert on order_transaction for each row execute function refuse()",
+    ),
+};
+const heal = () =>
+  database.query("drop table if exists fail_created; drop trigger if exists fault on order_transaction");
+
+/** The card is whole and the cart's again, with the sum that was shown; no charge names an order; none is booked. */
+async function expectUndone({ card, cartId }: Cart, coveredCents: number) {
+  expect(await shop.balanceCents(card)).toBe(7500);
+  expect(await shop.storefront.ok("GET", `/store/giftcard-pay/carts/${cartId}`)).toMatchObject({
+    coveredCents,
+    cards: [{ state: "applied", amountCents: coveredCents }],
+  });
+  const { rows } = await database.query("select state, order_id from giftcard_charge where cart_id = $1", [
+    cartId,
+  ]);
+  expect(rows).toEqual([{ state: "reversed", order_id: null }]);
+}
+
+describe.each(Object.keys(faults) as (keyof typeof faults)[])("%s:", (fault) => {
+  test("the card is on the cart again with the same sum, and the next try pays 24.98 and 50.00, once", async () => {
+    const cart = await readyCart({ behaviour: "captured" });
+    await faults[fault]();
+    expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
+    await heal();
+    await expectUndone(cart, 5000);
+    const { body } = await shop.storefront.initiate(cart.cartId, "pp_bank_bank", { behaviour: "captured" });
+    expect(body.payment_collection.payment_sessions).toMatchObject([{ amount: 24.98 }]);
+    const completed = await shop.storefront.complete(cart.cartId);
+    expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
+    const order = await shop.storefront.order(completed.body.order.id);
+    // One payment by card: what was undone isn't there for anybody to refund.
+    expect(paymentsOf(order).gifts).toHaveLength(1);
+    const kept = paymentsOf(order).others.filter(
+      ({ refunds }: { refunds: unknown[] }) => refunds.length === 0,
+    );
+    expect(kept).toMatchObject([{ amount: 24.98, canceled_at: null }]);
+    expect(await shop.balanceCents(cart.card)).toBe(2500);
+  });
+});
+
+test("a covered cart whose completion fails at the end keeps its card, and is completed by the next try", async () => {
+  const cart = await coveredCart();
+  await faults["another plugin's hook fails after every payment"]();
+  expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
+  await heal();
+  await expectUndone(cart, 5000);
+  const completed = await shop.storefront.complete(cart.cartId);
+  expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
+  const order = await shop.storefront.order(completed.body.order.id);
+  expect(livingAmountsOf(order)).toEqual([50]);
+  expect(paymentsOf(order).gifts).toHaveLength(1);
+  expect(await shop.balanceCents(cart.card)).toBe(2500);
+});
+
+test("while the service is down, the card counts for nothing, and is on the cart again once it was reloaded", async () => {
+  const cart = await readyCart();
+  await faults["another plugin's hook fails after every payment"]();
+  shop.proxy.set("canceldevalue", "cut-before");
+  expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
+  await heal();
+  const summary = () => shop.storefront.ok("GET", `/store/giftcard-pay/carts/${cart.cartId}`);
+  expect(await summary()).toMatchObject({ coveredCents: 0, cards: [{ state: "settling" }] });
+  shop.proxy.clear();
+  const state = async () => {
+    await database.query("update giftcard_charge set next_try_at = now() where cart_id = $1", [cart.cartId]);
+    await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
+    return (await summary()).cards[0].state;
+  };
+  await expect.poll(state, { interval: 500 }).toBe("applied");
+  await expectUndone(cart, 5000);
+});
+
+test("a remainder whose session another process deletes while it is authorized is given back, with the card", async () => {
+  const cart = await readyCart();
+  await database.query(`create or replace function drop_session() returns trigger language plpgsql as
+    $$ begin delete from payment_session where id = new.payment_session_id; return new; end $$`);
+  await database.query(`create trigger fault after insert on payment for each row
+    when (new.provider_id = 'pp_bank_bank') execute function drop_session()`);
+  expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
+  await expectUndone(cart, 5000);
+  const { rows } = await database.query(
+    `select canceled_at from payment join cart_payment_collection l using (payment_collection_id)
+     where l.cart_id = $1 and provider_id = 'pp_bank_bank'`,
+    [cart.cartId],
+  );
+  expect(rows).toEqual([{ canceled_at: expect.any(Date) }]);
+});
+
+test("a charge whose reversal can't be written down while its order is undone is given back by recovery", async () => {
+  const cart = await readyCart();
+  await faults["another plugin's hook fails after every payment"]();
+  await database.query(`create trigger fault before update on giftcard_charge for each row
+    when (old.state = 'committed') execute function refuse()`);
+  expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
+  await heal();
+  const { rows } = await database.query(
+    `select state, (select count(*)::integer from "order" where id = order_id) as orders from giftcard_charge
+     where cart_id = $1`,
+    [cart.cartId],
+  );
+  expect(rows).toEqual([{ state: "committed", orders: 0 }]);
+  await database.query("drop trigger fault on giftcard_charge");
+  await database.query(
+    "update giftcard_charge set updated_at = now() - interval '1 hour' where cart_id = $1",
+    [cart.cartId],
+  );
+  await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
+  await expectUndone(cart, 5000);
+  const gifts = await database.query(
+    `select canceled_at from payment join cart_payment_collection l using (payment_collection_id)
+     where l.cart_id = $1 and provider_id = 'pp_giftcard_giftcard' and payment.deleted_at is null`,
+    [cart.cartId],
+  );
+  expect(gifts.rows).toEqual([]);
+});
+
+describe("a charge whose payment in Medusa is of another amount is refused by the database", () => {
+  const shrinks = (table: string) =>
+    database.query(
+      `create trigger fault before insert on ${table} for each row when (new.provider_id = 'pp_giftcard_giftcard')
+       execute function shrink()`,
+    );
+
+  test("before it is sent: nothing goes out", async () => {
+    const cart = await coveredCart();
+    await shrinks("payment_session");
+    const devalues = () => shop.proxy.seen.filter(({ operation }) => operation === "devalue").length;
+    const before = devalues();
+    expect(await shop.storefront.complete(cart.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "amount_changed" },
+    });
+    expect(devalues()).toBe(before);
+    const split = await readyCart();
+    expect(await shop.storefront.complete(split.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "amount_changed" },
+    });
+    expect(devalues()).toBe(before);
+    expect(await shop.balanceCents(split.card)).toBe(7500);
+  });
+
+  test("before it is given to the order: the card is whole again", async () => {
+    const cart = await readyCart();
+    await shrinks("payment");
+    expect(await shop.storefront.complete(cart.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "amount_changed" },
+    });
+    await expectUndone(cart, 5000);
+  });
+
+  test("whoever changes the journal", async () => {
+    const { body } = await shop.storefront.complete((await readyCart()).cartId);
+    const change = (set: string) =>
+      database.query(`update giftcard_charge set ${set} where order_id = $1`, [body.order.id]);
+    for (const set of ["amount_cents = 4999, deducted_cents = 4999", "external_id = 'payses_other'"]) {
+      await expect(change(set)).rejects.toMatchObject({ constraint: "giftcard_charge_amount" });
+    }
+  });
+});
+
+test("a cart that Medusa left closed without an order can be completed again once recovery has run", async () => {
+  const cart = await coveredCart();
+  await faults["another plugin's hook fails after every payment"]();
+  expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
+  await heal();
+  // As two processes leave it that undo a completion each: the second puts back what it found, which is "completed".
+  await database.query(
+    "update cart set completed_at = now(), updated_at = now() - interval '10 minutes' where id = $1",
+    [cart.cartId],
+  );
+  expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
+  await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
+  await expectUndone(cart, 5000);
+  const completed = await shop.storefront.complete(cart.cartId);
+  expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
+  expect(await shop.balanceCents(cart.card)).toBe(2500);
+});
