@@ -79,5 +79,9 @@ export default {
   ],
   // The development build of Lit warns of misuse; that it is the development build isn't news.
   filterBrowserLogs: ({ args }) => !args.some((text) => String(text).includes("lit.dev/msg/dev-mode")),
-  testFramework: { config: { timeout: 10_000 } },
+  // For a slow or busy machine: tests wait for what they expect, so these end only what hangs.
+  browserStartTimeout: 300_000,
+  testsStartTimeout: 300_000,
+  testsFinishTimeout: 900_000,
+  testFramework: { config: { timeout: 120_000 } },
 };

@@ -15,7 +15,7 @@ export interface State {
 const inside = (tag: Tag, selector: string) => tag.shadowRoot?.querySelector<HTMLElement>(selector);
 
 async function until(condition: () => unknown): Promise<void> {
-  for (let turn = 0; turn < 300 && !condition(); turn++)
+  for (let tries = 0; tries < 300 && !condition(); tries++)
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
 

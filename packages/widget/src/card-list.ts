@@ -1,7 +1,7 @@
 import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
 import { figure } from "./card-quote.js";
-import { fresh } from "./fresh.js";
+import { keyed } from "./keyed.js";
 import type { Wording } from "./wording.js";
 
 /** What the list of applied cards shows. */
@@ -18,11 +18,11 @@ export interface CardListState {
 export function cardList(state: CardListState, remove: (card: AppliedCard) => void): TemplateResult {
   const { words, summary } = state;
   const { texts } = words;
-  const { remainingCents } = summary;
+  const { remainderCents } = summary;
   return html`<div class="panel" part="summary" id="summary" tabindex="-1" role="group" aria-label=${texts.covered}>
     ${
       // A row is never turned into another card's row: its button would keep the focus and change its name.
-      fresh(
+      keyed(
         summary.cards.length,
         html`<ul part="cards" role="list">
           ${summary.cards.map((card) => cardRow(state, card, remove))}
@@ -31,7 +31,7 @@ export function cardList(state: CardListState, remove: (card: AppliedCard) => vo
     }
     <dl part="totals">
       ${figure(words, texts.covered, summary.coveredCents)}
-      ${figure(words, remainingCents > 0 ? texts.remaining : texts.nothingLeft, remainingCents, "total")}
+      ${figure(words, remainderCents > 0 ? texts.remainder : texts.nothingLeft, remainderCents, "total")}
     </dl>
     ${
       state.isFull

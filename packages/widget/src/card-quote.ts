@@ -19,7 +19,7 @@ export function cardQuote(state: CardQuoteState, apply: () => void, cancel: () =
     words,
     quote,
     html`${figure(words, texts.usable, quote.usableCents, "total")}
-    ${figure(words, texts.remaining, quote.remainingCents)}`,
+    ${figure(words, texts.remainder, quote.remainderCents)}`,
     html`${limitNote(state)}
       <p class="hint">${texts.nothingTaken}</p>
       <div class="actions">
@@ -38,7 +38,7 @@ export function cardPanel(
   words: Wording,
   { lastFour, balanceCents, expiryDate }: CardBalance,
   figures?: TemplateResult,
-  rest?: TemplateResult,
+  more?: TemplateResult,
 ): TemplateResult {
   const { texts } = words;
   const expiry = words.date(expiryDate);
@@ -48,7 +48,7 @@ export function cardPanel(
       ${expiry ? html`<p class="hint">${words.fill(texts.validUntil, { date: expiry })}</p>` : nothing}
     </div>
     <dl>${figure(words, texts.balance, balanceCents)}${figures}</dl>
-    ${rest}
+    ${more}
   </div>`;
 }
 
@@ -69,7 +69,7 @@ function limitNote({ words, quote, takesAnother }: CardQuoteState): TemplateResu
   return note(
     words.fill(takesAnother ? `${limit} ${limitAnother}` : limit, {
       limit: quote.usableCents,
-      rest: quote.balanceCents - quote.usableCents,
+      kept: quote.balanceCents - quote.usableCents,
     }),
   );
 }

@@ -1,114 +1,221 @@
-import { html, nothing, type TemplateResult } from "lit";
+import type { CardEntry } from "@giftcard-pay/checkout/storefront";
+import { html, type LitElement, nothing, type TemplateResult } from "lit";
+import { type FieldName, isRetryable, refusedFields, type ShownError } from "./call-errors.js";
+import { normalize, parseEntry } from "./entry-parser.js";
+import { moveFocus } from "./focus.js";
 import type { Messages } from "./messages/index.js";
 import { clock } from "./wording.js";
 
-/** The two fields, in the order in which they stand. */
-export type FieldName = "number" | "pin";
-
-/** What the form shows. What is typed in it stands in its fields and nowhere else. */
+/** What the form is told when it renders. */
 export interface EntryFormState {
-  messages: Messages;
+  texts: Messages;
   hidden: boolean;
-  /** A call is under way. */
+  /** A card is being checked. */
   busy: boolean;
   /** Nothing can be sent: the page hasn't named the cart yet. */
   shut: boolean;
   /** Seconds until something can be sent again; 0 without a wait. */
   waitSeconds: number;
-  /** Fields left empty. */
-  missing: readonly FieldName[];
-  /** Fields that the message in the alert is about. */
-  refused: readonly FieldName[];
-  pinShown: boolean;
-  cancelable: boolean;
-  keyboard: string;
+  /** What the alert shows; the fields that it is about are marked. */
+  error: ShownError | undefined;
+  check(): void;
+  /** Puts the form away, where it can be. */
+  cancel: (() => void) | undefined;
 }
 
-/** What the form tells its element. */
-export interface EntryFormActions {
-  submit(event: SubmitEvent): void;
-  paste(event: ClipboardEvent): void;
-  input(): void;
-  leave(event: FocusEvent): void;
-  togglePin(): void;
-  cancel(): void;
-}
+/** Card number and PIN while a shopper fills them in. What is typed stays in the fields: nothing here keeps it. */
+export class EntryForm {
+  /** Fields that were left empty. */
+  missing: readonly FieldName[] = [];
+  #pinShown = false;
 
-/** Card number and PIN. */
-export function entryForm(state: EntryFormState, on: EntryFormActions): TemplateResult {
-  const { messages, waitSeconds } = state;
-  return html`<form part="form" novalidate ?hidden=${state.hidden} @submit=${on.submit}>
-    <div class="fields">
-      <div class="field wide">
-        <label part="label" for="number">${messages.cardNumber}</label>
-        ${field(state, "number", on)} ${missing(state, "number", messages.cardNumberMissing)}
-      </div>
-      <div class="field">
-        <label part="label" for="pin">${messages.pin}</label>
-        <div class="pin">
-          ${field(state, "pin", on)}
-          <button
-            type="button"
-            class="eye"
-            aria-label=${messages.showPin}
-            aria-pressed=${state.pinShown}
-            aria-controls="pin"
-            @click=${on.togglePin}
-          >
-            <svg viewBox="0 0 24 24" aria-hidden="true">
-              <path d="M2 12S6 6 12 6s10 6 10 6-4 6-10 6S2 12 2 12Z" />
-              <circle cx="12" cy="12" r="3" />
-              <path class="slash" d="m4 4 16 16" />
-            </svg>
-          </button>
+  constructor(private readonly host: LitElement) {}
+
+  /** Card number and PIN, normalized. Undefined where a field is empty: the focus goes to it. */
+  take(): CardEntry | undefined {
+    this.#spread();
+    this.missing = this.#empty;
+    this.host.requestUpdate();
+    const [first] = this.missing;
+    if (!first) return this.#entry;
+    void moveFocus(this.host, `#${first}`);
+    return undefined;
+  }
+
+  /** After a refusal: the PIN goes unless the very same call may be made again, and the focus goes to what is wrong. */
+  async showError(error: ShownError, keepPin = false): Promise<void> {
+    if (isRetryable(error.code)) return moveFocus(this.host, "#retry");
+    if (!keepPin) this.clearPin();
+    // With both in doubt it's the emptied one, which is the last, that has to be filled again.
+    const [last] = refusedFields(error).slice(-1);
+    await moveFocus(this.host, ...(last ? [`#${last}`] : []));
+  }
+
+  /** Whether nothing stands in either field. */
+  get isBlank(): boolean {
+    return !this.host.hasUpdated || this.#empty.length === 2;
+  }
+
+  clearPin(): void {
+    this.#field("pin").value = "";
+    this.#pinShown = false;
+    this.host.requestUpdate();
+  }
+
+  clear(): void {
+    this.clearPin();
+    this.#field("number").value = "";
+    this.missing = [];
+  }
+
+  render(state: EntryFormState): TemplateResult {
+    const { texts, hidden, busy, shut, waitSeconds, check, cancel } = state;
+    const onSubmit = (event: SubmitEvent) => {
+      event.preventDefault();
+      check();
+    };
+    return html`<form part="form" novalidate ?hidden=${hidden} @submit=${onSubmit}>
+      <div class="fields">
+        <div class="field wide">
+          <label part="label" for="number">${texts.cardNumber}</label>
+          ${this.#input("number", state)} ${this.#message("number", texts.cardNumberMissing)}
         </div>
-        ${missing(state, "pin", messages.pinMissing)}
+        <div class="field">
+          <label part="label" for="pin">${texts.pin}</label>
+          <div class="pin">
+            ${this.#input("pin", state)}
+            <button
+              type="button"
+              class="eye"
+              aria-label=${texts.showPin}
+              aria-pressed=${this.#pinShown}
+              aria-controls="pin"
+              @click=${this.#onTogglePin}
+            >
+              <svg viewBox="0 0 24 24" aria-hidden="true">
+                <path d="M2 12S6 6 12 6s10 6 10 6-4 6-10 6S2 12 2 12Z" />
+                <circle cx="12" cy="12" r="3" />
+                <path class="slash" d="m4 4 16 16" />
+              </svg>
+            </button>
+          </div>
+          ${this.#message("pin", texts.pinMissing)}
+        </div>
       </div>
-    </div>
-    <div class="actions">
-      <button part="button check" type="submit" class="grow" aria-disabled=${state.busy || state.shut || waitSeconds > 0}>
-        ${state.busy ? messages.checking : messages.check + (waitSeconds > 0 ? ` (${clock(waitSeconds)})` : "")}
-      </button>
-      ${
-        state.cancelable
-          ? html`<button part="button" type="button" class="plain" @click=${on.cancel}>${messages.cancel}</button>`
-          : nothing
-      }
-    </div>
-  </form>`;
-}
+      <div class="actions">
+        <button part="button check" type="submit" class="grow" aria-disabled=${busy || shut || waitSeconds > 0}>
+          ${busy ? texts.checking : texts.check + (waitSeconds > 0 ? ` (${clock(waitSeconds)})` : "")}
+        </button>
+        ${
+          cancel
+            ? html`<button part="button" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`
+            : nothing
+        }
+      </div>
+    </form>`;
+  }
 
-/**
- * One field. A PIN is a text field with its characters masked: a password field makes browsers offer to keep
- * card and PIN as a login.
- */
-function field(state: EntryFormState, name: FieldName, on: EntryFormActions): TemplateResult {
-  const empty = state.missing.includes(name);
-  const refused = state.refused.includes(name);
-  return html`<input
-    id=${name}
-    part="input"
-    class=${name === "pin" && !state.pinShown ? "masked" : ""}
-    type="text"
-    inputmode=${state.keyboard}
-    autocomplete="off"
-    autocapitalize="off"
-    autocorrect="off"
-    spellcheck="false"
-    data-1p-ignore
-    data-lpignore="true"
-    enterkeyhint=${name === "pin" ? "go" : "next"}
-    maxlength="128"
-    required
-    ?readonly=${state.busy}
-    aria-invalid=${empty || refused}
-    aria-describedby=${empty ? `${name}-missing` : refused ? "fault" : nothing}
-    @paste=${on.paste}
-    @input=${on.input}
-    @blur=${on.leave}
-  />`;
-}
+  /**
+   * One field. A PIN is a text field with its characters masked: a password field makes browsers offer to keep
+   * card and PIN as a login.
+   */
+  #input(name: FieldName, { busy, error }: EntryFormState): TemplateResult {
+    const empty = this.missing.includes(name);
+    const refused = refusedFields(error).includes(name);
+    return html`<input
+      id=${name}
+      part="input"
+      class=${name === "pin" && !this.#pinShown ? "masked" : ""}
+      type="text"
+      inputmode=${this.host.inputMode || "numeric"}
+      autocomplete="off"
+      autocapitalize="off"
+      autocorrect="off"
+      spellcheck="false"
+      data-1p-ignore
+      data-lpignore="true"
+      enterkeyhint=${name === "pin" ? "go" : "next"}
+      maxlength="128"
+      required
+      ?readonly=${busy}
+      aria-invalid=${empty || refused}
+      aria-describedby=${empty ? `${name}-missing` : refused ? "error" : nothing}
+      @paste=${this.#onPaste}
+      @input=${this.#onInput}
+      @blur=${this.#onLeave}
+    />`;
+  }
 
-function missing(state: EntryFormState, name: FieldName, text: string): TemplateResult {
-  return html`<p class="error" part="error" id="${name}-missing" ?hidden=${!state.missing.includes(name)}>${text}</p>`;
+  #message(name: FieldName, text: string): TemplateResult {
+    return html`<p class="error" part="error" id="${name}-missing" ?hidden=${!this.missing.includes(name)}>${text}</p>`;
+  }
+
+  /** A missing entry's message goes while it is typed; none comes. */
+  readonly #onInput = (): void => {
+    const empty = this.#empty;
+    this.missing = this.missing.filter((name) => empty.includes(name));
+    this.host.requestUpdate();
+  };
+
+  /**
+   * A field that is left empty while the other is filled is named. On the way to the button nothing is shown, which
+   * would move the button from under a click: the button itself checks both.
+   */
+  readonly #onLeave = ({ target, relatedTarget }: FocusEvent): void => {
+    this.#spread();
+    const { id } = target as HTMLInputElement;
+    const empty = this.#empty;
+    if (
+      !relatedTarget ||
+      (relatedTarget as HTMLButtonElement).type === "submit" ||
+      empty[0] !== id ||
+      empty[1]
+    )
+      return;
+    this.missing = empty;
+    this.host.requestUpdate();
+  };
+
+  /** Number and PIN that were pasted together go to their own fields. */
+  readonly #onPaste = (event: ClipboardEvent): void => {
+    if (!this.#put(parseEntry(event.clipboardData?.getData("text/plain") ?? ""))) return;
+    event.preventDefault();
+    this.#field("pin").focus();
+  };
+
+  readonly #onTogglePin = (): void => {
+    this.#pinShown = !this.#pinShown;
+    this.host.requestUpdate();
+  };
+
+  /** A scanner types as a keyboard does, all into the field that has the focus. */
+  #spread(): void {
+    for (const name of ["number", "pin"] as const) {
+      const { value } = this.#field(name);
+      // Digits in groups are one entry, however they are spaced.
+      if (/[^\d\s-]/.test(value)) this.#put(parseEntry(value));
+    }
+  }
+
+  #put(entry: CardEntry | undefined): boolean {
+    const pin = this.#field("pin");
+    if (!entry || pin.readOnly) return false;
+    this.#field("number").value = entry.cardNumber;
+    pin.value = entry.pin;
+    this.#onInput();
+    return true;
+  }
+
+  get #entry(): CardEntry {
+    return { cardNumber: normalize(this.#field("number").value), pin: normalize(this.#field("pin").value) };
+  }
+
+  get #empty(): FieldName[] {
+    const { cardNumber, pin } = this.#entry;
+    return [...(cardNumber ? [] : ["number" as const]), ...(pin ? [] : ["pin" as const])];
+  }
+
+  #field(name: FieldName): HTMLInputElement {
+    return this.host.renderRoot.querySelector(`#${name}`) as HTMLInputElement;
+  }
 }

@@ -1,5 +1,5 @@
 import type { AppliedCard, CardBalance, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
-import type { FaultCode } from "./messages/index.js";
+import type { ErrorCode } from "./messages/index.js";
 
 /** What the shopper was doing with a card. */
 export type CardAction = "quote" | "apply" | "remove" | "balance";
@@ -24,7 +24,7 @@ export interface CardDetail {
 export interface TotalDetail {
   totalCents: number;
   coveredCents: number;
-  remainingCents: number;
+  remainderCents: number;
   /** The cards pay all of it: the page's other payment methods can be put away. */
   covered: boolean;
   summary: CartSummary;
@@ -32,7 +32,7 @@ export interface TotalDetail {
 
 /** Detail of `giftcard-pay:error`. It never holds what the shopper typed. */
 export interface ErrorDetail {
-  code: FaultCode;
+  code: ErrorCode;
   action: Action;
   retryAfterSeconds?: number;
 }
@@ -52,6 +52,15 @@ export class GiftcardEvent<Detail> extends CustomEvent<Detail> {
   constructor(type: keyof GiftcardEventMap, detail: Detail) {
     super(type, { detail, bubbles: true, composed: true, cancelable: type === "giftcard-pay:before-apply" });
   }
+}
+
+/** Dispatches an event. Returns false if the page cancelled it. */
+export function dispatch<Type extends keyof GiftcardEventMap>(
+  from: EventTarget,
+  type: Type,
+  detail: GiftcardEventMap[Type]["detail"],
+): boolean {
+  return from.dispatchEvent(new GiftcardEvent(type, detail));
 }
 
 declare global {

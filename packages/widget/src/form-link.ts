@@ -1,16 +1,15 @@
-/** An element in a form, that may have a call under way. */
-interface FormElement extends HTMLElement {
-  readonly busy: boolean;
-  /** Passes when no call is under way; false if the last one failed. */
-  settled(): Promise<boolean>;
-}
+import type { LitElement } from "lit";
+import type { Calls } from "./calls.js";
 
 /** Ties an element to the form around it: whether that may be sent, and that it waits for a call under way. */
 export class FormLink {
   readonly internals: ElementInternals;
   #form: HTMLFormElement | null = null;
 
-  constructor(private readonly host: FormElement) {
+  constructor(
+    private readonly host: LitElement,
+    private readonly calls: Calls,
+  ) {
     this.internals = host.attachInternals();
   }
 
@@ -32,9 +31,14 @@ export class FormLink {
   }
 
   readonly #onSubmit = async (event: SubmitEvent): Promise<void> => {
-    if (!this.host.busy) return;
+    const { calls } = this;
+    if (!calls.busy) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (await this.host.settled()) this.#form?.requestSubmit(event.submitter);
+    await calls.settled;
+    // What became of the call is noted a moment after.
+    await new Promise((resolve) => setTimeout(resolve));
+    await this.host.updateComplete;
+    if (!calls.error) this.#form?.requestSubmit(event.submitter);
   };
 }

@@ -1,8 +1,8 @@
-import type { CardBalance, CardEntry } from "@giftcard-pay/checkout/storefront";
+import type { CardBalance } from "@giftcard-pay/checkout/storefront";
 import { nothing, type TemplateResult } from "lit";
 import { cardPanel } from "./card-quote.js";
+import { dispatch } from "./events.js";
 import { GiftcardElement, register } from "./giftcard-element.js";
-import { ShopCalls } from "./shop-calls.js";
 
 /**
  * Tells what a gift card holds: card number and PIN in, balance out. For a page of its own, without a cart.
@@ -27,30 +27,34 @@ export class GiftcardBalance extends GiftcardElement {
     register(tag, GiftcardBalance, registry);
   }
 
-  #answer: CardBalance | undefined;
-
-  protected readonly calls: ShopCalls = new ShopCalls(this, () => this.address, this.waiting);
+  #balance: CardBalance | undefined;
 
   /** What the shop told last; undefined until then. */
   get balance(): CardBalance | undefined {
-    return this.#answer;
-  }
-
-  protected override async send(entry: CardEntry): Promise<void> {
-    const { calls, words } = this;
-    this.#answer = undefined;
-    const answer = await calls.perform("balance", (api, signal) => api.balance(entry, signal));
-    if (!answer) return this.showFault();
-    this.#answer = answer;
-    this.fields.clear();
-    const { lastFour: last4, balanceCents: balance } = answer;
-    this.attention.say(words.fill(words.texts.announceBalance, { last4, balance }));
-    calls.tell("giftcard-pay:balance", answer);
+    return this.#balance;
   }
 
   protected override render(): TemplateResult {
-    const { words } = this;
-    const between = this.#answer ? cardPanel(words, this.#answer) : nothing;
-    return this.frame({ title: words.texts.check, between });
+    const { words, endpoint } = this;
+    return this.frame({
+      title: words.texts.check,
+      between: this.#balance ? cardPanel(words, this.#balance) : nothing,
+      shut: !endpoint,
+      check: this.#check,
+      retry: this.#check,
+    });
   }
+
+  readonly #check = async (): Promise<void> => {
+    const { calls, entry, shop } = this;
+    const typed = this.endpoint && calls.isFree && entry.take();
+    if (!typed) return;
+    this.#balance = undefined;
+    const balance = await calls.run("balance", (signal) => shop.balance(typed, signal));
+    if (!balance) return calls.error && entry.showError(calls.error);
+    this.#balance = balance;
+    entry.clear();
+    this.say(this.words.texts.announceBalance, { last4: balance.lastFour, balance: balance.balanceCents });
+    dispatch(this, "giftcard-pay:balance", balance);
+  };
 }

@@ -1,4 +1,3 @@
-import type { CardEntry } from "@giftcard-pay/checkout/storefront";
 import {
   type CSSResult,
   html,
@@ -7,13 +6,11 @@ import {
   type PropertyDeclarations,
   type TemplateResult,
 } from "lit";
-import { Attention } from "./attention.js";
-import { EntryFields } from "./entry-fields.js";
-import { entryForm } from "./entry-form.js";
-import type { Action } from "./events.js";
-import { faultAlert } from "./fault-alert.js";
-import { fieldsOf, isPassing } from "./faults.js";
+import { Calls } from "./calls.js";
+import { EntryForm } from "./entry-form.js";
+import { errorAlert } from "./error-alert.js";
 import { styles } from "./giftcard-pay.styles.js";
+import { LiveRegion } from "./live-region.js";
 import {
   builtInLanguage,
   loadMessages,
@@ -21,14 +18,10 @@ import {
   messagesOf,
   withOverrides,
 } from "./messages/index.js";
-import type { ShopAddress, Transport } from "./shop-api.js";
-import type { ShopCalls, Waiting } from "./shop-calls.js";
+import { ShopApi, type Transport } from "./shop-api.js";
 import { usableLocale, Wording } from "./wording.js";
 
-/** How long one call may take before it counts as lost. */
-const timeoutMs = 20_000;
-
-/** What an element puts around its entry. */
+/** What an element puts around the form, and what its buttons do. */
 interface Frame {
   /** Names the whole for a screen reader. */
   title: string;
@@ -36,12 +29,16 @@ interface Frame {
   between?: unknown;
   after?: unknown;
   hidden?: boolean;
-  cancelable?: boolean;
   disabled?: boolean;
+  /** Nothing can be sent yet. */
+  shut: boolean;
+  check(): void;
+  retry(): void;
+  cancel?: (() => void) | undefined;
 }
 
-/** What both elements share: the entry of a card, where to call, texts, faults, and who hears of them. */
-export abstract class GiftcardElement extends LitElement {
+/** What both elements are made of: where to call, the texts, and the parts that each of them uses in its own way. */
+export class GiftcardElement extends LitElement {
   static override styles: CSSResult = styles;
 
   // Declared here and not by decorators, whose helpers would weigh more than all of this.
@@ -73,33 +70,24 @@ export abstract class GiftcardElement extends LitElement {
   messages: MessageOverrides = {};
 
   protected words!: Wording;
-  protected abstract readonly calls: ShopCalls;
-  protected readonly attention: Attention = new Attention(this);
-  protected readonly fields: EntryFields = new EntryFields(this);
+  protected readonly shop: ShopApi = new ShopApi(this);
+  protected readonly entry: EntryForm = new EntryForm(this);
+  protected readonly live: LiveRegion = new LiveRegion(this);
 
-  protected readonly waiting: Waiting = {
-    slow: () => this.attention.say(this.words.texts.slow),
+  protected readonly calls: Calls = new Calls(this, {
+    slow: () => this.say(this.words.texts.slow),
     // A countdown that is read out each second can't be borne: every five minutes, at one, and at the end.
     wait: (seconds) => {
       const { words } = this;
       const { wait, waitOver } = words.texts;
       if (seconds === 60 || seconds % 300 === 0)
-        this.attention.say(seconds ? words.fill(wait, { time: words.duration(seconds) }) : waitOver);
+        this.say(seconds ? wait : waitOver, { time: words.duration(seconds) });
     },
-  };
+  });
 
   /** Whether a call is under way. */
   get busy(): boolean {
     return !!this.calls.busy;
-  }
-
-  protected get ready(): boolean {
-    return this.endpoint !== "";
-  }
-
-  protected get address(): ShopAddress {
-    const { endpoint, publishableKey, headers, transport } = this;
-    return { endpoint, publishableKey, headers, transport, timeoutMs };
   }
 
   /** Puts the focus on the first field, or on what stands in its place. */
@@ -118,69 +106,35 @@ export abstract class GiftcardElement extends LitElement {
     this.words = new Wording(locale, withOverrides(messagesOf(builtInLanguage(locale)), this.messages));
   }
 
-  /** What is asked for with a whole entry. */
-  protected abstract send(entry: CardEntry): Promise<void>;
-
-  /** Tries again what met a fault, other than sending the entry. */
-  protected retry(_action: Action): void {}
-
-  /** Puts the further entry away. */
-  protected close(): void {}
-
-  protected async check(): Promise<void> {
-    const { calls, fields } = this;
-    if (calls.busy || !this.ready || calls.wait.seconds > 0) return;
-    const entry = fields.take();
-    if (entry) await this.send(entry);
-    else await this.attention.focusOn(`#${fields.missing[0]}`);
+  /** Has a screen reader read a text, filled in with values; a number is cents. */
+  protected say(text: string, values: Record<string, string | number> = {}): void {
+    this.live.say(this.words.fill(text, values));
   }
 
-  /** After a refusal: the PIN goes unless the very same call may be made again, and the focus goes to the first fault. */
-  protected async showFault(keepPin = false): Promise<void> {
-    const { fault } = this.calls;
-    if (!fault) return;
-    if (isPassing(fault.code)) return this.attention.focusOn("#retry");
-    if (!keepPin) this.fields.clearPin();
-    const [first, second] = fieldsOf[fault.code] ?? [];
-    // With both in doubt it's the emptied one that has to be filled again.
-    await this.attention.focusOn(...(first ? [`#${second ?? first}`] : []));
-  }
-
-  protected frame({ title, before, between, after, hidden, cancelable, disabled }: Frame): TemplateResult {
-    const { words, calls, fields, attention } = this;
-    const { fault, busy, wait } = calls;
+  /** The form with the alert above it, and what the element adds. */
+  protected frame(frame: Frame): TemplateResult {
+    const { words, calls } = this;
+    const { error, busy, wait } = calls;
     const locale = this.#locale;
     const language = Object.keys(this.messages).length > 0 ? locale : builtInLanguage(locale);
-    return html`<fieldset class="base" part="base" ?disabled=${disabled} aria-label=${title} lang=${language}>
-      ${before}
-      <div role="alert" id="fault" class=${fault ? "" : "silent"}>
-        ${fault ? faultAlert({ words, fault, waitSeconds: wait.total, busy: !!busy }, this.#onRetry) : nothing}
+    return html`<fieldset class="base" part="base" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${language}>
+      ${frame.before}
+      <div role="alert" id="error" class=${error ? "" : "silent"}>
+        ${error ? errorAlert({ words, error, waitSeconds: wait.total, busy: !!busy }, frame.retry) : nothing}
       </div>
-      ${between}
-      ${entryForm(
-        {
-          messages: words.texts,
-          hidden: !!hidden,
-          busy: busy === "quote" || busy === "balance",
-          shut: !this.ready,
-          waitSeconds: wait.seconds,
-          missing: fields.missing,
-          refused: (fault && fieldsOf[fault.code]) ?? [],
-          pinShown: fields.pinShown,
-          cancelable: !!cancelable,
-          keyboard: this.inputMode || "numeric",
-        },
-        {
-          submit: this.#onSubmit,
-          paste: fields.onPaste,
-          input: fields.onInput,
-          leave: fields.onLeave,
-          togglePin: fields.onTogglePin,
-          cancel: this.#onClose,
-        },
-      )}
-      ${after}
-      <div role="status" class=${calls.slow ? "hint" : "silent"}>${attention.announcement}</div>
+      ${frame.between}
+      ${this.entry.render({
+        texts: words.texts,
+        hidden: !!frame.hidden,
+        busy: busy === "quote" || busy === "balance",
+        shut: frame.shut,
+        waitSeconds: wait.seconds,
+        error,
+        check: frame.check,
+        cancel: frame.cancel,
+      })}
+      ${frame.after}
+      <div role="status" class=${calls.slow ? "hint" : "silent"}>${this.live.text}</div>
     </fieldset>`;
   }
 
@@ -193,19 +147,6 @@ export abstract class GiftcardElement extends LitElement {
       globalThis.navigator?.language,
     );
   }
-
-  readonly #onSubmit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    void this.check();
-  };
-
-  readonly #onClose = (): void => this.close();
-
-  readonly #onRetry = (): void => {
-    const { fault } = this.calls;
-    if (fault?.action === "quote" || fault?.action === "balance") void this.check();
-    else if (fault) this.retry(fault.action);
-  };
 }
 
 /** Registers a tag. Where it is registered already, whoever did it, nothing happens. */

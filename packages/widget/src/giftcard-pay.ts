@@ -1,15 +1,14 @@
-import type { AppliedCard, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
+import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from "lit";
-import { cardList } from "./card-list.js";
-import { cardQuote, note } from "./card-quote.js";
-import { CardSession } from "./card-session.js";
+import { CallError, isRetryable } from "./call-errors.js";
+import { cardQuote } from "./card-quote.js";
+import { CartCards } from "./cart-cards.js";
+import { cartView } from "./cart-view.js";
 import { changeText } from "./change-text.js";
-import type { Action } from "./events.js";
-import { isPassing } from "./faults.js";
+import { moveFocus } from "./focus.js";
 import { FormLink } from "./form-link.js";
 import { GiftcardElement, register } from "./giftcard-element.js";
-import { isFaultCode } from "./messages/index.js";
-import { type ShopAddress, ShopFault } from "./shop-api.js";
+import { isErrorCode } from "./messages/index.js";
 
 /**
  * Takes gift cards at a checkout: card number and PIN, balance, what this order would use, apply, remove.
@@ -76,10 +75,9 @@ export class GiftcardPay extends GiftcardElement {
   /** Whether the entry of a card is to be seen. */
   protected open = true;
 
-  protected readonly calls: CardSession = new CardSession(this, () => this.address, this.waiting);
-
-  readonly #link: FormLink = new FormLink(this);
-  #shut = false;
+  readonly #cards = new CartCards(this, this.calls, this.shop);
+  readonly #link = new FormLink(this, this.calls);
+  #fieldsetDisabled = false;
 
   constructor() {
     super();
@@ -88,7 +86,7 @@ export class GiftcardPay extends GiftcardElement {
 
   /** The cart as the shop told it last; undefined until then. */
   get summary(): CartSummary | undefined {
-    return this.calls.summary;
+    return this.#cards.summary;
   }
 
   /** The form that it belongs to. It waits for a call under way, and isn't sent while a card is entered but not applied. */
@@ -123,35 +121,34 @@ export class GiftcardPay extends GiftcardElement {
 
   /** @ignore */
   formDisabledCallback(disabled: boolean): void {
-    this.#shut = disabled;
+    this.#fieldsetDisabled = disabled;
     this.requestUpdate();
   }
 
   /** What was entered goes; applied cards stay, since they are the cart's. @ignore */
   formResetCallback(): void {
     if (!this.hasUpdated) return;
-    this.fields.clear();
-    this.calls.quote = this.calls.fault = undefined;
-    this.open = !this.#applied;
+    this.entry.clear();
+    this.#cards.quote = this.calls.error = undefined;
+    this.open = !this.#cards.isApplied;
   }
 
   /** Asks the shop for the cart again. Call it when the cart changed. Never rejects: a failure is shown. */
   async refresh(): Promise<void> {
-    if (!this.ready) return;
-    const { calls } = this;
-    const first = !this.summary;
-    const quoted = calls.quote;
-    const changed = await calls.load();
-    const { summary, quote } = calls;
+    if (!this.#isReady) return;
+    const cards = this.#cards;
+    const { summary: before, quote: quoted } = cards;
+    const changed = await cards.load();
+    const { summary, quote, isApplied } = cards;
     if (!summary) return;
-    if (first && this.#applied && this.fields.isBlank) this.open = false;
-    if (quoted && !quote) await this.attention.focusOn();
-    if (!changed || !(this.#applied || quoted)) return;
+    if (!before && isApplied && this.entry.isBlank) this.open = false;
+    if (quoted && !quote) await moveFocus(this);
+    if (!changed || !(isApplied || quoted)) return;
     const { announceQuote, announceChanged } = this.words.texts;
-    this.#say(`${changeText(this.words, this.calls)} ${quote ? announceQuote : announceChanged}`, {
+    this.say(`${changeText(this.words, cards)} ${quote ? announceQuote : announceChanged}`, {
       usable: quote?.usableCents ?? 0,
       covered: summary.coveredCents,
-      remaining: (quote ?? summary).remainingCents,
+      remainder: (quote ?? summary).remainderCents,
     });
   }
 
@@ -162,181 +159,148 @@ export class GiftcardPay extends GiftcardElement {
    */
   async showError(code: string, retryAfterSeconds?: number): Promise<void> {
     await this.refresh();
-    this.calls.fail("order", new ShopFault(isFaultCode(code) ? code : "internal", retryAfterSeconds));
+    this.calls.fail("order", new CallError(isErrorCode(code) ? code : "internal", retryAfterSeconds));
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
-    if (this.calls.fault?.code === "unfinished" && !this.#isUnfinished) this.calls.fault = undefined;
+    if (this.calls.error?.code === "unfinished" && !this.#isUnfinished) this.calls.error = undefined;
     if (!this.hasUpdated || !isAnotherCart(changed)) return;
-    this.calls.reset();
-    this.fields.missing = [];
-    this.attention.announcement = "";
+    this.#cards.reset();
+    this.entry.missing = [];
+    this.live.text = "";
     this.open = true;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
     if (isAnotherCart(changed)) void this.refresh();
-    const { calls } = this;
-    this.#link.show({ covered: calls.isCovered, applied: this.#applied, busy: this.busy });
+    const { isCovered, isApplied } = this.#cards;
+    this.#link.show({ covered: isCovered, applied: isApplied, busy: this.busy });
     this.#link.refuse(this.#isUnfinished && this.words.texts.errors.unfinished);
   }
 
   protected override render(): TemplateResult {
-    const { words, calls } = this;
+    const { words } = this;
     const { texts } = words;
-    const { summary, quote, busy, takesCard } = calls;
-    const applied = this.#applied;
+    const { busy } = this.calls;
+    const cards = this.#cards;
+    const { quote, takesCard, takesAnother, isApplied } = cards;
     return this.frame({
       title: texts.title,
-      disabled: this.disabled || this.#shut,
-      hidden: !this.open || !!quote || !takesCard,
-      cancelable: applied,
-      before: html`${summary?.environment === "sandbox" ? html`<span class="badge">${texts.sandbox}</span>` : nothing}
-      ${
-        summary && applied
-          ? cardList(
-              {
-                words,
-                summary,
-                isFull: calls.isFull,
-                removing: busy === "remove" ? calls.removing?.id : undefined,
-              },
-              (card) => void this.#takeOff(card),
-            )
-          : nothing
-      }
-      ${applied || takesCard ? nothing : html`<p>${texts.errors.nothing_to_pay}</p>`}
-      ${applied || quote ? note(changeText(this.words, this.calls)) : nothing}`,
+      before: cartView({ words, cards, busy: busy === "remove" }, this.#remove),
       between: quote
-        ? cardQuote(
-            { words, quote, busy: busy === "apply", takesAnother: calls.takesAnother },
-            () => void this.#applyCard(),
-            () => void this.#leaveQuote(),
-          )
+        ? cardQuote({ words, quote, busy: busy === "apply", takesAnother }, this.#apply, this.#leaveQuote)
         : nothing,
       after:
-        applied && !this.open && !quote && takesCard
+        isApplied && !this.open && !quote && takesCard
           ? html`<button part="button add" id="add" type="button" @click=${this.#onOpen}>${texts.another}</button>`
           : nothing,
+      hidden: !this.open || !!quote || !takesCard,
+      disabled: this.disabled || this.#fieldsetDisabled,
+      shut: !this.#isReady,
+      check: this.#check,
+      retry: this.#retry,
+      cancel: isApplied ? this.#onCancel : undefined,
     });
   }
 
-  protected override get ready(): boolean {
-    return super.ready && this.cart !== "";
-  }
-
-  protected override get address(): ShopAddress {
-    return { ...super.address, cart: this.cart };
-  }
-
-  get #applied(): boolean {
-    return !!this.summary && this.summary.cards.length > 0;
+  get #isReady(): boolean {
+    return !!this.endpoint && !!this.cart;
   }
 
   /** Whether a card is entered or checked, but not applied. While a call is under way a form isn't refused but waits. */
   get #isUnfinished(): boolean {
-    const { quote, takesCard } = this.calls;
-    return !this.busy && (!!quote || (this.open && takesCard && !this.fields.isBlank));
+    const { quote, takesCard } = this.#cards;
+    return !this.busy && (!!quote || (this.open && takesCard && !this.entry.isBlank));
   }
 
   readonly #onOpen = (): void => {
     this.open = true;
-    void this.attention.focusOn("#number");
+    void moveFocus(this, "#number");
+  };
+
+  readonly #onCancel = (): void => {
+    if (this.busy) return;
+    this.entry.clear();
+    this.calls.error = undefined;
+    this.open = false;
+    void moveFocus(this, "#add");
   };
 
   readonly #onInvalid = (event: Event): void => {
     event.preventDefault();
-    this.calls.note("order", "unfinished");
+    this.calls.show("order", "unfinished");
     this.focus();
   };
 
-  /** @ignore */
-  async settled(): Promise<boolean> {
-    await this.calls.settled;
-    // What became of it is noted a moment after.
-    await new Promise((resolve) => setTimeout(resolve));
-    await this.updateComplete;
-    return !this.calls.fault;
-  }
-
-  protected override close(): void {
-    if (this.busy) return;
-    this.fields.clear();
-    this.calls.fault = undefined;
-    this.open = false;
-    void this.attention.focusOn("#add");
-  }
-
-  protected override retry(action: Action): void {
-    const { calls } = this;
-    if (action === "apply") void this.#applyCard();
-    else if (action === "remove" && calls.removing) void this.#takeOff(calls.removing);
-    else {
-      calls.fault = undefined;
-      void this.refresh();
-    }
-  }
-
-  protected override async send(entry: CardEntry): Promise<void> {
-    const quote = await this.calls.check(entry);
-    if (!quote) return this.showFault();
+  readonly #check = async (): Promise<void> => {
+    const typed = this.#isReady && this.calls.isFree && this.entry.take();
+    if (!typed) return;
+    const quote = await this.#cards.fetchQuote(typed);
+    if (!quote) return this.#showFailure();
     const { announceBalance, announceQuote } = this.words.texts;
-    this.fields.clearPin();
-    this.#say(`${announceBalance} ${announceQuote}`, {
+    this.entry.clearPin();
+    this.say(`${announceBalance} ${announceQuote}`, {
       last4: quote.lastFour,
       balance: quote.balanceCents,
       usable: quote.usableCents,
-      remaining: quote.remainingCents,
+      remainder: quote.remainderCents,
     });
-    await this.attention.focusOn("#apply");
-  }
+    await moveFocus(this, "#apply");
+  };
 
-  protected override async showFault(): Promise<void> {
-    const { fault, quote } = this.calls;
-    // What the shop refused, it may know better by now.
-    if (fault?.action === "apply" && !isPassing(fault.code)) void this.calls.load();
-    await super.showFault(fault?.action === "remove" || !!quote);
-  }
-
-  async #applyCard(): Promise<void> {
+  readonly #apply = async (): Promise<void> => {
     if (this.busy) return;
-    const card = await this.calls.apply();
-    if (!card) return this.showFault();
-    this.fields.clear();
+    const card = await this.#cards.apply();
+    if (!card) return this.#showFailure();
+    this.entry.clear();
     this.open = false;
-    this.#announceCard(this.words.texts.announceApplied, card);
-    await this.attention.focusOn("#add", "#summary");
-  }
+    this.#announce(this.words.texts.announceApplied, card);
+    await moveFocus(this, "#add", "#summary");
+  };
 
-  async #takeOff(card: AppliedCard): Promise<void> {
+  readonly #leaveQuote = async (): Promise<void> => {
+    if (this.busy) return;
+    this.#cards.quote = this.calls.error = undefined;
+    this.requestUpdate();
+    await moveFocus(this, "#pin");
+  };
+
+  readonly #remove = async (card: AppliedCard): Promise<void> => {
     if (this.busy) return;
     const at = this.summary?.cards.findIndex(({ id }) => id === card.id) ?? 0;
-    if (!(await this.calls.remove(card))) return this.showFault();
-    this.#announceCard(this.words.texts.announceRemoved, card);
+    if (!(await this.#cards.remove(card))) return this.#showFailure();
+    this.#announce(this.words.texts.announceRemoved, card);
     const cards = this.summary?.cards ?? [];
     const next = cards[Math.min(at, cards.length - 1)];
     if (!next) this.open = true;
-    await this.attention.focusOn(next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
+    await moveFocus(this, next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
+  };
+
+  /** Tries again what the alert is about. */
+  readonly #retry = (): void => {
+    const { error } = this.calls;
+    const { removing } = this.#cards;
+    if (error?.action === "quote") void this.#check();
+    else if (error?.action === "apply") void this.#apply();
+    else if (error?.action === "remove" && removing) void this.#remove(removing);
+    else {
+      this.calls.error = undefined;
+      void this.refresh();
+    }
+  };
+
+  async #showFailure(): Promise<void> {
+    const { error } = this.calls;
+    if (!error) return;
+    // What the shop refused, it may know better by now.
+    if (error.action === "apply" && !isRetryable(error.code)) void this.#cards.load();
+    await this.entry.showError(error, error.action === "remove" || !!this.#cards.quote);
   }
 
-  async #leaveQuote(): Promise<void> {
-    if (this.busy) return;
-    this.calls.quote = this.calls.fault = undefined;
-    this.requestUpdate();
-    await this.attention.focusOn("#pin");
-  }
-
-  #announceCard(text: string, card: AppliedCard): void {
-    this.#say(text, {
-      last4: card.lastFour,
-      amount: card.amountCents,
-      remaining: this.summary?.remainingCents ?? 0,
-    });
-  }
-
-  #say(text: string, values: Record<string, string | number>): void {
-    this.attention.say(this.words.fill(text, values));
+  #announce(text: string, { lastFour, amountCents }: AppliedCard): void {
+    const remainder = this.summary?.remainderCents ?? 0;
+    this.say(text, { last4: lastFour, amount: amountCents, remainder });
   }
 }
 

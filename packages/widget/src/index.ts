@@ -18,7 +18,7 @@ export { GiftcardBalance } from "./giftcard-balance.js";
 export { GiftcardPay } from "./giftcard-pay.js";
 export { en } from "./messages/en.js";
 export {
-  type FaultCode,
+  type ErrorCode,
   loadMessages as loadLanguage,
   type MessageOverrides,
   type Messages,

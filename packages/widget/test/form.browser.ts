@@ -111,7 +111,7 @@ describe("in a form", () => {
     await widget.check(poor);
     form.reset();
     await widget.settled();
-    expect(widget.find("#apply")).to.equal(null);
+    expect(!!widget.find("#apply")).to.equal(false);
     expect(widget.number.value).to.equal("");
     expect(widget.text).to.contain("Card ending in 1234 €50.00");
     expect(form.checkValidity()).to.equal(true);

@@ -44,7 +44,7 @@ describe("on any page", () => {
     await second.apply(poor);
     expect(first.text).to.contain("Left to pay €24.98");
     expect(second.text).to.contain("Left to pay €64.98");
-    expect(totals.map((event) => event.detail.remainingCents)).to.deep.equal([6498]);
+    expect(totals.map((event) => event.detail.remainderCents)).to.deep.equal([6498]);
     first.element.remove();
     second.element.remove();
   });
@@ -59,7 +59,7 @@ describe("on any page", () => {
     const widget = new Widget(element);
     await widget.until(() => !!element.summary, "the cart is shown");
     const heard: number[] = [];
-    host.addEventListener("giftcard-pay:total", ({ detail }) => heard.push(detail.remainingCents));
+    host.addEventListener("giftcard-pay:total", ({ detail }) => heard.push(detail.remainderCents));
     await widget.apply(rich);
     expect(widget.focused).to.equal("add");
     expect(heard).to.deep.equal([2498]);

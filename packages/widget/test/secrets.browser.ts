@@ -66,23 +66,16 @@ describe("card number and PIN", () => {
     expect(widget.text).to.contain("Balance €75.00");
   });
 
-  for (const text of [
-    "6064350000000001234 012345",
-    "6064 3500 0000 0001 234\n012345",
-    "Card number: 6064 3500 0000 0001 234, PIN: 012345",
-    "6064350000000001234\tpincode 012 345",
-    "https://cards.example/use?nr=6064350000000001234&pin=012345",
-    "https://cards2026.example/6064350000000001234#012345",
-    "giftcard:6064350000000001234:012345",
-  ]) {
-    it(`are taken apart when pasted together: ${JSON.stringify(text)}`, async () => {
-      const widget = await show(await makeCart());
-      widget.number.focus();
-      paste(widget.number, text);
-      expect(widget.number.value).to.equal(rich.number);
-      expect(widget.pin.value).to.equal(rich.pin);
-    });
-  }
+  it("are taken apart when pasted together", async () => {
+    const widget = await show(await makeCart());
+    widget.number.focus();
+    expect(
+      paste(widget.number, "Card number: 6064 3500 0000 0001 234, PIN: 012345").defaultPrevented,
+    ).to.equal(true);
+    expect(widget.number.value).to.equal(rich.number);
+    expect(widget.pin.value).to.equal(rich.pin);
+    expect(widget.focused).to.equal("pin");
+  });
 
   it("are taken apart when a scanner types them into the first field", async () => {
     const cart = await makeCart();

@@ -14,8 +14,8 @@ export const de: Messages = {
   cardEnding: "Karte mit den Endziffern {last4}",
   balance: "Guthaben",
   usable: "Für diese Bestellung",
-  remaining: "Noch zu zahlen",
-  limit: "Höchstens {limit} einer Geschenkkarte pro Bestellung; {rest} bleiben auf der Karte.",
+  remainder: "Noch zu zahlen",
+  limit: "Höchstens {limit} einer Geschenkkarte pro Bestellung; {kept} bleiben auf der Karte.",
   limitAnother: "Sie können eine weitere Karte hinzufügen.",
   nothingTaken: "Es wird nichts abgebucht, bis Sie die Bestellung abschicken.",
   validUntil: "Gültig bis {date}",
@@ -37,18 +37,16 @@ export const de: Messages = {
   retry: "Erneut versuchen",
   wait: "In {time} können Sie es erneut versuchen.",
   waitOver: "Sie können es jetzt erneut versuchen.",
-  slow: "Das dauert länger als sonst. Es wurde nichts abgebucht.",
+  slow: "Das dauert länger als sonst.",
   changedOrder: "Ihre Bestellung hat sich von {before} auf {total} geändert.",
   changedBalance: "Das Guthaben der Karte mit den Endziffern {last4} hat sich geändert.",
   announceBalance: "Karte mit den Endziffern {last4}: Guthaben {balance}.",
-  announceQuote:
-    "Diese Bestellung würde {usable} davon nutzen; noch zu zahlen: {remaining}. Es wurde nichts abgebucht.",
-  announceApplied: "{amount} der Karte mit den Endziffern {last4} eingelöst. Noch zu zahlen: {remaining}.",
-  announceRemoved: "Karte mit den Endziffern {last4} entfernt. Noch zu zahlen: {remaining}.",
-  announceChanged: "Mit Geschenkkarte bezahlt: {covered}. Noch zu zahlen: {remaining}.",
+  announceQuote: "Diese Bestellung würde {usable} davon nutzen; noch zu zahlen: {remainder}.",
+  announceApplied: "{amount} der Karte mit den Endziffern {last4} eingelöst. Noch zu zahlen: {remainder}.",
+  announceRemoved: "Karte mit den Endziffern {last4} entfernt. Noch zu zahlen: {remainder}.",
+  announceChanged: "Mit Geschenkkarte bezahlt: {covered}. Noch zu zahlen: {remainder}.",
   errors: {
-    offline:
-      "Keine Antwort vom Shop. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut; von Ihrer Karte wurde nichts abgebucht.",
+    offline: "Keine Antwort vom Shop. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.",
     unfinished: "Diese Karte ist noch nicht eingelöst. Lösen Sie sie ein, oder leeren Sie die Felder.",
     invalid_request: "Diese Angaben sind nicht lesbar. Prüfen Sie Kartennummer und PIN.",
     invalid_card:
@@ -82,7 +80,7 @@ export const de: Messages = {
     outcome_unknown:
       "Wir wissen noch nicht, ob die Zahlung geklappt hat. Was für diese Bestellung abgebucht wurde, kommt von selbst auf Ihre Karte zurück; zahlen Sie noch nicht erneut.",
     service_unavailable:
-      "Geschenkkarten lassen sich gerade nicht prüfen. Es wurde nichts abgebucht. Versuchen Sie es erneut, oder zahlen Sie auf andere Weise.",
-    internal: "Bei uns ist etwas schiefgegangen. Es wurde nichts abgebucht. Versuchen Sie es erneut.",
+      "Geschenkkarten lassen sich gerade nicht prüfen. Versuchen Sie es erneut, oder zahlen Sie auf andere Weise.",
+    internal: "Bei uns ist etwas schiefgegangen. Versuchen Sie es erneut.",
   },
 };

@@ -14,8 +14,8 @@ export const fr: Messages = {
   cardEnding: "Carte se terminant par {last4}",
   balance: "Solde",
   usable: "Utilisé pour cette commande",
-  remaining: "Reste à payer",
-  limit: "Au plus {limit} d’une carte cadeau par commande ; {rest} restent sur la carte.",
+  remainder: "Reste à payer",
+  limit: "Au plus {limit} d’une carte cadeau par commande ; {kept} restent sur la carte.",
   limitAnother: "Vous pouvez ajouter une autre carte.",
   nothingTaken: "Rien n’est débité avant que vous passiez la commande.",
   validUntil: "Valable jusqu’au {date}",
@@ -37,17 +37,16 @@ export const fr: Messages = {
   retry: "Réessayer",
   wait: "Vous pourrez réessayer dans {time}.",
   waitOver: "Vous pouvez réessayer maintenant.",
-  slow: "Cela prend plus de temps que d’habitude. Rien n’a été débité.",
+  slow: "Cela prend plus de temps que d’habitude.",
   changedOrder: "Votre commande est passée de {before} à {total}.",
   changedBalance: "Le solde de la carte se terminant par {last4} a changé.",
   announceBalance: "Carte se terminant par {last4} : solde {balance}.",
-  announceQuote: "Cette commande en utiliserait {usable} ; reste à payer {remaining}. Rien n’a été débité.",
-  announceApplied: "{amount} de la carte se terminant par {last4} utilisés. Reste à payer : {remaining}.",
-  announceRemoved: "Carte se terminant par {last4} retirée. Reste à payer : {remaining}.",
-  announceChanged: "Payé par carte cadeau : {covered}. Reste à payer : {remaining}.",
+  announceQuote: "Cette commande en utiliserait {usable} ; reste à payer {remainder}.",
+  announceApplied: "{amount} de la carte se terminant par {last4} utilisés. Reste à payer : {remainder}.",
+  announceRemoved: "Carte se terminant par {last4} retirée. Reste à payer : {remainder}.",
+  announceChanged: "Payé par carte cadeau : {covered}. Reste à payer : {remainder}.",
   errors: {
-    offline:
-      "Pas de réponse de la boutique. Vérifiez votre connexion et réessayez ; rien n’a été débité de votre carte.",
+    offline: "Pas de réponse de la boutique. Vérifiez votre connexion et réessayez.",
     unfinished: "Cette carte n’est pas encore appliquée. Utilisez-la, ou videz les champs.",
     invalid_request: "Ces données sont illisibles. Vérifiez le numéro de carte et le code PIN.",
     invalid_card:
@@ -79,7 +78,7 @@ export const fr: Messages = {
     outcome_unknown:
       "Nous ne savons pas encore si le paiement a abouti. Ce qui a été débité pour cette commande revient de lui-même sur votre carte ; ne payez pas encore une seconde fois.",
     service_unavailable:
-      "Les cartes cadeaux ne peuvent pas être vérifiées pour le moment. Rien n’a été débité. Réessayez, ou payez d’une autre manière.",
-    internal: "Un problème est survenu chez nous. Rien n’a été débité. Réessayez.",
+      "Les cartes cadeaux ne peuvent pas être vérifiées pour le moment. Réessayez, ou payez d’une autre manière.",
+    internal: "Un problème est survenu chez nous. Réessayez.",
   },
 };

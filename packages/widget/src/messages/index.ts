@@ -1,7 +1,7 @@
 import { en } from "./en.js";
-import type { FaultCode, MessageOverrides, Messages } from "./messages.js";
+import type { ErrorCode, MessageOverrides, Messages } from "./messages.js";
 
-export type { FaultCode, MessageOverrides, Messages } from "./messages.js";
+export type { ErrorCode, MessageOverrides, Messages } from "./messages.js";
 
 /** Languages beside English, each loaded when it is first asked for. A new language is a file and a line here. */
 const loaders: Record<string, () => Promise<Messages>> = {
@@ -38,6 +38,6 @@ export function withOverrides(messages: Messages, overrides: MessageOverrides): 
 }
 
 /** Whether a code that a shop sent is one that has a text here. */
-export function isFaultCode(code: unknown): code is FaultCode {
+export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === "string" && Object.hasOwn(en.errors, code);
 }

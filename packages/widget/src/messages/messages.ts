@@ -4,7 +4,7 @@ import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
  * What can go wrong: the shop's codes, and the widget's own: `offline` for an answer that never came, `unfinished`
  * for a form that was sent with a card in it that isn't applied.
  */
-export type FaultCode = ShopErrorCode | "offline" | "unfinished";
+export type ErrorCode = ShopErrorCode | "offline" | "unfinished";
 
 /**
  * Every text of the widget in one language. Words in braces are filled in: `{amount}`, `{last4}` and so on.
@@ -25,8 +25,8 @@ export interface Messages {
   cardEnding: string;
   balance: string;
   usable: string;
-  remaining: string;
-  /** `{limit}`, `{rest}`; shown when the limit per card bites. */
+  remainder: string;
+  /** `{limit}`, `{kept}`; shown when the limit per card bites. */
   limit: string;
   /** Follows `limit` where another card fits. */
   limitAnother: string;
@@ -60,15 +60,15 @@ export interface Messages {
   changedBalance: string;
   /** `{last4}`, `{balance}` */
   announceBalance: string;
-  /** `{usable}`, `{remaining}`; follows `announceBalance`. */
+  /** `{usable}`, `{remainder}`; follows `announceBalance`. */
   announceQuote: string;
-  /** `{amount}`, `{last4}`, `{remaining}` */
+  /** `{amount}`, `{last4}`, `{remainder}` */
   announceApplied: string;
-  /** `{last4}`, `{remaining}` */
+  /** `{last4}`, `{remainder}` */
   announceRemoved: string;
-  /** `{covered}`, `{remaining}`; follows why they changed. */
+  /** `{covered}`, `{remainder}`; follows why they changed. */
   announceChanged: string;
-  errors: Record<FaultCode, string>;
+  errors: Record<ErrorCode, string>;
 }
 
 /** Texts of a page's own: any of them, on top of the language that is built in. */

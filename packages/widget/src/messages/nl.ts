@@ -14,8 +14,8 @@ export const nl: Messages = {
   cardEnding: "Kaart eindigend op {last4}",
   balance: "Saldo",
   usable: "Voor deze bestelling",
-  remaining: "Nog te betalen",
-  limit: "Hoogstens {limit} van een cadeaukaart per bestelling; {rest} blijft op de kaart.",
+  remainder: "Nog te betalen",
+  limit: "Hoogstens {limit} van een cadeaukaart per bestelling; {kept} blijft op de kaart.",
   limitAnother: "Je kunt nog een kaart toevoegen.",
   nothingTaken: "Er wordt niets afgeschreven tot je de bestelling plaatst.",
   validUntil: "Geldig tot en met {date}",
@@ -36,18 +36,16 @@ export const nl: Messages = {
   retry: "Opnieuw proberen",
   wait: "Je kunt het over {time} opnieuw proberen.",
   waitOver: "Je kunt het nu opnieuw proberen.",
-  slow: "Dit duurt langer dan anders. Er is niets afgeschreven.",
+  slow: "Dit duurt langer dan anders.",
   changedOrder: "Je bestelling is veranderd van {before} naar {total}.",
   changedBalance: "Het saldo van de kaart eindigend op {last4} is veranderd.",
   announceBalance: "Kaart eindigend op {last4}: saldo {balance}.",
-  announceQuote:
-    "Deze bestelling gebruikt er {usable} van; nog te betalen {remaining}. Er is niets afgeschreven.",
-  announceApplied: "{amount} van de kaart eindigend op {last4} toegepast. Nog te betalen: {remaining}.",
-  announceRemoved: "Kaart eindigend op {last4} verwijderd. Nog te betalen: {remaining}.",
-  announceChanged: "Betaald met cadeaukaart: {covered}. Nog te betalen: {remaining}.",
+  announceQuote: "Deze bestelling gebruikt er {usable} van; nog te betalen {remainder}.",
+  announceApplied: "{amount} van de kaart eindigend op {last4} toegepast. Nog te betalen: {remainder}.",
+  announceRemoved: "Kaart eindigend op {last4} verwijderd. Nog te betalen: {remainder}.",
+  announceChanged: "Betaald met cadeaukaart: {covered}. Nog te betalen: {remainder}.",
   errors: {
-    offline:
-      "Geen antwoord van de winkel. Controleer je verbinding en probeer het opnieuw; er is niets van je kaart afgeschreven.",
+    offline: "Geen antwoord van de winkel. Controleer je verbinding en probeer het opnieuw.",
     unfinished: "Deze kaart is nog niet toegepast. Pas ze toe, of haal ze uit het formulier.",
     invalid_request: "We kunnen deze gegevens niet lezen. Controleer het kaartnummer en de pincode.",
     invalid_card:
@@ -77,7 +75,7 @@ export const nl: Messages = {
     outcome_unknown:
       "We weten nog niet of de betaling gelukt is. Wat voor deze bestelling is afgeschreven, komt vanzelf terug op je kaart; betaal nog niet opnieuw.",
     service_unavailable:
-      "Cadeaukaarten kunnen nu niet worden gecontroleerd. Er is niets afgeschreven. Probeer het opnieuw, of betaal op een andere manier.",
-    internal: "Er ging bij ons iets mis. Er is niets afgeschreven. Probeer het opnieuw.",
+      "Cadeaukaarten kunnen nu niet worden gecontroleerd. Probeer het opnieuw, of betaal op een andere manier.",
+    internal: "Er ging bij ons iets mis. Probeer het opnieuw.",
   },
 };

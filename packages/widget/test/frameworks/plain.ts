@@ -5,7 +5,7 @@ import "@giftcard-pay/widget/standalone";
 const tag = document.createElement("giftcard-pay");
 tag.addEventListener("giftcard-pay:total", ({ detail }) => {
   const total: TotalDetail = detail;
-  console.log(total.remainingCents.toFixed(), tag.summary?.cards[0]?.lastFour);
+  console.log(total.remainderCents.toFixed(), tag.summary?.cards[0]?.lastFour);
 });
 document.addEventListener("giftcard-pay:before-apply", (event) => event.preventDefault());
 console.log(tag instanceof GiftcardPay, document.createElement("giftcard-balance").balance?.balanceCents);

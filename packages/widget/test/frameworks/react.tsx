@@ -12,7 +12,7 @@ export function Checkout({ cart }: { cart: string }) {
         cart={cart}
         headers={{ "x-shop": "1" }}
         onTotal={(event) =>
-          console.log(event.detail.remainingCents.toFixed(), tag.current?.summary?.cards.length)
+          console.log(event.detail.remainderCents.toFixed(), tag.current?.summary?.cards.length)
         }
         onBeforeApply={(event) => event.detail.quote.balanceCents < 100 && event.preventDefault()}
       />

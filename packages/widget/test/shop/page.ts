@@ -90,7 +90,7 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
   }
 
   get alert(): string {
-    return plain(this.find("#fault")?.textContent ?? "");
+    return plain(this.find("#error")?.textContent ?? "");
   }
 
   get status(): string {
@@ -113,7 +113,7 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
   }
 
   until(condition: () => boolean, what: string): Promise<void> {
-    return waitUntil(condition, what, { timeout: 4000, interval: 10 });
+    return waitUntil(condition, what, { timeout: 60_000, interval: 10 });
   }
 
   /** Types number and PIN and asks for the balance. */

@@ -119,15 +119,15 @@ function quoteOf(cart, entry) {
   const { cardNumber } = entry;
   if (cart.applied.some((one) => one.number === cardNumber && one.state === "applied"))
     throw new Refusal("card_already_applied");
-  const { remainingCents } = summaryOf(cart);
-  if (remainingCents === 0) throw new Refusal("nothing_to_pay");
+  const { remainderCents } = summaryOf(cart);
+  if (remainderCents === 0) throw new Refusal("nothing_to_pay");
   const quote = {
     quoteId: `quote_${randomUUID()}`,
     lastFour: cardNumber.slice(-4),
-    ...partOf(cart, card, remainingCents),
+    ...shareOf(cart, card, remainderCents),
   };
   cart.quotes.set(quote.quoteId, card);
-  return { ...quote, remainingCents: remainingCents - quote.usableCents, expiryDate: card.expiryDate ?? "" };
+  return { ...quote, remainderCents: remainderCents - quote.usableCents, expiryDate: card.expiryDate ?? "" };
 }
 
 function apply(cart, quoteId) {
@@ -140,7 +140,7 @@ function apply(cart, quoteId) {
 }
 
 /** What an order uses of a card: the least of what is owed, what it holds, and the limit. */
-function partOf(cart, card, owedCents) {
+function shareOf(cart, card, owedCents) {
   const usableCents = Math.min(owedCents, card.balanceCents, cart.maxPerCardCents);
   const limitedBy =
     usableCents === owedCents ? "order" : usableCents === card.balanceCents ? "balance" : "limit";
@@ -152,7 +152,7 @@ function summaryOf(cart) {
   let owedCents = cart.totalCents;
   const cards = cart.applied.map(({ id, number, state }) => {
     const card = cart.cards.find((one) => one.number === number);
-    const use = partOf(cart, card, state === "applied" ? owedCents : 0);
+    const use = shareOf(cart, card, state === "applied" ? owedCents : 0);
     owedCents -= use.usableCents;
     const { balanceCents, limitedBy, usableCents: amountCents } = use;
     return { id, lastFour: number.slice(-4), amountCents, balanceCents, limitedBy, state };
@@ -162,7 +162,7 @@ function summaryOf(cart) {
     currency: "EUR",
     totalCents: cart.totalCents,
     coveredCents: cart.totalCents - owedCents,
-    remainingCents: owedCents,
+    remainderCents: owedCents,
     maxPerCardCents: cart.maxPerCardCents,
     maxCards: cart.maxCards,
     cards,

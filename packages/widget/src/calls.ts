@@ -1,8 +1,7 @@
 import type { ReactiveController, ReactiveControllerHost } from "lit";
+import { CallError, type ShownError } from "./call-errors.js";
 import { Countdown } from "./countdown.js";
-import { type Action, type CardAction, GiftcardEvent, type GiftcardEventMap } from "./events.js";
-import type { Fault } from "./faults.js";
-import { type ShopAddress, ShopApi, ShopFault } from "./shop-api.js";
+import { type Action, type CardAction, dispatch } from "./events.js";
 
 /** From when on an answer counts as slow, and the shopper is told to be patient. */
 const slowMs = 4000;
@@ -15,9 +14,9 @@ export interface Waiting {
   wait(secondsLeft: number): void;
 }
 
-/** An element's calls, one at a time, and what went wrong with the last. It dispatches the events. */
-export class ShopCalls implements ReactiveController {
-  fault: Fault | undefined;
+/** An element's calls, one at a time, and what went wrong with the last. */
+export class Calls implements ReactiveController {
+  error: ShownError | undefined;
   busy: CardAction | undefined;
   /** The call under way takes long. */
   slow = false;
@@ -27,19 +26,22 @@ export class ShopCalls implements ReactiveController {
   settled: Promise<unknown> = Promise.resolve();
 
   #running = new AbortController();
-  #faults = 0;
+  #errors = 0;
 
-  /** @param address where to call; asked anew for each call */
   constructor(
-    protected readonly host: ReactiveControllerHost & EventTarget,
-    private readonly address: () => ShopAddress,
+    private readonly host: ReactiveControllerHost & EventTarget,
     private readonly waiting: Waiting,
   ) {
     host.addController(this);
     this.wait = new Countdown(host, (seconds) => {
-      if (seconds === 0 && this.fault?.code === "too_many_attempts") this.fault = undefined;
+      if (seconds === 0 && this.error?.code === "too_many_attempts") this.error = undefined;
       waiting.wait(seconds);
     });
+  }
+
+  /** Whether a call can be made: none is under way, and no wait. */
+  get isFree(): boolean {
+    return !this.busy && this.wait.seconds === 0;
   }
 
   hostDisconnected(): void {
@@ -47,10 +49,21 @@ export class ShopCalls implements ReactiveController {
     this.busy = undefined;
   }
 
-  /** Runs one change at a time. An answer for a cart that is no longer shown is dropped. */
-  async perform<Answer>(
+  /** Drops the call under way, the wait and the error. Nothing waits for the answer any more. */
+  reset(): void {
+    this.hostDisconnected();
+    this.settled = Promise.resolve();
+    this.wait.stop();
+    this.error = undefined;
+  }
+
+  /**
+   * Makes a call, unless one is under way. The answer is dropped if the element was reset or taken off the page.
+   * @returns undefined if there is no answer; {@link error} says why
+   */
+  async run<Answer>(
     action: CardAction,
-    call: (api: ShopApi, signal: AbortSignal) => Promise<Answer>,
+    call: (signal: AbortSignal) => Promise<Answer>,
   ): Promise<Answer | undefined> {
     if (this.busy) return undefined;
     this.busy = action;
@@ -60,12 +73,12 @@ export class ShopCalls implements ReactiveController {
       this.slow = true;
       this.waiting.slow();
     }, slowMs);
-    const work = call(this.api, signal);
+    const work = call(signal);
     this.settled = work.catch(() => undefined);
     try {
       const answer = await work;
       if (signal.aborted) return undefined;
-      this.busy = this.fault = undefined;
+      this.busy = this.error = undefined;
       return answer;
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -79,27 +92,22 @@ export class ShopCalls implements ReactiveController {
     }
   }
 
-  /** Notes a fault and dispatches it; anything that is no {@link ShopFault} is thrown on. */
+  /** Shows an error and dispatches it; anything that is no {@link CallError} is thrown on. */
   fail(action: Action, error: unknown): void {
-    if (!(error instanceof ShopFault)) throw error;
+    if (!(error instanceof CallError)) throw error;
     const { code, retryAfterSeconds } = error;
-    this.note(action, code);
+    this.show(action, code);
     if (retryAfterSeconds) this.wait.start(retryAfterSeconds);
-    this.tell("giftcard-pay:error", { code, action, ...(retryAfterSeconds && { retryAfterSeconds }) });
+    dispatch(this.host, "giftcard-pay:error", {
+      code,
+      action,
+      ...(retryAfterSeconds && { retryAfterSeconds }),
+    });
   }
 
-  /** Shows a fault that isn't one of a call. */
-  note(action: Action, code: Fault["code"]): void {
-    this.fault = { code, action, count: ++this.#faults };
+  /** Shows an error, also one that isn't a call's. */
+  show(action: Action, code: ShownError["code"]): void {
+    this.error = { code, action, count: ++this.#errors };
     this.host.requestUpdate();
-  }
-
-  /** Dispatches an event. Returns false if the page cancelled it. */
-  tell<Type extends keyof GiftcardEventMap>(type: Type, detail: GiftcardEventMap[Type]["detail"]): boolean {
-    return this.host.dispatchEvent(new GiftcardEvent(type, detail));
-  }
-
-  protected get api(): ShopApi {
-    return new ShopApi(this.address());
   }
 }

@@ -4,7 +4,7 @@ import type { CardEntry } from "@giftcard-pay/checkout/storefront";
  * What a shopper typed, without what people and keyboards add to it: spaces, dashes, invisible characters,
  * full-width and Arabic digits. Letters and leading zeros stay: number and PIN are opaque.
  */
-export function tidy(typed: string): string {
+export function normalize(typed: string): string {
   return typed
     .normalize("NFKC")
     .replace(/[\s\p{Pd}\p{Cf}\u2212]/gu, "")
@@ -21,13 +21,13 @@ const address = /^[a-z][a-z0-9+.-]*:\S{12,}$/i;
  * @returns undefined if the text is no such pair, and then it is meant as it stands; an empty PIN where an address
  *   holds none
  */
-export function splitEntry(text: string): CardEntry | undefined {
+export function parseEntry(text: string): CardEntry | undefined {
   const plain = text.normalize("NFKC").trim();
   if (address.test(plain)) return fromAddress(plain);
   // A label before the number ("Card number: 6064…") isn't part of it.
   const entry = plain.replace(/^\D*?[:#]\s*/, "");
   for (const by of [pinWord, separator, /\s+/]) {
-    const [cardNumber = "", pin = "", more] = entry.split(by).map(tidy).filter(Boolean);
+    const [cardNumber = "", pin = "", more] = entry.split(by).map(normalize).filter(Boolean);
     if (!more && cardNumber.length >= 12 && /^[^:=]{3,8}$/.test(pin)) return { cardNumber, pin };
   }
   return undefined;

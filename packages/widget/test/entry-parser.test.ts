@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitEntry, tidy } from "../src/entry.js";
+import { normalize, parseEntry } from "../src/entry-parser.js";
 
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789"), minLength, maxLength });
@@ -28,7 +28,7 @@ describe("an entry", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.stringMatching(/^[0-9A-Za-z]$/), noise)), noise, (parts, before) => {
         const typed = before + parts.map((part) => part.join("")).join("");
-        expect(tidy(typed)).toBe(parts.map(([kept]) => kept).join(""));
+        expect(normalize(typed)).toBe(parts.map(([kept]) => kept).join(""));
       }),
     );
   });
@@ -37,14 +37,17 @@ describe("an entry", () => {
     fc.assert(
       fc.property(digits(0, 30), fc.constantFrom(0xff10, 0x660, 0x6f0), (text, zero) => {
         const other = [...text].map((digit) => String.fromCodePoint(zero + Number(digit))).join("");
-        expect(tidy(other)).toBe(text);
+        expect(normalize(other)).toBe(text);
       }),
     );
   });
 
-  it("stays the same when it is tidied again", () => {
+  it("stays the same when it is normalized again", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => void expect(tidy(tidy(text))).toBe(tidy(text))),
+      fc.property(
+        fc.string({ unit: "binary" }),
+        (text) => void expect(normalize(normalize(text))).toBe(normalize(text)),
+      ),
     );
   });
 
@@ -65,7 +68,7 @@ describe("an entry", () => {
     const before = fc.constantFrom("", "Card number: ", "Kaartnummer: ", "No: ", " ");
     fc.assert(
       fc.property(before, cardNumber, between, pin, noise, (label, number, gap, code, after) => {
-        expect(splitEntry(label + number + gap + code + after)).toEqual({ cardNumber: number, pin: code });
+        expect(parseEntry(label + number + gap + code + after)).toEqual({ cardNumber: number, pin: code });
       }),
     );
   });
@@ -79,22 +82,22 @@ describe("an entry", () => {
     );
     fc.assert(
       fc.property(write, cardNumber, pin, (address, number, code) => {
-        expect(splitEntry(address(number, code))).toEqual({ cardNumber: number, pin: code });
+        expect(parseEntry(address(number, code))).toEqual({ cardNumber: number, pin: code });
       }),
     );
-    expect(splitEntry("https://cards.example/6064350000000001234")).toEqual({
+    expect(parseEntry("https://cards.example/6064350000000001234")).toEqual({
       cardNumber: "6064350000000001234",
       pin: "",
     });
   });
 
   it("is left as it is where it is no pair", () => {
-    fc.assert(fc.property(cardNumber, (number) => void expect(splitEntry(number)).toBeUndefined()));
+    fc.assert(fc.property(cardNumber, (number) => void expect(parseEntry(number)).toBeUndefined()));
     for (const text of ["6064 3500 0000 0001 234", "", "https://shop.example/", "012345", "a b c"])
-      expect(splitEntry(text)).toBeUndefined();
+      expect(parseEntry(text)).toBeUndefined();
   });
 
   it("never throws, whatever is pasted", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => void splitEntry(text)));
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => void parseEntry(text)));
   });
 });
