@@ -5,12 +5,11 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { command, root, UsageError } from "./command.mjs";
 import { runNode } from "./process.mjs";
 
-const root = fileURLToPath(new URL("../", import.meta.url));
 const stamps = path.join(root, "node_modules", ".cache", "giftcard-pay", "built");
-const commonJs = fileURLToPath(new URL("commonjs.mjs", import.meta.url));
+const commonJs = fileURLToPath(new URL("build/commonjs.mjs", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 /**
@@ -32,10 +31,13 @@ const compiled = {
   output: ["dist/index.js", "dist/index.d.ts", "dist/index.cjs", "dist/index.d.cts"],
 };
 
+/** What Jest requires too: its CommonJS is code of its own. */
+const compiledToBoth = { ...compiled, output: [...compiled.output, "dist/index.mjs"] };
+
 /** In the order in which they are built. @satisfies {Record<string, Part>} */
 const parts = {
-  client: { ...compiled, folder: "packages/client", needs: [] },
-  checkout: { ...compiled, folder: "packages/checkout", needs: ["client"] },
+  client: { ...compiledToBoth, folder: "packages/client", needs: [] },
+  checkout: { ...compiledToBoth, folder: "packages/checkout", needs: ["client"] },
   service: { ...compiled, folder: "packages/service", needs: ["client"] },
   widget: {
     folder: "packages/widget",
@@ -159,27 +161,14 @@ const HELP = `Builds the packages and the example shop, leaving out what is up t
 Parts: ${partNames.join(", ")}
 `;
 
-async function main() {
-  const { values, positionals } = parseArgs({
-    options: { force: { type: "boolean" }, help: { type: "boolean", short: "h" } },
-    allowPositionals: true,
-  });
-  if (values.help) return void process.stdout.write(HELP);
-  const interrupt = new AbortController();
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
-    process.once(signal, () => interrupt.abort());
-  const startedAt = performance.now();
-  const progress = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
-  const names = positionals.length > 0 ? positionals : partNames;
-  await build(names, { force: values.force ?? false, progress, signal: interrupt.signal });
-  progress(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-}
-
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  try {
-    await main();
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-    process.exitCode = error instanceof Error && error.name === "AbortError" ? 130 : 1;
-  }
+  const options = /** @type {const} */ ({ force: { type: "boolean" } });
+  await command({ help: HELP, options, positionals: true }, async ({ values, positionals, signal, say }) => {
+    const startedAt = performance.now();
+    const wrong = positionals.find((name) => !Object.hasOwn(parts, name));
+    if (wrong !== undefined) throw new UsageError(`There is no part "${wrong}".`);
+    const names = positionals.length > 0 ? positionals : partNames;
+    await build(names, { force: values.force ?? false, progress: say, signal });
+    say(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  });
 }

@@ -1,12 +1,10 @@
-/** Checks everything that can be checked without running the product: style, templates, types, packages. */
+/** Checks everything that can be checked without running the product: style, templates, types, schemas, packages. */
 import { createRequire } from "node:module";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
+import { command, root, UsageError } from "./command.mjs";
 import { runNode } from "./process.mjs";
 
-const root = fileURLToPath(new URL("../", import.meta.url));
 const require = createRequire(import.meta.url);
 const packages = ["client", "checkout", "service", "widget", "medusa"];
 
@@ -100,10 +98,15 @@ const steps = [
     run: () => node("docs", ["scripts/docs.mjs", "--check"]),
     mend: "give the named exports a comment, then npm run docs",
   },
+  {
+    name: "schemas",
+    run: () => node("schema", ["scripts/schema.mjs", "--check"]),
+    mend: "leave released migrations as they are and add one; then npm run schema, and look at what changed",
+  },
   ...packages.map(packed),
 ];
 
-const HELP = `Checks style, templates, types and packages.
+const HELP = `Checks style, templates, types, schemas and packages.
 
   npm run check                    everything
   npm run check -- style           these checks
@@ -128,20 +131,12 @@ async function runAll(chosen) {
   }
   for (const step of failed) process.stdout.write(`✗ ${step.name}: ${step.mend}\n`);
   process.stdout.write(`${chosen.length - failed.length} passed, ${failed.length} failed\n`);
-  process.exitCode = failed.length > 0 ? 1 : 0;
+  return failed.length > 0 ? 1 : 0;
 }
 
-try {
-  const { values, positionals } = parseArgs({
-    options: { help: { type: "boolean", short: "h" } },
-    allowPositionals: true,
-  });
+await command({ help: HELP, positionals: true }, async ({ positionals }) => {
   const named = (/** @type {Step} */ step) => positionals.includes(step.name.replaceAll(" ", "-"));
   const chosen = positionals.length > 0 ? steps.filter(named) : steps;
-  if (chosen.length < positionals.length) throw new Error("There is no such check.");
-  if (values.help) process.stdout.write(HELP);
-  else await runAll(chosen);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-  process.exitCode = 2;
-}
+  if (chosen.length < positionals.length) throw new UsageError("There is no such check.");
+  return runAll(chosen);
+});

@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
+import { command } from "./command.mjs";
 
 const HELP = `Runs the whole shop on this machine, with databases that are thrown away afterwards.
 
@@ -19,42 +19,21 @@ function progress(text) {
   process.stdout.write(`${seconds} s  ${text}\n`);
 }
 
-/** @returns {{ plain: boolean, buy: boolean, withAdmin: boolean } | undefined} undefined when the help was asked for, or the line is wrong */
-function readCommandLine() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        plain: { type: "boolean" },
-        buy: { type: "boolean" },
-        "no-admin": { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-    const { plain = false, buy = false } = values;
-    if (!values.help) return { plain, buy, withAdmin: !buy && !values["no-admin"] };
-    process.stdout.write(HELP);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-    process.exitCode = 2;
-  }
-  return undefined;
-}
-
 /** @param {{ buy: boolean, withAdmin: boolean }} options @param {AbortSignal} signal */
 async function run({ buy, withAdmin }, signal) {
   progress("building what has changed");
   const news = (/** @type {string} */ text) => text.endsWith("up to date") || progress(text);
   await build(buy ? ["service", "store"] : ["service", "store", "storefront"], { progress: news, signal });
   // Not before the build: they import what it makes.
-  const { buildAdmin } = await import("./medusa-store.mjs");
+  const { buildAdmin } = await import("./shops/medusa-store.mjs");
   if (withAdmin) await buildAdmin({ progress, signal });
-  const { startWholeShop } = await import("./whole-shop.mjs");
+  const { startWholeShop } = await import("./shops/whole-shop.mjs");
   const shop = await startWholeShop({ withStorefront: !buy, withAdmin, progress, signal });
   try {
     progress("issuing gift cards");
     const card = await shop.service.issueCard(7500);
     if (buy) {
-      const { buyAndCancel } = await import("./demo-purchase.mjs");
+      const { buyAndCancel } = await import("./demo/purchase.mjs");
       await buyAndCancel(shop, card, progress);
       return;
     }
@@ -76,13 +55,13 @@ async function runPlain({ buy }, signal) {
   progress("building what has changed");
   const news = (/** @type {string} */ text) => text.endsWith("up to date") || progress(text);
   await build(["service", "checkout", "widget"], { progress: news, signal });
-  const { startPlainShop } = await import("./plain-shop.mjs");
+  const { startPlainShop } = await import("./shops/plain-shop.mjs");
   const haste = buy ? { pendingLifeMs: 8_000, recoverEveryMs: 1_000 } : {};
   const shop = await startPlainShop({ ...haste, progress, signal });
   try {
     const issueCard = () => shop.service.issueCard(7500);
     if (buy) {
-      const { buyInFourWays } = await import("./demo-plain-purchase.mjs");
+      const { buyInFourWays } = await import("./demo/plain-purchase.mjs");
       await buyInFourWays(shop, issueCard, progress);
       return;
     }
@@ -121,9 +100,9 @@ function stopped(signal) {
 }
 
 /**
- * @param {import("./whole-shop.mjs").WholeShop} shop
- * @param {import("./whole-shop.mjs").IssuedCard} card
- * @param {import("./whole-shop.mjs").IssuedCard} second
+ * @param {import("./shops/whole-shop.mjs").WholeShop} shop
+ * @param {import("./shops/whole-shop.mjs").IssuedCard} card
+ * @param {import("./shops/whole-shop.mjs").IssuedCard} second
  * @param {boolean} withAdmin
  */
 function welcome({ store, storefrontUrl }, card, second, withAdmin) {
@@ -146,17 +125,13 @@ ${withAdmin ? "    Cancel an order in the admin, and see the card's balance come
 `;
 }
 
-const options = readCommandLine();
-if (options) {
-  const interrupt = new AbortController();
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
-    process.on(signal, () => interrupt.abort());
-  try {
-    await (options.plain ? runPlain : run)(options, interrupt.signal);
-    process.exitCode = 0;
-  } catch (error) {
-    if (!interrupt.signal.aborted)
-      process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`);
-    process.exitCode = interrupt.signal.aborted ? 130 : 1;
-  }
-}
+const options = /** @type {const} */ ({
+  plain: { type: "boolean" },
+  buy: { type: "boolean" },
+  "no-admin": { type: "boolean" },
+});
+
+await command({ help: HELP, options }, async ({ values, signal }) => {
+  const { plain = false, buy = false, "no-admin": withoutAdmin = false } = values;
+  await (plain ? runPlain : run)({ buy, withAdmin: !buy && !withoutAdmin }, signal);
+});

@@ -1,15 +1,13 @@
 /** Writes the API reference in docs/api from the sources of the packages. */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { Application, Logger, LogLevel, OptionDefaults, ReflectionKind, UnknownType } from "typedoc";
 import { build } from "./build.mjs";
-import { CompactTheme } from "./docs-theme.mjs";
+import { command, root } from "./command.mjs";
+import { CompactTheme } from "./docs/theme.mjs";
 
 /** @import { DeclarationReflection, ParameterReflection, ProjectReflection, TypeDocOptions } from "typedoc" */
 
-const root = fileURLToPath(new URL("../", import.meta.url));
 const out = path.join(root, "docs", "api");
 const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
 
@@ -38,11 +36,15 @@ const packages = {
       about:
         "the money flow of a shop, its handler, its books; also all types of `@giftcard-pay/checkout/storefront`",
     },
-    { from: "@giftcard-pay/checkout/node", file: "src/node.ts", about: "the handler in `node:http`" },
-    { from: "@giftcard-pay/checkout/sqlite", file: "src/sqlite-store.ts", about: "books in one SQLite file" },
+    { from: "@giftcard-pay/checkout/node", file: "src/http/node.ts", about: "the handler in `node:http`" },
+    {
+      from: "@giftcard-pay/checkout/sqlite",
+      file: "src/store/sqlite/store.ts",
+      about: "books in one SQLite file",
+    },
     {
       from: "@giftcard-pay/checkout/conformance",
-      file: "src/conformance.ts",
+      file: "src/store/conformance/index.ts",
       about: "what every store has to do, for a store of your own",
     },
   ],
@@ -311,27 +313,5 @@ async function run(isCheck) {
     );
 }
 
-function readCommandLine() {
-  const options = /** @type {const} */ ({
-    check: { type: "boolean" },
-    help: { type: "boolean", short: "h" },
-  });
-  try {
-    return parseArgs({ options }).values;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-    process.exitCode = 2;
-  }
-  return undefined;
-}
-
-const values = readCommandLine();
-if (values?.help) process.stdout.write(HELP);
-else if (values) {
-  try {
-    await run(values.check);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-    process.exitCode = 1;
-  }
-}
+const options = /** @type {const} */ ({ check: { type: "boolean" } });
+await command({ help: HELP, options }, async ({ values }) => run(values.check));

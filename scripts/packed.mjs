@@ -2,46 +2,23 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
-import { installNode, packPackages, published } from "./pack.mjs";
-import { tryMedusa } from "./packed-medusa.mjs";
-import { tryProject } from "./packed-project.mjs";
+import { command, UsageError } from "./command.mjs";
+import { tryMedusa } from "./packed/medusa.mjs";
+import { installNode, packPackages, published } from "./packed/pack.mjs";
+import { tryProject } from "./packed/project.mjs";
 
 /** The ends of what `engines` in each package.json says. */
 const versions = { oldest: "20.19.0", oldest22: "22.12.0", newest: "26" };
 
 const HELP = `Packs the packages, installs them by npm into fresh projects outside of this repository, type-checks them there
-by node16 and by bundler, and runs a purchase: in ES modules, in CommonJS, and in a Medusa store.
+by node16 and by bundler, and runs a purchase: in ES modules, in CommonJS, and in a Medusa store, where Jest runs too.
 
   npm run packed                         on Node ${Object.values(versions).join(", ")}
   npm run packed -- --node oldest        on one of: ${Object.keys(versions).join(", ")}, current, or a version such as 24.1.0
   npm run packed -- --no-medusa          without the Medusa store, whose install takes minutes
   npm run packed -- --keep               keeps the projects, to look at
 `;
-
-/** @returns {{ nodes: string[], withMedusa: boolean, keep: boolean } | undefined} undefined when there is nothing to run */
-function readCommandLine() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        node: { type: "string", multiple: true },
-        "no-medusa": { type: "boolean" },
-        keep: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-    const { node = Object.keys(versions), keep = false } = values;
-    const wrong = node.find((one) => !(one in versions || /^(current|\d+(\.\d+){0,2})$/.test(one)));
-    if (wrong !== undefined) throw new Error(`"${wrong}" is no version of Node.`);
-    if (!values.help) return { nodes: node, withMedusa: !values["no-medusa"], keep };
-    process.stdout.write(HELP);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-    process.exitCode = 2;
-  }
-  return undefined;
-}
 
 /** @param {{ nodes: string[], withMedusa: boolean, keep: boolean }} options @param {AbortSignal} signal */
 async function runAll({ nodes, withMedusa, keep }, signal) {
@@ -82,13 +59,15 @@ async function runAll({ nodes, withMedusa, keep }, signal) {
   }
 }
 
-const options = readCommandLine();
-const interrupt = new AbortController();
-for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
-  process.once(signal, () => interrupt.abort());
-try {
-  if (options) await runAll(options, interrupt.signal);
-} catch (error) {
-  if (!interrupt.signal.aborted) process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = interrupt.signal.aborted ? 130 : 1;
-}
+const options = /** @type {const} */ ({
+  node: { type: "string", multiple: true },
+  "no-medusa": { type: "boolean" },
+  keep: { type: "boolean" },
+});
+
+await command({ help: HELP, options }, async ({ values, signal }) => {
+  const { node: nodes = Object.keys(versions), "no-medusa": withoutMedusa = false, keep = false } = values;
+  const wrong = nodes.find((one) => !(one in versions || /^(current|\d+(\.\d+){0,2})$/.test(one)));
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no version of Node.`);
+  await runAll({ nodes, withMedusa: !withoutMedusa, keep }, signal);
+});

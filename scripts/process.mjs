@@ -21,6 +21,10 @@ import net from "node:net";
  * @property {AbortSignal} [signal] ends it before it is done or, where we wait for that, ready
  */
 
+/** @typedef {import("node:child_process").ChildProcessByStdio<null, Readable, Readable>} WithOutput */
+/** @typedef {import("node:stream").Readable} Readable */
+
+const END_WITH_PARENT = new URL("process/end-with-parent.mjs", import.meta.url).href;
 const INSIST_AFTER_MS = 10_000;
 
 /**
@@ -30,7 +34,7 @@ const INSIST_AFTER_MS = 10_000;
  * @returns {Promise<StartedProcess & { match: RegExpMatchArray }>}
  * @throws when it ends or the time is up before it is ready; nothing is left running
  */
-export async function startNode({ ready, timeoutMs = 60_000, ...program }) {
+export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
   const { child, exited, end, ignoreSignal } = spawnNode(program);
   let output = "";
   let isReady = false;
@@ -90,19 +94,30 @@ export async function runNode(program) {
   throw new Error(`${program.name} failed (${code}):\n${(stdout + stderr).slice(-4000)}`);
 }
 
+/** Ends what still runs, when this process exits. @type {Set<() => void>} */
+const living = new Set();
+process.once("exit", () => {
+  for (const endNow of living) endNow();
+});
+
 /**
  * The process leads a group of its own: Ctrl-C reaches it only through us, in our order, and what it has started
- * ends with it.
+ * ends with it. Where this process is killed, the group ends too.
  * @param {Program} program
  */
 function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
   const isGroup = process.platform !== "win32";
-  const child = spawn(node, args, {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: isGroup,
-  });
+  const child = /** @type {WithOutput} */ (
+    spawn(node, ["--import", END_WITH_PARENT, ...args], {
+      cwd,
+      env: { ...process.env, ...env, GIFTCARD_PARENT_PID: String(process.pid) },
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+      detached: isGroup,
+    })
+  );
+  const lifeline = /** @type {net.Socket} */ (child.stdio[3]);
+  lifeline.unref();
+  lifeline.on("error", () => {});
   /** @type {Promise<number | null>} */
   const exited = new Promise((resolve, reject) => {
     child.once("error", reject);
@@ -117,13 +132,13 @@ function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
     return exited;
   };
   const endNow = () => void end("SIGKILL").catch(() => {});
-  process.once("exit", endNow);
+  living.add(endNow);
   if (signal?.aborted) endNow();
   signal?.addEventListener("abort", endNow, { once: true });
   const ignoreSignal = () => signal?.removeEventListener("abort", endNow);
   const settle = () => {
     isOver = true;
-    process.removeListener("exit", endNow);
+    living.delete(endNow);
     ignoreSignal();
   };
   exited.then(settle, settle);

@@ -2,10 +2,10 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { startNode } from "../process.mjs";
 import { CleanUp, startCardService } from "./card-service.mjs";
-import { startNode } from "./process.mjs";
 
-const shopDir = fileURLToPath(new URL("../examples/plain-shop/", import.meta.url));
+const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.url));
 
 /**
  * @typedef {object} PlainShop

@@ -1,12 +1,14 @@
 /** A stranger's Medusa store with the packed packages: installed, type-checked by Medusa's own settings, built, and run. */
+import { randomBytes } from "node:crypto";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { runNode } from "../process.mjs";
+import { addJest, runJest } from "./jest.mjs";
 import { outsideEnv, runNpm } from "./pack.mjs";
-import { checkTypes, startPackedService } from "./packed-project.mjs";
-import { runNode } from "./process.mjs";
+import { checkTypes, startPackedService } from "./project.mjs";
 
-const root = fileURLToPath(new URL("../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const exampleStore = path.join(root, "examples/medusa-store");
 
 /** What `create-medusa-app` writes, but for `strict`, which it leaves at `strictNullChecks`. */
@@ -33,10 +35,10 @@ const medusaOptions = {
 
 /**
  * Installs all tarballs and Medusa into a new folder, with the configuration and goods of the example store; type-checks
- * it as CommonJS and as ES modules; builds it; buys with a card there, and cancels.
+ * it as CommonJS and as ES modules; builds it; buys with a card there, and cancels; runs Jest, with the card on a cart.
  *
  * @param {{ tarballs: Record<string, string>, node: import("./pack.mjs").Node, folder: string }} options
- * @param {import("./packed-project.mjs").Watched} [watched]
+ * @param {import("./project.mjs").Watched} [watched]
  */
 export async function tryMedusa({ tarballs, node, folder }, { progress = () => {}, signal } = {}) {
   const early = signal ? { signal } : {};
@@ -60,7 +62,8 @@ export async function tryMedusa({ tarballs, node, folder }, { progress = () => {
   const { stop, issueCard, ...service } = await startPackedService({ folder, node, ...early });
   try {
     const card = await issueCard(7500);
-    const stage = JSON.stringify({ service, card, appDir: path.join(folder, ".medusa/server") });
+    await addJest(folder);
+    const stage = JSON.stringify({ service, card, folder });
     // Under that Node too, which then starts Medusa's.
     const args = [fileURLToPath(import.meta.url)];
     const said = await runNode({ ...outside, name: "The purchase", args, env: { ...env, STAGE: stage } });
@@ -88,7 +91,10 @@ async function writeStore(folder) {
     // As in a store that create-medusa-app made.
     devDependencies: {
       "@swc/core": "^1.7.28",
+      "@medusajs/test-utils": dependencies["@medusajs/medusa"],
+      "@swc/jest": "^0.2.36",
       "@types/node": "^20.12.11",
+      jest: "^29.7.0",
       "ts-node": "^10.9.2",
       typescript: "^5.6.2",
     },
@@ -113,10 +119,11 @@ async function writeStore(folder) {
 
 /** @param {string} stage what `tryMedusa` has made */
 async function buy(stage) {
-  const { service, card, appDir } = JSON.parse(stage);
+  const { service, card, folder } = JSON.parse(stage);
+  const appDir = path.join(folder, ".medusa/server");
   const { startThrowawayPostgres } = await import("@giftcard-pay/service");
-  const { createDatabase, migrateStore, startMedusaStore } = await import("./medusa-store.mjs");
-  const { buyAndCancel } = await import("./demo-purchase.mjs");
+  const { createDatabase, migrateStore, startMedusaStore } = await import("../shops/medusa-store.mjs");
+  const { buyAndCancel } = await import("../demo/purchase.mjs");
   const postgres = await startThrowawayPostgres();
   try {
     const databaseUrl = await createDatabase(postgres.url);
@@ -124,14 +131,45 @@ async function buy(stage) {
     const giftcard = { baseUrl: service.url, apiKey: service.apiKey, companyId: service.companyId };
     const store = await startMedusaStore({ databaseUrl, giftcard, appDir });
     try {
-      const shop = /** @type {import("./whole-shop.mjs").WholeShop} */ ({ store, service });
+      const shop = /** @type {import("../shops/whole-shop.mjs").WholeShop} */ ({ store, service });
       await buyAndCancel(shop, card, (text) => void process.stdout.write(`${text}\n`));
     } finally {
       await store.stop();
     }
+    await testByJest({ folder, postgresUrl: postgres.url, giftcard, card });
+    process.stdout.write("Jest has loaded the plugin, and put a card on a cart\n");
   } finally {
     await postgres.close();
   }
+}
+
+/**
+ * Runs Jest with Medusa's own test runner, which makes its database by itself.
+ *
+ * @param {object} options
+ * @param {string} options.folder
+ * @param {string} options.postgresUrl
+ * @param {import("../shops/medusa-store.mjs").GiftcardSettings} options.giftcard
+ * @param {import("../shops/whole-shop.mjs").IssuedCard} options.card
+ */
+async function testByJest({ folder, postgresUrl, giftcard, card }) {
+  const { port, username, password } = new URL(postgresUrl);
+  const env = {
+    // By any other name than this, Medusa's test runner speaks TLS.
+    DB_HOST: "localhost",
+    DB_PORT: port,
+    DB_USERNAME: decodeURIComponent(username),
+    DB_PASSWORD: decodeURIComponent(password),
+    GIFTCARD_BASE_URL: giftcard.baseUrl,
+    GIFTCARD_API_KEY: giftcard.apiKey,
+    GIFTCARD_COMPANY_ID: String(giftcard.companyId),
+    GIFTCARD_SEALING_KEYS: `jest:${randomBytes(32).toString("base64")}`,
+    JWT_SECRET: "jest",
+    COOKIE_SECRET: "jest",
+    CARD: JSON.stringify({ cardNumber: card.cardnumber, pin: card.pin }),
+  };
+  for (const type of /** @type {const} */ (["unit", "integration:http"]))
+    await runJest({ folder, type, env });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await buy(process.env.STAGE ?? "{}");

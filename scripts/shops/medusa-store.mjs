@@ -1,11 +1,11 @@
 /** Starts the example shop, once built, for the demo and for tests. */
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { freePort, runNode, startNode } from "./process.mjs";
+import { freePort, runNode, startNode } from "../process.mjs";
 
 /**
  * Where the shop finds the gift card service.
@@ -28,8 +28,12 @@ import { freePort, runNode, startNode } from "./process.mjs";
  * @property {Promise<number | null>} exited
  */
 
-const storeDir = fileURLToPath(new URL("../examples/medusa-store/", import.meta.url));
+const storeDir = fileURLToPath(new URL("../../examples/medusa-store/", import.meta.url));
 const serverDir = path.join(storeDir, ".medusa", "server");
+const adminPage = path.join(serverDir, "public", "admin", "index.html");
+const pluginAdmin = fileURLToPath(
+  new URL("../../packages/medusa/.medusa/server/src/admin/index.mjs", import.meta.url),
+);
 /** Medusa's command line, of the version that this application has. @param {string} appDir */
 const cliOf = (appDir) => createRequire(path.join(appDir, "package.json")).resolve("@medusajs/cli/cli.js");
 
@@ -50,11 +54,12 @@ const baseEnv = {
 };
 
 /**
- * Adds the admin pages to the built shop, where they aren't there yet; takes half a minute then.
+ * Adds the admin pages to the built shop, unless they are newer than the plugin's; takes half a minute then.
  * @param {{ progress?: (text: string) => void, signal?: AbortSignal }} [options]
  */
 export async function buildAdmin({ progress = () => {}, signal } = {}) {
-  if (existsSync(path.join(serverDir, "public", "admin", "index.html"))) return;
+  const builtAt = (/** @type {string} */ file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (builtAt(adminPage) > builtAt(pluginAdmin)) return;
   progress("building Medusa's admin pages, for half a minute");
   await runNode({
     name: "The build of the admin pages",
@@ -106,9 +111,20 @@ async function createTemplate(client, serverUrl, signal) {
  * @param {{ databaseUrl: string, appDir: string, env?: Record<string, string>, signal?: AbortSignal }} options
  */
 export async function migrateStore({ databaseUrl, appDir, env, signal }) {
+  const args = ["db:migrate", "--execute-safe-links"];
+  await runMedusa(args, { databaseUrl, appDir, ...(env && { env }), ...(signal && { signal }) });
+}
+
+/**
+ * Runs a command of Medusa's own command line on a shop's database.
+ * @param {string[]} args
+ * @param {{ databaseUrl: string, appDir: string, env?: Record<string, string>, signal?: AbortSignal }} options
+ * @throws with its last output when it fails
+ */
+export async function runMedusa(args, { databaseUrl, appDir, env, signal }) {
   await runNode({
-    name: "medusa db:migrate",
-    args: [cliOf(appDir), "db:migrate", "--execute-safe-links"],
+    name: `medusa ${args[0]}`,
+    args: [cliOf(appDir), ...args],
     cwd: appDir,
     env: {
       ...baseEnv,

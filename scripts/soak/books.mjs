@@ -1,10 +1,10 @@
 // Holds what the soak's callers were told against what the ledger says.
 import { createHash } from "node:crypto";
-import { isUnknown } from "./soak-storm.mjs";
+import { isUnknown } from "./storm.mjs";
 
-const { checkBooks } = await import("../packages/service/dist/store/books.js");
+const { checkLedger } = await import("../../packages/service/dist/store/ledger-check.js");
 
-/** @typedef {import("./soak-storm.mjs").Call} Call */
+/** @typedef {import("./storm.mjs").Call} Call */
 /**
  * @typedef {object} Row a devalue in the ledger
  * @property {number} id
@@ -23,7 +23,7 @@ const hash = (/** @type {string} */ text) => createHash("sha256").update(text).d
  * @returns {Promise<string[]>} every difference; none when the books are exact
  */
 export async function compareBooks({ pool, keys, calls }) {
-  const { faults } = await checkBooks(pool);
+  const { faults } = await checkLedger(pool);
   const differences = faults.map((fault) => `the books: ${JSON.stringify(fault)}`);
   const { rows } = await pool.query(
     `select d.id, encode(c.number_hash, 'hex') as card, d.refund_cents as cents, d.requested_cents as asked,

@@ -1,12 +1,13 @@
 /** What it costs to complete a cart: with a gift card, without, and with a card of Medusa's own loyalty plugin. */
-import { median, ratioOf } from "./bench-load.mjs";
-import { openBenchStore } from "./bench-store.mjs";
-import { CleanUp, startCardService } from "./card-service.mjs";
-import { apiAt, fillCart } from "./demo-purchase.mjs";
-import { createDatabase, migrateStore, startMedusaStore } from "./medusa-store.mjs";
 
-/** @typedef {import("./demo-purchase.mjs").Api} Api */
-/** @typedef {import("./card-service.mjs").GiftcardService} GiftcardService */
+import { apiAt, fillCart } from "../demo/purchase.mjs";
+import { CleanUp, startCardService } from "../shops/card-service.mjs";
+import { createDatabase, migrateStore, startMedusaStore } from "../shops/medusa-store.mjs";
+import { median, ratioOf } from "./load.mjs";
+import { openBenchStore } from "./store.mjs";
+
+/** @typedef {import("../demo/purchase.mjs").Api} Api */
+/** @typedef {import("../shops/card-service.mjs").GiftcardService} GiftcardService */
 /** @typedef {(text: string) => void} Say */
 
 /**
@@ -86,7 +87,7 @@ async function openShop({ name, appDir, serverUrl, service, cleanUp, say }) {
   };
 }
 
-/** @param {Shop} shop @param {import("./card-service.mjs").IssuedCard[]} cards */
+/** @param {Shop} shop @param {import("../shops/card-service.mjs").IssuedCard[]} cards */
 function applyGiftcard({ store }, cards) {
   const card = cards.pop();
   if (!card) throw new Error("Every card was used.");

@@ -3,12 +3,12 @@ import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, startNode } from "./process.mjs";
+import { freePort, startNode } from "../process.mjs";
 
 const { migrate, openKeyring, openPool } = await import("@giftcard-pay/service");
-const { openEmbeddedPostgres } = await import("../packages/service/dist/postgres/embedded.js");
+const { openEmbeddedPostgres } = await import("../../packages/service/dist/postgres/embedded.js");
 
-const PROGRAM = path.resolve(import.meta.dirname, "../packages/service/bin/giftcard-service.js");
+const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 
 /**
  * Brings up a database that syncs to disk, behind a port that stays when it is started again, and the processes.

@@ -4,10 +4,10 @@ import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { runNode, startNode } from "../process.mjs";
 import { outsideEnv, runNpm } from "./pack.mjs";
-import { runNode, startNode } from "./process.mjs";
 
-const root = fileURLToPath(new URL("../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** @typedef {import("./pack.mjs").Node} Node */
 /** @typedef {"esm" | "cjs"} Kind */
@@ -172,7 +172,7 @@ export async function startPackedService({ folder, node, signal }) {
   try {
     const company = ["company", "create", "--name", "A shop", "--email", "shop@example.com"];
     const { company_id: companyId, apikey: apiKey } = await command(...company);
-    /** @returns {Promise<import("./card-service.mjs").IssuedCard>} */
+    /** @returns {Promise<import("../shops/card-service.mjs").IssuedCard>} */
     const issueCard = (/** @type {number} */ balanceCents) =>
       command("card", "issue", "--balance", String(balanceCents));
     return { url: String(match[1]), companyId, apiKey, issueCard, stop };

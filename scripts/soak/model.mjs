@@ -2,10 +2,10 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { runRandomOperations } from "../packages/service/test/random-operations.mjs";
+import { runRandomOperations } from "../../packages/service/test/random-operations.mjs";
 
 const { migrate, openKeyring, openLog, openPool, startService } = await import("@giftcard-pay/service");
-const { defaultLimits } = await import("../packages/service/dist/limits/limits.js");
+const { defaultLimits } = await import("../../packages/service/dist/limits/limits.js");
 
 /**
  * @param {{ databaseUrl: string, steps: number, seed?: number }} options an empty database

@@ -13,8 +13,8 @@ const inCents = (amount) => Math.round(amount * 100);
  * Buys two festival tickets for 74.98 with a card of 75.00 and the bank through the shop's public API, then cancels
  * the order. Says each step and checks each figure.
  *
- * @param {import("./whole-shop.mjs").WholeShop} shop
- * @param {import("./whole-shop.mjs").IssuedCard} card
+ * @param {import("../shops/whole-shop.mjs").WholeShop} shop
+ * @param {import("../shops/whole-shop.mjs").IssuedCard} card
  * @param {(text: string) => void} say
  * @throws when a call fails or a figure is wrong
  */
@@ -34,7 +34,7 @@ export async function buyAndCancel({ store, service }, card, say) {
   const quote = await storeApi("POST", `${routes}/quote`, { cardNumber: card.cardnumber, pin: card.pin });
   say(`quote: balance ${inEuro(quote.balanceCents)}, usable for this order ${inEuro(quote.usableCents)}`);
   const applied = await storeApi("POST", `${routes}/cards`, { quoteId: quote.quoteId });
-  say(`applied: gift card ${inEuro(applied.coveredCents)}, left to pay ${inEuro(applied.remainingCents)}`);
+  say(`applied: gift card ${inEuro(applied.coveredCents)}, left to pay ${inEuro(applied.remainderCents)}`);
   assert.equal(await balance(), before, "applying a card must not charge it");
 
   const order = await placeOrder(storeApi, cart.id);
@@ -105,8 +105,8 @@ async function readOrder(api, id) {
 
 /**
  * Asks the service itself.
- * @param {import("./whole-shop.mjs").GiftcardService} service
- * @param {import("./whole-shop.mjs").IssuedCard} card
+ * @param {import("../shops/whole-shop.mjs").GiftcardService} service
+ * @param {import("../shops/whole-shop.mjs").IssuedCard} card
  * @returns {() => Promise<number>} the balance in cents
  */
 function balanceOf({ url, apiKey, companyId }, { cardnumber, pin }) {

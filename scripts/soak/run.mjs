@@ -3,13 +3,13 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { compareBooks } from "./soak-books.mjs";
-import { openStage } from "./soak-stage.mjs";
-import { isUnknown, openStorm } from "./soak-storm.mjs";
+import { compareBooks } from "./books.mjs";
+import { openStage } from "./stage.mjs";
+import { isUnknown, openStorm } from "./storm.mjs";
 
 const { cents, Secret } = await import("@giftcard-pay/client/contract");
-const { createCompany } = await import("../packages/service/dist/store/accounts.js");
-const { issueCards } = await import("../packages/service/dist/store/cards.js");
+const { createCompany } = await import("../../packages/service/dist/store/accounts.js");
+const { issueCards } = await import("../../packages/service/dist/store/cards.js");
 
 const PROCESSES = 2;
 const CARD_CENTS = 500_000;

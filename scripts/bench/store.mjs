@@ -10,8 +10,8 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = fileURLToPath(new URL("../", import.meta.url));
-const home = path.join(root, "scripts", "bench-store");
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const home = path.join(root, "scripts", "bench", "loyalty");
 const shop = path.join(home, "shop");
 const packages = path.join(home, "node_modules");
 const appDir = path.join(shop, ".medusa", "server");

@@ -4,8 +4,8 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { startThrowawayPostgres } from "@giftcard-pay/service";
+import { runNode, startNode } from "../process.mjs";
 import { createDatabase } from "./medusa-store.mjs";
-import { runNode, startNode } from "./process.mjs";
 
 /**
  * @typedef {{ cardnumber: string, pin: string, balance: number, expiry_date: string }} IssuedCard
@@ -22,7 +22,7 @@ import { runNode, startNode } from "./process.mjs";
  * @property {() => string} logs
  */
 
-const root = fileURLToPath(new URL("../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const giftcardService = path.join(root, "packages", "service", "bin", "giftcard-service.js");
 
 /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
-import { Visitor } from "./visitor.mjs";
+import { Visitor } from "../shops/visitor.mjs";
 
 const SWEEP_TIMEOUT_MS = 30_000;
 const HANG_MS = 1_000;
@@ -13,8 +13,8 @@ const inEuro = (cents) => (cents / 100).toFixed(2);
  * Buys in the plain shop as a browser does, by HTTP alone: a purchase that is paid, one that the bank declines, one
  * whose shopper closes the tab at the bank, and one that was paid there though nobody came back. Says each step and checks each figure.
  *
- * @param {import("./plain-shop.mjs").PlainShop} shop
- * @param {() => Promise<import("./card-service.mjs").IssuedCard>} issueCard gives a card of 75.00
+ * @param {import("../shops/plain-shop.mjs").PlainShop} shop
+ * @param {() => Promise<import("../shops/card-service.mjs").IssuedCard>} issueCard gives a card of 75.00
  * @param {(text: string) => void} say
  * @throws when a call fails or a figure is wrong
  */
@@ -65,7 +65,7 @@ export async function buyInFourWays(shop, issueCard, say) {
   say(`orders and books, ${await compareBooks(shop)}`);
 }
 
-/** What the shop says of its orders against the checkout's books. @param {import("./plain-shop.mjs").PlainShop} shop */
+/** What the shop says of its orders against the checkout's books. @param {import("../shops/plain-shop.mjs").PlainShop} shop */
 async function compareBooks({ url, operatorPassword }) {
   const authorization = `Basic ${Buffer.from(`operator:${operatorPassword}`).toString("base64")}`;
   const books = await (await fetch(`${url}/operator/books`, { headers: { authorization } })).text();
@@ -85,7 +85,7 @@ async function until(isSo) {
 
 /**
  * A shopper with a new session puts the festival into the cart, applies the card, and places the order.
- * @param {import("./plain-shop.mjs").PlainShop} shop
+ * @param {import("../shops/plain-shop.mjs").PlainShop} shop
  * @param {{ cardNumber: string, pin: string }} card
  * @param {(text: string) => void} say
  */
@@ -97,9 +97,9 @@ async function toBank(shop, card, say) {
   const applied = await visitor.send(`${shop.url}/giftcards/carts/${cart}/cards`, { cardNumber, pin });
   assert.equal(applied.coveredCents, 5000);
   say(
-    `cart ${inEuro(applied.totalCents)}: gift card ${inEuro(applied.coveredCents)}, bank ${inEuro(applied.remainingCents)}`,
+    `cart ${inEuro(applied.totalCents)}: gift card ${inEuro(applied.coveredCents)}, bank ${inEuro(applied.remainderCents)}`,
   );
-  const bank = await visitor.submit(`${shop.url}/orders`, { remainder: String(applied.remainingCents) });
+  const bank = await visitor.submit(`${shop.url}/orders`, { remainder: String(applied.remainderCents) });
   assert.ok(bank.url.startsWith(shop.bankUrl), `the order led to ${bank.url}`);
   return {
     decide: (/** @type {string} */ choice) => visitor.submit(bank.url, { choice }),

@@ -63,7 +63,7 @@ async function startPages({
   let settings;
   let storefrontUrl;
   if (withStorefront) {
-    const { serveStorefront } = await import("../examples/medusa-store/storefront/serve.mjs");
+    const { serveStorefront } = await import("../../examples/medusa-store/storefront/serve.mjs");
     const storefront = await serveStorefront({ config: () => settings });
     cleanUp.add(() => storefront.close());
     storefrontUrl = storefront.url;

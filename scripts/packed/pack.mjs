@@ -4,9 +4,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { runNode } from "./process.mjs";
+import { runNode } from "../process.mjs";
 
-const root = fileURLToPath(new URL("../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const NPM_TIMEOUT_MS = 10 * 60_000;
 
 /** The packages that are published, by their folders' names. */

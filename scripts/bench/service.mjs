@@ -1,0 +1,147 @@
+/** How fast the service is: against its own database, when the data grows, with more processes, and over time. */
+import { alternate, median, openConnection, quantile, ratioOf, runClosed, runOpen } from "./load.mjs";
+
+/** @typedef {Awaited<ReturnType<typeof import("./database.mjs").makeDatabase>>} BenchDatabase */
+const round = (/** @type {number} */ value) => Number(value.toFixed(3));
+
+export const CONNECTIONS = 32;
+const FIRST_CALLS = 10_000;
+const HALF_LOAD_MS = 10_000;
+const HOT_CARD_MS = 5000;
+
+/**
+ * What is measured, and where its figures go.
+ * @typedef {object} Bench
+ * @property {Record<string, number>} result
+ * @property {(text: string) => void} say
+ */
+
+/** @param {Bench} bench */
+const turnsOf = ({ say }) => ({ rounds: 4, roundMs: 3000, say });
+
+/** @param {string} url @param {BenchDatabase["next"]} next */
+function connect(url, next) {
+  const connections = Array.from({ length: CONNECTIONS }, () => openConnection(url, next));
+  return {
+    calls: connections.map((connection) => connection.call),
+    close() {
+      for (const connection of connections) connection.close();
+    },
+  };
+}
+
+/** @param {Bench["result"]} result @param {string} load @param {number[]} latenciesMs */
+function noteLatency(result, load, latenciesMs) {
+  for (const [name, part] of /** @type {const} */ ([
+    ["P50", 0.5],
+    ["P95", 0.95],
+    ["P99", 0.99],
+  ])) {
+    result[`${load}Load${name}Ms`] = round(quantile(latenciesMs, part));
+  }
+}
+
+/** @param {Bench} bench @param {BenchDatabase} database */
+export async function measureDevalues(bench, database) {
+  const { result, say } = bench;
+  say("devalues over HTTP, against the same statement straight by the driver");
+  const service = await database.startService();
+  const http = connect(service.url, database.next);
+  try {
+    const ways = { driver: Array.from({ length: CONNECTIONS }, () => database.straight), http: http.calls };
+    const { rates, latencies } = await alternate(ways, turnsOf(bench));
+    result.devalueRatio = round(ratioOf(rates.http, rates.driver));
+    result.devaluesPerSecond = Math.round(median(rates.http));
+    result.driverDevaluesPerSecond = Math.round(median(rates.driver));
+    noteLatency(result, "full", latencies.http);
+    say("half of that load, evenly");
+    const half = { perSecond: median(rates.http) / 2, durationMs: HALF_LOAD_MS };
+    noteLatency(result, "half", (await runOpen(http.calls, half)).latenciesMs);
+    say("all at one card");
+    const oneCard = connect(service.url, database.nextOfOneCard);
+    const hot = await runClosed(oneCard.calls, { durationMs: HOT_CARD_MS }).finally(oneCard.close);
+    result.oneCardDevaluesPerSecond = Math.round(hot.perSecond);
+    result.oneCardRatio = round(hot.perSecond / median(rates.http));
+  } finally {
+    http.close();
+    await service.stop();
+  }
+}
+
+/** @param {Bench} bench @param {BenchDatabase} database @param {number} calls */
+export async function measureMemory({ result, say }, database, calls) {
+  say(`memory after ${FIRST_CALLS} calls, and after ${calls}`);
+  const service = await database.startService();
+  const http = connect(service.url, database.next);
+  try {
+    await runClosed(http.calls, { calls: FIRST_CALLS });
+    const first = await residentBytes(service.url);
+    await runClosed(http.calls, { calls: calls - FIRST_CALLS });
+    const last = await residentBytes(service.url);
+    result.memoryRatio = round(last / first);
+    result.memoryMegabytes = Math.round(last / 2 ** 20);
+  } finally {
+    http.close();
+    await service.stop();
+  }
+}
+
+/** The least that it holds within two seconds, which leaves the collector time. @param {string} url */
+async function residentBytes(url) {
+  let least = Number.POSITIVE_INFINITY;
+  for (let look = 0; look < 10; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const text = await (await fetch(`${url}/metrics`)).text();
+    least = Math.min(least, Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]));
+  }
+  return least;
+}
+
+/** @param {Bench} bench @param {BenchDatabase} small @param {BenchDatabase} large */
+export async function measureGrowth(bench, small, large) {
+  await compare(
+    bench,
+    { small: () => small.startService(), large: () => large.startService() },
+    { small, large },
+    (rates) => {
+      bench.result.growthRatio = round(ratioOf(rates.large, rates.small));
+    },
+  );
+}
+
+/** @param {Bench} bench @param {BenchDatabase} database */
+export async function measureWorkers(bench, database) {
+  bench.say("two workers, against one");
+  const starts = { one: () => database.startService(), two: () => database.startService("--workers", "2") };
+  await compare(bench, starts, { one: database, two: database }, (rates) => {
+    bench.result.workersRatio = round(ratioOf(rates.two, rates.one));
+  });
+}
+
+/**
+ * Measures several services in turns.
+ * @template {string} Way
+ * @param {Bench} bench
+ * @param {Record<Way, () => ReturnType<BenchDatabase["startService"]>>} starts
+ * @param {Record<Way, BenchDatabase>} databases
+ * @param {(rates: Record<Way, number[]>) => void} note
+ */
+async function compare(bench, starts, databases, note) {
+  const running = [];
+  const ways = /** @type {Record<Way, (() => Promise<void>)[]>} */ ({});
+  try {
+    for (const name of /** @type {Way[]} */ (Object.keys(starts))) {
+      const service = await starts[name]();
+      const connections = connect(service.url, databases[name].next);
+      running.push({ service, connections });
+      ways[name] = connections.calls;
+      await databases[name].settle();
+    }
+    note((await alternate(ways, turnsOf(bench))).rates);
+  } finally {
+    for (const { service, connections } of running) {
+      connections.close();
+      await service.stop();
+    }
+  }
+}

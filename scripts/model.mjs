@@ -1,0 +1,67 @@
+/** Random sequences against `@giftcard-pay/checkout`: people, crashes and a bank, on both stores, held against the books. */
+import { build } from "./build.mjs";
+import { command, loadTypeScript, UsageError } from "./command.mjs";
+
+const HELP = `Plays random sequences of what shoppers, shops, banks and crashes do, and proves the books after each.
+
+  npm run model                          10,000 sequences on both stores, from a new seed
+  npm run model -- --seed <n>            the same sequences again
+  npm run model -- --seed <n> --path <p> one of them
+  npm run model -- --steps '<json>'      the shortened one, as it was printed
+
+  --sequences <n>   how many (default 10000)
+  --minutes <n>     at most so long (default 20)
+  --store <name>    sqlite or postgres alone
+  --at-once <n>     how many side by side (default 6)
+  --json            the result as JSON, progress on the other output
+
+Ends with 1 when anything is not as promised.
+`;
+
+const text = /** @type {const} */ ({ type: "string" });
+const options = /** @type {const} */ ({
+  json: { type: "boolean" },
+  minutes: { ...text, default: "20" },
+  ...{ seed: text, sequences: text, "at-once": text, path: text, steps: text, store: text },
+});
+
+await command({ help: HELP, options }, async ({ values, signal, say }) => {
+  const { store, sequences = "10000", "at-once": atOnce } = values;
+  if (store !== undefined && store !== "sqlite" && store !== "postgres")
+    throw new UsageError("--store is sqlite or postgres.");
+  const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
+  await build(["service"], { progress: say, signal });
+  /** @type {typeof import("../packages/checkout/test/model/run.js")} */
+  const { runModel, sequenceOf } = await loadTypeScript("packages/checkout/test/model/run.ts");
+  /** @type {typeof import("../packages/checkout/test/model/report.js")} */
+  const { modelReport } = await loadTypeScript("packages/checkout/test/model/report.ts");
+  const { startThrowawayPostgres } = await import("@giftcard-pay/service");
+  const alone = values.path === undefined ? undefined : sequenceOf(seed, values.path);
+  const only = values.steps ? JSON.parse(values.steps) : alone;
+  const server = await startThrowawayPostgres();
+  let saidAt = performance.now();
+  say(`seed ${seed}`);
+  try {
+    const result = await runModel({
+      ...{
+        seed,
+        signal,
+        sequences: Number(sequences),
+        minutes: Number(values.minutes),
+        postgresUrl: server.url,
+      },
+      ...(atOnce && { atOnce: Number(atOnce) }),
+      ...(store && { stores: [store] }),
+      ...(only && { only }),
+      onProgress(done, findings) {
+        if (performance.now() - saidAt < 10_000) return;
+        saidAt = performance.now();
+        say(`${done} sequences, ${findings.length} kinds of violation`);
+      },
+    });
+    process.stdout.write(`${values.json ? JSON.stringify(result, null, 2) : modelReport(result)}\n`);
+    return result.violations > 0 ? 1 : 0;
+  } finally {
+    await server.close();
+  }
+});

@@ -1,0 +1,60 @@
+/** What of the checkout library decides about money. Left out: shapes, SQL for PostgreSQL, and what only reads or reports. */
+const decide = [
+  "flow/purchase-flow", // pays an order
+  "flow/purchase-steps", // decides a purchase, once
+  "flow/purchase-recovery", // reverses, and recovers
+  "flow/remainder", // believes the shop's own method
+  "flow/charges", // sends a devalue, once
+  "flow/recovery", // reverses, and settles what isn't known
+  "flow/late-writes", // keeps what the store couldn't take
+  "flow/tenders", // what a card pays
+  "flow/create-engine", // holds a plan against the total
+  "store/sqlite/move", // a change of state and what follows from it
+  "store/sqlite/purchases", // compare-and-set of purchases
+  "store/sqlite/journal", // leases, and one card once
+  "store/sqlite/database", // nobody else writes meanwhile
+];
+
+/** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
+export default {
+  mutate: decide.map((name) => `packages/checkout/src/${name}.ts`),
+  testRunner: "vitest",
+  plugins: ["@stryker-mutator/vitest-runner"],
+  vitest: { configFile: "scripts/mutants/vitest.config.mjs", related: false },
+  coverageAnalysis: "perTest",
+  // The tests wait more than they work.
+  concurrency: 3,
+  // A mutant that waits for a lease isn't dead: the suite waits for some seconds itself.
+  timeoutMS: 60_000,
+  timeoutFactor: 3,
+  dryRunTimeoutMinutes: 30,
+  incremental: true,
+  incrementalFile: ".cache/mutants/incremental.json",
+  tempDirName: ".cache/mutants/copies",
+  cleanTempDir: "always",
+  reporters: ["clear-text", "progress-append-only", "json", "html"],
+  clearTextReporter: { logTests: false, reportTests: false, allowColor: false },
+  jsonReporter: { fileName: ".cache/mutants/report.json" },
+  htmlReporter: { fileName: ".cache/mutants/report.html" },
+  allowEmpty: false,
+  thresholds: { high: 95, low: 85, break: 85 },
+  ignorePatterns: [
+    ".cache",
+    "docs",
+    "examples",
+    "giftcard-data",
+    "packages/medusa",
+    "packages/widget",
+    "packages/service/src",
+    "packages/service/test",
+    "packages/client/test",
+    "packages/checkout/dist",
+    "scripts/bench/loyalty",
+    "test/e2e",
+    "test/faults",
+    "test/packed",
+    "test/packed-medusa",
+    // It names every package, also those left out above.
+    "/tsconfig.json",
+  ],
+};

@@ -1,0 +1,33 @@
+import path from "node:path";
+import { defineConfig } from "vitest/config";
+
+/** Run by Stryker in a copy of the repository: the tests of the money flow, on SQLite's store and one service for all. */
+const names = [
+  "charges",
+  "checkout",
+  "commit",
+  "failing-store",
+  "forgetting",
+  "given-back",
+  "guess-limits",
+  "journals",
+  "late-writes",
+  "options",
+  "overtaken",
+  "decisions",
+  "plan",
+  "purchases",
+  "purchases-overtaken",
+  "recovery",
+  "tenders",
+];
+
+export default defineConfig({
+  test: {
+    include: names.map((name) => `packages/checkout/test/${name}.test.ts`),
+    globalSetup: [path.resolve("test/support/shared-service.ts")],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
+  },
+});

@@ -1,0 +1,107 @@
+/** Lets random shoppers and admins act on a real shop at the same moment, and holds it against what the product promises. */
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { build } from "./build.mjs";
+import { command, loadTypeScript } from "./command.mjs";
+
+const HELP = `Random shoppers and admins at the same moment, on a real Medusa, a real service and a played bank.
+
+  npm run people                        25 rounds of four carts, from a seed of the clock
+  npm run people -- --carts 1000        until so many carts were bought, or left
+  npm run people -- --minutes 10        for so long
+  npm run people -- --seed 42           round after round from this seed: the first takes 42, the next 43
+  npm run people -- --replay <file>     plays what a violation wrote down, again
+
+  --rounds <n>      so many rounds
+  --workers <n>     worlds side by side, each with two Medusas (default 2)
+  --scenario <json> plays this scenario
+  --pending         shops that take payments which settle later beside cards (\`allowPendingRemainder\`)
+  --shrink <n>      how often a violated round is played again to make it shorter (default 40; 0: not at all)
+  --json            one JSON value as result, progress on the other output
+
+What it checks is in docs/people.md. Ends with 1 when a promise wasn't kept.
+`;
+
+/** @typedef {import("../test/people/run-people.js").RoundResult} RoundResult */
+/** @typedef {import("../test/people/run-people.js").PeopleResult} PeopleResult */
+
+/** @param {string | undefined} text @param {string} name */
+function numberOf(text, name) {
+  if (text === undefined) return {};
+  const value = Number(text);
+  if (!(value >= 0)) throw new Error(`--${name} takes a number.`);
+  return { [name]: value };
+}
+
+/** @param {PeopleResult["counts"]} counts */
+const tableOf = (counts) =>
+  Object.entries(counts)
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([step, outcomes]) => {
+      const most = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
+      return `${step.padEnd(16)}  ${most.map(([outcome, count]) => `${outcome} ${count}`).join(", ")}`;
+    })
+    .join("\n");
+
+/** @param {RoundResult} result @param {string} folder */
+async function keep({ seed, scenario }, folder) {
+  const file = path.join(folder, `people-${seed}.json`);
+  await writeFile(file, JSON.stringify(scenario));
+  return file;
+}
+
+const text = /** @type {const} */ ({ type: "string" });
+const options = /** @type {const} */ ({
+  json: { type: "boolean" },
+  pending: { type: "boolean" },
+  ...{ seed: text, rounds: text, minutes: text, carts: text, workers: text },
+  ...{ replay: text, scenario: text, shrink: text },
+});
+
+await command({ help: HELP, options }, async ({ values, signal, say }) => {
+  const json = values.replay ? await readScenario(values.replay) : values.scenario;
+  const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
+  await build(["service", "checkout", "store"], { progress: say, signal });
+  /** @type {typeof import("../test/people/run-people.js")} */
+  const { runPeople } = await loadTypeScript("test/people/run-people.ts");
+  if (!json) say(`seed ${seed}`);
+  const folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-people-"));
+  /** @type {Promise<void>} */
+  let telling = Promise.resolve();
+  /** @param {RoundResult} result */
+  const tell = async (result) => {
+    const file = await keep(result, folder);
+    say(`\nseed ${result.seed}\n${result.story}\n  again: npm run people -- --replay ${file}\n`);
+  };
+  const result = await runPeople({
+    ...{ seed, say, signal, allowsPending: values.pending ?? false },
+    ...numberOf(values.rounds, "rounds"),
+    ...numberOf(values.minutes, "minutes"),
+    ...numberOf(values.carts, "carts"),
+    ...numberOf(values.workers, "workers"),
+    ...(values.shrink !== undefined && { shrinkTries: Number(values.shrink) }),
+    ...(json && { scenario: JSON.parse(json) }),
+    onRound(round, { carts }) {
+      const bad = [...new Set(round.violations.map(({ kind }) => kind))].join(", ");
+      say(
+        `${String(carts).padStart(5)} carts  seed ${round.seed}  ${bad || "ok"} (${round.seconds.toFixed(1)} s)`,
+      );
+      if (round.story) telling = telling.then(() => tell(round));
+    },
+  });
+  await telling;
+  const violations = result.rounds.reduce((sum, round) => sum + round.violations.length, 0);
+  if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  say(`\n${tableOf(result.counts)}\n`);
+  say(`seed ${result.seed}, ${result.minutes.toFixed(1)} minutes`);
+  say(`${result.carts} carts, ${violations} violations`);
+  return violations > 0 ? 1 : 0;
+});
+
+/** @param {string} file */
+function readScenario(file) {
+  return readFile(file, "utf8").catch((/** @type {NodeJS.ErrnoException} */ { code }) => {
+    throw new Error(`${file} can't be read (${code}). A violation prints the file that it was written to.`);
+  });
+}

@@ -1,0 +1,73 @@
+/** What the checkout library's migrations make, and that they stay as they were written. */
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { root } from "../command.mjs";
+
+export const FROZEN = "packages/checkout/frozen-migrations.json";
+
+/** The tables in a file of SQLite. */
+export async function readSqlite() {
+  const { DatabaseSync } = await import("node:sqlite");
+  const { createSqliteStore } = await import("../../packages/checkout/dist/store/sqlite/store.js");
+  const folder = await mkdtemp(path.join(tmpdir(), "giftcard-schema-"));
+  const file = path.join(folder, "shop.db");
+  (await createSqliteStore({ file })).close();
+  const database = new DatabaseSync(file);
+  try {
+    const rows = database
+      .prepare("select sql from sqlite_master where sql is not null order by tbl_name, type <> 'table', name")
+      .all();
+    return rows.map(({ sql }) => `${sql};\n`).join("\n");
+  } finally {
+    database.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/**
+ * A hash of each migration, by its name; one that stands there already must not change.
+ * @throws {Error} naming those that were edited
+ */
+export async function freeze() {
+  /** @type {Record<string, string>} */
+  const frozen = JSON.parse(await readFile(path.join(root, FROZEN), "utf8").catch(() => "{}"));
+  const edited = [];
+  for (const [name, sql] of await readMigrations()) {
+    const hash = createHash("sha256").update(JSON.stringify(sql)).digest("hex");
+    frozen[name] ??= hash;
+    if (frozen[name] !== hash) edited.push(name);
+  }
+  if (edited.length > 0) {
+    throw new Error(
+      `Edited, though frozen: ${edited.join(", ")}. Who has run it won't run it again: add a migration. ` +
+        `Only before its release, take its line out of ${FROZEN}.`,
+    );
+  }
+  return `${JSON.stringify(frozen, null, 2)}\n`;
+}
+
+/** Every migration of the two stores and of the Medusa plugin, with its SQL. @returns {Promise<[string, unknown][]>} */
+async function readMigrations() {
+  const { postgresMigrations } = await import("../../packages/checkout/dist/store/postgres/migrate.js");
+  const { sqliteMigrations } = await import("../../packages/checkout/dist/store/sqlite/migrate.js");
+  /** @type {[string, unknown][]} */
+  const found = [];
+  for (const [database, migrations] of Object.entries({
+    postgres: postgresMigrations,
+    sqlite: sqliteMigrations,
+  }))
+    for (const { number, release, ...sql } of migrations)
+      found.push([`${database} ${number}, ${release}`, sql]);
+  const folder = path.join(root, "packages/medusa/.medusa/server/src/modules/giftcard/migrations");
+  for (const file of (await readdir(folder)).filter((name) => name.endsWith(".js")).sort()) {
+    const name = path.basename(file, ".js");
+    const made = await import(pathToFileURL(path.join(folder, file)).href);
+    const migration = new made[name]({}, {});
+    migration.up();
+    found.push([`medusa ${name}`, migration.getQueries()]);
+  }
+  return found;
+}
