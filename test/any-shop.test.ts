@@ -7,10 +7,11 @@ import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { outsideEnv, packPackages } from "../scripts/pack.mjs";
-import { startBank } from "../scripts/plain-shop.mjs";
+import { outsideEnv, packPackages } from "../scripts/packed/pack.mjs";
 import { freePort, startNode } from "../scripts/process.mjs";
+import { startBank } from "../scripts/shops/plain-shop.mjs";
 import { type Block, readBlock, readBlocks } from "./support/page-blocks.js";
+import { testDatabase } from "./support/test-database.js";
 
 let blocks: Block[];
 /** Outside of the repository, where nothing of ours is found but what npm installs. */
@@ -95,7 +96,7 @@ const balanceCents = async () => {
 
 describe("docs/any-shop.md, line by line", () => {
   it("1: makes a service, a company and a card", async () => {
-    await shell(take("npm install"));
+    await shell(take("npm install @giftcard-pay"));
     serviceUrl = (await serve("The gift card service", take("giftcard-service serve"))).url;
     const { stdout } = await shell(take("giftcard-service company create"));
     const find = (pattern: RegExp) => stdout.match(pattern)?.[1] ?? `${pattern} isn't in ${stdout}`;
@@ -129,7 +130,7 @@ describe("docs/any-shop.md, line by line", () => {
       headers,
       body,
     });
-    expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainingCents: 2498 });
+    expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
     for (let time = 0; time < 2; time++) {
       const paid = await fetch(shop.url, { method: "POST", headers: { cookie } });
       expect(await paid.text()).toContain(`Order ${cart} is paid, 2498 by invoice`);
@@ -148,7 +149,7 @@ describe("docs/any-shop.md, line by line", () => {
       expect(await balanceCents()).toBe(7500);
     }
     expect(invoices()).toEqual([{ order_id: orderId, cents: 2498, state: "cancelled" }]);
-    const watched = { service: { isKeyValid: true }, seals: { unopenable: 0 }, attempts: { reversed: 1 } };
+    const watched = { service: { isKeyValid: true }, seals: { unopenable: 0 }, charges: { reversed: 1 } };
     expect(JSON.parse(await program("watch.mjs"))).toMatchObject(watched);
   });
 
@@ -175,13 +176,13 @@ describe("docs/any-shop.md, line by line", () => {
       stdout: expect.stringMatching(/^payment_missing .* 50\.00 /m),
     });
     change(`update invoice set order_id = '${JSON.parse(order).id}' where order_id = 'lost'`);
-    change("update giftcard_attempt set base_url = base_url || '/' where state = 'committed'");
+    change("update giftcard_charge set base_url = base_url || '/' where state = 'committed'");
     await program("cancel.mjs", JSON.parse(order).id);
     expect(await program("watch.mjs").catch((error: { code: number }) => error)).toMatchObject({ code: 1 });
-    const [open] = JSON.parse(await program("settle.mjs")).attempts;
+    const [open] = JSON.parse(await program("settle.mjs")).charges;
     expect(open).toMatchObject({ state: "needs_attention", reason: "service_not_configured" });
-    expect(JSON.parse(await program("settle.mjs", open.reference)).attempt).toEqual(open);
-    change("update giftcard_attempt set base_url = rtrim(base_url, '/')");
+    expect(JSON.parse(await program("settle.mjs", open.reference)).charge).toEqual(open);
+    change("update giftcard_charge set base_url = rtrim(base_url, '/')");
     expect(JSON.parse(await program("settle.mjs", open.reference, "retry", "ada"))).toMatchObject({
       state: "reversed",
     });
@@ -241,6 +242,58 @@ describe("docs/any-shop.md, line by line", () => {
     expect(await balanceCents()).toBe(7500);
   });
 
+  it("2: keeps its books on PostgreSQL, and says so where the tables are missing", async () => {
+    await shell(take("npm install pg"));
+    env.DATABASE_URL = await testDatabase();
+    const bare = `
+      import { createCheckout, createPostgresStore } from "@giftcard-pay/checkout"; import pg from "pg";
+      import { settings } from "./shop.mjs";
+      const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+      const checkout = createCheckout({ ...settings, store: createPostgresStore({ pool }) });
+      console.log(await checkout.recover().catch((error) => error.message)); await pool.end();`;
+    expect(await evaluate(bare)).toContain("run store.migrate()");
+    for (const block of blocks) if (block.file === "store.mjs") run.add(block);
+    const order = JSON.stringify({
+      id: "on-postgresql",
+      cart: { id: "c", totalCents: 100, currency: "EUR" },
+    });
+    const paid = `
+      import { createCheckout } from "@giftcard-pay/checkout"; import { settings } from "./shop.mjs";
+      import { store } from "./store.mjs"; await store.migrate();
+      const checkout = createCheckout({ ...settings, store }); const order = ${order};
+      await checkout.apply(order.cart, ${JSON.stringify(card)});
+      console.log((await checkout.commit(order)).status); await checkout.reverse(order.id); process.exit(0);`;
+    expect(await evaluate(paid)).toBe("paid");
+    expect(await balanceCents()).toBe(7500);
+  });
+
+  it("3: where a platform collects the rest, completes no order whose cards went back", async () => {
+    for (const block of blocks) if (block.file === "platform.mjs") run.add(block);
+    const [soon, late] = [await newOrder(), await newOrder()];
+    const charge = `
+      import { giftCardsOf } from "./platform.mjs"; import { DatabaseSync } from "node:sqlite";
+      const collected = {}, closed = {}, heard = [];
+      const platform = {
+        collectedCents: async (id) => collected[id] ?? 0,
+        closePayments: async (id) => { closed[id] = true; collected[id] = 0; },
+        noteCards: (id, state) => heard.push(state),
+      };
+      const pay = (id) => { if (!closed[id]) collected[id] = 2498; };
+      const { checkout, charge, allowCompletion } = giftCardsOf(platform);
+      const complete = ({ id }) => allowCompletion(id, 7498).then(() => "completed", (error) => error.code);
+      const wait = () => { const db = new DatabaseSync("shop.db"); db.exec("update giftcard_purchase set next_try_at = 0;" +
+        "update giftcard_charge set lease_until = 0, next_try_at = 0"); db.close(); };`;
+    const inTime = await evaluate(`${charge} const order = ${soon}; await charge(order);
+      const early = await complete(order); pay(order.id); const then = await complete(order);
+      wait(); await checkout.recover(); console.log(early, then, (await checkout.read(order.id)).state, heard.join(" "));
+      await checkout.reverse(order.id);`);
+    expect(inTime).toBe("payment_in_progress completed paid charging pending paid");
+    const tooLate = await evaluate(`${charge} const order = ${late}; await charge(order);
+      wait(); await checkout.recover(); pay(order.id); console.log(await complete(order), collected[order.id], heard.join(" "));`);
+    expect(tooLate).toBe("amount_changed 0 charging pending voiding failed");
+    expect(await balanceCents()).toBe(7500);
+  });
+
   it("has no block that wasn't run", () => {
     expect(blocks.filter((block) => !run.has(block))).toEqual([]);
     expect(run.size).toBeGreaterThan(8);
@@ -279,8 +332,8 @@ function invoices(): Record<string, unknown>[] {
 
 /** As if the minutes had passed that a crashed process still owns its purchase. */
 function letLeasesRunOut(): void {
-  change("update giftcard_purchase set lease_until = 0 where lease_until is not null");
-  change("update giftcard_attempt set lease_until = 0, next_try_at = 0 where lease_until is not null");
+  change("update giftcard_purchase set lease_until = 0, next_try_at = 0 where lease_until is not null");
+  change("update giftcard_charge set lease_until = 0, next_try_at = 0 where lease_until is not null");
 }
 
 /** Changes the shop's tables behind its back. */

@@ -6,7 +6,7 @@ let results: CellResult[];
 
 beforeAll(async () => {
   results = await runMatrix(cells, { postgresUrl: inject("postgresUrl") });
-}, 600_000);
+}, 1_200_000);
 
 test("each shop's faults and steps are all among these cells", () => {
   const shopOf = ({ shop }: Cell) => shop.split(" ")[0];

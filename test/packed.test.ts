@@ -4,8 +4,8 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installNode, packPackages, published } from "../scripts/pack.mjs";
-import { tryProject } from "../scripts/packed-project.mjs";
+import { installNode, packPackages, published } from "../scripts/packed/pack.mjs";
+import { tryProject } from "../scripts/packed/project.mjs";
 import { readBlock } from "./support/page-blocks.js";
 
 const current = { version: process.versions.node, path: process.execPath };

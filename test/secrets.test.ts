@@ -166,7 +166,7 @@ async function openTokens(): Promise<number> {
   await client.connect();
   const sealer = createSealer({ keys: [{ id: "sentinel", key: sealingKey }] });
   const { rows } = await client.query(
-    "select reference, sealed_token from giftcard_attempt where sealed_token is not null",
+    "select reference, sealed_token from giftcard_charge where sealed_token is not null",
   );
   await client.end();
   for (const row of rows) {
@@ -211,7 +211,7 @@ describe("no secret stands in the clear", () => {
 
   it("in any table of the shop", async () => {
     const text = await dump(shop.databaseUrl);
-    expect(text).toContain("giftcard_attempt");
+    expect(text).toContain("giftcard_charge");
     expect(findIn(text)).toEqual([]);
   });
 

@@ -1,12 +1,3 @@
-import { defineConfig } from "vitest/config";
+import { suite } from "./support/vitest.js";
 
-export default defineConfig({
-  root: import.meta.dirname,
-  test: {
-    include: ["**/*.test.ts"],
-    globalSetup: ["support/postgres-setup.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    maxWorkers: 2,
-  },
-});
+export default suite({ name: "whole", root: import.meta.dirname, include: ["**/*.test.ts"], isSlow: true });

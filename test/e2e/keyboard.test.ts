@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { startWholeShop, type WholeShop } from "../../scripts/whole-shop.mjs";
+import { startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
 import { launchBrowser } from "../support/browser.js";
 
 let shop: WholeShop;
@@ -47,7 +47,7 @@ it("buys with a gift card by the keyboard alone", async () => {
   await page.getByRole("button", { name: "Apply €50.00" }).waitFor();
   await expect.poll(focused).toMatchObject({ name: "Apply €50.00" });
   await page.keyboard.press("Enter");
-  await page.locator("#remaining").getByText("€24.98").waitFor();
+  await page.locator("#remainder").getByText("€24.98").waitFor();
   await expect.poll(focused).toMatchObject({ name: "Add another card" });
   await tabToName("Place order");
   await page.keyboard.press("Enter");

@@ -1,8 +1,8 @@
 import { createClient } from "@giftcard-pay/client";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
-import type { IssuedCard } from "../../scripts/card-service.mjs";
-import { type PlainShop, startPlainShop } from "../../scripts/plain-shop.mjs";
+import type { IssuedCard } from "../../scripts/shops/card-service.mjs";
+import { type PlainShop, startPlainShop } from "../../scripts/shops/plain-shop.mjs";
 import { launchBrowser } from "../support/browser.js";
 import { keepScreenshot } from "../support/screenshot.js";
 
@@ -49,7 +49,7 @@ describe("a purchase in the plain shop", () => {
     await open(desktop);
     await button(festival).click();
     await apply(card);
-    await page.locator("#remaining").getByText("€24.98").waitFor();
+    await page.locator("#remainder").getByText("€24.98").waitFor();
     await keepScreenshot(page, "plain-shop");
     expect(await balanceCents(card)).toBe(7500);
     await button("Place order").click();
@@ -91,7 +91,7 @@ describe("a purchase in the plain shop", () => {
     // It goes there by itself.
     await expect.poll(focused).toBe("Apply €50.00");
     await page.keyboard.press("Enter");
-    await page.locator("#remaining").getByText("€24.98").waitFor();
+    await page.locator("#remainder").getByText("€24.98").waitFor();
     const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
     expect(overflow).toBeLessThanOrEqual(0);
     await keepScreenshot(page, "plain-shop-phone");
@@ -110,12 +110,12 @@ describe("a purchase in the plain shop", () => {
     await open(desktop);
     await button(festival).click();
     await apply(card);
-    await page.locator("#remaining").getByText("€24.98").waitFor();
+    await page.locator("#remainder").getByText("€24.98").waitFor();
     await button("Place order").click();
     await button("Decline").click();
     await page.getByRole("alert").getByText("Nothing was taken").waitFor();
     expect(await balanceCents(card)).toBe(7500);
-    await page.locator("#remaining").getByText("€24.98").waitFor();
+    await page.locator("#remainder").getByText("€24.98").waitFor();
     await button("Place order").click();
     await page.getByRole("button", { name: "Approve", exact: true }).click();
     await page.getByText("Your order is paid").waitFor();
@@ -127,7 +127,7 @@ describe("a purchase in the plain shop", () => {
     await open(phone);
     await button("Order Open-air Cinema").click();
     await apply(card);
-    await page.locator("#remaining").getByText("€0.00").waitFor();
+    await page.locator("#remainder").getByText("€0.00").waitFor();
     await button("Place order").click();
     await page.getByText("Your order is paid").waitFor();
     expect(await payments()).toEqual([[`Gift card ending in ${card.cardnumber.slice(-4)}`, "€20.00"]]);
@@ -139,7 +139,7 @@ describe("a purchase in the plain shop", () => {
     await open(desktop);
     await button("Order Open-air Cinema").click();
     await apply(card);
-    await page.locator("#remaining").getByText("€0.00").waitFor();
+    await page.locator("#remainder").getByText("€0.00").waitFor();
     await button("Place order").click();
     await page.getByText("Your order is paid").waitFor();
     const mine = page.url();

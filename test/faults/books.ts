@@ -1,41 +1,7 @@
-import { checkBooks } from "../../packages/service/dist/store/books.js";
+import { checkLedger } from "../../packages/service/dist/store/ledger-check.js";
 import type { Purchase, Shop } from "./shop.js";
 
-/**
- * How a purchase ended. `paid`: the order is there and each card was charged its part once. `whole`: no order, or a
- * cancelled one, and nobody's money is gone. `refunded`: the order is there, and what it refunds was given back.
- * `person`: it can't be known, and stands on the list of what a person has to settle. `open`: anything else, which is bad.
- */
-export type Outcome = "paid" | "whole" | "refunded" | "person" | "open";
-
-export interface Verdict {
-  readonly outcome: Outcome;
-  /** What is wrong, in words; empty where the books are exact. */
-  readonly wrong: readonly string[];
-}
-
-/** A charge, as each shop's journal has it. */
-export interface AttemptRow {
-  readonly reference: string;
-  readonly state: string;
-  readonly order_id: string | null;
-  readonly amount_cents: number;
-  readonly deducted_cents: number | null;
-  readonly reason: string | null;
-  readonly balance_after_cents: string | number | null;
-}
-
-export type Expect = (isRight: boolean, what: string) => void;
-
-/** What a shop and its bank wrote down about a purchase. */
-export interface ShopBooks {
-  readonly attempts: readonly AttemptRow[];
-  readonly order: { readonly id: string; readonly isCanceled: boolean } | null;
-  /** What the bank holds or has taken, each payment once, in cents. */
-  readonly bankCents: readonly number[];
-  /** Whatever else this shop writes down, by how the purchase ended. */
-  check(outcome: Outcome, expect: Expect): void;
-}
+import type { ChargeRow, Expect, ShopBooks, Verdict } from "./verdict.js";
 
 /** A card at the service. `taken`: how often it was charged and not reversed. */
 interface CardBooks {
@@ -53,14 +19,14 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
   const [books, cards] = [await shop.books(purchase), await readCards(shop, purchase)];
   const wrong: string[] = [];
   const expect: Expect = (isRight, what) => void (isRight || wrong.push(what));
-  const { faults } = await checkBooks(shop.giftcards.books);
+  const { faults } = await checkLedger(shop.giftcards.books);
   expect(faults.length === 0, `the service's own check finds ${faults.length} faults`);
-  const { attempts, order } = books;
-  for (const { state, reason } of attempts.filter((a) => openStates.includes(a.state))) {
-    wrong.push(`an attempt is ${state} (${reason})`);
+  const { charges, order } = books;
+  for (const { state, reason } of charges.filter((a) => openStates.includes(a.state))) {
+    wrong.push(`a charge is ${state} (${reason})`);
   }
   const takenCents = sum(cards.map((card) => card.takenCents));
-  const outcome = attempts.some(({ state }) => state === "needs_attention")
+  const outcome = charges.some(({ state }) => state === "needs_attention")
     ? "person"
     : takenCents > 0
       ? "paid"
@@ -77,7 +43,7 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
   return { outcome: wrong.length > 0 ? "open" : outcome, wrong };
 }
 
-function judgePaid({ order, attempts }: ShopBooks, cards: readonly CardBooks[], expect: Expect): void {
+function judgePaid({ order, charges }: ShopBooks, cards: readonly CardBooks[], expect: Expect): void {
   expect(
     order !== null && !order.isCanceled,
     `money is off a card, and the order is ${order ? "canceled" : "not there"}`,
@@ -87,7 +53,7 @@ function judgePaid({ order, attempts }: ShopBooks, cards: readonly CardBooks[], 
     expect(taken === 1, `a card was charged ${taken} times`);
     expect(balanceCents === issuedCents - partCents, `a card holds ${balanceCents} of ${issuedCents} cents`);
   }
-  const kept = attempts.filter(isDecided);
+  const kept = charges.filter(isDecided);
   expect(
     same(
       kept.map((a) => a.deducted_cents ?? 0),
@@ -96,22 +62,22 @@ function judgePaid({ order, attempts }: ShopBooks, cards: readonly CardBooks[], 
     `the journal holds ${list(kept.map((a) => a.deducted_cents))}`,
   );
   expect(
-    kept.every((attempt) => attempt.order_id === order?.id),
-    "an attempt belongs to another order",
+    kept.every((charge) => charge.order_id === order?.id),
+    "a charge belongs to another order",
   );
 }
 
-function judgeBack({ attempts }: ShopBooks, cards: readonly CardBooks[], expect: Expect): void {
+function judgeBack({ charges }: ShopBooks, cards: readonly CardBooks[], expect: Expect): void {
   for (const { balanceCents, issuedCents } of cards) {
     expect(balanceCents === issuedCents, `a card holds ${balanceCents} of ${issuedCents} cents`);
   }
-  const kept = attempts.filter(({ state }) => state !== "reversed" && state !== "refused");
-  expect(kept.length === 0, `the journal keeps ${list(kept.map((attempt) => attempt.state))}`);
+  const kept = charges.filter(({ state }) => state !== "reversed" && state !== "refused");
+  expect(kept.length === 0, `the journal keeps ${list(kept.map((charge) => charge.state))}`);
 }
 
 /** What a person is asked must be in doubt, shown with the right balance, and the only thing that is open. */
-function judgePerson({ order, attempts }: ShopBooks, cards: readonly CardBooks[], expect: Expect): void {
-  const asked = attempts.filter(({ state }) => state === "needs_attention");
+function judgePerson({ order, charges }: ShopBooks, cards: readonly CardBooks[], expect: Expect): void {
+  const asked = charges.filter(({ state }) => state === "needs_attention");
   for (const { reason, balance_after_cents: shown, amount_cents: cents } of asked) {
     expect(reason === "outcome_unknown", `a person is asked because of ${reason}`);
     const isRight = cards.some(({ balanceCents }) => shown !== null && balanceCents === Number(shown));
@@ -121,13 +87,13 @@ function judgePerson({ order, attempts }: ShopBooks, cards: readonly CardBooks[]
       "another amount is gone",
     );
   }
-  expect(!attempts.some(isDecided), "an order stands on a charge in doubt");
+  expect(!charges.some(isDecided), "an order stands on a charge in doubt");
   const off = cards.filter((card) => card.takenCents > 0).length;
   expect(off <= asked.length, `${off} cards are charged, and a person is asked about ${asked.length}`);
   expect(!order || order.isCanceled, "there is an order");
 }
 
-const isDecided = ({ state }: AttemptRow) => state === "committed" || state === "captured";
+const isDecided = ({ state }: ChargeRow) => state === "committed" || state === "captured";
 
 async function readCards<P extends Purchase>({ giftcards }: Shop<P>, { cards }: P): Promise<CardBooks[]> {
   const { rows } = await giftcards.books.query(

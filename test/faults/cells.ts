@@ -1,6 +1,6 @@
 import type { DatabaseFault } from "../support/database-proxy.js";
 import type { Fault } from "../support/fault-proxy.js";
-import type { Outcome } from "./books.js";
+import type { Outcome, Verdict } from "./verdict.js";
 
 /** The shops that are tried. */
 export const shopNames = ["medusa", "plain sqlite", "plain postgresql"] as const;
@@ -114,4 +114,13 @@ export function shorten(all: readonly Cell[], { always, deaths, onceBad }: Short
     });
     return [...new Set([...turns, ...cells.filter((cell) => onceBad.includes(cell.name))])];
   });
+}
+
+/** How a cell ended. */
+export interface CellResult {
+  readonly cell: Cell;
+  readonly verdict: Verdict;
+  /** Calls at the service's proxy, each with how often it came. */
+  readonly calls: Readonly<Record<string, number>>;
+  readonly seconds: number;
 }

@@ -1,10 +1,9 @@
 import { startPostgres } from "../support/postgres.js";
-import { type Cell, type ShopName, shopNames } from "./cells.js";
+import { type Cell, type CellResult, type ShopName, shopNames } from "./cells.js";
 import { medusaCells, shortMedusaCells } from "./medusa/cells.js";
 import { openMedusa } from "./medusa/runner.js";
 import { plainCells, shortPlainCells } from "./plain/cells.js";
 import { openPlainShop } from "./plain/runner.js";
-import type { CellResult } from "./run-cell.js";
 import type { CellRunner } from "./shop.js";
 
 export type { Cell, CellResult };

@@ -1,16 +1,8 @@
 import type { SeenCall } from "../support/fault-proxy.js";
-import { judge, type Verdict } from "./books.js";
-import type { Cell, ServiceFault } from "./cells.js";
+import { judge } from "./books.js";
+import type { Cell, CellResult, ServiceFault } from "./cells.js";
 import { LEASE_MS, type Purchase, type Shop } from "./shop.js";
-
-/** How a cell ended. */
-export interface CellResult {
-  readonly cell: Cell;
-  readonly verdict: Verdict;
-  /** Calls at the service's proxy, each with how often it came. */
-  readonly calls: Readonly<Record<string, number>>;
-  readonly seconds: number;
-}
+import type { Verdict } from "./verdict.js";
 
 /** What a cell's calls and seconds are counted from. */
 export interface Start {

@@ -1,6 +1,6 @@
 import type pg from "pg";
-import type { Cell } from "./cells.js";
-import { type CellResult, conclude, startOf, until } from "./run-cell.js";
+import type { Cell, CellResult } from "./cells.js";
+import { conclude, startOf, until } from "./run-cell.js";
 import type { Purchase, Shop } from "./shop.js";
 
 export const REACH_MS = 10_000;

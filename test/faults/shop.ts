@@ -1,9 +1,8 @@
 import type { DatabaseProxy } from "../support/database-proxy.js";
 import type { FaultProxy } from "../support/fault-proxy.js";
-import type { ShopBooks } from "./books.js";
-import type { Cell, Step, TenderKind } from "./cells.js";
-import type { CellResult } from "./run-cell.js";
+import type { Cell, CellResult, Step, TenderKind } from "./cells.js";
 import type { GiftcardSide, IssuedCard } from "./service.js";
+import type { ShopBooks } from "./verdict.js";
 
 /** Long enough for a slow machine, short enough that a lost answer costs seconds. */
 export const TIMEOUT_MS = 1500;

@@ -1,17 +1,17 @@
 /** What a Medusa shop writes of its own with the packages' types: its own hook, and its own look at a card. */
 
-import type { Attempt, CartSummary } from "@giftcard-pay/checkout";
+import type { CartSummary, Charge } from "@giftcard-pay/checkout";
 import { createClient, RefusedError } from "@giftcard-pay/client";
-import { completeWithGiftcards, undoCompletion } from "@giftcard-pay/medusa/workflows";
+import { completeWithGiftcards, voidCompletion } from "@giftcard-pay/medusa/workflows";
 import { completeCartWorkflow } from "@medusajs/medusa/core-flows";
 
 completeCartWorkflow.hooks.validate(
   async (input, context) => completeWithGiftcards(input, context),
-  undoCompletion,
+  voidCompletion,
 );
 
-export const stateOf = ({ state }: Attempt): string => state;
-export const leftCents = ({ remainingCents }: CartSummary): number => remainingCents;
+export const stateOf = ({ state }: Charge): string => state;
+export const leftCents = ({ remainderCents }: CartSummary): number => remainderCents;
 
 export async function balanceCents(cardNumber: string, pin: string): Promise<number | undefined> {
   const { GIFTCARD_BASE_URL: baseUrl = "", GIFTCARD_API_KEY: apiKey = "" } = process.env;

@@ -74,7 +74,7 @@ async function buy(
     body: JSON.stringify({ cardNumber: card.cardnumber, pin: card.pin }),
   });
   const summary = (await applied.json()) as CartSummary;
-  assert.deepEqual([summary.coveredCents, summary.remainingCents], [5000, 2498]);
+  assert.deepEqual([summary.coveredCents, summary.remainderCents], [5000, 2498]);
   server.close();
 
   const order = { id: randomUUID(), cart };

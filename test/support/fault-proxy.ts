@@ -4,9 +4,11 @@ import type { AddressInfo } from "node:net";
 /**
  * What happens to a call on its way: `pass`; `delay` (it arrives a moment later); `cut-before` (the connection ends
  * before the service sees the call); `cut-after` (the service does its work, the answer is lost); `error` (a 500 instead
- * of the call); `busy` (a 429 instead); `garbage` (the service does its work, the answer is unreadable); `half` (the
+ * of the call); `busy` (a 429 instead); `deny` (a 400 instead, of something on the way); `deny-after` (the service does
+ * its work, and that 400 comes instead of its answer); `garbage` (the service does its work, the answer is unreadable); `half` (the
  * same, and the connection ends in the middle of the answer); `hold` (the call is delivered only after `release()`, and
- * answered if the caller still waits).
+ * answered if the caller still waits); `late` (the connection ends at once, and the call is delivered only after
+ * `release()`).
  */
 export type Fault =
   | "pass"
@@ -15,9 +17,12 @@ export type Fault =
   | "cut-after"
   | "error"
   | "busy"
+  | "deny"
+  | "deny-after"
   | "garbage"
   | "half"
-  | "hold";
+  | "hold"
+  | "late";
 
 /** A call that arrived at the proxy. No body, no secret. */
 export interface SeenCall {
@@ -99,13 +104,20 @@ export async function startFaultProxy(
       const headers = { "content-type": "application/json", "retry-after": "1" };
       return void response.writeHead(429, headers).end('{"success":false,"error":"Too many calls."}');
     }
+    const deny = () => {
+      const text = '{"success":false,"error":"Not here."}';
+      response.writeHead(400, { "content-type": "application/json" }).end(text);
+    };
+    if (fault === "deny") return deny();
     if (fault === "delay") await new Promise((resolve) => setTimeout(resolve, DELAY_MS));
-    if (fault === "hold") await new Promise<void>((resolve) => held.push(resolve));
+    if (fault === "late") request.socket.destroy();
+    if (fault === "hold" || fault === "late") await new Promise<void>((resolve) => held.push(resolve));
     const delivered = forward(request, body).catch(() => undefined);
     deliveries.add(delivered);
     const answer = await delivered;
     deliveries.delete(delivered);
-    if (!answer || fault === "cut-after") return void request.socket.destroy();
+    if (!answer || fault === "cut-after" || fault === "late") return void request.socket.destroy();
+    if (fault === "deny-after") return deny();
     if (fault === "garbage")
       return void response.writeHead(200, { "content-type": "application/json" }).end('{"succ');
     if (fault !== "half") return void response.writeHead(answer.status, answer.headers).end(answer.body);

@@ -1,9 +1,20 @@
 import type { TestProject } from "vitest/node";
-import { startPostgres } from "./postgres.js";
+import { startPostgres, type TestPostgres } from "./postgres.js";
 
-/** vitest's `globalSetup`: one server a run; a test file takes its database with `testDatabase()`. */
+/** The server of this run. Each suite has a copy of this module, so it is kept where all of them find it. */
+const run = globalThis as { giftcardPostgres?: { server: Promise<TestPostgres>; users: number } | undefined };
+
+/** vitest's `globalSetup`: one server a run, for all suites; a test file takes its database with `testDatabase()`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startPostgres();
+  run.giftcardPostgres ??= { server: startPostgres(), users: 0 };
+  const shared = run.giftcardPostgres;
+  shared.users += 1;
+  const server = await shared.server;
   project.provide("postgresUrl", server.url);
-  return () => server.stop();
+  return async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    run.giftcardPostgres = undefined;
+    await server.stop();
+  };
 }

@@ -21,6 +21,20 @@ export async function startPostgres(): Promise<TestPostgres> {
   };
 }
 
+/** Removes a database and all that is in it, also while somebody is connected to it. */
+export async function dropDatabase(url: string): Promise<void> {
+  const address = new URL(url);
+  const name = address.pathname.slice(1);
+  address.pathname = "/postgres";
+  const client = new pg.Client({ connectionString: address.href });
+  await client.connect();
+  try {
+    await client.query(`drop database ${client.escapeIdentifier(name)} with (force)`);
+  } finally {
+    await client.end();
+  }
+}
+
 /**
  * Makes an empty database on a running server, for example one per test file.
  *

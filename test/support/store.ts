@@ -1,4 +1,8 @@
-import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../scripts/medusa-store.mjs";
+import {
+  createStoreDatabase,
+  type MedusaStore,
+  startMedusaStore,
+} from "../../scripts/shops/medusa-store.mjs";
 
 export type { MedusaStore };
 

@@ -1,6 +1,6 @@
-import type { Expect, Outcome, ShopBooks } from "../books.js";
 import { list, same, sum } from "../books.js";
 import type { Purchase } from "../shop.js";
+import type { Expect, Outcome, ShopBooks } from "../verdict.js";
 import { orderOf } from "./purchase.js";
 import type { World } from "./world.js";
 
@@ -15,15 +15,14 @@ interface Paper {
 /** Reads Medusa's books, the journal and the bank's. */
 export async function readBooks(world: World, purchase: Purchase): Promise<ShopBooks> {
   const { cartId } = purchase;
-  const { rows: attempts } = await world.shopBooks.query(
-    "select * from giftcard_attempt where cart_id = $1",
-    [cartId],
-  );
+  const { rows: charges } = await world.shopBooks.query("select * from giftcard_charge where cart_id = $1", [
+    cartId,
+  ]);
   const paper = await readPaper(world, cartId);
   const { order } = paper;
-  const captured = attempts.filter((a) => a.state === "captured").map((a) => a.amount_cents);
+  const captured = charges.filter((a) => a.state === "captured").map((a) => a.amount_cents);
   return {
-    attempts,
+    charges,
     order: order ? { id: order.id, isCanceled: order.status === "canceled" } : null,
     bankCents: world.bank.heldCents(cartId),
     check(outcome, expect) {

@@ -1,4 +1,3 @@
-import type { Outcome } from "../books.js";
 import {
   type Cell,
   cellsOf,
@@ -8,8 +7,9 @@ import {
   shorten,
   tenderKinds,
 } from "../cells.js";
+import type { Outcome } from "../verdict.js";
 
-const moved = (state: string) => new RegExp(`update giftcard_attempt set state[\\s\\S]*${state}`);
+const moved = (state: string) => new RegExp(`update giftcard_charge set state[\\s\\S]*${state}`);
 
 /** The statement at which the database's network fails, for each step and point. */
 export const statements: Record<string, RegExp> = {
@@ -24,7 +24,7 @@ export const statements: Record<string, RegExp> = {
   "cancel owed": moved("reversing"),
   "cancel written": /update "order" set[\s\S]*canceled/,
   "refund written": /insert into "refund"/,
-  "recovery claims": /skip locked/,
+  "recovery claims": /update giftcard_charge set lease_owner/,
   "recovery ended": moved("(?:reversed|refused)"),
 };
 

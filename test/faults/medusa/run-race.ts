@@ -1,7 +1,7 @@
 import type { Answer, Storefront } from "../../../packages/medusa/test/support/storefront.js";
 import { judge } from "../books.js";
-import type { Cell } from "../cells.js";
-import { type CellResult, conclude, startOf } from "../run-cell.js";
+import type { Cell, CellResult } from "../cells.js";
+import { conclude, startOf } from "../run-cell.js";
 import type { Purchase, Shop } from "../shop.js";
 import type { World } from "./world.js";
 
@@ -36,7 +36,7 @@ async function removeCards({ send }: Storefront, { cartId }: Purchase): Promise<
 async function chargedOf(world: World, shop: Shop, first: Purchase, second: Purchase): Promise<Purchase> {
   await shop.recover();
   const { rows } = await world.shopBooks.query(
-    "select distinct cart_id from giftcard_attempt where cart_id = any($1) and state in ('committed', 'captured')",
+    "select distinct cart_id from giftcard_charge where cart_id = any($1) and state in ('committed', 'captured')",
     [[first.cartId, second.cartId]],
   );
   if (rows.length > 1) throw new Error("both carts were paid with the same card");

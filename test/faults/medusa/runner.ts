@@ -160,7 +160,7 @@ async function goOn(world: World, step: Step, purchase: Purchase): Promise<void>
 }
 
 async function age({ shopBooks }: World, { cartId }: Purchase): Promise<void> {
-  await shopBooks.query("update giftcard_attempt set next_try_at = now() where cart_id = $1", [cartId]);
+  await shopBooks.query("update giftcard_charge set next_try_at = now() where cart_id = $1", [cartId]);
 }
 
 async function recover({ storefront }: World): Promise<boolean> {
@@ -171,10 +171,10 @@ async function recover({ storefront }: World): Promise<boolean> {
 /** A person who is asked looks at the card again: a call that was held may have arrived since. */
 async function askAgain({ storefront, shopBooks }: World, { cartId }: Purchase): Promise<void> {
   const { rows } = await shopBooks.query(
-    "select reference from giftcard_attempt where cart_id = $1 and state = 'needs_attention'",
+    "select reference from giftcard_charge where cart_id = $1 and state = 'needs_attention'",
     [cartId],
   );
   for (const { reference } of rows) {
-    await storefront.send("POST", `/admin/giftcard-pay/attempts/${reference}/retry`, {});
+    await storefront.send("POST", `/admin/giftcard-pay/charges/${reference}/retry`, {});
   }
 }

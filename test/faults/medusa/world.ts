@@ -4,7 +4,11 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { createStorefront, type Storefront } from "../../../packages/medusa/test/support/storefront.js";
-import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../../scripts/medusa-store.mjs";
+import {
+  createStoreDatabase,
+  type MedusaStore,
+  startMedusaStore,
+} from "../../../scripts/shops/medusa-store.mjs";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.js";
 import type { TestCompany } from "../../support/service.js";
 import { type Closers, type GiftcardSide, openBooks, openGiftcardSide } from "../service.js";
@@ -25,14 +29,27 @@ export interface World {
   secondStorefront(): Promise<Storefront>;
   /** Medusa's database, asked past the proxy. */
   readonly shopBooks: pg.Pool;
+  /** What the Medusas have written so far: those that were killed, the first, the second. */
+  logs(): readonly string[];
   kill(): Promise<void>;
   /** Starts whatever doesn't run any more. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Options of the plugin: how long it waits for the service, how long a completion owns its charges, and others. */
+export interface PluginOptions {
+  readonly timeoutMs: number;
+  readonly leaseMs: number;
+  readonly allowPendingRemainder?: boolean;
+  readonly pendingRemainderLifeMs?: number;
+}
+
 /** Starts a world on a PostgreSQL server. */
-export async function openWorld(postgresUrl: string): Promise<World> {
+export async function openWorld(
+  postgresUrl: string,
+  options: PluginOptions = { timeoutMs: TIMEOUT_MS, leaseMs: LEASE_MS },
+): Promise<World> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-faults-"));
   const closers: Closers = [() => fs.rmSync(folder, { recursive: true, force: true })];
   const close = async () => {
@@ -42,7 +59,7 @@ export async function openWorld(postgresUrl: string): Promise<World> {
     const giftcards = await openGiftcardSide(postgresUrl, folder, closers);
     const shopUrl = await createStoreDatabase(postgresUrl);
     const bank = openBank(path.join(folder, "bank.jsonl"));
-    const processes = await startProcesses({ shopUrl, giftcards, bank }, closers);
+    const processes = await startProcesses({ shopUrl, giftcards, bank, options }, closers);
     const shopBooks = openBooks(shopUrl, closers);
     await processes.storefront.enableProviders();
     const market = await openMarket(processes.storefront);
@@ -54,21 +71,23 @@ export async function openWorld(postgresUrl: string): Promise<World> {
   }
 }
 
-type Processes = Pick<World, "database" | "storefront" | "secondStorefront" | "kill" | "restore">;
+type Processes = Pick<World, "database" | "storefront" | "secondStorefront" | "logs" | "kill" | "restore">;
 
 /** Starts Medusa and the network to its database; each can die and come back. */
 async function startProcesses(
-  { shopUrl, giftcards, bank }: { shopUrl: string; giftcards: GiftcardSide; bank: Bank },
+  settings: { shopUrl: string; giftcards: GiftcardSide; bank: Bank; options: PluginOptions },
   closers: Closers,
 ): Promise<Processes> {
+  const { shopUrl, giftcards, bank, options } = settings;
   const { proxy, company } = giftcards;
   const database = await startDatabaseProxy(shopUrl);
   closers.push(() => database.stop());
   const startMedusa = (databaseUrl = database.url) =>
-    startShop({ databaseUrl, proxyUrl: proxy.url, company, bookFile: bank.file });
+    startShop({ databaseUrl, proxyUrl: proxy.url, company, bookFile: bank.file, options });
   let medusa: MedusaStore | undefined = await startMedusa();
   closers.push(() => medusa?.kill());
   let second: MedusaStore | undefined;
+  let logsOfTheDead = "";
   closers.push(() => second?.kill());
   let storefront = createStorefront(medusa);
   return {
@@ -80,8 +99,10 @@ async function startProcesses(
       second ??= await startMedusa(shopUrl);
       return createStorefront(second);
     },
+    logs: () => [logsOfTheDead, medusa?.logs() ?? "", second?.logs() ?? ""],
     async kill() {
       await medusa?.kill();
+      logsOfTheDead += medusa?.logs() ?? "";
       medusa = undefined;
     },
     async restore() {
@@ -98,13 +119,14 @@ function startShop(settings: {
   proxyUrl: string;
   company: TestCompany;
   bookFile: string;
+  options: PluginOptions;
 }): Promise<MedusaStore> {
-  const { databaseUrl, proxyUrl, company, bookFile } = settings;
+  const { databaseUrl, proxyUrl, company, bookFile, options } = settings;
   return startMedusaStore({
     ...{ appDir, databaseUrl },
     giftcard: { baseUrl: proxyUrl, apiKey: company.apiKey, companyId: company.companyId },
     env: {
-      TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: TIMEOUT_MS, leaseMs: LEASE_MS }),
+      TEST_GIFTCARD_OPTIONS: JSON.stringify(options),
       TEST_BANK_BOOK: bookFile,
     },
   });

@@ -1,9 +1,10 @@
-import { type Expect, list, type Outcome, type ShopBooks } from "../books.js";
+import { list } from "../books.js";
+import type { Expect, Outcome, ShopBooks } from "../verdict.js";
 import type { PurchaseRow } from "./checkout-books.js";
 import type { PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
-const openStates = ["charging", "pending", "undoing", "reversing", "refunding"];
+const openStates = ["charging", "pending", "voiding", "reversing", "refunding"];
 const orderStates = ["paid", "reversing", "reversed", "refunding", "refunded"];
 
 /** What the shop and the bank wrote down about one cart. */
@@ -20,13 +21,13 @@ interface Paper {
 /** Reads the checkout's books, the shop's orders, and the bank's book. */
 export async function readBooks(world: World, purchase: PlainPurchase): Promise<ShopBooks> {
   const { checkoutBooks } = world;
-  const attempts = await checkoutBooks.attempts(purchase.cartId);
+  const charges = await checkoutBooks.charges(purchase.cartId);
   const paper = await readPaper(world, purchase);
   const orders = paper.purchases.filter(({ state }) => orderStates.includes(state));
   if (orders.length > 1) throw new Error(`${orders.length} orders of one cart`);
   const [order] = orders;
   return {
-    attempts,
+    charges,
     order: order ? { id: order.order_id, isCanceled: order.state === "reversed" } : null,
     bankCents: paper.payments
       .filter(({ state }) => state === "authorized")

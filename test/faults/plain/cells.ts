@@ -1,4 +1,3 @@
-import type { Outcome } from "../books.js";
 import {
   type Cell,
   cellsOf,
@@ -11,30 +10,31 @@ import {
   type TenderKind,
   tenderKinds,
 } from "../cells.js";
+import type { Outcome } from "../verdict.js";
 
 const table = (name: string) => `"public".giftcard_${name}`;
-/** An attempt or a purchase comes to this state: its id ends, then the parameter's length, then the state. */
-const moved = (name: "attempt" | "purchase", state: string) =>
+/** A charge or a purchase comes to this state: its id ends, then the parameter's length, then the state. */
+const moved = (name: "charge" | "purchase", state: string) =>
   new RegExp(`update ${table(name)} set state[\\s\\S]*[0-9a-f]{12}\\0\\0\\0[\\s\\S]${state}`);
 
 /** The statement at which the database's network fails, for each step and point. */
 export const statements: Record<string, RegExp> = {
   "quote written": new RegExp(`insert into ${table("tender")}`),
   "devalue, purchase begun": new RegExp(`insert into ${table("purchase")}`),
-  "devalue, charge begun": new RegExp(`insert into ${table("attempt")}`),
-  "devalue not sent": moved("attempt", "sent"),
-  "devalue answered": moved("attempt", "devalued"),
+  "devalue, charge begun": new RegExp(`insert into ${table("charge")}`),
+  "devalue not sent": moved("charge", "sent"),
+  "devalue answered": moved("charge", "devalued"),
   "remainder pending": moved("purchase", "pending"),
-  "return, card committed": moved("attempt", "committed"),
+  "return, card committed": moved("charge", "committed"),
   "return, order paid": moved("purchase", "paid"),
-  "decline owed": moved("purchase", "undoing"),
+  "decline owed": moved("purchase", "voiding"),
   "decline ended": moved("purchase", "failed"),
-  "sweep claims": new RegExp(`update ${table("purchase")} set lease_until[\\s\\S]*skip locked`),
+  "sweep claims": new RegExp(`update ${table("purchase")} set lease_owner[\\s\\S]*skip locked`),
   "cancel owed": moved("purchase", "reversing"),
   "cancel ended": moved("purchase", "reversed"),
   "refund owed": moved("purchase", "refunding"),
-  "recovery claims": new RegExp(`update ${table("attempt")}[\\s\\S]*skip locked`),
-  "recovery ended": moved("attempt", "(?:reversed|refused)"),
+  "recovery claims": new RegExp(`update ${table("charge")} set lease_owner`),
+  "recovery ended": moved("charge", "(?:reversed|refused)"),
 };
 
 const stepOf = (point: string) => point.split(/[ ,]/)[0] as Step;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type pg from "pg";
-import type { AttemptRow } from "../books.js";
+import type { ChargeRow } from "../verdict.js";
 
 /** The payment of an order, as the checkout wrote it down. */
 export interface PurchaseRow {
@@ -12,7 +12,7 @@ export interface PurchaseRow {
 
 /** The checkout's books, in whichever store they are. */
 export interface CheckoutBooks {
-  attempts(cartId: string): Promise<AttemptRow[]>;
+  charges(cartId: string): Promise<ChargeRow[]>;
   purchases(cartId: string): Promise<PurchaseRow[]>;
   /** Lets every lease and pause of a cart run out now, as if that time had passed. */
   age(cartId: string): Promise<void>;
@@ -20,14 +20,15 @@ export interface CheckoutBooks {
 
 const read = (table: string) => `select * from giftcard_${table} where cart_id = $1`;
 const past = (now: string) => [
+  `update giftcard_purchase set next_try_at = ${now} where cart_id = $1`,
   `update giftcard_purchase set lease_until = ${now} where cart_id = $1 and lease_until is not null`,
-  `update giftcard_attempt set next_try_at = ${now} where cart_id = $1`,
-  `update giftcard_attempt set lease_until = ${now} where cart_id = $1 and lease_until is not null`,
+  `update giftcard_charge set next_try_at = ${now} where cart_id = $1`,
+  `update giftcard_charge set lease_until = ${now} where cart_id = $1 and lease_until is not null`,
 ];
 
 export function openPostgresBooks(pool: pg.Pool): CheckoutBooks {
   return {
-    attempts: async (cartId) => (await pool.query(read("attempt"), [cartId])).rows,
+    charges: async (cartId) => (await pool.query(read("charge"), [cartId])).rows,
     purchases: async (cartId) => (await pool.query(read("purchase"), [cartId])).rows,
     async age(cartId) {
       for (const statement of past("now()")) await pool.query(statement, [cartId]);
@@ -39,7 +40,7 @@ export function openSqliteBooks(file: DatabaseSync): CheckoutBooks {
   const all = <T>(text: string, cartId: string) =>
     file.prepare(text.replace("$1", "?")).all(cartId) as unknown as T[];
   return {
-    attempts: async (cartId) => all(read("attempt"), cartId),
+    charges: async (cartId) => all(read("charge"), cartId),
     purchases: async (cartId) => all(read("purchase"), cartId),
     async age(cartId) {
       for (const statement of past("0")) file.prepare(statement.replace("$1", "?")).run(cartId);

@@ -1,4 +1,4 @@
-import { Visitor } from "../../../scripts/visitor.mjs";
+import { Visitor } from "../../../scripts/shops/visitor.mjs";
 import type { TenderKind } from "../cells.js";
 import { pause } from "../run-cell.js";
 import { issueTenders, type Purchase } from "../shop.js";

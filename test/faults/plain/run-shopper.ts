@@ -1,5 +1,5 @@
-import type { Cell } from "../cells.js";
-import { type CellResult, conclude, startOf } from "../run-cell.js";
+import type { Cell, CellResult } from "../cells.js";
+import { conclude, startOf } from "../run-cell.js";
 import type { Shop } from "../shop.js";
 import type { shoppers } from "./cells.js";
 import { actions, type PlainPurchase } from "./purchase.js";

@@ -1,0 +1,21 @@
+/** What `create-medusa-app` writes, to the letter of each setting: with it the plugin has to load. */
+const { loadEnv } = require("@medusajs/framework/utils");
+
+loadEnv("test", process.cwd());
+
+const testMatch = {
+  "integration:http": ["**/integration-tests/http/*.spec.[jt]s"],
+  "integration:modules": ["**/src/modules/*/__tests__/**/*.[jt]s"],
+  unit: ["**/src/**/__tests__/**/*.unit.spec.[jt]s"],
+};
+
+module.exports = {
+  transform: {
+    "^.+\\.[jt]s$": ["@swc/jest", { jsc: { parser: { syntax: "typescript", decorators: true } } }],
+  },
+  testEnvironment: "node",
+  moduleFileExtensions: ["js", "ts", "json"],
+  modulePathIgnorePatterns: ["dist/", "<rootDir>/.medusa/"],
+  setupFiles: ["./integration-tests/setup.js"],
+  testMatch: testMatch[process.env.TEST_TYPE],
+};

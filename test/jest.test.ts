@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { addJest, runJest } from "../scripts/packed/jest.mjs";
+import { packPackages } from "../scripts/packed/pack.mjs";
+
+const installed = path.resolve(import.meta.dirname, "../node_modules");
+const ours = "@giftcard-pay";
+let folder: string;
+
+/** A store where our packages are unpacked from their tarballs, and all others are the ones of this repository. */
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "giftcard-jest-")));
+  const modules = path.join(folder, "node_modules");
+  await mkdir(modules);
+  for (const name of await readdir(installed))
+    if (name !== ours && name !== ".cache")
+      await symlink(path.join(installed, name), path.join(modules, name), "junction");
+  const tarballs = await packPackages(["client", "checkout", "medusa"], path.join(folder, "tarballs"));
+  for (const [name, tarball] of Object.entries(tarballs)) {
+    await mkdir(path.join(modules, name), { recursive: true });
+    const args = ["-xzf", tarball, "--strip-components=1", "-C", path.join(modules, name)];
+    await promisify(execFile)("tar", args);
+  }
+  await writeFile(path.join(folder, "package.json"), '{ "name": "a-store", "private": true }\n');
+  await addJest(folder);
+}, 240_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+// A whole store under Jest: npm run packed.
+it("Jest loads the plugin, by the configuration of Medusa's starter", async () => {
+  await expect(runJest({ folder, type: "unit" })).resolves.toBeUndefined();
+});

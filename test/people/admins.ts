@@ -1,0 +1,148 @@
+import { call, isDone, type Scene } from "./call.js";
+import type { AdminStep, Step } from "./scenario.js";
+
+/** An order's payment, as Medusa's tables have it. */
+interface PaymentRow {
+  readonly id: string;
+  readonly is_gift: boolean;
+  readonly cents: number;
+  readonly captured: number;
+  readonly refunded: number;
+}
+
+interface OrderScene extends Scene {
+  readonly orderId: string;
+}
+
+/** What an admin does with the cart's order, by the name of the step. */
+const actions: Record<AdminStep, (scene: OrderScene, step: Step) => Promise<unknown>> = {
+  capture: (scene, step) => capture(scene, step, () => true),
+  "capture bank": (scene, step) => capture(scene, step, (payment) => !payment.is_gift),
+  "capture card": (scene, step) => capture(scene, step, (payment) => payment.is_gift),
+  async "refund bank"(scene, step) {
+    const payment = (await paymentsOf(scene)).find((row) => !row.is_gift && row.captured > row.refunded);
+    if (!payment) return;
+    const part = 1 + Math.floor(((step.n ?? 50) / 100) * (payment.captured - payment.refunded - 1));
+    await refund(scene, step, payment, part, "bank");
+  },
+  async "refund card"(scene, step) {
+    const payment = (await paymentsOf(scene)).find((row) => row.is_gift && row.refunded === 0);
+    if (payment) await refund(scene, step, payment, payment.cents, "card");
+  },
+  edit,
+  async fulfil(scene, step) {
+    const items = (await itemsOf(scene, step)).map(({ id, quantity }) => ({ id, quantity }));
+    if (items.length === 0) return;
+    const body = { items, location_id: scene.stage.locationId };
+    await call(scene, step, {
+      path: `${orderPath(scene)}/fulfillments`,
+      body,
+      what: "hands everything over",
+    });
+  },
+  return: takeBack,
+  cancel: (scene, step) =>
+    call(scene, step, { path: `${orderPath(scene)}/cancel`, what: "cancels the order" }),
+  recover,
+};
+
+/** Does it with the cart's order; without one, only what needs none. */
+export async function actAsAdmin(scene: Scene, step: Step): Promise<unknown> {
+  const name = step.do as AdminStep;
+  if (name === "recover") return recover(scene, step);
+  const orderId = await orderIdOf(scene);
+  return orderId && actions[name]({ ...scene, orderId }, step);
+}
+
+/** The order that the cart became, as soon as Medusa's tables have it. */
+export async function orderIdOf({ stage, cart }: Pick<Scene, "stage" | "cart">): Promise<string | undefined> {
+  const { rows } = await stage.world.shopBooks.query(
+    "select order_id from order_cart where cart_id = $1 and deleted_at is null limit 1",
+    [cart.id],
+  );
+  return rows[0]?.order_id;
+}
+
+const orderPath = ({ orderId }: OrderScene) => `/admin/orders/${orderId}`;
+
+async function paymentsOf({ stage, orderId }: OrderScene): Promise<PaymentRow[]> {
+  const { rows } = await stage.world.shopBooks.query(
+    `select p.id, p.provider_id = 'pp_giftcard_giftcard' as is_gift, round(p.amount * 100)::int as cents,
+       (select coalesce(round(sum(amount) * 100), 0)::int from capture where payment_id = p.id and deleted_at is null) as captured,
+       (select coalesce(round(sum(amount) * 100), 0)::int from refund where payment_id = p.id and deleted_at is null) as refunded
+     from payment p join order_payment_collection link on link.payment_collection_id = p.payment_collection_id
+     where link.order_id = $1 and link.deleted_at is null and p.canceled_at is null and p.deleted_at is null order by p.id`,
+    [orderId],
+  );
+  return rows;
+}
+
+async function capture(
+  scene: OrderScene,
+  step: Step,
+  isMeant: (payment: PaymentRow) => boolean,
+): Promise<void> {
+  const open = (await paymentsOf(scene)).filter((row) => row.captured === 0 && isMeant(row));
+  for (const { id, is_gift, cents } of open) {
+    const what = `captures ${euro(cents)} of the ${is_gift ? "card" : "bank"}`;
+    await call(scene, step, { path: `/admin/payments/${id}/capture`, what });
+  }
+}
+
+function refund(
+  scene: OrderScene,
+  step: Step,
+  { id }: PaymentRow,
+  cents: number,
+  of: string,
+): Promise<unknown> {
+  const body = { amount: cents / 100 };
+  const what = `refunds ${euro(cents)} of the ${of}`;
+  return call(scene, step, { path: `/admin/payments/${id}/refund`, body, what });
+}
+
+async function itemsOf(scene: OrderScene, step: Step): Promise<{ id: string; quantity: number }[]> {
+  const path = `${orderPath(scene)}?fields=id,*items`;
+  const answer = await call(scene, step, { method: "GET", path, what: "looks at the order" });
+  return answer?.body?.order?.items ?? [];
+}
+
+/** Changes how many of the first thing there are: more, fewer, or none. */
+async function edit(scene: OrderScene, step: Step): Promise<void> {
+  const [item] = await itemsOf(scene, step);
+  if (!item) return;
+  const quantity = (step.n ?? 0) % 4;
+  const path = `/admin/order-edits/${scene.orderId}`;
+  const begun = await call(scene, step, {
+    ...{ path: "/admin/order-edits", body: { order_id: scene.orderId } },
+    what: "begins to edit the order",
+  });
+  if (!isDone(begun)) return;
+  const what = `edits the order: ${quantity} instead of ${item.quantity}`;
+  await call(scene, step, { path: `${path}/items/item/${item.id}`, body: { quantity }, what });
+  await call(scene, step, { path: `${path}/confirm`, what: "confirms the edit" });
+}
+
+/** Takes one thing back that was handed over. */
+async function takeBack(scene: OrderScene, step: Step): Promise<void> {
+  const [item] = await itemsOf(scene, step);
+  if (!item) return;
+  const body = { order_id: scene.orderId, location_id: scene.stage.locationId };
+  const begun = await call(scene, step, { path: "/admin/returns", body, what: "begins a return" });
+  const path = `/admin/returns/${begun?.body?.return?.id}`;
+  if (!isDone(begun)) return;
+  const items = { items: [{ id: item.id, quantity: 1 }] };
+  for (const [end, sent] of [
+    ...([["request-items", items], ["request"], ["receive"]] as const),
+    ...([["receive-items", items], ["receive/confirm"]] as const),
+  ]) {
+    const answer = await call(scene, step, { path: `${path}/${end}`, body: sent, what: `return: ${end}` });
+    if (!isDone(answer)) return;
+  }
+}
+
+function recover(scene: Scene, step: Step): Promise<unknown> {
+  return call(scene, step, { path: "/admin/giftcard-pay/recover", what: "runs recovery" });
+}
+
+export const euro = (cents: number) => (cents / 100).toFixed(2);

@@ -1,0 +1,113 @@
+import type { Held } from "../faults/medusa/bank.js";
+import type { Round } from "./round.js";
+import type { Stage } from "./stage.js";
+
+export interface OrderBooks {
+  readonly id: string;
+  readonly cart_id: string;
+  readonly is_canceled: boolean;
+  /** Whether an edit or a return was confirmed. */
+  readonly is_changed: boolean;
+  /** The total as placed, and the highest that an edit ever made it. */
+  readonly placed: number;
+  readonly highest: number;
+  /** What the order shows. */
+  readonly paid: number;
+  readonly refunded: number;
+  /** What its transactions sum to. */
+  readonly bookedPaid: number;
+  readonly bookedRefunded: number;
+}
+
+export interface PaymentBooks {
+  readonly cart_id: string;
+  readonly session_id: string;
+  readonly is_gift: boolean;
+  readonly is_canceled: boolean;
+  readonly cents: number;
+  readonly captured: number;
+  readonly refunded: number;
+}
+
+export interface ChargeBooks {
+  readonly reference: string;
+  readonly cart_id: string;
+  readonly tender_id: string;
+  readonly external_id: string;
+  readonly order_id: string | null;
+  readonly state: string;
+  readonly last_four: string;
+  readonly amount_cents: number;
+  readonly deducted_cents: number | null;
+  readonly reason: string | null;
+}
+
+/** Whatever was written down about a round's carts, by everybody. All in cents. */
+export interface Books {
+  readonly carts: readonly { readonly id: string; readonly is_completed: boolean }[];
+  readonly orders: readonly OrderBooks[];
+  readonly payments: readonly PaymentBooks[];
+  readonly charges: readonly ChargeBooks[];
+  readonly tenders: readonly { readonly id: string; readonly cart_id: string; readonly state: string }[];
+  readonly leases: readonly string[];
+  /** What a bank has promised to pay later. */
+  readonly pending: readonly { readonly cart_id: string; readonly cents: number }[];
+  readonly bank: readonly Held[];
+  /** What the service took of each card and didn't give back. */
+  readonly takenCents: readonly number[];
+}
+
+const total = (name: string) => `coalesce(round((totals->>'${name}')::numeric * 100), 0)::int`;
+
+/** Reads the books of Medusa, the journal, the bank and the service. */
+export async function readBooks({ world }: Stage, { carts, cards }: Round): Promise<Books> {
+  const ids = carts.map(({ id }) => id);
+  const read = async (sql: string) => (await world.shopBooks.query(sql, [ids])).rows;
+  const [cartRows, orders, payments, charges, tenders, leases, pending] = await Promise.all([
+    read("select id, completed_at is not null as is_completed from cart where id = any($1) order by id"),
+    read(`select o.id, link.cart_id, o.status = 'canceled' as is_canceled,
+        (select count(*) from order_change where order_id = o.id and status = 'confirmed' and deleted_at is null) > 0 as is_changed,
+        first.*, latest.*, booked.*
+      from order_cart link join "order" o on o.id = link.order_id and o.deleted_at is null
+      cross join lateral (select ${total("current_order_total")} as placed from order_summary
+        where order_id = o.id and deleted_at is null order by version limit 1) first
+      cross join lateral (select max(${total("current_order_total")}) over () as highest, ${total("paid_total")} as paid,
+        ${total("refunded_total")} as refunded from order_summary
+        where order_id = o.id and deleted_at is null order by version desc limit 1) latest
+      cross join lateral (select coalesce(round(sum(greatest(amount, 0)) * 100), 0)::int as "bookedPaid",
+        coalesce(round(sum(greatest(-amount, 0)) * 100), 0)::int as "bookedRefunded" from order_transaction
+        where order_id = o.id and deleted_at is null) booked
+      where link.cart_id = any($1) and link.deleted_at is null order by o.id`),
+    read(`select distinct on (p.id) link.cart_id, p.payment_session_id as session_id,
+        p.provider_id = 'pp_giftcard_giftcard' as is_gift, p.canceled_at is not null as is_canceled,
+        round(p.amount * 100)::int as cents,
+        (select coalesce(round(sum(amount) * 100), 0)::int from capture where payment_id = p.id and deleted_at is null) as captured,
+        (select coalesce(round(sum(amount) * 100), 0)::int from refund where payment_id = p.id and deleted_at is null) as refunded
+      from payment p join cart_payment_collection link on link.payment_collection_id = p.payment_collection_id
+      where link.cart_id = any($1) and p.deleted_at is null order by p.id`),
+    read(`select reference, cart_id, tender_id, external_id, order_id, state, last_four, amount_cents, deducted_cents, reason
+      from giftcard_charge where cart_id = any($1) order by created_at`),
+    read("select id, cart_id, state from giftcard_tender where cart_id = any($1) order by id"),
+    read("select cart_id from giftcard_cart_lease where cart_id = any($1) and until > now()"),
+    read(`select link.cart_id, round(s.amount * 100)::int as cents from payment_session s
+      join cart_payment_collection link on link.payment_collection_id = s.payment_collection_id
+      where link.cart_id = any($1) and s.status = 'pending_authorization' and s.deleted_at is null`),
+  ]);
+  return {
+    ...{ carts: cartRows, orders, payments, charges, tenders, pending },
+    leases: leases.map(({ cart_id }) => cart_id),
+    bank: world.bank.held().filter(({ cart }) => cart !== undefined && ids.includes(cart)),
+    takenCents: await readTaken(world.giftcards.books, cards),
+  };
+}
+
+async function readTaken(
+  books: Stage["world"]["giftcards"]["books"],
+  cards: Round["cards"],
+): Promise<number[]> {
+  const { rows } = await books.query(
+    "select id::int, balance_cents::int as left from cards where id = any($1)",
+    [cards.map(({ id }) => id)],
+  );
+  return cards.map(({ id, issuedCents }) => issuedCents - rows.find((row) => row.id === id).left);
+}

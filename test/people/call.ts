@@ -1,0 +1,52 @@
+import type { Answer } from "../../packages/medusa/test/support/storefront.js";
+import type { LivingCart, Round } from "./round.js";
+import type { Actor, Step } from "./scenario.js";
+import type { Stage } from "./stage.js";
+
+/** Who acts in which round on which cart. */
+export interface Scene {
+  readonly stage: Stage;
+  readonly round: Round;
+  readonly actor: Actor;
+  readonly name: string;
+  readonly cart: LivingCart;
+}
+
+/** Calls one of the Medusas and writes down what was answered. @returns undefined where no answer came */
+export async function call(
+  { stage, round, actor, name, cart }: Scene,
+  step: Step,
+  request: { method?: string; path: string; body?: unknown; what: string; medusa?: 0 | 1 },
+): Promise<Answer | undefined> {
+  const { method = "POST", path, body, what, medusa = actor.medusa } = request;
+  const begin = performance.now();
+  const hadCards = cart.cardIds.length > 0;
+  const sent = method === "POST" ? (body ?? {}) : undefined;
+  const answer = await stage
+    .medusa(medusa)
+    .send(method, path, sent)
+    .catch(() => undefined);
+  const paid = stage.world.bank.paidPastShopCents(cart.id);
+  round.entries.push({
+    atMs: begin - round.startedAt,
+    tookMs: performance.now() - begin,
+    ...{ who: name, cart: cart.index, step: step.do, what, paidPastShopCents: paid },
+    hadCards: hadCards && cart.cardIds.length > 0,
+    ...readAnswer(answer),
+  });
+  return answer;
+}
+
+function readAnswer(answer: Answer | undefined) {
+  const body = answer?.body ?? {};
+  const failure = answer && answer.status >= 400 ? body : (body.error ?? {});
+  return {
+    status: answer?.status ?? 0,
+    type: body.type === "order" || body.type === "cart" ? body.type : null,
+    code: (failure.code as string | undefined) ?? null,
+    message: [failure.type, failure.message].filter(Boolean).join(": ") || null,
+    orderId: (body.order?.id as string | undefined) ?? null,
+  };
+}
+
+export const isDone = (answer: Answer | undefined) => answer !== undefined && answer.status < 300;

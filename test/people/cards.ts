@@ -1,0 +1,18 @@
+import type { GiftcardSide, IssuedCard } from "../faults/service.js";
+
+/** Issues cards whose last four digits differ, since those are what a shop's journal knows a card by. */
+export async function issueUnlike(
+  giftcards: GiftcardSide,
+  balances: readonly number[],
+): Promise<IssuedCard[]> {
+  const cards: IssuedCard[] = [];
+  const isTaken = (card: IssuedCard) => cards.some((other) => lastFourOf(other) === lastFourOf(card));
+  for (const balance of balances) {
+    let card = await giftcards.issueCard(balance);
+    while (isTaken(card)) card = await giftcards.issueCard(balance);
+    cards.push(card);
+  }
+  return cards;
+}
+
+export const lastFourOf = ({ cardNumber }: IssuedCard) => cardNumber.slice(-4);

@@ -1,0 +1,58 @@
+import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
+import { isAllowed } from "./allowed.js";
+import type { Violation } from "./judge-books.js";
+import type { Entry, Round } from "./round.js";
+import { hasWeather } from "./scenario.js";
+
+/** Every code of a refusal that a page may get: whatever it is told has one of these. */
+const codes: Record<ShopErrorCode, true> = {
+  ...{ invalid_request: true, invalid_card: true, card_blocked: true, card_expired: true },
+  ...{ card_no_balance: true, card_not_active: true, card_already_applied: true, too_many_cards: true },
+  ...{ too_many_attempts: true, nothing_to_pay: true, quote_expired: true, applied_card_not_found: true },
+  ...{ applied_card_expired: true, balance_changed: true, amount_changed: true, cart_not_found: true },
+  ...{ cart_completed: true, currency_not_supported: true, payment_in_progress: true, outcome_unknown: true },
+  ...{ service_unavailable: true, internal: true },
+};
+const hasCode = ({ code }: Entry) => code !== null && code in codes;
+
+/** What somebody was told that isn't as it was promised. */
+export function judgeAnswers(round: Round): Violation[] {
+  const { scenario, entries, carts } = round;
+  const isFair = !hasWeather(scenario);
+  return [
+    ...entries.flatMap((entry) => judgeEntry(entry, isFair)),
+    ...carts.flatMap(({ index }) => judgeClicks(round, index)),
+  ];
+}
+
+function judgeEntry(entry: Entry, isFair: boolean): Violation[] {
+  const { status, cart, who, what, code, message } = entry;
+  const said = `${who} ${what}: ${status} ${code ?? ""} ${message ?? ""}`.trim();
+  const found = (kind: string): Violation[] => [{ kind, cart, what: said }];
+  if (status === 0) return isFair ? found("no answer") : [];
+  const isTemporary = status === 503 && hasCode(entry) && !isFair;
+  if (status >= 500 && !isTemporary && !isAllowed(entry)) return found("5xx");
+  if (status >= 400 && status < 500 && !hasCode(entry) && !isAllowed(entry)) {
+    return found("unnamed refusal");
+  }
+  const isSaidWhole = /nothing was taken/i.test(message ?? "");
+  if (isSaidWhole && entry.paidPastShopCents > 0) return found("said nothing was taken");
+  return [];
+}
+
+/** All clicks that get an order get the same one; and on a plain cart all do. */
+function judgeClicks({ scenario, entries }: Round, cart: number): Violation[] {
+  const clicks = entries.filter((entry) => entry.cart === cart && entry.step === "complete");
+  const orders = new Set(clicks.map(({ orderId }) => orderId).filter(Boolean));
+  const found: Violation[] = [];
+  if (orders.size > 1) found.push({ kind: "two orders of one cart", cart, what: [...orders].join(", ") });
+  const failed = clicks.filter(({ orderId }) => orderId === null);
+  if (scenario.carts[cart]?.isPlain && failed.length > 0) {
+    const told = failed.map(
+      ({ status, type, code, message }) => `${status} ${code ?? type} ${message ?? ""}`,
+    );
+    const what = `${failed.length} of ${clicks.length} clicks got no order: ${told.join("; ")}`;
+    found.push({ kind: "plain purchase failed", cart, what });
+  }
+  return found;
+}

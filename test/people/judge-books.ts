@@ -1,0 +1,202 @@
+import { euro } from "./admins.js";
+import type { Books, OrderBooks, PaymentBooks } from "./books.js";
+import { lastFourOf } from "./cards.js";
+import type { Round } from "./round.js";
+
+/** A promise that wasn't kept. */
+export interface Violation {
+  /** Which promise: one word for one kind. */
+  readonly kind: string;
+  readonly what: string;
+  /** The cart, or -1. */
+  readonly cart: number;
+}
+
+type Say = (kind: string, cartId: string | null, what: string) => void;
+
+const openStates = ["intent", "sent", "devalued", "unknown", "reversing", "needs_attention"];
+const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
+/** What a payment still pays. */
+const paysCents = ({ cents, refunded }: PaymentBooks) => cents - refunded;
+
+/** What in the books isn't as it was promised. */
+export function judgeBooks(
+  round: Round,
+  books: Books,
+  devalues: readonly (string | undefined)[],
+): Violation[] {
+  const found: Violation[] = [];
+  const say: Say = (kind, cartId, what) =>
+    void found.push({ kind, what, cart: round.carts.findIndex(({ id }) => id === cartId) });
+  judgeCards(round, books, say);
+  judgeJournal(books, say);
+  for (const cart of books.carts) judgeCart(round, books, cart, say);
+  const twice = devalues.filter((key, index) => key === undefined || devalues.indexOf(key) !== index);
+  if (twice.length > 0)
+    say("devalue sent twice", null, `${twice.length} devalues without a key of their own`);
+  return found;
+}
+
+/** Per card: what the service took is what living gift card payments book. */
+function judgeCards({ cards }: Round, { charges, payments, takenCents }: Books, say: Say): void {
+  for (const [index, card] of cards.entries()) {
+    const own = charges.filter((charge) => charge.last_four === lastFourOf(card));
+    const booked = payments.filter(
+      (payment) => isAlive(payment) && own.some((charge) => charge.external_id === payment.session_id),
+    );
+    const bookedCents = sum(booked.map(paysCents));
+    const taken = takenCents[index] ?? 0;
+    if (taken === bookedCents) continue;
+    const cartId = own.at(-1)?.cart_id ?? null;
+    const what = `the service took ${euro(taken)} of card ${index}, and payments book ${euro(bookedCents)}`;
+    say("card and books differ", cartId, what);
+  }
+}
+
+const isAlive = ({ is_canceled, is_gift }: PaymentBooks) => is_gift && !is_canceled;
+
+/** Nothing is open for ever, and one charge has one amount. */
+function judgeJournal({ charges, tenders, payments, orders, leases }: Books, say: Say): void {
+  for (const { state, reason, cart_id } of charges) {
+    if (openStates.includes(state))
+      say("open for ever", cart_id, `a charge stays ${state} (${reason ?? "no reason"})`);
+  }
+  for (const { id, state, cart_id } of tenders) {
+    const isHeld = charges.some((charge) => charge.tender_id === id && openStates.includes(charge.state));
+    if (state === "charging" && !isHeld)
+      say("open for ever", cart_id, "a card stays in charging, and no charge is open");
+  }
+  for (const cartId of leases) say("open for ever", cartId, "the cart is leased, and nobody is at work");
+  for (const charge of charges.filter(({ state }) => state === "committed" || state === "captured")) {
+    const { cart_id, amount_cents, deducted_cents, order_id } = charge;
+    const payment = payments.find(({ session_id }) => session_id === charge.external_id);
+    if (deducted_cents !== amount_cents || payment?.cents !== amount_cents) {
+      const what = `asked ${amount_cents}, taken ${deducted_cents}, booked ${payment?.cents ?? "nothing"}`;
+      say("one charge, several amounts", cart_id, what);
+    }
+    const order = orders.find(({ id }) => id === order_id);
+    if (order?.cart_id !== cart_id)
+      say("charge without its order", cart_id, `a ${charge.state} charge names ${order_id}`);
+  }
+}
+
+function judgeCart(round: Round, books: Books, { id, is_completed }: Books["carts"][number], say: Say): void {
+  const orders = books.orders.filter(({ cart_id }) => cart_id === id);
+  const payments = books.payments.filter(({ cart_id }) => cart_id === id);
+  const [order] = orders;
+  if (orders.length > 1) say("two orders of one cart", id, `${orders.length} orders`);
+  // Medusa's own lock is in memory here; only carts with cards have the plugin's.
+  const hadCards = books.tenders.some(({ cart_id }) => cart_id === id);
+  if (is_completed && !order && hadCards)
+    say("completed without an order", id, "the cart is completed, and there is no order");
+  if (!is_completed && order && !order.is_canceled)
+    say("order of an open cart", id, "the cart can be completed again");
+  judgeBank(books, id, payments, say);
+  if (!order || order.is_canceled) judgeWhole(books, id, payments, order, say);
+  else {
+    judgeStanding(books, payments, order, say);
+    const living = payments.filter(({ is_canceled }) => !is_canceled);
+    if (!isRefundHalfDone(round, id)) judgeShown(living, order, say);
+  }
+  if (order?.is_canceled) {
+    // A cancel that Medusa ends halfway leaves its refunds in the order's sums, though it takes them back.
+    const index = round.carts.findIndex((cart) => cart.id === id);
+    const isHalf = round.entries.some(
+      ({ cart, step, status }) => cart === index && step === "cancel" && status !== 200,
+    );
+    if (!isHalf) judgeShown(payments, order, say);
+    judgeCanceled(round, order, say);
+  }
+}
+
+/** What Medusa books for the bank is what the bank holds. */
+function judgeBank({ bank }: Books, cartId: string, payments: readonly PaymentBooks[], say: Say): void {
+  const others = payments.filter(({ is_gift, is_canceled }) => !is_gift && !is_canceled);
+  const sessions = new Set([
+    ...bank.filter(({ cart }) => cart === cartId).map(({ session }) => session),
+    ...others.map(({ session_id }) => session_id),
+  ]);
+  for (const session of sessions) {
+    const held = sum(bank.filter((row) => row.session === session).map(({ cents }) => cents));
+    const booked = sum(others.filter(({ session_id }) => session_id === session).map(paysCents));
+    if (held !== booked)
+      say("bank and books differ", cartId, `the bank has ${euro(held)}, and Medusa books ${euro(booked)}`);
+  }
+}
+
+/** A canceled order, and a cart without an order, have nobody's money. */
+function judgeWhole(
+  { bank }: Books,
+  cartId: string,
+  payments: readonly PaymentBooks[],
+  order: OrderBooks | undefined,
+  say: Say,
+): void {
+  const of = order ? "a canceled order" : "a cart without an order";
+  const gifts = sum(payments.filter(isAlive).map(paysCents));
+  if (gifts > 0) say("money without an order", cartId, `${of} keeps ${euro(gifts)} of a card`);
+  const held = sum(bank.filter(({ cart }) => cart === cartId).map(({ cents }) => cents));
+  if (held > 0) say("money without an order", cartId, `${of} keeps ${euro(held)} at the bank`);
+}
+
+/** An order that stands is paid as it was placed, and never holds more than it ever cost. */
+function judgeStanding(
+  { pending }: Books,
+  payments: readonly PaymentBooks[],
+  order: OrderBooks,
+  say: Say,
+): void {
+  const living = payments.filter(({ is_canceled }) => !is_canceled);
+  const made = sum(living.map(({ cents }) => cents));
+  const kept = sum(living.map(paysCents));
+  const promised = sum(pending.filter(({ cart_id }) => cart_id === order.cart_id).map(({ cents }) => cents));
+  // Medusa itself voids what isn't captured yet when an edit or a return leaves money to pay, and asks for it anew.
+  const isPaid = made + promised === order.placed || (order.is_changed && made + promised < order.placed);
+  if (!isPaid) {
+    say(
+      "order not paid as placed",
+      order.cart_id,
+      `placed for ${euro(order.placed)}, and ${euro(made)} were booked`,
+    );
+  }
+  if (kept > order.highest) {
+    say("booked more than it costs", order.cart_id, `${euro(kept)} of at most ${euro(order.highest)}`);
+  }
+}
+
+/**
+ * Whether a refund of the bank's payment met an order change that was begun at this very moment: Medusa gives the money
+ * back then, and says that it failed. The plugin refuses it before, where it can see the change, and books the cards' part.
+ */
+const isRefundHalfDone = ({ entries, carts }: Round, cartId: string) =>
+  entries.some(
+    ({ cart, step, message }) =>
+      carts[cart]?.id === cartId && step === "refund bank" && /active order change/.test(message ?? ""),
+  );
+
+/**
+ * Paid and refunded, as the order shows them, are the captures and refunds. Where an edit, a return or a fulfilment is
+ * written at the same moment, Medusa's own sum loses a transaction that is in the order's books.
+ */
+function judgeShown(payments: readonly PaymentBooks[], order: OrderBooks, say: Say): void {
+  const captured = sum(payments.map((payment) => payment.captured));
+  const refunded = sum(payments.map((payment) => payment.refunded));
+  const isShown = order.paid === captured && order.refunded === refunded;
+  if (isShown || (order.bookedPaid === captured && order.bookedRefunded === refunded)) return;
+  say(
+    "order shows other sums",
+    order.cart_id,
+    `${euro(order.paid)} paid and ${euro(order.refunded)} refunded, of ${euro(captured)} captured and ${euro(refunded)} refunded`,
+  );
+}
+
+/** Nobody but an admin cancels an order that a shopper was thanked for. */
+function judgeCanceled({ entries, carts }: Round, order: OrderBooks, say: Say): void {
+  const index = carts.findIndex(({ id }) => id === order.cart_id);
+  const own = entries.filter(({ cart }) => cart === index);
+  const wasThanked = own.some(({ orderId }) => orderId === order.id);
+  // What a bank promises to pay later isn't paid.
+  if (own.some(({ what }) => what === "starts a payment (later)")) return;
+  const isAsked = own.some(({ step, status }) => step === "cancel" && (status === 200 || status === 0));
+  if (wasThanked && !isAsked) say("paid order canceled", order.cart_id, "nobody asked for it");
+}

@@ -1,0 +1,156 @@
+import { startPostgres } from "../support/postgres.js";
+import type { Violation } from "./judge-books.js";
+import { tellStory } from "./log.js";
+import { makeScenario } from "./make-scenario.js";
+import { play } from "./play.js";
+import type { Round } from "./round.js";
+import type { Scenario } from "./scenario.js";
+import { settle, type Verdict } from "./settle.js";
+import { shrink } from "./shrink.js";
+import { openStage, type Stage } from "./stage.js";
+
+export interface PeopleOptions {
+  /** The first round's seed; each further round takes the next. */
+  readonly seed: number;
+  /** Seeds of single rounds, played before those. */
+  readonly firstSeeds?: readonly number[];
+  /** Whichever comes first ends the run; without one it is 25 rounds. */
+  readonly rounds?: number;
+  readonly minutes?: number;
+  readonly carts?: number;
+  /** Worlds side by side. Default 2. */
+  readonly workers?: number;
+  /** Plays this in place of what a seed makes. */
+  readonly scenario?: Scenario;
+  /** Whether the shops take payments that settle later beside cards. */
+  readonly allowsPending?: boolean;
+  /** How often a violated round is played again to make it shorter. Default 40. */
+  readonly shrinkTries?: number;
+  /** A PostgreSQL server to use; one is started when left out. */
+  readonly postgresUrl?: string;
+  readonly onRound?: (result: RoundResult, progress: { readonly carts: number }) => void;
+  readonly say?: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** How a round ended. */
+export interface RoundResult {
+  readonly seed: number;
+  readonly carts: number;
+  readonly seconds: number;
+  readonly violations: readonly Violation[];
+  /** Where there are violations: the shortest scenario that still shows them, and what happened in it. */
+  readonly scenario?: Scenario;
+  readonly story?: string;
+}
+
+export interface PeopleResult {
+  readonly seed: number;
+  readonly carts: number;
+  readonly minutes: number;
+  readonly rounds: readonly RoundResult[];
+  /** For each kind of step, how often it ended how. */
+  readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+/** Lets random people act on real shops, and holds what they were told and what is in the books against the promises. */
+export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
+  const { seed, minutes, workers = 2, scenario, firstSeeds = [], shrinkTries = 40, signal } = options;
+  const { say = () => {} } = options;
+  const startedAt = performance.now();
+  const postgres = options.postgresUrl === undefined ? await startPostgres() : null;
+  const postgresUrl = options.postgresUrl ?? (postgres?.url as string);
+  const results: RoundResult[] = [];
+  const counts: Record<string, Record<string, number>> = {};
+  const most = scenario ? 1 : (options.rounds ?? (minutes || options.carts ? Number.POSITIVE_INFINITY : 25));
+  let begun = 0;
+  let carts = 0;
+  let playingSince = 0;
+  const isOver = () =>
+    signal?.aborted === true ||
+    begun >= most ||
+    (options.carts !== undefined && carts >= options.carts) ||
+    (minutes !== undefined && playingSince > 0 && performance.now() - playingSince > minutes * 60_000);
+  /** Each kind of violation is made shorter once. */
+  const shrunk = new Set<string>();
+  const finish = async (stage: Stage, { played, round, verdict, seconds }: Settled) => {
+    const { violations, books } = verdict;
+    const base = { seed: played.seed, carts: played.carts.length, seconds, violations };
+    const kinds = [...new Set(violations.map(({ kind }) => kind))];
+    let found = violations.length > 0 && {
+      scenario: played,
+      story: tellStory(stage, round, books, violations),
+    };
+    const isNew = kinds.some((kind) => !shrunk.has(kind));
+    for (const kind of kinds) shrunk.add(kind);
+    if (isNew && shrinkTries > 0) {
+      say(`seed ${played.seed}: ${kinds.join(", ")}; looking for a shorter way there`);
+      found = (await shrink(stage, played, violations, { tries: shrinkTries, signal })) ?? found;
+    }
+    const result = { ...base, ...(found || {}) };
+    results.push(result);
+    options.onRound?.(result, { carts });
+  };
+  const work = async () => {
+    const stage = await openStage(postgresUrl, options.allowsPending);
+    playingSince ||= performance.now();
+    /** The round before becomes quiet while the next one is played. */
+    let settling: Promise<Settled> | undefined;
+    try {
+      while (!isOver()) {
+        const played = scenario ?? makeScenario(firstSeeds[begun] ?? seed + begun - firstSeeds.length);
+        begun += 1;
+        carts += played.carts.length;
+        const before = settling;
+        const startedAt = performance.now();
+        const round = await play(stage, played);
+        countEntries(counts, round);
+        settling = settleRound(stage, played, round, startedAt);
+        const settled = await before;
+        // To play a round again, everything else has to be quiet.
+        if (settled && settled.verdict.violations.length > 0) await settling;
+        if (settled) await finish(stage, settled);
+      }
+      if (settling) await finish(stage, await settling);
+    } finally {
+      await settling?.catch(() => {});
+      await stage.close();
+    }
+  };
+  try {
+    say(`starting ${workers} worlds, each with two Medusas`);
+    await Promise.all(Array.from({ length: Math.min(workers, most) }, work));
+  } finally {
+    await postgres?.stop();
+  }
+  const ended = results.sort((a, b) => a.seed - b.seed);
+  return { seed, carts, minutes: (performance.now() - startedAt) / 60_000, rounds: ended, counts };
+}
+
+interface Settled {
+  readonly played: Scenario;
+  readonly round: Round;
+  readonly verdict: Verdict;
+  readonly seconds: number;
+}
+
+async function settleRound(
+  stage: Stage,
+  played: Scenario,
+  round: Round,
+  startedAt: number,
+): Promise<Settled> {
+  const verdict = await settle(stage, round);
+  return { played, round, verdict, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+function countEntries(counts: Record<string, Record<string, number>>, { entries }: Round): void {
+  for (const { step, status, type, code } of entries) {
+    const of = (counts[step] ??= {});
+    const isRefusal = status >= 400 || status === 0 || type === "cart";
+    const outcome = isRefusal
+      ? [status || "no answer", type === "cart" ? "cart" : code].filter(Boolean).join(" ")
+      : (type ?? "ok");
+    of[outcome] = (of[outcome] ?? 0) + 1;
+  }
+}

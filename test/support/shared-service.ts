@@ -1,0 +1,85 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { Secret } from "@giftcard-pay/client";
+import type { TestProject } from "vitest/node";
+import { startPostgres } from "./postgres.js";
+import { runCommand, startGiftcardService, type TestService } from "./service.js";
+
+/** A service that many test files use one after the other, and how they reach it. */
+export interface SharedService {
+  readonly url: string;
+  readonly pid: number;
+  readonly databaseUrl: string;
+  readonly secretsFile: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    sharedService?: SharedService;
+    /** The only kind of store that is tried. */
+    onlyStore?: string;
+  }
+}
+
+/** vitest's `globalSetup` where the same tests run hundreds of times: one service for all of them, on SQLite's store alone. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startPostgres();
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
+  const secretsFile = path.join(folder, "secrets.json");
+  const databaseUrl = await server.createDatabase();
+  const service = await startGiftcardService({ databaseUrl, environment: "sandbox", secretsFile });
+  project.provide("postgresUrl", server.url);
+  project.provide("onlyStore", "SQLite");
+  project.provide("sharedService", { url: service.url, pid: service.pid, databaseUrl, secretsFile });
+  return async () => {
+    await service.stop();
+    await server.stop();
+    fs.rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** The shared service as a test file has it. Cards are issued and blocked in this process, since each command takes long. */
+export async function attachService({ secretsFile, ...shared }: SharedService): Promise<TestService> {
+  const [{ openKeyring, openPool }, cards, accounts] = await Promise.all([
+    import("@giftcard-pay/service"),
+    import("../../packages/service/dist/store/cards.js"),
+    import("../../packages/service/dist/store/accounts.js"),
+  ]);
+  const pool = openPool(shared.databaseUrl, () => {}, 2);
+  const keys = await openKeyring(secretsFile, pool);
+  const env = { GIFTCARD_DATABASE_URL: shared.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
+  const command = async (...words: string[]) => {
+    const [noun, verb, number] = words;
+    if (noun === "card" && number && (verb === "block" || verb === "unblock"))
+      return cards.setBlocked(pool, keys, new Secret(number), verb === "block");
+    const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env);
+    if (exitCode !== 0) throw new Error(`giftcard-service ${noun} ended with ${exitCode}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const stop = async () => {
+    await pool.end();
+    return 0;
+  };
+  return {
+    ...shared,
+    logs: () => "",
+    stop,
+    kill: async () => void (await stop()),
+    command,
+    createProvider: async () => {
+      throw new Error("The shared service has no providers.");
+    },
+    async createCompany() {
+      const email = `shop-${crypto.randomUUID()}@example.nl`;
+      const made = await accounts.createCompany(pool, { name: "A shop", email, password: new Secret(email) });
+      return { companyId: made.companyId, apiKey: made.apiKey.reveal(), email, password: email };
+    },
+    async issueCard({ balanceCents, expires = "2099-12-31" }) {
+      const order = { count: 1, balanceCents: balanceCents as never, expiryDate: expires };
+      const [card] = await cards.issueCards(pool, keys, order);
+      if (!card) throw new Error("No card was issued.");
+      return { cardNumber: card.cardNumber.reveal(), pin: card.pin.reveal(), expiryDate: expires };
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import path from "node:path";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+/** A suite that boots Medusas or browsers takes longer than one that doesn't, on any machine. */
+const SLOWER = 2;
+
+/**
+ * What every suite of this repository runs with. Its times are for a machine that is slow and busy: a test waits for
+ * conditions, and a limit only ends what hangs.
+ */
+export function suite({
+  isSlow = false,
+  root,
+  ...test
+}: NonNullable<ViteUserConfig["test"]> & { isSlow?: boolean; root?: string }) {
+  const factor = isSlow ? SLOWER : 1;
+  return defineConfig({
+    ...(root && { root }),
+    test: {
+      globalSetup: [path.resolve(import.meta.dirname, "postgres-setup.ts")],
+      maxWorkers: 3,
+      testTimeout: factor * 120_000,
+      hookTimeout: factor * 240_000,
+      expect: { poll: { timeout: 60_000 } },
+      ...test,
+    },
+  });
+}
