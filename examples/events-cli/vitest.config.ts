@@ -1,12 +1,3 @@
-import { defineConfig } from "vitest/config";
+import { suite } from "../../test/support/vitest.js";
 
-export default defineConfig({
-  test: {
-    name: "events",
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["../../test/support/postgres-setup.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
-  },
-});
+export default suite({ name: "events", include: ["test/**/*.test.ts"] });

@@ -45,10 +45,10 @@ const lineTable = (lines, totalCents) => html`<table>
 
 /**
  * @param {import("./orders.js").Cart} cart
- * @param {number} remainingCents what the applied cards leave
+ * @param {number} remainderCents what the applied cards leave
  * @param {unknown} notice why the order was not placed
  */
-export const checkoutPage = (cart, remainingCents, notice) =>
+export const checkoutPage = (cart, remainderCents, notice) =>
   page(
     "Checkout",
     html`${notice && html`<p role="alert">${notice}</p>`} ${lineTable(cart.lines, cart.totalCents)}
@@ -56,8 +56,8 @@ export const checkoutPage = (cart, remainingCents, notice) =>
       <form method="post" action="/orders">
         <h2>Gift card</h2>
         <giftcard-pay endpoint="/giftcards" cart="${cart.id}"></giftcard-pay>
-        <input type="hidden" name="remainder" value="${remainingCents}">
-        <p>To pay at the bank: <strong id="remaining">${euro(remainingCents)}</strong></p>
+        <input type="hidden" name="remainder" value="${remainderCents}">
+        <p>To pay at the bank: <strong id="remainder">${euro(remainderCents)}</strong></p>
         <button class="main">Place order</button>
       </form>
       <script type="module" src="/giftcard-pay.standalone.js"></script>
@@ -87,7 +87,7 @@ export const paidPage = (order, { cards, remainderCents }) =>
 export const messagePage = (title, text, link = { href: "/checkout", text: "Back to the checkout" }) =>
   page(title, html`<p>${text}</p><p><a href="${link.href}">${link.text}</a></p>`);
 
-/** @param {{ order: import("./orders.js").Order, state: string, remainderCents: number }[]} rows */
+/** @param {{ order: import("./orders.js").Order, state: string, remainderCents: number, fault: string | null }[]} rows */
 export const operatorPage = (rows) =>
   page(
     "Orders",
@@ -98,12 +98,13 @@ export const operatorPage = (rows) =>
       <table>
       <tr><th>Order</th><th>Total</th><th>Bank</th><th>State</th><td></td></tr>
       ${rows.map(
-        ({ order, state, remainderCents }) => html`<tr>
+        ({ order, state, remainderCents, fault }) => html`<tr>
           <td>${order.id.slice(0, 8)}</td>
           <td>${euro(order.totalCents)}</td>
           <td>${euro(remainderCents)}</td>
-          <td>${state}</td>
+          <td>${state}${fault && html`: ${fault}`}</td>
           <td>
+            ${fault && html`<form method="post" action="/operator/orders/${order.id}/retry"><button>Try again</button></form>`}
             <form method="post" action="/operator/orders/${order.id}/cancel"><button>Cancel order</button></form>
             <form method="post" action="/operator/orders/${order.id}/refund"><button>Refund gift cards</button></form>
           </td>

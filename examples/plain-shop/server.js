@@ -108,8 +108,8 @@ async function showCheckout(shop, c, notice) {
     if (placed) return c.redirect(`/orders/${placed}`, 303);
     return c.html(messagePage("Checkout", "Your cart is empty.", { href: "/", text: "To the tickets" }));
   }
-  const { remainingCents } = await checkout.list(viewOf(c, cart));
-  return c.html(checkoutPage(cart, remainingCents, notice));
+  const { remainderCents } = await checkout.list(viewOf(c, cart));
+  return c.html(checkoutPage(cart, remainderCents, notice));
 }
 
 /** @param {Hono} app @param {Shop} shop */
@@ -218,8 +218,8 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     const rows = [];
     for (const order of orders.orders()) {
       const purchase = await checkout.read(order.id);
-      const { state = "never paid", remainderCents = 0 } = purchase ?? {};
-      rows.push({ order, state, remainderCents });
+      const { state = "never paid", remainderCents = 0, tries = 0, lastError = null } = purchase ?? {};
+      rows.push({ order, state, remainderCents, fault: lastError && `${lastError}, ${tries} tries` });
     }
     return c.html(operatorPage(rows));
   });
@@ -237,6 +237,12 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     const orderId = c.req.param("id");
     if (!(await checkout.read(orderId))) return c.notFound();
     await checkout.refund(orderId);
+    return c.redirect("/operator", 303);
+  });
+
+  // What failed before, such as the bank's part that couldn't be given back, now.
+  app.post("/operator/orders/:id/retry", async (c) => {
+    await checkout.retryPurchase(c.req.param("id"), "operator");
     return c.redirect("/operator", 303);
   });
 
@@ -266,11 +272,12 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
 }
 
 const declined = "The bank's part was not paid. Nothing was taken, and your gift card is whole.";
-const unreachable = "The payment could not be made just now. Nothing was taken.";
+const unreachable =
+  "The payment could not be made just now. What was taken, if anything, goes back by itself.";
 /** @type {Record<string, string>} */
 const states = {
   charging: "Your order is being paid. Look again in a moment.",
-  undoing: "Your order was not paid. What was taken is being given back.",
+  voiding: "Your order was not paid. What was taken is being given back.",
   failed: "Your order was not paid. Nothing was taken, and your gift card is whole.",
   reversing: "Your order was cancelled. What you paid is being given back.",
   reversed: "Your order was cancelled. What you paid was given back.",

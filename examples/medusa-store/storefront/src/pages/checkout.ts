@@ -91,7 +91,7 @@ class Checkout {
   }
 
   #bank() {
-    const remaining = this.#total?.remainingCents;
+    const remainder = this.#total?.remainderCents;
     if (this.#total?.covered) return html`<p class="notice good">The gift cards pay all of it.</p>`;
     const covered = this.#total && this.#total.coveredCents > 0;
     return html`<h3>${covered ? "The rest" : "By bank"}</h3>
@@ -101,7 +101,7 @@ class Checkout {
           ${covered ? "Pay the rest by bank (demo)" : "Pay by bank (demo)"}
           <small>Says yes to everything: a stand-in for your payment service</small>
         </span>
-        ${remaining === undefined ? nothing : html`<span class="price">${formatCents(remaining)}</span>`}
+        ${remainder === undefined ? nothing : html`<span class="price">${formatCents(remainder)}</span>`}
       </label>`;
   }
 
@@ -136,7 +136,7 @@ class Checkout {
   async #complete({ email, address }: { email: string; address: Address }) {
     const { shop } = this.#place;
     this.#cart = await shop.setDetails(this.#cart, email, address);
-    return shop.placeOrder(this.#cart, this.#total?.remainingCents === 0);
+    return shop.placeOrder(this.#cart, this.#total?.remainderCents === 0);
   }
 
   /** Runs one change at a time; a failure is shown, and the shopper goes on. */

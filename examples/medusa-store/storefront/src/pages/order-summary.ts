@@ -25,7 +25,7 @@ export function orderSummary(cart: Cart, giftcards: TotalDetail | undefined): Te
       ${
         giftcards && giftcards.coveredCents > 0
           ? html`<div class="covered"><dt>Gift cards</dt><dd id="covered">−${formatCents(giftcards.coveredCents)}</dd></div>
-              <div class="strong"><dt>Left to pay</dt><dd id="remaining">${formatCents(giftcards.remainingCents)}</dd></div>`
+              <div class="strong"><dt>Left to pay</dt><dd id="remainder">${formatCents(giftcards.remainderCents)}</dd></div>`
           : nothing
       }
     </dl>`;
