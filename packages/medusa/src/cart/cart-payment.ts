@@ -5,6 +5,7 @@ import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import {
   type CartSessions,
+  ordersOfCart,
   processable,
   readCartSessions,
   readPlacedOrders,
@@ -19,6 +20,8 @@ export interface CartPayment {
   readonly rawTotal: BigNumberInput;
   readonly isEuro: boolean;
   readonly isCompleted: boolean;
+  /** Completed, and open in Medusa: it opened the cart again when it undid a second order beside the one that stands. */
+  readonly isReopened: boolean;
   readonly collectionId: string | null;
   /** Gift card sessions, which only the plugin makes. */
   readonly giftSessions: readonly SessionView[];
@@ -39,15 +42,24 @@ interface CartRow {
 /** @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
   const select = ["id", "currency_code", "completed_at", "total", "raw_total"] as never[];
-  const [carts, sessions] = await Promise.all([
+  const { runSql } = contextOf(container);
+  const [carts, sessions, orderIds] = await Promise.all([
     container.resolve(Modules.CART).listCarts({ id: cartId }, { select, take: 1 }),
-    readCartSessions(contextOf(container).runSql, cartId),
+    readCartSessions(runSql, cartId),
+    ordersOfCart(runSql, cartId),
   ]);
   const row = carts[0] as CartRow | undefined;
   if (!row) throw new CheckoutError("cart_not_found");
   const rawTotal = row.raw_total ?? row.total;
-  const due = { rawTotal, currency: row.currency_code, isCompleted: Boolean(row.completed_at) };
-  return toCartPayment(cartId, due, sessions);
+  const isReopened = !row.completed_at && orderIds.length > 0;
+  const due = { rawTotal, currency: row.currency_code, isCompleted: isReopened || Boolean(row.completed_at) };
+  return { ...toCartPayment(cartId, due, sessions), isReopened };
+}
+
+/** Closes a cart whose order stands, as its completion had. */
+export async function closeCart(container: MedusaContainer, cartId: string): Promise<void> {
+  const [now] = await contextOf(container).runSql("select now() as now", []);
+  await container.resolve(Modules.CART).updateCarts(cartId, { completed_at: now?.now } as never);
 }
 
 /**
@@ -83,6 +95,7 @@ function toCartPayment(
     rawTotal,
     isEuro: String(currency).toLowerCase() === "eur",
     isCompleted,
+    isReopened: false,
     collectionId,
     giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),
     otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s)),

@@ -3,7 +3,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { createWorkflow, WorkflowResponse } from "@medusajs/framework/workflows-sdk";
 import { createPaymentCollectionForCartWorkflow } from "@medusajs/medusa/core-flows";
-import { readCartPayment } from "../cart/cart-payment.js";
+import { closeCart, readCartPayment } from "../cart/cart-payment.js";
 import { beginTurn, withCartLock } from "../cart/cart-turn.js";
 import { checkSessions, isCovered } from "../cart/session-plan.js";
 import { createGiftSession, deleteSessions, refusePaid } from "../cart/sessions.js";
@@ -44,8 +44,12 @@ async function prepareSessions(container: MedusaContainer, cartId: string): Prom
   const giftcard = contextOf(container);
   const { engine } = giftcard;
   const payment = await readCartPayment(container, cartId);
-  // Medusa answers with the order.
-  if (payment.isCompleted) return refuseUnpaid(await unpaidOrderOf(container, cartId));
+  if (payment.isCompleted) {
+    refuseUnpaid(await unpaidOrderOf(container, cartId));
+    // Medusa answers with the order. A page may not change what was ordered.
+    if (payment.isReopened) await closeCart(container, cartId);
+    return;
+  }
   const { giftSessions, otherSessions, deadSessions } = payment;
   const ours = [...deadSessions, ...giftSessions];
   if (!payment.isEuro) return deleteSessions(container, ours);
@@ -82,7 +86,9 @@ export async function explainRefusal(
   if (leases.wasJoined(cartId)) return null;
   try {
     const payment = await readCartPayment(container, cartId);
-    if (payment.isCompleted || !payment.isEuro) return null;
+    // Medusa would answer with the order: so another process has only just placed it, by a webhook.
+    if (payment.isCompleted) return new CheckoutError("payment_in_progress");
+    if (!payment.isEuro) return null;
     checkSessions(engine, payment, await engine.plan(payment.cart));
     return null;
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { closeCart } from "../cart/cart-payment.js";
 import { noteIfPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import {
@@ -21,7 +22,7 @@ import { reverseCanceled } from "./canceled-orders.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
 import { voidOrderless } from "./orderless-charges.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
-import { closeCart, openCart } from "./reopened-carts.js";
+import { openCart } from "./reopened-carts.js";
 import { endUnpaidOrder } from "./unpaid-orders.js";
 import { recordPayment } from "./unrecorded-payments.js";
 

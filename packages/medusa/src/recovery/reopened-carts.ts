@@ -11,10 +11,3 @@ export async function openCart(container: MedusaContainer, cartId: string): Prom
     await container.resolve(Modules.CART).updateCarts(cartId, { completed_at: null } as never);
   });
 }
-
-/** Closes the cart as its completion had. */
-export async function closeCart(container: MedusaContainer, cartId: string): Promise<void> {
-  const { runSql } = contextOf(container);
-  const [now] = await runSql("select now() as now", []);
-  await container.resolve(Modules.CART).updateCarts(cartId, { completed_at: now?.now } as never);
-}

@@ -2,7 +2,6 @@
 const config = require("../../../../examples/medusa-store/.medusa/server/medusa-config.js").default;
 
 const { payment } = config.modules;
-Object.assign(payment.options, { webhook_delay: 0 });
 payment.options.providers.push({ resolve: "./src/providers/bank", id: "bank", options: {} });
 
 // Options that a test gives take the place of the example's; null takes one away.

@@ -69,8 +69,9 @@ class BankProvider extends AbstractPaymentProvider {
   async authorizePayment({ data }) {
     if (isGone(data)) return { status: "canceled", data };
     const status = this.decide(data);
+    const isSlow = ["slow", "hangs", "authorizes and hangs"].includes(data.behaviour);
+    if (isSlow) console.log("the bank takes its time");
     if (data.behaviour === "slow") {
-      console.log("the bank takes its time");
       await new Promise((resolve) => setTimeout(resolve, 3000));
     }
     if (status !== "authorized" && status.endsWith("hangs")) {
