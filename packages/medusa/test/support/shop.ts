@@ -12,6 +12,7 @@ import {
   type TestService,
 } from "../../../../test/support/service.js";
 import { testDatabase } from "../../../../test/support/test-database.js";
+import { passTime } from "./pass-time.js";
 import { type Card, createStorefront, type Storefront } from "./storefront.js";
 
 const appDir = fileURLToPath(new URL("../store/", import.meta.url));
@@ -31,6 +32,8 @@ export interface TestShop {
   restart(changes?: object): Promise<void>;
   /** Starts another Medusa on the same database; it is stopped with the shop. */
   startPeer(): Promise<TestPeer>;
+  /** Makes every moment in Medusa's database so much longer ago, so that what waits for it has come. */
+  passTime(ms: number): Promise<void>;
   /** What the card holds now, asked of the service itself. */
   balanceCents(card: Card): Promise<number>;
   stop(): Promise<void>;
@@ -93,6 +96,7 @@ export async function startShop(
       peers.push(peer);
       return { medusa: peer, storefront: createStorefront(peer) };
     },
+    passTime: (ms) => passTime(databaseUrl, ms),
     balanceCents: (card) => balanceCents(service.url, company, card),
     stop: async () => {
       await Promise.all([medusa, ...peers].map((process) => process.stop()));
