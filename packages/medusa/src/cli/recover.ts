@@ -13,7 +13,7 @@ const HELP = `
 The shop itself recovers each minute, wherever Medusa runs jobs; an admin can ask for it on the page Gift cards. This
 says what that would do, from the database alone, and changes nothing:
 
-  charges  let_go (nothing was sent), end_by_key (the service is asked), commit (its order is paid), reload
+  charges  void (nothing was sent), settle (the service is asked), commit (its order is paid), reverse
   orders   cancel (nobody paid it), person (one has to decide), reverse (canceled, and still held), nothing
   jobs     note_paid, reverse, record_payment, close_cart, open_cart`;
 

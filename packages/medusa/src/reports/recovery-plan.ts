@@ -10,14 +10,14 @@ import { isKept } from "../recovery/pending-cancellations.js";
 import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
 import { whyKept } from "../recovery/unpaid-orders.js";
 
-/** A charge that is due: it is let go (nothing was sent), ended by its key, given to its order, or reloaded. */
+/** A charge that is due: it is voided (nothing was sent), settled by its key, committed to its order, or reversed. */
 export interface PlannedCharge {
   readonly reference: string;
   readonly state: string;
   readonly cartId: string;
   readonly orderId: string | null;
   readonly amountCents: number;
-  readonly next: "let_go" | "end_by_key" | "commit" | "reload";
+  readonly next: "void" | "settle" | "commit" | "reverse";
 }
 
 /** An order beside which something is open: it is canceled, left to a person, or nothing is done. */
@@ -72,7 +72,7 @@ async function planCharges(run: RunSql, mayBePending: boolean): Promise<PlannedC
     const { reference, state, cartId, orderId, externalId, amountCents } = due;
     const paid = state === "devalued" ? await paidOrderOf(run, { cartId, externalId }, mayBePending) : null;
     const isSent = state === "sent" || state === "unknown";
-    const next = state === "intent" ? "let_go" : isSent ? "end_by_key" : "reload";
+    const next = state === "intent" ? "void" : isSent ? "settle" : "reverse";
     charges.push({
       ...{ reference, state, cartId, amountCents },
       ...{ orderId: paid ?? orderId, next: paid === null ? next : "commit" },

@@ -50,7 +50,7 @@ function Facts({ charge, balanceBeforeAt }: { charge: ChargeRow; balanceBeforeAt
         {after === null ? "Not read" : `${money(after)}, ${time(charge.balanceAfterAt)}`}
       </Fact>
       {after !== null && <Fact name="What that means">{meaningOf(before - after, amountCents)}</Fact>}
-      {charge.reversedAt && <Fact name="Put back">{time(charge.reversedAt)}</Fact>}
+      {charge.reversedAt && <Fact name="Reversed">{time(charge.reversedAt)}</Fact>}
       <Fact name="Order">{charge.orderName ?? charge.orderId ?? "None"}</Fact>
       <Fact name="Cart">
         <span className="break-all">{charge.cartId}</span>

@@ -57,7 +57,7 @@ function Card(props: { charge: ChargeRow; isTrying: boolean; onTry: () => void }
       <StateBadge state={charge.state} />
       <Text size="xsmall" leading="compact">
         Charged {time(charge.devaluedAt ?? charge.sentAt)}
-        {charge.reversedAt && `, put back ${time(charge.reversedAt)}`}
+        {charge.reversedAt && `, reversed ${time(charge.reversedAt)}`}
       </Text>
       {canTry && (
         <div className="flex items-center justify-between gap-x-4">
