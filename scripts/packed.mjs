@@ -17,11 +17,15 @@ by node16 and by bundler, and runs a purchase: in ES modules, in CommonJS, and i
   npm run packed                         on Node ${Object.values(versions).join(", ")}
   npm run packed -- --node oldest        on one of: ${Object.keys(versions).join(", ")}, current, or a version such as 24.1.0
   npm run packed -- --no-medusa          without the Medusa store, whose install takes minutes
+  npm run packed -- --medusa 2.21.0      the Medusa store alone, with this release of Medusa
   npm run packed -- --keep               keeps the projects, to look at
 `;
 
-/** @param {{ nodes: string[], withMedusa: boolean, keep: boolean }} options @param {AbortSignal} signal */
-async function runAll({ nodes, withMedusa, keep }, signal) {
+/**
+ * @param {{ nodes: string[], withMedusa: boolean, medusa?: string | undefined, keep: boolean }} options
+ * @param {AbortSignal} signal
+ */
+async function runAll({ nodes, withMedusa, medusa, keep }, signal) {
   const startedAt = performance.now();
   const progress = (/** @type {string} */ text) => {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
@@ -40,7 +44,8 @@ async function runAll({ nodes, withMedusa, keep }, signal) {
           : await installNode(version, scratch, signal);
       progress(`Node ${node.version}`);
       const report = (/** @type {string} */ text) => progress(`  ${text}`);
-      for (const kind of /** @type {const} */ (["esm", "cjs"])) {
+      const kinds = medusa === undefined ? /** @type {const} */ (["esm", "cjs"]) : [];
+      for (const kind of kinds) {
         const folder = path.join(scratch, `${kind}-${node.version}`);
         const project = { kind, tarballs, nodes: [node], folder, withFrameworks: true };
         for (const said of await tryProject(project, { progress: report, signal }))
@@ -49,7 +54,7 @@ async function runAll({ nodes, withMedusa, keep }, signal) {
       }
       if (!withMedusa) continue;
       const folder = path.join(scratch, `medusa-${node.version}`);
-      await tryMedusa({ tarballs, node, folder }, { progress: report, signal });
+      await tryMedusa({ tarballs, node, folder, ...(medusa && { medusa }) }, { progress: report, signal });
       if (!keep) await rm(folder, { recursive: true, force: true });
     }
     progress("all good");
@@ -61,13 +66,15 @@ async function runAll({ nodes, withMedusa, keep }, signal) {
 
 const options = /** @type {const} */ ({
   node: { type: "string", multiple: true },
+  medusa: { type: "string" },
   "no-medusa": { type: "boolean" },
   keep: { type: "boolean" },
 });
 
 await command({ help: HELP, options }, async ({ values, signal }) => {
-  const { node: nodes = Object.keys(versions), "no-medusa": withoutMedusa = false, keep = false } = values;
+  const { medusa, "no-medusa": withoutMedusa = false, keep = false } = values;
+  const nodes = values.node ?? (medusa === undefined ? Object.keys(versions) : ["current"]);
   const wrong = nodes.find((one) => !(one in versions || /^(current|\d+(\.\d+){0,2})$/.test(one)));
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is no version of Node.`);
-  await runAll({ nodes, withMedusa: !withoutMedusa, keep }, signal);
+  await runAll({ nodes, withMedusa: !withoutMedusa, medusa, keep }, signal);
 });

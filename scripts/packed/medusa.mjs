@@ -35,14 +35,20 @@ const medusaOptions = {
 
 /**
  * Installs all tarballs and Medusa into a new folder, with the configuration and goods of the example store; type-checks
- * it as CommonJS and as ES modules; builds it; buys with a card there, and cancels; runs Jest, with the card on a cart.
+ * it as CommonJS and as ES modules; builds it; buys with a card there, and cancels; runs every statement of recovery, and
+ * Jest, with the card on a cart.
  *
- * @param {{ tarballs: Record<string, string>, node: import("./pack.mjs").Node, folder: string }} options
+ * @param {object} options
+ * @param {Record<string, string>} options.tarballs
+ * @param {import("./pack.mjs").Node} options.node
+ * @param {string} options.folder
+ * @param {string} [options.medusa] the release of Medusa; that of the example store when left out
  * @param {import("./project.mjs").Watched} [watched]
  */
-export async function tryMedusa({ tarballs, node, folder }, { progress = () => {}, signal } = {}) {
+export async function tryMedusa({ tarballs, node, folder, medusa: release }, watched = {}) {
+  const { progress = () => {}, signal } = watched;
   const early = signal ? { signal } : {};
-  await writeStore(folder);
+  await writeStore(folder, release);
   progress("medusa: npm install, for a minute or two");
   await runNpm(["install", ...Object.values(tarballs)], { cwd: folder, node: node.path, ...early });
   for (const project of ["tsconfig.json", "tsconfig.esm.json", "tsconfig.bundler.json"]) {
@@ -73,8 +79,8 @@ export async function tryMedusa({ tarballs, node, folder }, { progress = () => {
   }
 }
 
-/** @param {string} folder */
-async function writeStore(folder) {
+/** @param {string} folder @param {string | undefined} release */
+async function writeStore(folder, release) {
   await mkdir(folder, { recursive: true });
   await cp(path.join(exampleStore, "src"), path.join(folder, "src"), { recursive: true });
   await cp(path.join(root, "test/packed-medusa"), path.join(folder, "own"), { recursive: true });
@@ -82,6 +88,7 @@ async function writeStore(folder) {
     await cp(path.join(exampleStore, "medusa-config.ts"), path.join(folder, name));
   const example = JSON.parse(await readFile(path.join(exampleStore, "package.json"), "utf8"));
   const { "@giftcard-pay/medusa": _, ...dependencies } = example.dependencies;
+  if (release !== undefined) for (const name of Object.keys(dependencies)) dependencies[name] = release;
   const write = (/** @type {string} */ name, /** @type {object} */ value) =>
     writeFile(path.join(folder, name), `${JSON.stringify(value, undefined, 2)}\n`);
   await write("package.json", {
@@ -136,11 +143,24 @@ async function buy(stage) {
     } finally {
       await store.stop();
     }
+    await planRecovery({ folder, databaseUrl });
+    process.stdout.write("every statement on Medusa's tables was run\n");
     await testByJest({ folder, postgresUrl: postgres.url, giftcard, card });
     process.stdout.write("Jest has loaded the plugin, and put a card on a cart\n");
   } finally {
     await postgres.close();
   }
+}
+
+/**
+ * Asks what recovery would do: it looks for everything in Medusa's tables, so it fails where one of them is other.
+ * @param {{ folder: string, databaseUrl: string }} options
+ */
+async function planRecovery({ folder, databaseUrl }) {
+  const command = path.join(folder, "node_modules", ".bin", "giftcard-medusa");
+  const args = [command, "recover", "--dry-run", "--json", "--database-url", databaseUrl];
+  const env = outsideEnv(process.execPath);
+  await runNode({ name: "giftcard-medusa recover --dry-run", args, cwd: folder, env });
 }
 
 /**
