@@ -200,6 +200,31 @@ describe("two processes on one database", () => {
     },
   );
 
+  test("a webhook authorizes the remainder while the card is charged, and that fails: nothing is held", async () => {
+    const ready = await readyCart();
+    const { card, cartId } = ready;
+    shop.proxy.set("devalue", "hold", 1);
+    const before = shop.proxy.seen.length;
+    const call = shop.storefront.complete(cartId);
+    const devalued = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
+    await expect.poll(devalued).toBe(true);
+    await tellOf(cartId, "authorized");
+    const payments = async () => {
+      const statement = `select payment.id from payment join cart_payment_collection using (payment_collection_id)
+        where cart_id = $1 and provider_id = 'pp_bank_bank'`;
+      return (await database.query(statement, [cartId])).rowCount;
+    };
+    await expect.poll(payments).toBe(1);
+    await shop.service.command("card", "block", card.cardNumber);
+    await shop.proxy.release();
+    expect((await call).body).toMatchObject({ code: "card_blocked" });
+    await shop.service.command("card", "unblock", card.cardNumber);
+    await expectUndone(ready);
+    await shop.storefront.initiate(cartId);
+    expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
+    expect(await shop.balanceCents(card)).toBe(2500);
+  });
+
   test("and Medusa opens the cart of the order that stands: it stays that order, for the page and for the cards", async () => {
     const { card, cartId } = await readyCart();
     const { body } = await shop.storefront.complete(cartId);

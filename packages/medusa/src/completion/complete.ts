@@ -141,6 +141,8 @@ async function charge(
   if (plan.parts.length === 0) return false;
   if (remainder?.status === "pending_authorization" && !settings.allowPendingRemainder) throw settlesLater();
   const owner = `completion_${randomUUID()}`;
+  // From now on: a webhook may authorize it in another process while the cards are charged.
+  record.remainderSessionId = remainder?.id ?? null;
   await beginCharges(container, record, payment, plan, owner);
   for (const { sessionId, reference } of record.charges) {
     // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
@@ -149,7 +151,6 @@ async function charge(
     await payments.authorizePaymentSession(sessionId, {});
   }
   if (remainder && settings.allowPendingRemainder) await expectRemainder(runSql, remainder.id, record.cartId);
-  record.remainderSessionId = remainder?.id ?? null;
   if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
   if (remainder) {
     // Frozen for so long that recovery has taken a card's charge over, this process asks for nothing more.
@@ -227,6 +228,8 @@ async function authorizeRemainder(
       "More information is required for payment",
     );
   }
+  // A webhook has authorized it at this very moment, in another process. What this one tried may have canceled that.
+  if (status === "authorized" || status === "captured") throw new CheckoutError("payment_in_progress");
   if (failure !== null && !MedusaError.isMedusaError(failure)) throw failure;
   throw new MedusaError(MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR, "Payment authorization failed");
 }

@@ -74,7 +74,8 @@ async function createCollection(container: MedusaContainer, cartId: string): Pro
 
 /**
  * Says by our code why Medusa refused to complete a cart, where it didn't come as far as our hook: the cart was changed
- * after it was made ready, and its sessions don't fit any more. Called while the completion has its turn.
+ * after it was made ready, and its sessions don't fit any more; or a webhook has placed its order at the same moment, and
+ * Medusa has opened the cart again. Called while the completion has its turn.
  *
  * @returns payment_in_progress, applied_card_expired or amount_changed; null where Medusa's own words say it
  */
@@ -86,7 +87,8 @@ export async function explainRefusal(
   if (leases.wasJoined(cartId)) return null;
   try {
     const payment = await readCartPayment(container, cartId);
-    // Medusa would answer with the order: so another process has only just placed it, by a webhook.
+    if (payment.isReopened) await closeCart(container, cartId);
+    // Asked again, Medusa answers with the order.
     if (payment.isCompleted) return new CheckoutError("payment_in_progress");
     if (!payment.isEuro) return null;
     checkSessions(engine, payment, await engine.plan(payment.cart));

@@ -13,7 +13,7 @@ export interface CompletionRecord {
   charges: { sessionId: string; reference: string }[];
   /** The gift card sessions that go with it: its charges', and one whose charge could not be begun. */
   sessionIds: string[];
-  /** The remainder's session, once it may be authorized. */
+  /** The remainder's session: authorized by the completion, or by a webhook while it charged the cards. */
   remainderSessionId: string | null;
 }
 

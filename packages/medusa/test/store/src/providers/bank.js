@@ -27,10 +27,10 @@ function saidOf(data) {
   return words.at(-1)?.slice("say ".length) ?? said.get(data.session_id);
 }
 
-/** Whether a page has paid a session at the bank itself, which the shop doesn't know until it asks. */
+/** Whether the bank has taken a session's money: by a page at the bank itself, which the shop may not know yet, or captured. */
 function isPaid(data) {
   const deeds = deedsOf(data);
-  return deeds.includes("pay") && !deeds.includes("refund");
+  return ["pay", "capture", "say captured"].some((deed) => deeds.includes(deed)) && !deeds.includes("refund");
 }
 
 /** A session that was deleted is over: nothing is paid by it any more. */
