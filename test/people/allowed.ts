@@ -73,6 +73,10 @@ const list: readonly Allowed[] = [
     why: "two processes complete a cart at once, and Medusa's own lock is in memory: the plugin's turn is for carts with cards",
   },
   {
+    ...{ steps: adminSteps, status: 500, message: /unknown error/, withoutCards: true },
+    why: "a second tab starts a payment while the cart is completed, and Medusa deletes the session that the order is paid by",
+  },
+  {
     ...{ steps: adminSteps, status: 404, message: /Order id not found|such entity does not exist/ },
     why: "the admin saw an order whose completion failed then: Medusa has taken it away",
   },
@@ -81,7 +85,7 @@ const list: readonly Allowed[] = [
       steps: adminSteps,
       status: 400,
       message:
-        /already has an existing active order change|has been canceled|has already been fulfilled|All fulfillments must be canceled|Order Change could not be found|No stock reservation found|does not exist in order|Cannot cancel a completed payment collection|refund amount greater|(refund|capture|return|fulfill) more/,
+        /already has an existing active order change|has been canceled|has already been fulfilled|All fulfillments must be canceled|Order Change could not be found|No stock reservation found|does not exist in order|exceeds the reserved quantity|Cannot cancel a completed payment collection|refund amount greater|(refund|capture|return|fulfill) more/,
     },
     why: "Medusa's own admin routes say in Medusa's words what an order's state, or another admin, doesn't let them do",
   },

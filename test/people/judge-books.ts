@@ -84,12 +84,18 @@ function judgeCart(round: Round, books: Books, { id, is_completed }: Books["cart
   const orders = books.orders.filter(({ cart_id }) => cart_id === id);
   const payments = books.payments.filter(({ cart_id }) => cart_id === id);
   const [order] = orders;
+  // Medusa's own lock is in memory here, and its own routes race: only carts with cards have the plugin's turn. Of the
+  // others nobody may cancel a paid order either.
+  if (!books.tenders.some(({ cart_id }) => cart_id === id)) {
+    if (order?.is_canceled) judgeCanceled(round, order, say);
+    return;
+  }
   if (orders.length > 1) say("two orders of one cart", id, `${orders.length} orders`);
-  // Medusa's own lock is in memory here; only carts with cards have the plugin's.
-  const hadCards = books.tenders.some(({ cart_id }) => cart_id === id);
-  if (is_completed && !order && hadCards)
+  if (is_completed && !order)
     say("completed without an order", id, "the cart is completed, and there is no order");
-  if (!is_completed && order && !order.is_canceled)
+  // A webhook that loses against a page opens the cart again; recovery closes those whose order a card pays for.
+  const isCardOrder = order && books.charges.some((charge) => charge.order_id === order.id);
+  if (!is_completed && isCardOrder && !order.is_canceled)
     say("order of an open cart", id, "the cart can be completed again");
   judgeBank(books, id, payments, say);
   if (!order || order.is_canceled) judgeWhole(books, id, payments, order, say);
@@ -165,13 +171,16 @@ function judgeStanding(
 }
 
 /**
- * Whether a refund of the bank's payment met an order change that was begun at this very moment: Medusa gives the money
- * back then, and says that it failed. The plugin refuses it before, where it can see the change, and books the cards' part.
+ * Whether a refund of the bank's payment, or a cancel of the order, met an order change that was begun at this very
+ * moment: Medusa gives the money back then, and says that it failed. The plugin refuses it before, where it can see the
+ * change, and books the cards' part.
  */
 const isRefundHalfDone = ({ entries, carts }: Round, cartId: string) =>
   entries.some(
     ({ cart, step, message }) =>
-      carts[cart]?.id === cartId && step === "refund bank" && /active order change/.test(message ?? ""),
+      carts[cart]?.id === cartId &&
+      (step === "refund bank" || step === "cancel") &&
+      /active order change/.test(message ?? ""),
   );
 
 /**

@@ -45,8 +45,7 @@ export const shopperActions: Record<ShopperStep, Action> = {
     if (answer?.status === 200) noteCards(scene, answer);
     else if (!cart.cardIds.includes(id)) cart.cardIds.push(id);
   },
-  look: (scene, step) =>
-    call(scene, step, { method: "GET", path: cardsPath(scene), what: "looks at the cards" }),
+  look,
   async quantity(scene, step) {
     const { itemIds } = scene.cart;
     const id = itemIds[(step.n ?? 0) % itemIds.length];
@@ -119,6 +118,9 @@ export const shopperActions: Record<ShopperStep, Action> = {
     const { began } = scene.cart;
     began.completing.end(true);
     const answer = await call(scene, step, { path: `${cartPath(scene)}/complete`, what: "places the order" });
+    // An empty card isn't on the cart any more.
+    if (answer?.body?.code === "card_no_balance")
+      noteCards(scene, await look(scene, { ...step, do: "look" }));
     if (answer?.body?.type !== "order") return;
     began.order.end(true);
     began.answered.end(true);
@@ -129,6 +131,10 @@ export const shopperActions: Record<ShopperStep, Action> = {
 const behaviours: Readonly<Record<string, string>> = {
   ...{ webhook: "requires_more", pays: "requires_more", later: "pending_authorization" },
 };
+
+function look(scene: Scene, step: Step): Promise<Answer | undefined> {
+  return call(scene, step, { method: "GET", path: cardsPath(scene), what: "looks at the cards" });
+}
 
 function noteCards({ cart }: Scene, answer: Answer | undefined): void {
   if (!isDone(answer)) return;
