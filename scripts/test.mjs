@@ -1,4 +1,4 @@
-/** Runs every test: brings what they need, builds, then vitest, then what runs in a page, and counts. */
+/** Runs every test: brings what they need, builds, then vitest and beside it what runs in a page, and counts. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -44,13 +44,12 @@ const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
 /**
- * Runs Node to its end with its output shown as it comes.
+ * Runs Node to its end with its output shown: as it comes, or all of it at its end, where another run's comes meanwhile.
  * @param {string[]} args
- * @param {string} cwd
- * @param {AbortSignal} signal
+ * @param {{ cwd: string, signal: AbortSignal, atEnd?: boolean }} options
  * @returns {Promise<{ code: number | null, output: string }>}
  */
-async function show(args, cwd, signal) {
+async function show(args, { cwd, signal, atEnd = false }) {
   const { FORCE_COLOR: _, ...rest } = process.env;
   // Hundreds of processes load the same modules: each but the first finds them compiled.
   const env = { ...rest, NO_COLOR: "1", NODE_COMPILE_CACHE: path.join(cache, "compiled") };
@@ -60,13 +59,14 @@ async function show(args, cwd, signal) {
   let output = "";
   child.stdout.on("data", (chunk) => {
     output += chunk;
-    process.stdout.write(chunk);
+    if (!atEnd) process.stdout.write(chunk);
   });
   const code = await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
   });
   signal.removeEventListener("abort", stop);
+  if (atEnd) process.stdout.write(output);
   return { code, output };
 }
 
@@ -77,7 +77,7 @@ async function runVitest(names, signal) {
     const file = path.join(scratch, "result.json");
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
     const projects = names.map((name) => `--project=${name}`);
-    const { code } = await show([vitest, "run", ...projects, ...reporters], root, signal);
+    const { code } = await show([vitest, "run", ...projects, ...reporters], { cwd: root, signal });
     if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
     const result = JSON.parse(await readFile(file, "utf8"));
     const { numPassedTests: passed, numFailedTests: failed, numTotalTests: total } = result;
@@ -92,7 +92,7 @@ async function runVitest(names, signal) {
 async function runInPage(folder, signal) {
   const require = createRequire(import.meta.url);
   const runner = path.join(path.dirname(require.resolve("@web/test-runner")), "bin.js");
-  const { code, output } = await show([runner], path.join(root, folder), signal);
+  const { code, output } = await show([runner], { cwd: path.join(root, folder), signal, atEnd: true });
   const last = [...output.matchAll(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/g)].at(-1);
   const count = (/** @type {number} */ group) => Number(last?.[group] ?? 0);
   return { passed: count(1), failed: Math.max(count(2), code === 0 ? 0 : 1), skipped: count(3) };
@@ -122,10 +122,9 @@ await command({ help: HELP, positionals: true }, async ({ positionals, signal, s
   }
   await build([...new Set(chosen.flatMap(({ needs }) => needs))], { progress: say, signal });
   if (chosen.some(({ admin }) => admin)) await buildAdmin({ progress: say, signal });
-  const sum = await runVitest(names, signal);
-  for (const { inPage } of chosen) {
-    if (inPage === undefined || signal.aborted) continue;
-    const counts = await runInPage(inPage, signal);
+  const pages = chosen.flatMap(({ inPage }) => (inPage === undefined ? [] : [runInPage(inPage, signal)]));
+  const [sum, ...others] = await Promise.all([runVitest(names, signal), ...pages]);
+  for (const counts of others) {
     for (const key of /** @type {const} */ (["passed", "failed", "skipped"])) sum[key] += counts[key];
   }
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);

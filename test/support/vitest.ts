@@ -18,7 +18,7 @@ export function suite({
     ...(root && { root }),
     test: {
       globalSetup: [path.resolve(import.meta.dirname, "postgres-setup.ts")],
-      maxWorkers: 3,
+      maxWorkers: 4,
       testTimeout: factor * 120_000,
       hookTimeout: factor * 240_000,
       expect: { poll: { timeout: 60_000 } },
