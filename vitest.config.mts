@@ -4,8 +4,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     projects: ["packages/{client,service,checkout,widget,medusa}", "examples/events-cli", "test"],
-    // A test file boots processes of its own, and waits for them much of the time: four at once keep two cores busy.
-    maxWorkers: 4,
+    // A test file boots processes of its own, and waits for them much of the time: three at once keep two cores busy.
+    maxWorkers: 3,
     slowTestThreshold: 10_000,
   },
 });

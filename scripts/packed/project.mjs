@@ -14,8 +14,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** @typedef {{ progress?: (text: string) => void, signal?: AbortSignal | undefined }} Watched */
 
 /**
- * Makes a fresh project, installs the tarballs there by npm, type-checks a shop by `node16` and by `bundler`, and runs it
- * under each of the Nodes.
+ * Makes a fresh project, installs the tarballs there by npm, type-checks a shop by `node16` (and by `bundler`, as ES
+ * modules), and runs it under each of the Nodes.
  *
  * @param {object} options
  * @param {Kind} options.kind
@@ -39,7 +39,8 @@ export async function tryProject({ kind, tarballs, nodes, folder, withFrameworks
     node,
     ...early,
   });
-  for (const resolution of ["node16", "bundler"]) {
+  // A bundler resolves both kinds alike.
+  for (const resolution of kind === "esm" ? ["node16", "bundler"] : ["node16"]) {
     progress(`${kind}: types by ${resolution}`);
     await checkTypes({ folder, node, project: `tsconfig.${resolution}.json`, ...early });
   }

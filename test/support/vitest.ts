@@ -18,10 +18,10 @@ export function suite({
     ...(root && { root }),
     test: {
       globalSetup: [path.resolve(import.meta.dirname, "postgres-setup.ts")],
-      maxWorkers: 4,
+      maxWorkers: 3,
       testTimeout: factor * 120_000,
       hookTimeout: factor * 240_000,
-      expect: { poll: { timeout: 60_000 } },
+      expect: { poll: { timeout: 60_000, interval: 100 } },
       ...test,
     },
   });

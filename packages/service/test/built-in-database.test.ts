@@ -71,12 +71,15 @@ test("SIGTERM answers what is in flight, stops the database, and ends with 0", a
     .poll(async () => (await db.query("select count(*)::int as n from pg_locks where not granted")).rows[0].n)
     .toBe(1);
   const ended = server.stop();
+  // Without a pause: not even so does a caller keep its connection.
   await expect
-    .poll(() =>
-      call(server.url, "balance", wire).then(
-        () => "answers",
-        () => "closed",
-      ),
+    .poll(
+      () =>
+        call(server.url, "balance", wire).then(
+          () => "answers",
+          () => "closed",
+        ),
+      { interval: 1 },
     )
     .toBe("closed");
   await db.query("commit");

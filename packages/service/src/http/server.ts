@@ -96,6 +96,10 @@ function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): vo
 }
 
 async function drain(server: Server): Promise<void> {
+  // Who calls without a pause would keep its connection for ever: each further answer is the last one on it.
+  server.prependListener("request", (_request, response) => {
+    response.shouldKeepAlive = false;
+  });
   // A connection that has just been answered becomes idle only now, so look again until none is left.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const giveUp = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
