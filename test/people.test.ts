@@ -1,8 +1,8 @@
 import { expect, inject, test } from "vitest";
 import { runPeople } from "./people/run-people.js";
 
-/** Rounds that found mistakes once. `npm run people` takes its seeds from the clock. */
-const FIXED = [1, 2];
+/** A round that found mistakes once. `npm run people` takes its seeds from the clock. */
+const FIXED = [1];
 
 test("random shoppers and admins find every promise kept", async () => {
   const { rounds, carts } = await runPeople({
