@@ -9,12 +9,15 @@ const LONGEST_PAUSE_MS = 50;
 const CONFLICTS = new Set(["40001", "40P01"]);
 const UNIQUE_VIOLATION = "23505";
 
+/** The connection ended with these, or the server itself failed, or nobody knows whether it was committed. */
+const UNCERTAIN = /^(08|57P|58|XX|25P0[345]|40003)/;
+
 /**
- * Tells whether a failed statement or transaction was undone for certain. A connection that broke says nothing
- * about it: the commit may have been made.
+ * Tells whether a failed statement or transaction was undone for certain, by its code: the word for how grave it is comes
+ * in the server's language. A connection that broke says nothing about it: the commit may have been made.
  */
 export const isAborted = (error: unknown): error is pg.DatabaseError =>
-  error instanceof DatabaseError && error.severity === "ERROR";
+  error instanceof DatabaseError && error.code !== undefined && !UNCERTAIN.test(error.code);
 
 /**
  * Tells whether it failed because others worked on the same rows, so that it may well succeed now. Above READ
