@@ -114,6 +114,12 @@ export async function listFailing(
   return { jobs: rows.map(toFailing), count: Number(counted?.count) };
 }
 
+/** How many jobs of recovery fail, without the charges, which are counted by their states. */
+export async function countFailingJobs(run: RunSql): Promise<number> {
+  const [counted] = await run("select count(*) from giftcard_job where kept_at is null", []);
+  return Number(counted?.count);
+}
+
 /** One failing job, or null when there is none (any more). */
 export async function readJob(run: RunSql, kind: JobKind, id: string): Promise<FailingJob | null> {
   const statement = "select * from giftcard_job where kind = $1 and id = $2 and kept_at is null";

@@ -1,6 +1,6 @@
 import { readHealth } from "@giftcard-pay/checkout";
 import { readCancelStop } from "../../../../recovery/cancel-limit.js";
-import { listFailing } from "../../../../recovery/failing-jobs.js";
+import { countFailingJobs } from "../../../../recovery/failing-jobs.js";
 import { listRefused } from "../../../../recovery/pending-cancellations.js";
 import { adminRoute } from "../admin-route.js";
 
@@ -11,9 +11,9 @@ import { adminRoute } from "../admin-route.js";
 export const GET = adminRoute(async ({ giftcard, run }) => {
   const { client, sealer } = giftcard;
   const { environment, journal } = giftcard.engine;
-  const [health, { count: failingJobs }, { count: unpaidOrders }, cancelStop] = await Promise.all([
+  const [health, failingJobs, { count: unpaidOrders }, cancelStop] = await Promise.all([
     readHealth({ environment, client, sealer, journal }),
-    listFailing(run, { limit: 0, offset: 0 }),
+    countFailingJobs(run),
     listRefused(run, { limit: 0, offset: 0 }),
     readCancelStop(run),
   ]);
