@@ -101,6 +101,29 @@ test("frozen past its lease while the card is charged: nothing is charged or ord
   await expectUndone(ready);
 });
 
+test("frozen while the card is charged, and another process places the order: that order stays paid", async () => {
+  const { card, cartId } = await readyCart();
+  shop.proxy.set("devalue", "hold", 1);
+  const before = shop.proxy.seen.length;
+  const isCharging = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
+  let orderId = "";
+  const answer = await freeze(
+    { card, cartId },
+    () => expect.poll(isCharging).toBe(true),
+    async () => {
+      await shop.passTime(LEASE_MS);
+      await expect.poll(() => statesOf(cartId), within).toEqual(["reversed"]);
+      const { body } = await peer.storefront.complete(cartId);
+      expect(body, JSON.stringify(body)).toMatchObject({ type: "order" });
+      orderId = body.order.id;
+    },
+  );
+  expect(answer?.body?.order?.id ?? orderId).toBe(orderId);
+  expect(await ordersOf(cartId)).toEqual([{ id: orderId, status: "pending" }]);
+  expect(livingAmountsOf(await peer.storefront.order(orderId))).toEqual([50, 24.98]);
+  expect(await shop.balanceCents(card)).toBe(2500);
+});
+
 test("frozen past its lease while the remainder is authorized: the order is canceled, and the bank's hold goes", async () => {
   const ready = await readyCart({ behaviour: "slow" });
   await freeze(

@@ -43,6 +43,7 @@ export async function completeWithGiftcards(
 ): Promise<StepResponse<undefined, CompletionRecord | null>> {
   const record: CompletionRecord = {
     cartId: input.id,
+    orderId: null,
     charges: [],
     sessionIds: [],
     remainderSessionId: null,
@@ -140,6 +141,7 @@ async function charge(
   const remainder = checkSessions(engine, payment, plan);
   if (plan.parts.length === 0) return false;
   if (remainder?.status === "pending_authorization" && !settings.allowPendingRemainder) throw settlesLater();
+  record.orderId = orderId ?? null;
   const owner = `completion_${randomUUID()}`;
   // From now on: a webhook may authorize it in another process while the cards are charged.
   record.remainderSessionId = remainder?.id ?? null;

@@ -3,12 +3,15 @@ import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
 import { deleteSessions } from "../cart/sessions.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
+import { ordersOfCart } from "../medusa-tables/carts.js";
 import { readSessionPayments, type SessionPayment } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
 
 /** What a completion did, as plain data: Medusa keeps it, and `voidCompletion` takes it back. */
 export interface CompletionRecord {
   cartId: string;
+  /** The order that it placed; null in `validate`, where there is none yet. */
+  orderId: string | null;
   /** The charges that it began, each with its payment session. */
   charges: { sessionId: string; reference: string }[];
   /** The gift card sessions that go with it: its charges', and one whose charge could not be begun. */
@@ -46,14 +49,22 @@ export async function voidCompletion(
   }
 }
 
-/** The completion's sessions that go, with their payments. */
+/**
+ * The completion's sessions that go, with their payments. Where another order of the cart stands, the remainder is that
+ * order's: this completion stood still so long that another one has taken its place.
+ */
 async function readDoomed(
   container: MedusaContainer,
-  { sessionIds, remainderSessionId }: CompletionRecord,
+  { cartId, orderId, sessionIds, remainderSessionId }: CompletionRecord,
 ): Promise<SessionPayment[]> {
-  const ids = remainderSessionId === null ? sessionIds : [...sessionIds, remainderSessionId];
-  const found = await readSessionPayments(contextOf(container).runSql, ids);
-  return found.filter((one) => one.session_id !== remainderSessionId || mustGo(one));
+  const { runSql } = contextOf(container);
+  const isAlone = (await ordersOfCart(runSql, cartId)).every((id) => id === orderId);
+  const remainder = isAlone ? remainderSessionId : null;
+  const found = await readSessionPayments(
+    runSql,
+    remainder === null ? sessionIds : [...sessionIds, remainder],
+  );
+  return found.filter((one) => one.session_id !== remainder || mustGo(one));
 }
 
 /**

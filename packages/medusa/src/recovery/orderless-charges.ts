@@ -17,7 +17,7 @@ export async function voidOrderless(
   const { engine } = contextOf(container);
   await withCartLock(container, cartId, async () => {
     await engine.void(reference, { orderIsGone: true });
-    const record = { cartId, charges: [], sessionIds: [sessionId], remainderSessionId: null };
+    const record = { cartId, orderId: null, charges: [], sessionIds: [sessionId], remainderSessionId: null };
     await voidCompletion(record, { container });
   });
 }
