@@ -56,10 +56,14 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
   return { ...toCartPayment(cartId, due, sessions), isReopened };
 }
 
-/** Closes a cart whose order stands, as its completion had. */
+/** Closes a cart as the completion of its order had; where that order goes at this moment, the cart stays open. */
 export async function closeCart(container: MedusaContainer, cartId: string): Promise<void> {
-  const [now] = await contextOf(container).runSql("select now() as now", []);
-  await container.resolve(Modules.CART).updateCarts(cartId, { completed_at: now?.now } as never);
+  const { runSql } = contextOf(container);
+  const write = (completed_at: unknown) =>
+    container.resolve(Modules.CART).updateCarts(cartId, { completed_at } as never);
+  const [now] = await runSql("select now() as now", []);
+  await write(now?.now);
+  if ((await ordersOfCart(runSql, cartId)).length === 0) await write(null);
 }
 
 /**

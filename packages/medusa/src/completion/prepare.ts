@@ -88,9 +88,10 @@ export async function explainRefusal(
   try {
     const payment = await readCartPayment(container, cartId);
     if (payment.isReopened) await closeCart(container, cartId);
-    // Asked again, Medusa answers with the order.
-    if (payment.isCompleted) return new CheckoutError("payment_in_progress");
-    if (!payment.isEuro) return null;
+    // Asked again, Medusa answers with the order. A closed cart without one it refuses in its own words.
+    const isOrdered = (await ordersOfCart(contextOf(container).runSql, cartId)).length > 0;
+    if (isOrdered) return new CheckoutError("payment_in_progress");
+    if (payment.isCompleted || !payment.isEuro) return null;
     checkSessions(engine, payment, await engine.plan(payment.cart));
     return null;
   } catch (error) {
