@@ -246,6 +246,20 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
+  test("and leave a cart closed that has no order: nobody is told to ask again for ever", async () => {
+    const { card, cartId } = await readyCart();
+    await database.query("update cart set completed_at = now() where id = $1", [cartId]);
+    await database.query(
+      `update payment_session set deleted_at = now() where payment_collection_id =
+         (select payment_collection_id from cart_payment_collection where cart_id = $1)`,
+      [cartId],
+    );
+    const { status, body } = await shop.storefront.complete(cartId);
+    expect(status).toBe(400);
+    expect(body.code).not.toBe("payment_in_progress");
+    expect(await shop.balanceCents(card)).toBe(7500);
+  });
+
   test("one removes the card while the other charges it: ordered and charged, or neither", async () => {
     for (const wait of [0, 30, 120]) {
       const { card, cartId } = await readyCart();
