@@ -1,8 +1,11 @@
 import { expect, inject, test } from "vitest";
 import { runPeople } from "./people/run-people.js";
 
-/** A round that found mistakes once. `npm run people` takes its seeds from the clock. */
-const FIXED = [1];
+/**
+ * A round of many kinds of steps, without webhooks: those meet pages in Medusa itself, differently each time. `npm run people`
+ * takes its seeds from the clock.
+ */
+const FIXED = [10];
 
 test("random shoppers and admins find every promise kept", async () => {
   const { rounds, carts } = await runPeople({
