@@ -12,7 +12,8 @@ import { tryProject } from "./packed/project.mjs";
 const versions = { oldest: "20.19.0", oldest22: "22.12.0", newest: "26" };
 
 const HELP = `Packs the packages, installs them by npm into fresh projects outside of this repository, type-checks them there
-by node16 and, as ES modules, by bundler, and runs a purchase: in ES modules, in CommonJS, and in a Medusa store, where Jest runs too.
+by node16 and, as ES modules, by bundler, and runs a purchase: in ES modules, in CommonJS, and in a Medusa store, where
+Jest runs too.
 
   npm run packed                         on Node ${Object.values(versions).join(", ")}
   npm run packed -- --node oldest        on one of: ${Object.keys(versions).join(", ")}, current, or a version such as 24.1.0
