@@ -180,6 +180,23 @@ const cases: Record<string, Case> = {
     ask: () => charged.findClosed(scan),
     answer: (f) => [f.cartId],
   },
+  findOrderlessPayments: {
+    given: (f) => [
+      `update giftcard_charge set state = 'refused' where order_id = '${f.orderId}'`,
+      `update payment set updated_at = now() - interval '1 hour' where id in ('${f.giftPaymentId}', '${f.bankPaymentId}')`,
+      `update payment set canceled_at = now() where id = '${f.giftPaymentId}'`,
+      `update order_cart set deleted_at = now() where cart_id = '${f.cartId}'`,
+    ],
+    ask: () => charged.findOrderlessPayments(scan),
+    answer: (f) => [{ paymentId: f.bankPaymentId, sessionId: f.bankSessionId, cartId: f.cartId }],
+  },
+  isOrderless: {
+    ask: async (f) => [
+      await charged.isOrderless(run, f.cartId),
+      await charged.isOrderless(run, f.readyCartId),
+    ],
+    answer: () => [false, true],
+  },
   findUnnoted: {
     given: (f) => [`delete from giftcard_order where order_id = '${f.orderId}'`],
     ask: () => charged.findUnnoted(scan),
@@ -229,9 +246,8 @@ const cases: Record<string, Case> = {
     ask: (f) => payments.readSessionPayments(run, [f.bankSessionId]),
     answer: (f) => [
       {
-        session_id: f.bankSessionId,
-        status: "authorized",
-        ...{ provider_id: "pp_bank_bank", payment_id: f.bankPaymentId, captured_at: null, canceled_at: null },
+        ...{ id: f.bankSessionId, provider_id: "pp_bank_bank", status: "authorized" },
+        payment: { id: f.bankPaymentId, isCaptured: false, isOver: false },
       },
     ],
   },

@@ -27,7 +27,7 @@ export interface CartPayment {
   readonly giftSessions: readonly SessionView[];
   /** Sessions of other methods that can still be authorized, or are. */
   readonly otherSessions: readonly SessionView[];
-  /** Sessions that can't be paid by any more; Medusa would take one whose payment was canceled for paid. */
+  /** Sessions that can't be paid by any more; Medusa would take one whose payment was canceled or refunded for paid. */
   readonly deadSessions: readonly SessionView[];
 }
 
@@ -92,8 +92,7 @@ function toCartPayment(
   { collectionId, sessions }: CartSessions,
 ): CartPayment {
   const { rawTotal, currency, isCompleted } = due;
-  const isDead = ({ status, payment }: SessionView) =>
-    Boolean(payment?.canceled_at) || !processable.includes(status);
+  const isDead = ({ status, payment }: SessionView) => payment?.isOver || !processable.includes(status);
   return {
     cart: { id, totalCents: toCents(rawTotal), currency },
     rawTotal,

@@ -16,7 +16,7 @@ import {
   validatePaymentProviderInRegionStep,
 } from "@medusajs/medusa/core-flows";
 import { toMedusaError } from "../errors.js";
-import type { SessionView } from "../medusa-tables/carts.js";
+import type { SessionPayment } from "../medusa-tables/payments.js";
 import { deleteSessions } from "./sessions.js";
 
 export interface RemainderSessionInput {
@@ -29,7 +29,7 @@ export interface RemainderSessionInput {
   /** What the session says of the cards that pay beside it. */
   metadata: Record<string, string>;
   /** The sessions that this one takes the place of. */
-  stale_sessions: Pick<SessionView, "id" | "provider_id">[];
+  stale_sessions: readonly SessionPayment[];
 }
 
 const deleteSessionsStep = createStep(

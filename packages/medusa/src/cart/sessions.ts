@@ -1,12 +1,16 @@
-import { CheckoutError, type PaymentPlan } from "@giftcard-pay/checkout";
+import { CheckoutError, orderedStates, type PaymentPlan } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
 import { fromCents, lessCents } from "../amount.js";
+import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import type { SessionView } from "../medusa-tables/carts.js";
+import type { SessionPayment } from "../medusa-tables/payments.js";
 import { LAST_FOUR, PROVIDER_ID } from "../names.js";
 import type { CartPayment } from "./cart-payment.js";
 import { isForRemainder, planMetadata } from "./session-plan.js";
+
+const isGift = ({ provider_id }: SessionPayment) => provider_id === PROVIDER_ID;
 
 /**
  * Deletes sessions at their providers and here, those of other methods first: only they can refuse.
@@ -15,20 +19,46 @@ import { isForRemainder, planMetadata } from "./session-plan.js";
  */
 export async function deleteSessions(
   container: MedusaContainer,
-  sessions: readonly Pick<SessionView, "id" | "provider_id">[],
+  sessions: readonly SessionPayment[],
 ): Promise<void> {
-  const isGift = ({ provider_id }: { provider_id: string }) => provider_id === PROVIDER_ID;
-  const ordered = [...sessions.filter((s) => !isGift(s)), ...sessions.filter(isGift)];
-  for (const { id } of ordered) {
-    await container
-      .resolve(Modules.PAYMENT)
-      .deletePaymentSession(id)
-      .catch((error: unknown) => {
-        const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
-        logger.warn(`giftcard: the payment session ${id} can't be deleted: ${nameOf(error)}`);
-        throw new CheckoutError("payment_in_progress");
-      });
+  for (const session of [...sessions.filter((s) => !isGift(s)), ...sessions.filter(isGift)]) {
+    await deleteSession(container, session).catch((error: unknown) => {
+      const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+      logger.warn(`giftcard: the payment session ${session.id} can't be deleted: ${nameOf(error)}`);
+      throw new CheckoutError("payment_in_progress");
+    });
   }
+}
+
+/** Medusa's payment module has these for each of its models, and lists them in no type. */
+interface SoftDeletes {
+  softDeletePayments(ids: string[]): Promise<unknown>;
+  softDeletePaymentSessions(ids: string[]): Promise<unknown>;
+}
+
+/**
+ * Deletes a session, and cancels its payment first: it would be taken for paid by the next completion, or be held beside
+ * the next one. A payment that is over is nothing that its provider could still delete.
+ *
+ * @throws what the provider fails with, or where the payment is captured
+ */
+export async function deleteSession(container: MedusaContainer, session: SessionPayment): Promise<void> {
+  const { id, status, payment } = session;
+  const payments = container.resolve(Modules.PAYMENT);
+  if (!payment) return status === null ? undefined : payments.deletePaymentSession(id);
+  if (payment.isCaptured || (isGift(session) && (await isOrdered(container, id))))
+    throw new CheckoutError("payment_in_progress");
+  if (!payment.isOver) await payments.cancelPayment(payment.id);
+  const softDeletes = payments as unknown as SoftDeletes;
+  if (status !== null) await softDeletes.softDeletePaymentSessions([id]);
+  // Its charge stands in the journal. In the order's list of payments somebody would refund the wrong one.
+  if (isGift(session)) await softDeletes.softDeletePayments([payment.id]);
+}
+
+/** Whether the session's charge belongs to an order. */
+async function isOrdered(container: MedusaContainer, sessionId: string): Promise<boolean> {
+  const charge = await contextOf(container).engine.journal.chargeByExternalId(sessionId);
+  return charge !== null && orderedStates.includes(charge.state);
 }
 
 /**

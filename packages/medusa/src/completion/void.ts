@@ -1,11 +1,10 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
-import { deleteSessions } from "../cart/sessions.js";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { deleteSession } from "../cart/sessions.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import { ordersOfCart } from "../medusa-tables/carts.js";
 import { readSessionPayments, type SessionPayment } from "../medusa-tables/payments.js";
-import { PROVIDER_ID } from "../names.js";
 
 /** What a completion did, as plain data: Medusa keeps it, and `voidCompletion` takes it back. */
 export interface CompletionRecord {
@@ -45,7 +44,7 @@ export async function voidCompletion(
     doomed = await readDoomed(container, record);
   });
   for (const one of doomed) {
-    await tryTo(`voiding the payment session ${one.session_id}`, () => voidPayment(container, one));
+    await tryTo(`voiding the payment session ${one.id}`, () => deleteSession(container, one));
   }
 }
 
@@ -64,30 +63,13 @@ async function readDoomed(
     runSql,
     remainder === null ? sessionIds : [...sessionIds, remainder],
   );
-  return found.filter((one) => one.session_id !== remainder || mustGo(one));
+  return found.filter((one) => one.id !== remainder || mustGo(one));
 }
 
 /**
  * Whether the remainder's session goes with the cards. One that asks the shopper for more stays, for the next try. One
  * that is captured stays too: Medusa itself refunds it, and needs its session for that.
  */
-function mustGo({ payment_id, captured_at, status }: SessionPayment): boolean {
-  return payment_id === null ? status === "pending_authorization" : captured_at === null;
-}
-
-/** Cancels the session's payment, and deletes the session: it would be taken for paid by the next completion. */
-async function voidPayment(container: MedusaContainer, payment: SessionPayment): Promise<void> {
-  const { session_id, provider_id, status, payment_id, canceled_at } = payment;
-  const payments = container.resolve(Modules.PAYMENT);
-  if (payment_id !== null && canceled_at === null) await payments.cancelPayment(payment_id);
-  if (status !== null) await deleteSessions(container, [{ id: session_id, provider_id }]);
-  // Its charge stands in the journal. In the order's list of payments somebody would refund the wrong one.
-  if (payment_id !== null && provider_id === PROVIDER_ID) await softDelete(payments, payment_id);
-}
-
-/** Medusa's payment module has this for each of its models, and lists it in no type. */
-function softDelete(payments: object, paymentId: string): Promise<unknown> {
-  return (payments as { softDeletePayments(ids: string[]): Promise<unknown> }).softDeletePayments([
-    paymentId,
-  ]);
+function mustGo({ payment, status }: SessionPayment): boolean {
+  return payment === null ? status === "pending_authorization" : !payment.isCaptured;
 }

@@ -2,15 +2,13 @@ import type { RunSql } from "@giftcard-pay/checkout";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { toCents } from "../amount.js";
 import { PLAN, PROVIDER_ID } from "../names.js";
+import { PAYMENT_VIEW, type PaymentView, type SessionPayment } from "./payments.js";
 
 /** A payment session of the cart's collection, as far as the flow looks at it. */
-export interface SessionView {
-  readonly id: string;
-  readonly provider_id: string;
+export interface SessionView extends SessionPayment {
   readonly status: string;
   readonly amountCents: number;
   readonly metadata: Record<string, unknown> | null;
-  readonly payment: { id: string; captured_at: string | null; canceled_at: string | null } | null;
 }
 
 /** The sessions of a cart's payment collection; without a collection there are none. */
@@ -41,9 +39,7 @@ interface SessionRow {
   status: string;
   raw_amount: BigNumberInput;
   metadata: Record<string, unknown> | null;
-  payment_id: string | null;
-  captured_at: string | null;
-  canceled_at: string | null;
+  payment: PaymentView | null;
 }
 
 /** Statuses of a session that can still be authorized, or is. */
@@ -53,12 +49,12 @@ export const processable = ["pending", "requires_more", "authorized", "captured"
  * The cart's payment sessions, oldest first, in one statement: Medusa's query asks four modules one after the other, and
  * a completion waits for it.
  *
- * Reads cart_payment_collection, payment_collection, payment_session and payment.
+ * Reads cart_payment_collection, payment_collection, payment_session, payment, capture and refund.
  */
 export async function readCartSessions(run: RunSql, cartId: string): Promise<CartSessions> {
   const rows = (await run(
     `select c.id as collection_id, s.id, s.provider_id, s.status, s.raw_amount, s.metadata,
-       p.id as payment_id, p.captured_at, p.canceled_at
+       ${PAYMENT_VIEW} as payment
      from cart_payment_collection l
      join payment_collection c on c.id = l.payment_collection_id and c.deleted_at is null
      left join payment_session s on s.payment_collection_id = c.id and s.deleted_at is null
@@ -70,22 +66,21 @@ export async function readCartSessions(run: RunSql, cartId: string): Promise<Car
 }
 
 function toSessions(row: SessionRow): SessionView[] {
-  const { id, provider_id, status, metadata, raw_amount, payment_id, captured_at, canceled_at } = row;
+  const { id, provider_id, status, metadata, raw_amount, payment } = row;
   if (id === null) return [];
-  const payment = payment_id === null ? null : { id: payment_id, captured_at, canceled_at };
   return [{ id, provider_id, status, metadata, amountCents: toCents(raw_amount), payment }];
 }
 
 /**
  * How gift cards concern a cart, in one statement.
  *
- * Reads cart, order_cart, cart_payment_collection, payment_session and payment, beside the cart's tenders.
+ * Reads cart, order_cart, cart_payment_collection, payment_session, payment, capture and refund, beside the cart's tenders.
  */
 export async function readStanding(run: RunSql, cartId: string): Promise<CartStanding> {
   const [row] = await run(
     `with tender as (select state from giftcard_tender where cart_id = $1),
      session as (
-       select s.provider_id, s.status, s.metadata ? '${PLAN}' as is_remainder, p.canceled_at
+       select s.provider_id, s.status, s.metadata ? '${PLAN}' as is_remainder, ${PAYMENT_VIEW} as payment
        from cart_payment_collection l
        join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
        left join payment p on p.payment_session_id = s.id and p.deleted_at is null
@@ -96,7 +91,7 @@ export async function readStanding(run: RunSql, cartId: string): Promise<CartSta
          and exists (select 1 from cart where id = $1 and completed_at is null and deleted_at is null)
          and not exists (select 1 from order_cart where cart_id = $1 and deleted_at is null)
          and (select count(*) = 1 and bool_and(
-           provider_id <> $2 and status = any($3::text[]) and is_remainder and canceled_at is null
+           provider_id <> $2 and status = any($3::text[]) and is_remainder and (payment is null or payment ->> 'isOver' = 'false')
          ) from session) as is_ready`,
     [cartId, PROVIDER_ID, processable],
   );

@@ -1,4 +1,10 @@
-import { orderedStates, settledStates, sqlInterval } from "@giftcard-pay/checkout";
+import {
+  chargedStates,
+  orderedStates,
+  type RunSql,
+  settledStates,
+  sqlInterval,
+} from "@giftcard-pay/checkout";
 import { PAYMENT_STANDING } from "./payments.js";
 import { type PlacedCart, toPlacedCart } from "./placed-cart.js";
 import { SCANNED, type Scan } from "./scan.js";
@@ -107,6 +113,63 @@ export async function findClosed({ run, after, orderId, leaseMs }: Scan): Promis
     [after, orderId, leaseMs],
   );
   return rows.map((row) => String(row.cart_id));
+}
+
+/** A payment of a cart that never became an order. */
+export interface OrderlessPayment {
+  readonly paymentId: string;
+  readonly sessionId: string;
+  readonly cartId: string;
+}
+
+/** There is no order, and no charge that one is being placed with. */
+const hasNoOrder = (cartId: string) =>
+  `(select count(*) from order_cart where cart_id = ${cartId} and deleted_at is null) = 0
+   and (select count(*) from giftcard_charge other where other.cart_id = ${cartId}
+     and other.state in (${stateList(["intent", "sent", ...chargedStates])})) = 0`;
+
+/**
+ * Payments that hold or took money for a cart without an order: where a webhook waited for its bank while a card was
+ * refused, Medusa writes the bank's payment down when the completion is voided already. A payment that couldn't be
+ * canceled then is one too.
+ *
+ * Reads cart_payment_collection, payment, capture, refund and order_cart, beside the carts' leases and charges.
+ */
+export async function findOrderlessPayments({
+  run,
+  after,
+  orderId,
+  leaseMs,
+}: Scan): Promise<OrderlessPayment[]> {
+  const rows = await run(
+    `with ${SCANNED} select distinct p.id as payment_id, p.payment_session_id, charge.cart_id from scanned charge
+     cross join lateral (select payment_collection_id as id from cart_payment_collection
+       where cart_id = charge.cart_id and deleted_at is null offset 0) collection
+     cross join lateral (select id, payment_session_id, canceled_at from payment
+       where payment_collection_id = collection.id and deleted_at is null and canceled_at is null
+         and updated_at < now() - ${sqlInterval("$3")} offset 0) p
+     cross join lateral (${PAYMENT_STANDING} offset 0) standing
+     where (standing.captured_left is null or standing.captured_left::numeric > 0)
+       and ${hasNoOrder("charge.cart_id")}
+       and (select count(*) from giftcard_cart_lease where cart_id = charge.cart_id and until > now()) = 0
+     order by p.id`,
+    [after, orderId, leaseMs],
+  );
+  return rows.map((row) => ({
+    paymentId: String(row.payment_id),
+    sessionId: String(row.payment_session_id),
+    cartId: String(row.cart_id),
+  }));
+}
+
+/**
+ * Whether the cart's payments are still nobody's.
+ *
+ * Reads order_cart, beside the cart's charges.
+ */
+export async function isOrderless(run: RunSql, cartId: string): Promise<boolean> {
+  const [row] = await run(`select ${hasNoOrder("$1")} as is_orderless`, [cartId]);
+  return row?.is_orderless === true;
 }
 
 /**

@@ -1,15 +1,22 @@
 import type { PaymentQuery, RunSql, ShopPayment } from "@giftcard-pay/checkout";
 import { PROVIDER_ID } from "../names.js";
 
+/** A payment, as far as it decides what may become of its session. */
+export interface PaymentView {
+  readonly id: string;
+  /** Some of it is captured and not refunded. */
+  readonly isCaptured: boolean;
+  /** Canceled, or all that was captured is refunded: it pays nothing any more. */
+  readonly isOver: boolean;
+}
+
 /** A payment session and its payment, as far as they are still there. */
 export interface SessionPayment {
-  readonly session_id: string;
+  readonly id: string;
   readonly provider_id: string;
   /** null where the session is gone: another process may have deleted it while its payment was made. */
   readonly status: string | null;
-  readonly payment_id: string | null;
-  readonly captured_at: Date | null;
-  readonly canceled_at: Date | null;
+  readonly payment: PaymentView | null;
 }
 
 /** What Medusa thinks of a payment. */
@@ -27,6 +34,11 @@ const sumOf = (table: string) =>
 export const PAYMENT_STANDING = `select p.canceled_at is not null as is_canceled,
   (select count(*) from refund where payment_id = p.id and deleted_at is null) > 0 as is_refunded,
   (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text as captured_left`;
+
+/** The payment `p` as a `PaymentView`, or null where there is none. */
+export const PAYMENT_VIEW = `case when p.id is not null then (select json_build_object('id', p.id,
+  'isCaptured', coalesce(captured_left::numeric > 0, false),
+  'isOver', is_canceled or coalesce(captured_left::numeric <= 0, false)) from (${PAYMENT_STANDING}) standing) end`;
 
 /**
  * What Medusa thinks of a payment, or null where there is none.
@@ -62,15 +74,14 @@ export async function readPaymentAmount(run: RunSql, sessionId: string): Promise
 /**
  * These sessions with their payments. Of a session that isn't there any more, its payment may be.
  *
- * Reads payment_session and payment.
+ * Reads payment_session, payment, capture and refund.
  */
 export async function readSessionPayments(
   run: RunSql,
   sessionIds: readonly string[],
 ): Promise<SessionPayment[]> {
   const rows = await run(
-    `select wanted.id as session_id, s.status, coalesce(p.provider_id, s.provider_id) as provider_id,
-       p.id as payment_id, p.captured_at, p.canceled_at
+    `select wanted.id, s.status, coalesce(p.provider_id, s.provider_id) as provider_id, ${PAYMENT_VIEW} as payment
      from unnest($1::text[]) wanted (id)
      left join payment_session s on s.id = wanted.id and s.deleted_at is null
      left join payment p on p.payment_session_id = wanted.id and p.deleted_at is null`,

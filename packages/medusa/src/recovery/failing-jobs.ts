@@ -4,13 +4,14 @@ import { FAILING_CHARGES } from "../journal-tables/charges.js";
 
 /**
  * What recovery does, by kind: it notes orders as paid, cancels orders that nobody paid, reverses what a canceled or
- * deleted order holds, writes captures and refunds into their order, closes carts that look open, opens those that look
- * ordered, and scans for all of this.
+ * deleted order holds, releases payments of carts without an order, writes captures and refunds into their order, closes
+ * carts that look open, opens those that look ordered, and scans for all of this.
  */
 export const jobKinds = [
   "note_paid",
   "cancel_order",
   "reverse",
+  "release_payment",
   "record_payment",
   "close_cart",
   "open_cart",

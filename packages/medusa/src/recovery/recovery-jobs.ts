@@ -6,6 +6,7 @@ import {
   findChargedCanceled,
   findClosed,
   findOrderless,
+  findOrderlessPayments,
   findReopened,
   findUnnoted,
 } from "../medusa-tables/charged-orders.js";
@@ -21,6 +22,7 @@ import type { CancelBudget } from "./cancel-limit.js";
 import { reverseCanceled } from "./canceled-orders.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
 import { voidOrderless } from "./orderless-charges.js";
+import { releaseOrderless } from "./orderless-payments.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { openCart } from "./reopened-carts.js";
 import { endUnpaidOrder } from "./unpaid-orders.js";
@@ -84,6 +86,16 @@ export const recoveryJobs: readonly RecoveryJob[] = [
         (await findOrderless(scan)).map((charge) => ({
           ...{ kind: "reverse", id: charge.reference, orderId: charge.orderId },
           end: (container) => voidOrderless(container, charge),
+        })),
+    ],
+  },
+  {
+    kind: "release_payment",
+    finders: [
+      async (scan) =>
+        (await findOrderlessPayments(scan)).map((payment) => ({
+          ...{ kind: "release_payment", id: payment.paymentId, orderId: null },
+          end: (container) => releaseOrderless(container, payment),
         })),
     ],
   },

@@ -32,8 +32,8 @@ export interface Recovery {
 
 /**
  * Ends what crashes and lost answers left behind: charges whose completion died, reversals that are owed, orders that
- * were placed and never paid, or canceled or deleted and not reversed, remainders that didn't settle in time, and
- * captures and refunds that were begun. Safe to run at any time and in several processes at once. What fails stops
+ * were placed and never paid, or canceled or deleted and not reversed, remainders that didn't settle in time, payments of
+ * carts without an order, and captures and refunds that were begun. Safe to run at any time and in several processes at once. What fails stops
  * nothing else: it is written down with why, shown to people, and tried again.
  *
  * @throws when Medusa's database can't be used

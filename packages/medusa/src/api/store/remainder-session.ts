@@ -68,9 +68,7 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
       data: bodyOf(req).data,
       amount: lessCents(payment.rawTotal, plan.coveredCents),
       metadata: planMetadata(plan),
-      stale_sessions: [...payment.otherSessions, ...payment.giftSessions, ...payment.deadSessions].map(
-        ({ id, provider_id }) => ({ id, provider_id }),
-      ),
+      stale_sessions: [...payment.otherSessions, ...payment.giftSessions, ...payment.deadSessions],
     },
   });
   return true;

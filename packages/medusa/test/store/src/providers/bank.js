@@ -36,10 +36,11 @@ function isPaid(data) {
 /** A session that was deleted is over: nothing is paid by it any more. */
 const isGone = (data) => deedsOf(data).includes("delete");
 
-/** What is paid can only be refunded. */
+/** What was paid can only be refunded, and is nothing to cancel or delete after that. */
 function refusePaid(data) {
   const isEarly = data.early && data.state === "open";
-  if (isEarly || isPaid(data)) throw new Error("The bank has this payment's money already.");
+  if (isEarly || data.state === "captured" || data.state === "refunded" || isPaid(data))
+    throw new Error("The bank has this payment's money already.");
 }
 
 /** The last thing that was done with a session, of those that end it or take its money. */
