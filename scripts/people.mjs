@@ -17,6 +17,7 @@ const HELP = `Random shoppers and admins at the same moment, on a real Medusa, a
   --workers <n>     worlds side by side, each with two Medusas (default 2)
   --scenario <json> plays this scenario
   --pending         shops that take payments which settle later beside cards (\`allowPendingRemainder\`)
+  --shared-lock     Medusa's own lock is one for both processes (\`locking-postgres\`); by default each has its own
   --shrink <n>      how often a violated round is played again to make it shorter (default 40; 0: not at all)
   --json            one JSON value as result, progress on the other output
 
@@ -55,6 +56,7 @@ const text = /** @type {const} */ ({ type: "string" });
 const options = /** @type {const} */ ({
   json: { type: "boolean" },
   pending: { type: "boolean" },
+  "shared-lock": { type: "boolean" },
   ...{ seed: text, rounds: text, minutes: text, carts: text, workers: text },
   ...{ replay: text, scenario: text, shrink: text },
 });
@@ -75,7 +77,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     say(`\nseed ${result.seed}\n${result.story}\n  again: npm run people -- --replay ${file}\n`);
   };
   const result = await runPeople({
-    ...{ seed, say, signal, allowsPending: values.pending ?? false },
+    ...{ seed, say, signal, allowsPending: values.pending, sharesLock: values["shared-lock"] },
     ...numberOf(values.rounds, "rounds"),
     ...numberOf(values.minutes, "minutes"),
     ...numberOf(values.carts, "carts"),

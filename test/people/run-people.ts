@@ -7,9 +7,9 @@ import type { Round } from "./round.js";
 import type { Scenario } from "./scenario.js";
 import { settle, type Verdict } from "./settle.js";
 import { shrink } from "./shrink.js";
-import { openStage, type Stage } from "./stage.js";
+import { openStage, type Stage, type StageOptions } from "./stage.js";
 
-export interface PeopleOptions {
+export interface PeopleOptions extends StageOptions {
   /** The first round's seed; each further round takes the next. */
   readonly seed: number;
   /** Seeds of single rounds, played before those. */
@@ -22,8 +22,6 @@ export interface PeopleOptions {
   readonly workers?: number;
   /** Plays this in place of what a seed makes. */
   readonly scenario?: Scenario;
-  /** Whether the shops take payments that settle later beside cards. */
-  readonly allowsPending?: boolean;
   /** How often a violated round is played again to make it shorter. Default 40. */
   readonly shrinkTries?: number;
   /** A PostgreSQL server to use; one is started when left out. */
@@ -92,7 +90,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
     options.onRound?.(result, { carts });
   };
   const work = async () => {
-    const stage = await openStage(postgresUrl, options.allowsPending);
+    const stage = await openStage(postgresUrl, options);
     playingSince ||= performance.now();
     /** The round before becomes quiet while the next one is played. */
     let settling: Promise<Settled> | undefined;

@@ -9,6 +9,14 @@ const options = { timeoutMs: 4000, leaseMs: LEASE_MS };
 /** How long a bank may take that settles later, in a shop that allows it. */
 export const PENDING_LIFE_MS = 8000;
 
+/** How a stage's shop is set up. */
+export interface StageOptions {
+  /** Whether the shop takes payments that settle later beside cards. */
+  readonly allowsPending?: boolean | undefined;
+  /** Whether the shop's processes share Medusa's own lock. */
+  readonly sharesLock?: boolean | undefined;
+}
+
 /** A world with two Medusas on one database, and what shoppers want of it. */
 export interface Stage {
   readonly world: World;
@@ -28,9 +36,12 @@ export interface Stage {
 }
 
 /** Starts a stage on a PostgreSQL server. */
-export async function openStage(postgresUrl: string, allowsPending = false): Promise<Stage> {
+export async function openStage(
+  postgresUrl: string,
+  { allowsPending = false, sharesLock = false }: StageOptions,
+): Promise<Stage> {
   const pending = { allowPendingRemainder: true, pendingRemainderLifeMs: PENDING_LIFE_MS };
-  const world = await openWorld(postgresUrl, { ...options, ...(allowsPending && pending) });
+  const world = await openWorld(postgresUrl, { ...options, ...(allowsPending && pending) }, { sharesLock });
   try {
     const { storefront, market } = world;
     const second = await world.secondStorefront();

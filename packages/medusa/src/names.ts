@@ -12,3 +12,6 @@ export const PLAN = "giftcard_plan";
  * only code of this process gives: none of Medusa's routes passes one on.
  */
 export const LAST_FOUR = "giftcard_last_four";
+
+/** What the runs of recovery that cancel orders wait for each other by, as Medusa's lock. */
+export const RECOVERY_LOCK = "giftcard_recovery";

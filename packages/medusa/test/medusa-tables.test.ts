@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as carts from "../src/medusa-tables/carts.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
+import * as locks from "../src/medusa-tables/locks.js";
 import * as orderPayment from "../src/medusa-tables/order-payment.js";
 import * as orders from "../src/medusa-tables/orders.js";
 import * as payments from "../src/medusa-tables/payments.js";
@@ -196,6 +197,18 @@ const cases: Record<string, Case> = {
       await charged.isOrderless(run, f.readyCartId),
     ],
     answer: () => [false, true],
+  },
+  endExpiredLocks: {
+    given: (f) => [
+      `create table locking (id text primary key, owner_id text, expiration timestamptz)`,
+      `insert into locking (id, expiration) values ('${f.cartId}', now() - interval '1 second'), ('${f.readyCartId}', now()),
+         ('giftcard_recovery', now() - interval '1 second'), ('cart_other', now() - interval '1 second')`,
+    ],
+    ask: async () => {
+      await locks.endExpiredLocks(run);
+      return run("select id from locking order by id", []);
+    },
+    answer: (f) => [{ id: "cart_other" }, { id: f.readyCartId }].sort((a, b) => (a.id < b.id ? -1 : 1)),
   },
   findUnnoted: {
     given: (f) => [`delete from giftcard_order where order_id = '${f.orderId}'`],

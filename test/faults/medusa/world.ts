@@ -7,6 +7,7 @@ import { createStorefront, type Storefront } from "../../../packages/medusa/test
 import {
   createStoreDatabase,
   type MedusaStore,
+  migrateStore,
   startMedusaStore,
 } from "../../../scripts/shops/medusa-store.mjs";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.js";
@@ -45,10 +46,14 @@ export interface PluginOptions {
   readonly pendingRemainderLifeMs?: number;
 }
 
-/** Starts a world on a PostgreSQL server. */
+/**
+ * Starts a world on a PostgreSQL server.
+ * @param locks `sharesLock`: Medusa's own lock is one for all processes
+ */
 export async function openWorld(
   postgresUrl: string,
   options: PluginOptions = { timeoutMs: TIMEOUT_MS, leaseMs: LEASE_MS },
+  { sharesLock = false } = {},
 ): Promise<World> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-faults-"));
   const closers: Closers = [() => fs.rmSync(folder, { recursive: true, force: true })];
@@ -58,8 +63,10 @@ export async function openWorld(
   try {
     const giftcards = await openGiftcardSide(postgresUrl, folder, closers);
     const shopUrl = await createStoreDatabase(postgresUrl);
+    const env: Record<string, string> = sharesLock ? { TEST_SHARED_LOCK: "yes" } : {};
+    if (sharesLock) await migrateStore({ databaseUrl: shopUrl, appDir, env });
     const bank = openBank(path.join(folder, "bank.jsonl"));
-    const processes = await startProcesses({ shopUrl, giftcards, bank, options }, closers);
+    const processes = await startProcesses({ shopUrl, giftcards, bank, options, env }, closers);
     const shopBooks = openBooks(shopUrl, closers);
     await processes.storefront.enableProviders();
     const market = await openMarket(processes.storefront);
@@ -75,15 +82,15 @@ type Processes = Pick<World, "database" | "storefront" | "secondStorefront" | "l
 
 /** Starts Medusa and the network to its database; each can die and come back. */
 async function startProcesses(
-  settings: { shopUrl: string; giftcards: GiftcardSide; bank: Bank; options: PluginOptions },
+  settings: { shopUrl: string; giftcards: GiftcardSide; bank: Bank } & Pick<ShopSettings, "options" | "env">,
   closers: Closers,
 ): Promise<Processes> {
-  const { shopUrl, giftcards, bank, options } = settings;
+  const { shopUrl, giftcards, bank, options, env } = settings;
   const { proxy, company } = giftcards;
   const database = await startDatabaseProxy(shopUrl);
   closers.push(() => database.stop());
   const startMedusa = (databaseUrl = database.url) =>
-    startShop({ databaseUrl, proxyUrl: proxy.url, company, bookFile: bank.file, options });
+    startShop({ databaseUrl, proxyUrl: proxy.url, company, bookFile: bank.file, options, env });
   let medusa: MedusaStore | undefined = await startMedusa();
   closers.push(() => medusa?.kill());
   let second: MedusaStore | undefined;
@@ -114,20 +121,24 @@ async function startProcesses(
   };
 }
 
-function startShop(settings: {
-  databaseUrl: string;
-  proxyUrl: string;
-  company: TestCompany;
-  bookFile: string;
-  options: PluginOptions;
-}): Promise<MedusaStore> {
-  const { databaseUrl, proxyUrl, company, bookFile, options } = settings;
+interface ShopSettings {
+  readonly databaseUrl: string;
+  readonly proxyUrl: string;
+  readonly company: TestCompany;
+  readonly bookFile: string;
+  readonly options: PluginOptions;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function startShop(settings: ShopSettings): Promise<MedusaStore> {
+  const { databaseUrl, proxyUrl, company, bookFile, options, env } = settings;
   return startMedusaStore({
     ...{ appDir, databaseUrl },
     giftcard: { baseUrl: proxyUrl, apiKey: company.apiKey, companyId: company.companyId },
     env: {
       TEST_GIFTCARD_OPTIONS: JSON.stringify(options),
       TEST_BANK_BOOK: bookFile,
+      ...env,
     },
   });
 }

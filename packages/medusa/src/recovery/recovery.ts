@@ -5,8 +5,10 @@ import { withCartLock } from "../cart/cart-turn.js";
 import { paidOrderOf } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import { takeScanPage } from "../journal-tables/scan-pages.js";
+import { endExpiredLocks } from "../medusa-tables/locks.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { forgetRemainders } from "../medusa-tables/unpaid-orders.js";
+import { RECOVERY_LOCK } from "../names.js";
 import type { CancelBudget } from "./cancel-limit.js";
 import {
   type FailingJob,
@@ -46,6 +48,7 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
     failed.push(key);
     await tellFailure(container, key, error);
   };
+  await endExpiredLocks(run);
   const charges = await recoverCharges(container, fail);
   const scan: Scan = {
     run,
@@ -76,7 +79,7 @@ async function inTurn(container: MedusaContainer, cancelAll: () => Promise<void>
     hasBegun = true;
     return cancelAll();
   };
-  await withCartLock(container, "recovery", begin).catch((error: unknown) => {
+  await withCartLock(container, RECOVERY_LOCK, begin).catch((error: unknown) => {
     if (hasBegun) throw error;
   });
 }

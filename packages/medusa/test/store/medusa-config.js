@@ -11,4 +11,11 @@ for (const [name, value] of Object.entries(JSON.parse(process.env.TEST_GIFTCARD_
   else options[name] = value;
 }
 
+// Several processes share Medusa's own lock by the database. Its table comes with a migration.
+if (process.env.TEST_SHARED_LOCK) {
+  const resolve = "@medusajs/medusa/locking-postgres";
+  const providers = [{ resolve, id: "locking-postgres", is_default: true }];
+  config.modules.locking = { resolve: "@medusajs/medusa/locking", options: { providers } };
+}
+
 module.exports = config;

@@ -1,10 +1,10 @@
 import pg from "pg";
 
-/** Every table with a moment that recovery goes by: ours, and Medusa's of carts, orders and payments. */
+/** Every table with a moment that recovery goes by: ours, and Medusa's of carts, orders, payments and locks. */
 const tables = `select table_name, array_agg(column_name::text) as columns from information_schema.columns
   where table_schema = 'public' and data_type = 'timestamp with time zone'
     and (table_name like 'giftcard\\_%' or table_name in
-      ('cart', 'order', 'order_cart', 'payment_session', 'payment', 'capture', 'refund'))
+      ('cart', 'order', 'order_cart', 'payment_session', 'payment', 'capture', 'refund', 'locking'))
   group by table_name`;
 
 /** Makes every moment in a shop's database so much longer ago: so nobody has to wait until a lease has run out. */

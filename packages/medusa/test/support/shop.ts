@@ -3,6 +3,7 @@ import { inject } from "vitest";
 import {
   createStoreDatabase,
   type MedusaStore,
+  migrateStore,
   startMedusaStore,
 } from "../../../../scripts/shops/medusa-store.mjs";
 import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
@@ -58,6 +59,7 @@ export async function startShop(
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"));
+  if (env.TEST_SHARED_LOCK) await migrateStore({ databaseUrl, appDir, env });
   let options = typeof giftcardOptions === "function" ? giftcardOptions(company, proxy.url) : giftcardOptions;
   const peers: MedusaStore[] = [];
   const start = () =>

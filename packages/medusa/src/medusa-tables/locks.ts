@@ -1,0 +1,19 @@
+import type { RunSql } from "@giftcard-pay/checkout";
+import { RECOVERY_LOCK } from "../names.js";
+
+/**
+ * Ends those of Medusa's own locks whose time has run out, of carts with gift cards and of recovery. Medusa's locking module
+ * for PostgreSQL keeps the lock of a process that died for ever, and nobody could complete or recover its cart; the other
+ * modules end a lock by themselves.
+ *
+ * Writes locking, where that module is configured.
+ */
+export async function endExpiredLocks(run: RunSql): Promise<void> {
+  const [found] = await run("select to_regclass('locking') is not null as is_there", []);
+  if (found?.is_there !== true) return;
+  await run(
+    `delete from locking where expiration < now()
+       and (id = $1 or (select count(*) from giftcard_tender where cart_id = locking.id) > 0)`,
+    [RECOVERY_LOCK],
+  );
+}
