@@ -8,7 +8,7 @@ const names = [
   "commit",
   "failing-store",
   "forgetting",
-  "given-back",
+  "reversal",
   "guess-limits",
   "journals",
   "late-writes",

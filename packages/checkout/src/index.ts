@@ -45,6 +45,7 @@ export { createPostgresStore } from "./store/postgres/store.js";
 export {
   chargedStates,
   chargeStates,
+  chargingStates,
   heldStates,
   livingStates,
   openStates,

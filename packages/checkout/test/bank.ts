@@ -4,7 +4,7 @@ import type { CheckoutOptions, RemainderAnswer, RemainderRequest } from "../src/
 export class Bank {
   mood: "approve" | "decline" | "page" | "fail" | "approve-then-fail" = "approve";
   isDown = false;
-  /** How often it was told to give back, by run. */
+  /** How often it was told to reverse, by run. */
   readonly cancels: string[] = [];
   readonly payments = new Map<string, { cents: number; state: "open" | "authorized" | "canceled" }>();
 

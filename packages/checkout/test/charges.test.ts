@@ -224,7 +224,7 @@ describe("a devalue whose answer is lost", () => {
       await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
       const taken = fault === "cut-after" || fault === "garbage";
       expect(await stateOf(charge)).toBe(taken ? "reversed" : "refused");
-      // What the service gave back is what it had taken: the books show both.
+      // What the service reversed is what it had taken: the books show both.
       const { deductedCents } = (await shop.journal.charge(charge.reference)) ?? {};
       expect(deductedCents).toBe(taken ? 5000 : null);
       await shop.proxy.release();
@@ -434,7 +434,7 @@ describe("a reversal", () => {
     });
   }
 
-  it("that gives back less than was taken goes to a person", async () => {
+  it("that reverses less than was taken goes to a person", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);

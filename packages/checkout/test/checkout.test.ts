@@ -135,7 +135,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect(await paid()).toEqual([5000, 2498]);
     });
 
-    it("of a shopper who closed the tab is given back when its time has run out", async () => {
+    it("of a shopper who closed the tab is reversed when its time has run out", async () => {
       const o = await order();
       bank.mood = "page";
       await commit(o);

@@ -274,7 +274,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
       });
 
-      it("isn't paid by a later one, and the bank gives back what this one took", async () => {
+      it("isn't paid by a later one, and the bank reverses what this one took", async () => {
         const o = await order();
         const { goOn, ended } = await standing(o);
         await checkout().reverse(o.id);
@@ -307,7 +307,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await reasonsOf(o)).toEqual(["remainder_declined"]);
       });
 
-      it("goes back as a whole where it is found paid, and a card was given back", async () => {
+      it("goes back as a whole where it is found paid, and a card was reversed", async () => {
         const more = await shop.card(1000);
         const o = await order(7498, more);
         bank.mood = "page";
@@ -361,7 +361,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
       });
 
-      it("is asked about, when it is confirmed, and the bank gives back nothing again", async () => {
+      it("is asked about, when it is confirmed, and the bank reverses nothing again", async () => {
         const o = await order();
         bank.mood = "decline";
         await commit(o);
@@ -415,7 +415,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("has its charge given back where it was decided so, though the purchases can't be read", async () => {
+      it("has its charge reversed where it was decided so, though the purchases can't be read", async () => {
         const o = await order();
         const dead = newProcess();
         dead.journal.before(
@@ -435,7 +435,7 @@ for (const [name, open] of Object.entries(stores)) {
     });
 
     describe("is whole", () => {
-      it("once it is paid: not before, and not by the rest alone after a card was given back", async () => {
+      it("once it is paid: not before, and not by the rest alone after a card was reversed", async () => {
         const o = await order();
         const { goOn, ended } = await standing(o);
         await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("payment_in_progress"));

@@ -208,7 +208,7 @@ describe("a change of sealing keys", () => {
     await expect(older.quote(cart, wrong)).rejects.toEqual(refusal("too_many_attempts"));
   });
 
-  it("seals everything anew, so that the old key can go, and an old purchase can still be given back", async () => {
+  it("seals everything anew, so that the old key can go, and an old purchase can still be reversed", async () => {
     const card = await shop.card(7500);
     const engine = shop.engine();
     const charge = await beginCharge(engine, newCart(2000), card);

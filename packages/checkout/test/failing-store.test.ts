@@ -103,7 +103,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("while something refuses to give back keeps that as owed", async () => {
+  it("while something refuses to reverse keeps that as owed", async () => {
     const { engine, fault, charge, card } = await begin();
     shop.proxy.set("canceldevalue", "deny", 1);
     fault.left = Number.POSITIVE_INFINITY;
@@ -117,7 +117,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("is whole again where the service says that it was given back before", async () => {
+  it("is whole again where the service says that it was reversed before", async () => {
     const cancelDevalue: GiftcardClient["cancelDevalue"] = async (request) => {
       await shop.client.cancelDevalue(request);
       return shop.client.cancelDevalue(request);
@@ -131,7 +131,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("leaves it to a person where another amount was given back", async () => {
+  it("leaves it to a person where another amount was reversed", async () => {
     const cancelDevalue: GiftcardClient["cancelDevalue"] = async (request) => {
       const answer = await shop.client.cancelDevalue(request);
       return { ...answer, refundedCents: cents(answer.refundedCents - 1) };

@@ -97,13 +97,13 @@ const races: Record<string, Race> = {
     rival: ({ reference }) => shop.engine().reverse(reference, "by_hand"),
     stands: "reversed",
   },
-  "gives back what no order came to": { given: devalued, to: "reversing", stands: "reversed" },
+  "reverses what no order came to": { given: devalued, to: "reversing", stands: "reversed" },
   "writes that nothing was done": {
     given: (engine, charge) => unknown(engine, charge, "cut-before"),
     to: "refused",
     stands: "refused",
   },
-  "writes that what was done is given back": {
+  "writes that what was done is reversed": {
     given: (engine, charge) => unknown(engine, charge, "cut-after"),
     to: "reversed",
     stands: "reversed",
@@ -235,7 +235,7 @@ describe("a completion that another process comes before", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("as its answer arrives, leaves what that one gave back", async () => {
+  it("as its answer arrives, leaves what that one reversed", async () => {
     const late = await newProcess();
     const { charge, card } = await takeCharge(late.engine);
     late.beforeIt("devalued", recoverElsewhere);
@@ -267,7 +267,7 @@ describe("a completion that another process comes before", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("as it gives back, answers that it is given back", async () => {
+  it("as it reverses, answers that it is reversed", async () => {
     for (const to of ["reversing", "reversed"] as const) {
       const late = await newProcess();
       const { charge, card } = await takeCharge(late.engine);

@@ -164,7 +164,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("is refused while it is being given back", async () => {
+      it("is refused while it is being reversed", async () => {
         const o = await pending();
         const cancelling = gate();
         const cancel: Bank["method"]["cancel"] = async (request) => {
@@ -226,7 +226,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("gives back what the bank took while somebody else was already giving back", async () => {
+      it("reverses what the bank took while somebody else was already doing so", async () => {
         const o = await order();
         const frozen = await standing(o);
         const cancelling = gate();
@@ -301,7 +301,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
       });
 
-      it("is given back once where recovery was as fast", async () => {
+      it("is reversed once where recovery was as fast", async () => {
         const o = await pending();
         const late = newProcess({ remainder: asking(recoverElsewhere, "declined") });
         expect(await late.by.confirm(o.id)).toMatchObject({ status: "declined" });
@@ -330,7 +330,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await stateOf(o)).toBe("failed");
       });
 
-      it("goes back as a whole where one of its cards was given back", async () => {
+      it("goes back as a whole where one of its cards was reversed", async () => {
         const more = await shop.card(1000);
         const o = await pending(await order(7498, more));
         const [first] = await chargesOf(o);
@@ -378,7 +378,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await stateOf(o)).toBe("failed");
       });
 
-      it("while somebody else waits for the bank has its cards given back at once", async () => {
+      it("while somebody else waits for the bank has its cards reversed at once", async () => {
         const o = await order();
         await commit(o);
         shop.proxy.set("canceldevalue", "cut-before");
@@ -595,7 +595,7 @@ for (const [name, open] of Object.entries(stores)) {
         });
       }
 
-      it("and another one gives back while this one waits for the service isn't given back twice", async () => {
+      it("and another one reverses while this one waits for the service isn't reversed twice", async () => {
         const o = await order();
         await commit(o);
         bank.isDown = true;
@@ -629,7 +629,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("goes back as a whole where the bank has its part, and a card was given back", async () => {
+      it("goes back as a whole where the bank has its part, and a card was reversed", async () => {
         const o = await order();
         const frozen = await standing(o, checkout(), async (request) => {
           await bank.authorize(request);

@@ -174,7 +174,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect(await paid()).toEqual([5500, 1000]);
     });
 
-    it("that one process decides aren't undone by another that recovers beside it", async () => {
+    it("that one process decides aren't voided by another that recovers beside it", async () => {
       const o = await crashed();
       const asking = gate();
       const slow = { ...bank.method, status: () => asking.pass("authorized" as const) };
@@ -236,7 +236,7 @@ for (const [name, open] of Object.entries(stores)) {
       });
     }
 
-    /** A charge that the service couldn't give back yet; recovery's to do. */
+    /** A charge that the service couldn't reverse yet; recovery's to do. */
     async function oweReversal(owed: TestCard): Promise<void> {
       const o = { id: `order_${randomUUID()}`, cart: newCart(1000) };
       await checkout().apply(o.cart, owed);
@@ -247,7 +247,7 @@ for (const [name, open] of Object.entries(stores)) {
       await store.letLeasesRunOut();
     }
 
-    it("whose remainder can't be given back say so, with tries and cause, until it is", async () => {
+    it("whose remainder can't be reversed say so, with tries and cause, until it is", async () => {
       const o = await order();
       await commit(o);
       bank.isDown = true;
@@ -351,7 +351,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect(await paid()).toEqual([0, 0]);
     });
 
-    it("aren't complete any more once one card alone was given back", async () => {
+    it("aren't complete any more once one card alone was reversed", async () => {
       const o = await order();
       await commit(o);
       const [charge] = await store.journal.chargesOfCart(o.cart.id);
@@ -426,7 +426,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect([await card.balanceCents(), await second.balanceCents()]).toEqual([2500, 1000]);
     });
 
-    it("whose card was given back by somebody else are not paid by the rest alone", async () => {
+    it("whose card was reversed by somebody else are not paid by the rest alone", async () => {
       const o = await order();
       const authorizeRemainder = async (request: RemainderRequest) => {
         const [charge] = await store.journal.chargesOfCart(o.cart.id);

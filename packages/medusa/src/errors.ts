@@ -3,7 +3,7 @@ import type { Logger } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 
 /** The database's own name for a charge whose amount isn't the one of its payment in Medusa. */
-export const AMOUNT_CONSTRAINT = "giftcard_charge_amount";
+const AMOUNT_CONSTRAINT = "giftcard_charge_amount";
 
 /** A failure's parts; a workflow throws objects that aren't errors, some with the error inside. */
 interface Failure {

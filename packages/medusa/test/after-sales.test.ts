@@ -1,3 +1,4 @@
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
@@ -76,6 +77,32 @@ describe("an order that is edited", () => {
     const open = payment_collections.find((one: { amount: number; status: string }) => one.amount === 40);
     await storefront.ok("POST", `/admin/payment-collections/${open.id}/mark-as-paid`, { order_id: orderId });
     expect(await outstanding(orderId)).toBe(0);
+    expect(await shop.balanceCents(card)).toBe(2500);
+  });
+
+  test("to a higher total while its card is captured: Medusa voids what it takes for authorized, and the capture stands", async () => {
+    const { storefront } = shop;
+    const { card, orderId, giftId } = await buy();
+    const { poster } = await itemsOf(orderId);
+    // As Medusa has read it a moment before.
+    const database = new pg.Client({ connectionString: shop.databaseUrl });
+    await database.connect();
+    try {
+      await database.query("update payment set captured_at = null where id = $1", [giftId]);
+      await database.query(
+        `update payment_collection set status = 'authorized', captured_amount = null, raw_captured_amount = null
+         where id = (select payment_collection_id from payment where id = $1)`,
+        [giftId],
+      );
+      await edit(orderId, (path) =>
+        storefront.ok("POST", `${path}/items/item/${poster.id}`, { quantity: 3 }),
+      );
+      const { rows } = await database.query("select canceled_at from payment where id = $1", [giftId]);
+      expect(rows).toEqual([{ canceled_at: null }]);
+    } finally {
+      await database.end();
+    }
+    expect(shop.medusa.logs()).toContain("This gift card payment is captured. Refund it instead.");
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 

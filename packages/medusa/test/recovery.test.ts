@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 import type { Storefront } from "./support/storefront.js";
 
-/** A completion that stands still for longer than this may be undone. */
+/** A completion that stands still for longer than this may be voided. */
 const LEASE_MS = 30_000;
 
 let shop: TestShop;
@@ -48,7 +48,7 @@ const stateOf = async (cartId: string) => {
 };
 
 /** No order that anybody would ship, nothing held by any method, and the card whole. */
-async function expectUndone({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
+async function expectVoided({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
   await expect.poll(() => shop.balanceCents(card), { interval: 300 }).toBe(7500);
   const living = async () => (await ordersOf(cartId)).filter((order) => order.status !== "canceled");
   await expect.poll(living, { interval: 300 }).toEqual([]);
@@ -71,7 +71,7 @@ describe("a completion that was frozen past its lease, and goes on", () => {
     try {
       await shop.proxy.release();
       await shop.passTime(LEASE_MS);
-      // The other process undoes it, and cancels its order.
+      // The other process voids it, and cancels its order.
       await expect.poll(() => stateOf(ready.cartId), { interval: 300 }).toEqual(["reversed"]);
       const statuses = async () => (await ordersOf(ready.cartId)).map(({ status }) => status);
       await expect.poll(statuses, { interval: 300 }).toEqual(["canceled"]);
@@ -80,7 +80,7 @@ describe("a completion that was frozen past its lease, and goes on", () => {
     }
     const answer = await call;
     expect(answer?.body?.type).not.toBe("order");
-    await expectUndone(ready);
+    await expectVoided(ready);
   }
 
   test("while the card is charged: nothing is charged or shipped", async () => {
@@ -130,7 +130,7 @@ describe("a completion that was frozen past its lease, and goes on", () => {
     }
     expect((await call)?.body?.type).not.toBe("order");
     expect(await stateOf(ready.cartId)).toEqual([]);
-    await expectUndone(ready);
+    await expectVoided(ready);
   });
 });
 
@@ -224,7 +224,7 @@ describe("two processes on one database", () => {
     await shop.proxy.release();
     expect((await call).body).toMatchObject({ code: "card_blocked" });
     await shop.service.command("card", "unblock", card.cardNumber);
-    await expectUndone(ready);
+    await expectVoided(ready);
     await shop.storefront.initiate(cartId);
     expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
     expect(await shop.balanceCents(card)).toBe(2500);
@@ -353,7 +353,7 @@ test("killed between placing the order and charging the card: the order is cance
   await expect
     .poll(async () => (await ordersOf(ready.cartId)).map(({ status }) => status), { interval: 300 })
     .toEqual(["canceled"]);
-  await expectUndone(ready);
+  await expectVoided(ready);
   expect(await stateOf(ready.cartId)).toEqual([]);
   await shop.restart();
 });

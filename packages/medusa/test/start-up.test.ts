@@ -74,7 +74,7 @@ describe("where another plugin has taken the hook beforePaymentAuthorization", (
   });
 });
 
-test("another plugin that fails after everything is authorized: all is undone, and the next try pays", async () => {
+test("another plugin that fails after everything is authorized: all is voided, and the next try pays", async () => {
   shop = await startShop({ TEST_TAKE_HOOKS: "orderCreated", TEST_FAILING_HOOK: "orderCreated" });
   const { storefront } = shop;
   for (const behaviour of ["authorized", "captured"]) {

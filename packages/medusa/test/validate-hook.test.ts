@@ -60,7 +60,7 @@ const heldByBank = async (cartId: string) => {
 };
 
 /** No order that anybody would ship, nothing held by any method, and the card whole. */
-async function expectUndone({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
+async function expectVoided({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
   const within = { interval: 300 };
   await expect.poll(() => shop.balanceCents(card), within).toBe(7500);
   await expect.poll(() => livingOrders(cartId), within).toBe(0);
@@ -98,7 +98,7 @@ test("frozen past its lease while the card is charged: nothing is charged or ord
     () => expect.poll(() => statesOf(ready.cartId), within).toEqual(["reversed"]),
   );
   expect(answer?.body?.type).not.toBe("order");
-  await expectUndone(ready);
+  await expectVoided(ready);
 });
 
 test("frozen while the card is charged, and another process places the order: that order stays paid", async () => {
@@ -134,10 +134,10 @@ test("frozen past its lease while the remainder is authorized: the order is canc
       await expect.poll(() => livingOrders(ready.cartId), within).toBe(0);
     },
   );
-  await expectUndone(ready);
+  await expectVoided(ready);
   // Nor does it come back.
   for (let run = 0; run < 3; run++) await peer.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
-  await expectUndone(ready);
+  await expectVoided(ready);
 });
 
 test("two processes complete the same cart at once: one order, charged once, and both are answered with it", async () => {

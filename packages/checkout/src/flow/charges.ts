@@ -197,10 +197,15 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
     return recovery.reverse(reference, reason);
   };
 
+  const cancel: Engine["cancel"] = (reference) => {
+    begun.delete(reference);
+    return recovery.cancel(reference);
+  };
+
   const voidCharge: Engine["void"] = (reference, options) => {
     begun.delete(reference);
     return recovery.void(reference, options);
   };
 
-  return { begin, devalue, commit, capture, reverse, void: voidCharge };
+  return { begin, devalue, commit, capture, reverse, cancel, void: voidCharge };
 }

@@ -68,6 +68,7 @@ export function createEngine(options: EngineOptions): Engine {
     commit: charges.commit,
     capture: charges.capture,
     reverse: charges.reverse,
+    cancel: charges.cancel,
     void: charges.void,
     settle: recovery.settle,
     recover: recovery.recover,

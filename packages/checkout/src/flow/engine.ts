@@ -179,6 +179,8 @@ export interface Engine {
    * service that is down.
    */
   reverse(reference: string, reason: string): Promise<Charge>;
+  /** As `reverse`, unless the charge is captured: then it is returned as it is. A capture at the same moment wins, or fails. */
+  cancel(reference: string): Promise<Charge>;
   /**
    * Voids the charge of a completion that failed: as `reverse`, and the card is the cart's again, also where the charge
    * was committed already. While the reversal is owed its card shows as `settling`, then as `applied`.

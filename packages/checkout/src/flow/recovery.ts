@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, GiftcardError, ProtocolError, RefusedError } from "@giftcard-pay/client";
 import { SealError } from "../sealing/seal.js";
-import { chargedStates, recoverableStates } from "../store/charge-states.js";
-import type { Charge, Move } from "../store/journal.js";
+import { cancelableStates, chargedStates, recoverableStates } from "../store/charge-states.js";
+import type { Charge, ChargeState, Move } from "../store/journal.js";
 import { type FlowContext, moveAndTell } from "./context.js";
 import type { Engine, RecoverOptions } from "./engine.js";
 import { insist } from "./late-writes.js";
@@ -135,23 +135,33 @@ export function createRecovery(context: FlowContext) {
     }
   }
 
-  /** @param also what else becomes of the charge and its tender, in whatever state it is */
-  async function reverse(reference: string, reason: string, also: Also = {}): Promise<Charge> {
+  /**
+   * @param also what else becomes of the charge and its tender, in whatever state it is
+   * @param from the states in which a charged card is reversed
+   */
+  async function reverse(
+    reference: string,
+    reason: string,
+    also: Also = {},
+    from: readonly ChargeState[] = chargedStates,
+  ): Promise<Charge> {
     await context.lateWrites.flush();
     const lease = { owner: randomUUID(), forMs: leaseMs };
     const never = { from: ["intent"], to: "refused", reason, sealedCard: null, lease: null } as const;
-    const owed = { from: chargedStates, to: "reversing", reason, lease } as const;
+    const owed = { from, to: "reversing", reason, lease } as const;
     const moved =
       (await move(reference, { ...never, ...also })) ?? (await move(reference, { ...owed, ...also }));
     if (moved) return moved.state === "reversing" ? reverseOwed(moved) : moved;
     const charge = await current(reference);
     // It has come so far at this very moment.
-    if (chargedStates.includes(charge.state)) return reverse(reference, reason, also);
+    if (from.includes(charge.state)) return reverse(reference, reason, also, from);
     // What can't be reversed, or is already, stays what it is; its card may be the cart's again.
     const stays = { from: [charge.state], to: charge.state, ...also };
     const now = (also.restore && (await journal.move(reference, stays))) ?? charge;
     return now.state === "reversing" ? reverseOwed(now) : now;
   }
+
+  const cancel: Engine["cancel"] = (reference) => reverse(reference, "canceled", {}, cancelableStates);
 
   const voidCharge: Engine["void"] = (reference, { orderIsGone = false } = {}) => {
     const restore = { maxCards: context.maxCards };
@@ -238,7 +248,7 @@ export function createRecovery(context: FlowContext) {
     return settled;
   }
 
-  return { endByKey, readEvidence, reverseOwed, reverse, void: voidCharge, settle, recover };
+  return { endByKey, readEvidence, reverseOwed, reverse, cancel, void: voidCharge, settle, recover };
 }
 
 export type Recovery = ReturnType<typeof createRecovery>;

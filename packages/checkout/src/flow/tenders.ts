@@ -163,7 +163,7 @@ export function createTenders(context: TenderContext) {
   return { balance, quote, apply, summary, remove, plan };
 }
 
-/** What must happen with a change, or the change is undone. */
+/** What must happen with a change, or the change is taken back. */
 async function wholly(also: Also | undefined, undo: () => Promise<void>): Promise<void> {
   try {
     await also?.();

@@ -1,5 +1,5 @@
 import { formatCents } from "@giftcard-pay/client";
-import { orderedStates } from "../store/charge-states.js";
+import { chargingStates, orderedStates } from "../store/charge-states.js";
 import type { Difference, DifferenceKind } from "./difference.js";
 import { type BookedCharge, heldCents } from "./movements.js";
 import { type Days, momentsOf } from "./period.js";
@@ -90,7 +90,7 @@ const isOrdered = (state: BookedCharge["state"]) => orderedStates.includes(state
 function isMoving({ state, sentAt, createdAt, leaseUntil }: BookedCharge, settledBefore: Date, asOf: Date) {
   const isYoung = (sentAt ?? createdAt) > settledBefore;
   return (
-    (isYoung && (state === "intent" || state === "sent" || state === "devalued")) ||
+    (isYoung && chargingStates.includes(state)) ||
     (!isOrdered(state) && leaseUntil !== null && leaseUntil > asOf)
   );
 }

@@ -3,7 +3,7 @@ import { type BookedCharge, movementsOf } from "./movements.js";
 import { type Days, dayOf, momentsOf } from "./period.js";
 import { layOut } from "./text-table.js";
 
-/** What one order took from cards, and gave back to them, on one day. */
+/** What one order took from cards, and reversed, on one day. */
 export interface StatementLine {
   /** yyyy-mm-dd */
   readonly day: string;
@@ -11,7 +11,7 @@ export interface StatementLine {
   readonly orderId: string | null;
   readonly devaluedCents: number;
   readonly cancelledCents: number;
-  /** Devalued less cancelled; below zero on a day that only gave back. */
+  /** Devalued less cancelled; below zero on a day of reversals alone. */
   readonly grossCents: number;
 }
 

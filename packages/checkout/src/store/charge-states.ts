@@ -31,11 +31,17 @@ export const recoverableStates: readonly ChargeState[] = [
   "reversing",
 ];
 
+/** A completion charges the card, or died at that: no order has the charge yet. */
+export const chargingStates: readonly ChargeState[] = ["intent", "sent", "devalued"];
+
 /** An order has it, whether the order is paid yet or not. */
 export const orderedStates: readonly ChargeState[] = ["committed", "captured"];
 
 /** The money is off the card and its token is kept, so that it can be reversed. */
 export const chargedStates: readonly ChargeState[] = ["devalued", ...orderedStates];
+
+/** The money is off the card, and isn't captured: what is captured is refunded. */
+export const cancelableStates: readonly ChargeState[] = ["devalued", "committed"];
 
 /** The money is off the card, and nothing brings it back by itself. */
 export const heldStates: readonly ChargeState[] = [...chargedStates, "taken"];

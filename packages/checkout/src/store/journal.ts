@@ -207,7 +207,7 @@ export interface Journal {
   /** Removes an applied card, unless it is being charged. */
   removeTender(cartId: string, tenderId: string): Promise<"removed" | "charging" | "gone">;
   /**
-   * Makes a tender again what it was when it was read, with its sealed card: a change of the cart is undone.
+   * Makes a tender again what it was when it was read, with its sealed card: a change of the cart is taken back.
    *
    * @param from what the change made of it
    * @returns false where it isn't that any more, or where the cart holds the same card or `maxCards` others by now

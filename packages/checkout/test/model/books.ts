@@ -137,7 +137,7 @@ async function checkStories(world: World): Promise<void> {
       !isAsked &&
       !world.hasDatabaseFailed
     )
-      world.violate("undone though the bank said authorized", story.id);
+      world.violate("voided though the bank said authorized", story.id);
   }
 }
 

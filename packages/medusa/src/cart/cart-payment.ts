@@ -20,7 +20,7 @@ export interface CartPayment {
   readonly rawTotal: BigNumberInput;
   readonly isEuro: boolean;
   readonly isCompleted: boolean;
-  /** Completed, and open in Medusa: it opened the cart again when it undid a second order beside the one that stands. */
+  /** Completed, and open in Medusa: it opened the cart again when it voided a second order beside the one that stands. */
   readonly isReopened: boolean;
   readonly collectionId: string | null;
   /** Gift card sessions, which only the plugin makes. */

@@ -1,5 +1,5 @@
 import {
-  chargedStates,
+  chargingStates,
   orderedStates,
   type RunSql,
   settledStates,
@@ -79,7 +79,7 @@ export async function findOrderless({ run, after, orderId, leaseMs }: Scan): Pro
 
 /**
  * Carts with a paid order that look open: where two processes completed one at once, Medusa opened it again when it
- * undid the second order.
+ * voided the second order.
  *
  * Reads order and cart.
  */
@@ -126,7 +126,7 @@ export interface OrderlessPayment {
 const hasNoOrder = (cartId: string) =>
   `(select count(*) from order_cart where cart_id = ${cartId} and deleted_at is null) = 0
    and (select count(*) from giftcard_charge other where other.cart_id = ${cartId}
-     and other.state in (${stateList(["intent", "sent", ...chargedStates])})) = 0`;
+     and other.state in (${stateList([...chargingStates, ...orderedStates])})) = 0`;
 
 /**
  * Payments that hold or took money for a cart without an order: where a webhook waited for its bank while a card was

@@ -1,8 +1,9 @@
-import { type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { chargingStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
 import { PLAN } from "../names.js";
 import { everyPage } from "./page.js";
 import { type PlacedCart, toPlacedCart } from "./placed-cart.js";
 import type { Scan } from "./scan.js";
+import { stateList } from "./state-list.js";
 
 /**
  * Why an order ends unpaid: nobody paid it; the payment that was to settle later hasn't in all its time (`lapsed`), or
@@ -40,7 +41,7 @@ export function findCardsBesideOrders({ run, leaseMs, orderId }: Scan): Promise<
          and o.created_at < now() - ${sqlInterval("$1")}
          and (tender.state = 'applied' or (${isOpen("placed.order_id")}))
          and (select count(*) from giftcard_charge charge where charge.cart_id = tender.cart_id
-           and charge.state in ('intent', 'sent', 'devalued')) = 0
+           and charge.state in (${stateList(chargingStates)})) = 0
        order by placed.order_id limit $3`,
       [leaseMs, after, limit, orderId],
     );

@@ -25,13 +25,13 @@ import { voidOrderless } from "./orderless-charges.js";
 import { releaseOrderless } from "./orderless-payments.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { openCart } from "./reopened-carts.js";
-import { endUnpaidOrder } from "./unpaid-orders.js";
+import { cancelIfUnpaid } from "./unpaid-orders.js";
 import { recordPayment } from "./unrecorded-payments.js";
 
 /** One thing to be done. */
 export interface RecoveryTask extends JobKey {
   /** @returns true when it canceled its order */
-  end(container: MedusaContainer, budget?: CancelBudget): Promise<unknown>;
+  run(container: MedusaContainer, budget?: CancelBudget): Promise<unknown>;
 }
 
 /** A kind of job, and everything that finds such tasks. A finder only reads, so a dry run can ask it too. */
@@ -54,7 +54,7 @@ const cancels = (find: (scan: Scan) => Promise<UnpaidOrder[]>) => async (scan: S
   (await find(scan)).map(
     (order): RecoveryTask => ({
       ...{ kind: "cancel_order", id: order.orderId, orderId: order.orderId },
-      end: (container, budget) => endUnpaidOrder(container, order, budget),
+      run: (container, budget) => cancelIfUnpaid(container, order, budget),
     }),
   );
 
@@ -66,7 +66,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
       async (scan) =>
         (await findUnnoted(scan)).map((orderId) => ({
           ...{ kind: "note_paid", id: orderId, orderId },
-          end: () => noteIfPaid(scan.run, [orderId]),
+          run: () => noteIfPaid(scan.run, [orderId]),
         })),
     ],
   },
@@ -80,12 +80,12 @@ export const recoveryJobs: readonly RecoveryJob[] = [
       async (scan) =>
         (await findChargedCanceled(scan)).map((charge) => ({
           ...{ kind: "reverse", id: charge.reference, orderId: charge.orderId },
-          end: (container) => reverseCanceled(container, charge, leaseOf(container)),
+          run: (container) => reverseCanceled(container, charge, leaseOf(container)),
         })),
       async (scan) =>
         (await findOrderless(scan)).map((charge) => ({
           ...{ kind: "reverse", id: charge.reference, orderId: charge.orderId },
-          end: (container) => voidOrderless(container, charge),
+          run: (container) => voidOrderless(container, charge),
         })),
     ],
   },
@@ -95,7 +95,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
       async (scan) =>
         (await findOrderlessPayments(scan)).map((payment) => ({
           ...{ kind: "release_payment", id: payment.paymentId, orderId: null },
-          end: (container) => releaseOrderless(container, payment),
+          run: (container) => releaseOrderless(container, payment),
         })),
     ],
   },
@@ -105,7 +105,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
       async (scan) =>
         (await findUnrecorded(scan)).map((entry) => ({
           ...{ kind: "record_payment", id: entry.entryId, orderId: entry.orderId },
-          end: (container) => recordPayment(container, entry, leaseOf(container)),
+          run: (container) => recordPayment(container, entry, leaseOf(container)),
         })),
     ],
   },
@@ -115,7 +115,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
       async (scan) =>
         (await findReopened(scan)).map(({ orderId, cartId }) => ({
           ...{ kind: "close_cart", id: cartId, orderId },
-          end: (container) => closeCart(container, cartId),
+          run: (container) => closeCart(container, cartId),
         })),
     ],
   },
@@ -125,7 +125,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
       async (scan) =>
         (await findClosed(scan)).map((cartId) => ({
           ...{ kind: "open_cart", id: cartId, orderId: null },
-          end: (container) => openCart(container, cartId),
+          run: (container) => openCart(container, cartId),
         })),
     ],
   },

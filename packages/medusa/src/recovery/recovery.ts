@@ -128,7 +128,7 @@ async function doTask(
 ): Promise<boolean> {
   const { runSql: run } = contextOf(container);
   try {
-    const isCanceled = (await task.end(container, budget)) === true;
+    const isCanceled = (await task.run(container, budget)) === true;
     await forgetJob(run, task);
     return isCanceled;
   } catch (error) {

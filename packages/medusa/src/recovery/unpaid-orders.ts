@@ -41,7 +41,7 @@ export function whyKept({ touches, totalCents }: OrderPayment): string | null {
  * @returns true when the order was canceled now
  * @throws what the other method or Medusa fails with; called again, it goes on where it stopped
  */
-export async function endUnpaidOrder(
+export async function cancelIfUnpaid(
   container: MedusaContainer,
   found: UnpaidOrder,
   budget?: CancelBudget,

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import { openStates, type RunSql } from "@giftcard-pay/checkout";
 import { countCardsAndActions, OPEN_CHARGES, sumByState } from "../journal-tables/charges.js";
 import { countPendingRemainders } from "../medusa-tables/unpaid-orders.js";
 
@@ -40,7 +40,9 @@ export async function readDrain(run: RunSql): Promise<Drain> {
   const figure = (name: string) => Number(row?.[name]);
   const { appliedCards, actions } = await countCardsAndActions(run);
   const byState = await sumByState(run);
-  const { captured = { count: 0, cents: 0 }, reversed: _, refused: __, taken: ___, ...open } = byState;
+  const { captured = { count: 0, cents: 0 } } = byState;
+  const isOpen = ([state]: [string, unknown]) => openStates.some((open) => open === state);
+  const open = Object.fromEntries(Object.entries(byState).filter(isOpen));
   const pendingRemainders = await countPendingRemainders(run);
   const [unpaidOrders, failingJobs] = [figure("unpaid_orders"), figure("failing_jobs")];
   return {

@@ -2,7 +2,7 @@ import type { SubscriberArgs, SubscriberConfig } from "@medusajs/framework";
 import { noteIfPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
-import { endUnpaidOrder } from "../recovery/unpaid-orders.js";
+import { cancelIfUnpaid } from "../recovery/unpaid-orders.js";
 
 /**
  * Gives charged cards to the order where the cards were charged before the order existed (hook `validate`), and writes
@@ -24,7 +24,7 @@ export default async function commitGiftcards({
   await noteIfPaid(runSql, [orderId]);
   // A completion that was frozen goes on and places its order, though recovery has reversed its charges meanwhile.
   const isLeft = (await engine.journal.tenders(cartId)).length > 0;
-  if (isLeft) await endUnpaidOrder(container, { orderId, cartId, reason: "unpaid" });
+  if (isLeft) await cancelIfUnpaid(container, { orderId, cartId, reason: "unpaid" });
 }
 
 export const config: SubscriberConfig = { event: "order.placed" };

@@ -110,7 +110,7 @@ const pathOfJob = ({ kind, id }: JobRow) => `jobs/${kind}/${encodeURIComponent(i
 /** Tries a failing job now. */
 export const useRetryJob = () => usePost<JobRow, { job: JobRow | null }>((job) => `${pathOfJob(job)}/retry`);
 
-/** Lets a failing job stay undone. */
+/** Leaves a failing job as it is. */
 export const useKeepJob = () => usePost<JobRow>((job) => `${pathOfJob(job)}/keep`);
 
 /** Lets an unpaid order stay as it is. */

@@ -57,7 +57,7 @@ const heal = () =>
   database.query("drop table if exists fail_created; drop trigger if exists fault on order_transaction");
 
 /** The card is whole and the cart's again, with the sum that was shown; no charge names an order; none is booked. */
-async function expectUndone({ card, cartId }: Cart, coveredCents: number) {
+async function expectVoided({ card, cartId }: Cart, coveredCents: number) {
   expect(await shop.balanceCents(card)).toBe(7500);
   expect(await shop.storefront.ok("GET", `/store/giftcard-pay/carts/${cartId}`)).toMatchObject({
     coveredCents,
@@ -75,13 +75,13 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])("%s:", (fault) => 
     await faults[fault]();
     expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
     await heal();
-    await expectUndone(cart, 5000);
+    await expectVoided(cart, 5000);
     const { body } = await shop.storefront.initiate(cart.cartId, "pp_bank_bank", { behaviour: "captured" });
     expect(body.payment_collection.payment_sessions).toMatchObject([{ amount: 24.98 }]);
     const completed = await shop.storefront.complete(cart.cartId);
     expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
     const order = await shop.storefront.order(completed.body.order.id);
-    // One payment by card: what was undone isn't there for anybody to refund.
+    // One payment by card: what was voided isn't there for anybody to refund.
     expect(paymentsOf(order).gifts).toHaveLength(1);
     const kept = paymentsOf(order).others.filter(
       ({ refunds }: { refunds: unknown[] }) => refunds.length === 0,
@@ -96,7 +96,7 @@ test("a covered cart whose completion fails at the end keeps its card, and is co
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
   await heal();
-  await expectUndone(cart, 5000);
+  await expectVoided(cart, 5000);
   const completed = await shop.storefront.complete(cart.cartId);
   expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
   const order = await shop.storefront.order(completed.body.order.id);
@@ -120,17 +120,17 @@ test("while the service is down, the card counts for nothing, and is on the cart
     return (await summary()).cards[0].state;
   };
   await expect.poll(state, { interval: 500 }).toBe("applied");
-  await expectUndone(cart, 5000);
+  await expectVoided(cart, 5000);
 });
 
-test("a remainder whose session another process deletes while it is authorized is given back, with the card", async () => {
+test("a remainder whose session another process deletes while it is authorized is voided, with the card", async () => {
   const cart = await readyCart();
   await database.query(`create or replace function drop_session() returns trigger language plpgsql as
     $$ begin delete from payment_session where id = new.payment_session_id; return new; end $$`);
   await database.query(`create trigger fault after insert on payment for each row
     when (new.provider_id = 'pp_bank_bank') execute function drop_session()`);
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
-  await expectUndone(cart, 5000);
+  await expectVoided(cart, 5000);
   const { rows } = await database.query(
     `select canceled_at from payment join cart_payment_collection l using (payment_collection_id)
      where l.cart_id = $1 and provider_id = 'pp_bank_bank'`,
@@ -139,7 +139,7 @@ test("a remainder whose session another process deletes while it is authorized i
   expect(rows).toEqual([{ canceled_at: expect.any(Date) }]);
 });
 
-test("a charge whose reversal can't be written down while its order is undone is given back by recovery", async () => {
+test("a charge whose reversal can't be written down while its order is voided is reversed by recovery", async () => {
   const cart = await readyCart();
   await faults["another plugin's hook fails after every payment"]();
   await database.query(`create trigger fault before update on giftcard_charge for each row
@@ -158,7 +158,7 @@ test("a charge whose reversal can't be written down while its order is undone is
     [cart.cartId],
   );
   await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
-  await expectUndone(cart, 5000);
+  await expectVoided(cart, 5000);
   const gifts = await database.query(
     `select canceled_at from payment join cart_payment_collection l using (payment_collection_id)
      where l.cart_id = $1 and provider_id = 'pp_giftcard_giftcard' and payment.deleted_at is null`,
@@ -200,7 +200,7 @@ describe("a charge whose payment in Medusa is of another amount is refused by th
       status: 400,
       body: { code: "amount_changed" },
     });
-    await expectUndone(cart, 5000);
+    await expectVoided(cart, 5000);
   });
 
   test("whoever changes the journal", async () => {
@@ -218,14 +218,14 @@ test("a cart that Medusa left closed without an order can be completed again onc
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
   await heal();
-  // As two processes leave it that undo a completion each: the second puts back what it found, which is "completed".
+  // As two processes leave it that void a completion each: the second puts back what it found, which is "completed".
   await database.query(
     "update cart set completed_at = now(), updated_at = now() - interval '10 minutes' where id = $1",
     [cart.cartId],
   );
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
   await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
-  await expectUndone(cart, 5000);
+  await expectVoided(cart, 5000);
   const completed = await shop.storefront.complete(cart.cartId);
   expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
   expect(await shop.balanceCents(cart.card)).toBe(2500);

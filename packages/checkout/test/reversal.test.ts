@@ -151,7 +151,7 @@ describe("a charge in another state", () => {
   });
 });
 
-describe("a charge that is given back before it was sent", () => {
+describe("a charge that is voided before it was sent", () => {
   it("took nothing, says why, and can't be sent any more", async () => {
     const { engine, charge, cart, card } = await takeCharge();
     expect(await engine.reverse(charge.reference, "order_canceled")).toMatchObject({
@@ -160,6 +160,42 @@ describe("a charge that is given back before it was sent", () => {
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied" }]);
     await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("payment_in_progress"));
     expect(await card.balanceCents()).toBe(7500);
+  });
+});
+
+describe("a charge that is canceled", () => {
+  it("is reversed where it isn't captured, and stays where it is", async () => {
+    const { engine, charge, card, cart } = await devalued();
+    const { reference } = await engine.commit(charge.reference, "completion", `order_${cart.id}`);
+    await engine.capture(reference);
+    expect(await engine.cancel(reference)).toMatchObject({ state: "captured", reason: null });
+    expect(await card.balanceCents()).toBe(5500);
+    const open = await devalued();
+    expect(await engine.cancel(open.charge.reference)).toMatchObject({
+      state: "reversed",
+      reason: "canceled",
+    });
+    expect(await open.card.balanceCents()).toBe(7500);
+  });
+
+  it("while it is captured is one of both, and its money is where that says", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { engine, charge, card, cart } = await devalued();
+      const { reference } = await engine.commit(charge.reference, "completion", `order_${cart.id}`);
+      const [captured, canceled] = await Promise.all([
+        shop
+          .engine()
+          .capture(reference)
+          .then(({ state }) => state)
+          .catch(({ code }) => code),
+        engine.cancel(reference),
+      ]);
+      const isCaptured = captured === "captured";
+      expect([captured, canceled.state]).toEqual(
+        isCaptured ? ["captured", "captured"] : ["payment_in_progress", "reversed"],
+      );
+      expect(await card.balanceCents()).toBe(isCaptured ? 5500 : 7500);
+    }
   });
 });
 

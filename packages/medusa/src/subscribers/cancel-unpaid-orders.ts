@@ -3,13 +3,13 @@ import type { ProviderWebhookPayload } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { orderOfPendingSession } from "../medusa-tables/unpaid-orders.js";
-import { endUnpaidOrder } from "../recovery/unpaid-orders.js";
+import { cancelIfUnpaid } from "../recovery/unpaid-orders.js";
 
 /**
  * Cancels the order, and so reverses its charges, when the method that was to pay the remainder later says that it won't. Medusa
  * does nothing on such a message; on one that it was paid, Medusa does all.
  */
-export default async function endFailedRemainders({
+export default async function cancelUnpaidOrders({
   event,
   container,
 }: SubscriberArgs<ProviderWebhookPayload>): Promise<void> {
@@ -20,10 +20,10 @@ export default async function endFailedRemainders({
   if ((action !== "failed" && action !== "canceled") || !data?.session_id) return;
   const { runSql } = contextOf(container);
   const placed = await orderOfPendingSession(runSql, data.session_id);
-  if (placed) await endUnpaidOrder(container, { ...placed, reason: "remainder_declined" });
+  if (placed) await cancelIfUnpaid(container, { ...placed, reason: "remainder_declined" });
 }
 
 export const config: SubscriberConfig = {
   event: "payment.webhook_received",
-  context: { subscriberId: "giftcard-end-failed-remainders" },
+  context: { subscriberId: "giftcard-cancel-unpaid-orders" },
 };
