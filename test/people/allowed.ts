@@ -33,9 +33,9 @@ const list: readonly Allowed[] = [
       steps: [...cartSteps, ...adminSteps, "session"],
       status: 500,
       message: /unknown error/,
-      atLeastMs: 1900,
+      atLeastMs: 900,
     },
-    why: "Medusa's own routes wait two seconds for whoever is at the same cart or order, and then fail so",
+    why: "Medusa's own routes wait two seconds for whoever is at the same cart or order, or one until PostgreSQL ends their deadlock, and then fail so",
   },
   {
     ...{ steps: cartSteps, status: 400, message: /is already completed/ },
@@ -77,8 +77,16 @@ const list: readonly Allowed[] = [
     why: "a second tab starts a payment while the cart is completed, and Medusa deletes the session that the order is paid by",
   },
   {
-    ...{ steps: adminSteps, status: 404, message: /Order id not found|such entity does not exist/ },
+    ...{
+      steps: adminSteps,
+      status: 404,
+      message: /Order id not found|such entity does not exist|OrderChange with id/,
+    },
     why: "the admin saw an order whose completion failed then: Medusa has taken it away",
+  },
+  {
+    ...{ steps: adminSteps, status: 400, message: /Order could not be found/ },
+    why: "the same, on routes that answer so",
   },
   {
     ...{
