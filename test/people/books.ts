@@ -59,6 +59,15 @@ export interface Books {
 
 const total = (name: string) => `coalesce(round((totals->>'${name}')::numeric * 100), 0)::int`;
 
+/**
+ * The same capture of the bank, written into the order before: where a webhook and a completion write it at once, and
+ * each has its own lock, Medusa does so twice.
+ */
+const TWIN = `select 1 from order_transaction twin join capture on capture.id = twin.reference_id
+  join payment on payment.id = capture.payment_id and payment.provider_id <> 'pp_giftcard_giftcard'
+  where twin.order_id = entry.order_id and twin.reference_id = entry.reference_id and twin.id < entry.id
+    and twin.deleted_at is null`;
+
 /** Reads the books of Medusa, the journal, the bank and the service. */
 export async function readBooks({ world }: Stage, { carts, cards }: Round): Promise<Books> {
   const ids = carts.map(({ id }) => id);
@@ -75,8 +84,8 @@ export async function readBooks({ world }: Stage, { carts, cards }: Round): Prom
         ${total("refunded_total")} as refunded from order_summary
         where order_id = o.id and deleted_at is null order by version desc limit 1) latest
       cross join lateral (select coalesce(round(sum(greatest(amount, 0)) * 100), 0)::int as "bookedPaid",
-        coalesce(round(sum(greatest(-amount, 0)) * 100), 0)::int as "bookedRefunded" from order_transaction
-        where order_id = o.id and deleted_at is null) booked
+        coalesce(round(sum(greatest(-amount, 0)) * 100), 0)::int as "bookedRefunded" from order_transaction entry
+        where order_id = o.id and deleted_at is null and not exists (${TWIN})) booked
       where link.cart_id = any($1) and link.deleted_at is null order by o.id`),
     read(`select distinct on (p.id) link.cart_id, p.payment_session_id as session_id,
         p.provider_id = 'pp_giftcard_giftcard' as is_gift, p.canceled_at is not null as is_canceled,
