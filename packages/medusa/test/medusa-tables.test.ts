@@ -10,6 +10,7 @@ import * as orderPayment from "../src/medusa-tables/order-payment.js";
 import * as orders from "../src/medusa-tables/orders.js";
 import * as payments from "../src/medusa-tables/payments.js";
 import type { Scan } from "../src/medusa-tables/scan.js";
+import * as stray from "../src/medusa-tables/stray-payments.js";
 import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
 import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
 import { startShop, type TestShop } from "./support/shop.js";
@@ -87,7 +88,7 @@ async function writeFacts(): Promise<Facts> {
 }
 
 const run: RunSql = async (text, params) => (await database.query(text, params)).rows;
-const scan: Scan = { run, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", orderId: null };
+const scan: Scan = { run, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only: null };
 const month = {
   from: new Date(Date.now() - 15 * 24 * 60 * 60_000),
   to: new Date(Date.now() + 15 * 24 * 60 * 60_000),
@@ -181,21 +182,19 @@ const cases: Record<string, Case> = {
     ask: () => charged.findClosed(scan),
     answer: (f) => [f.cartId],
   },
-  findOrderlessPayments: {
+  findStrayPayments: {
     given: (f) => [
       `update giftcard_charge set state = 'refused' where order_id = '${f.orderId}'`,
       `update payment set updated_at = now() - interval '1 hour' where id in ('${f.giftPaymentId}', '${f.bankPaymentId}')`,
       `update payment set canceled_at = now() where id = '${f.giftPaymentId}'`,
       `update order_cart set deleted_at = now() where cart_id = '${f.cartId}'`,
+      `update order_payment_collection set deleted_at = now() where order_id = '${f.orderId}'`,
     ],
-    ask: () => charged.findOrderlessPayments(scan),
+    ask: () => stray.findStrayPayments(scan),
     answer: (f) => [{ paymentId: f.bankPaymentId, sessionId: f.bankSessionId, cartId: f.cartId }],
   },
   isOrderless: {
-    ask: async (f) => [
-      await charged.isOrderless(run, f.cartId),
-      await charged.isOrderless(run, f.readyCartId),
-    ],
+    ask: async (f) => [await stray.isOrderless(run, f.cartId), await stray.isOrderless(run, f.readyCartId)],
     answer: () => [false, true],
   },
   endExpiredLocks: {
@@ -252,7 +251,7 @@ const cases: Record<string, Case> = {
   },
   readPaymentStanding: {
     ask: (f) => payments.readPaymentStanding(run, f.giftPaymentId),
-    answer: () => ({ isCanceled: false, isRefunded: false, capturedLeft: "50" }),
+    answer: () => ({ isCanceled: false, isRefunded: false, isPartial: false, capturedLeft: "50" }),
   },
   readPaymentAmount: { ask: (f) => payments.readPaymentAmount(run, f.giftSessionId), answer: () => "50" },
   readSessionPayments: {
@@ -263,6 +262,13 @@ const cases: Record<string, Case> = {
         payment: { id: f.bankPaymentId, isCaptured: false, isOver: false },
       },
     ],
+  },
+  hasSession: {
+    ask: async (f) => [
+      await payments.hasSession(run, f.bankSessionId),
+      await payments.hasSession(run, "payses_gone"),
+    ],
+    answer: () => [true, false],
   },
   paysOrder: { ask: (f) => payments.paysOrder(run, f.collectionId), answer: () => true },
   readGiftcardPayments: {

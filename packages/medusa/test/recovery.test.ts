@@ -230,47 +230,6 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test.each(["authorized", "captured"])(
-    "a webhook's bank answers (%s) when the completion is voided already: nothing is held",
-    async (action) => {
-      const ready = await readyCart({ behaviour: "slow" });
-      const { card, cartId } = ready;
-      shop.proxy.set("devalue", "hold", 1);
-      const before = shop.proxy.seen.length;
-      const call = shop.storefront.complete(cartId);
-      const devalued = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
-      await expect.poll(devalued).toBe(true);
-      await tellOf(cartId, action);
-      await expect.poll(() => peer.medusa.logs()).toContain("the bank takes its time");
-      await shop.service.command("card", "block", card.cardNumber);
-      await shop.proxy.release();
-      expect((await call).body).toMatchObject({ code: "card_blocked" });
-      const payments = async () => {
-        const statement = `select payment.captured_at is not null as is_captured, refund.amount::text as refunded,
-          payment.canceled_at is not null as is_canceled
-        from payment join cart_payment_collection using (payment_collection_id)
-        left join refund on refund.payment_id = payment.id where cart_id = $1 and provider_id = 'pp_bank_bank'`;
-        return (await database.query(statement, [cartId])).rows;
-      };
-      const isCaptured = action === "captured";
-      const held = { is_captured: isCaptured, is_canceled: false, refunded: null };
-      await expect.poll(payments).toEqual([held]);
-      // The next try uses it: so the cart stays as it is.
-      const { body } = await shop.storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`);
-      const path = `/store/giftcard-pay/carts/${cartId}/cards/${body.cards[0].id}`;
-      expect((await shop.storefront.send("DELETE", path)).body).toMatchObject({
-        code: "payment_in_progress",
-      });
-      await shop.passTime(LEASE_MS);
-      const released = isCaptured ? { ...held, refunded: "24.98" } : { ...held, is_canceled: true };
-      await expect.poll(payments, { interval: 300 }).toEqual([released]);
-      await shop.service.command("card", "unblock", card.cardNumber);
-      await shop.storefront.initiate(cartId);
-      expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
-      expect(await shop.balanceCents(card)).toBe(2500);
-    },
-  );
-
   test("and Medusa opens the cart of the order that stands: it stays that order, for the page and for the cards", async () => {
     const { card, cartId } = await readyCart();
     const { body } = await shop.storefront.complete(cartId);

@@ -13,6 +13,7 @@ import { paysOrder } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
 import { handleAnswer } from "./answer.js";
 import { prepareCart } from "./complete-cart.js";
+import { dropDeletedSession } from "./deleted-session.js";
 import { refuseCancel, refuseRefund } from "./open-change.js";
 import { createRemainderSession } from "./store/remainder-session.js";
 import { cancelInTurn, makeCollectionInTurn } from "./turns.js";
@@ -92,6 +93,7 @@ export default defineMiddlewares({
       methods: ["POST"],
       bodyParser: { sizeLimit: "10mb" },
     },
+    { matcher: "/hooks/payment/:provider", methods: ["POST"], middlewares: [dropDeletedSession] },
     { matcher: "/store/payment-providers", methods: ["GET"], middlewares: [hideProvider] },
   ],
 });

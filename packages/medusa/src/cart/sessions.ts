@@ -13,9 +13,9 @@ import { isForRemainder, planMetadata } from "./session-plan.js";
 const isGift = ({ provider_id }: SessionPayment) => provider_id === PROVIDER_ID;
 
 /**
- * Deletes sessions at their providers and here, those of other methods first: only they can refuse.
+ * Deletes sessions at their providers and here, those of other methods first: they refuse where they have the money.
  *
- * @throws {CheckoutError} payment_in_progress where a provider doesn't let one go, since it has the money already
+ * @throws {CheckoutError} payment_in_progress where one can't be deleted, whatever its provider fails with
  */
 export async function deleteSessions(
   container: MedusaContainer,
@@ -34,25 +34,48 @@ export async function deleteSessions(
 interface SoftDeletes {
   softDeletePayments(ids: string[]): Promise<unknown>;
   softDeletePaymentSessions(ids: string[]): Promise<unknown>;
+  restorePaymentSessions(ids: string[]): Promise<unknown>;
 }
 
 /**
- * Deletes a session, and cancels its payment first: it would be taken for paid by the next completion, or be held beside
- * the next one. A payment that is over is nothing that its provider could still delete.
+ * Deletes a session, and cancels its payment then: in this order, so that nobody pays an order with a payment that is
+ * being canceled. Where the cancel fails, recovery finds the payment. One that is over is nothing to cancel.
  *
- * @throws what the provider fails with, or where the payment is captured
+ * @param isFree whether no order has the session, asked once it is deleted; where one has, it is put back
+ * @throws what the provider fails with; payment_in_progress where the payment is captured, or belongs to an order
  */
-export async function deleteSession(container: MedusaContainer, session: SessionPayment): Promise<void> {
+export async function deleteSession(
+  container: MedusaContainer,
+  session: SessionPayment,
+  isFree: () => Promise<boolean> = async () => true,
+): Promise<void> {
   const { id, status, payment } = session;
   const payments = container.resolve(Modules.PAYMENT);
   if (!payment) return status === null ? undefined : payments.deletePaymentSession(id);
   if (payment.isCaptured || (isGift(session) && (await isOrdered(container, id))))
     throw new CheckoutError("payment_in_progress");
+  if (status !== null && !(await withdrawSession(container, session, isFree))) return;
   if (!payment.isOver) await payments.cancelPayment(payment.id);
-  const softDeletes = payments as unknown as SoftDeletes;
-  if (status !== null) await softDeletes.softDeletePaymentSessions([id]);
   // Its charge stands in the journal. In the order's list of payments somebody would refund the wrong one.
-  if (isGift(session)) await softDeletes.softDeletePayments([payment.id]);
+  if (isGift(session)) await (payments as unknown as SoftDeletes).softDeletePayments([payment.id]);
+}
+
+/**
+ * Takes a session away here alone, and looks then whether an order has it: a completion writes its order down before it
+ * reads the session, so one of the two sees the other.
+ *
+ * @returns false where an order has it; then it is put back
+ */
+export async function withdrawSession(
+  container: MedusaContainer,
+  { id }: SessionPayment,
+  isFree: () => Promise<boolean>,
+): Promise<boolean> {
+  const payments = container.resolve(Modules.PAYMENT) as unknown as SoftDeletes;
+  await payments.softDeletePaymentSessions([id]);
+  if (await isFree()) return true;
+  await payments.restorePaymentSessions([id]);
+  return false;
 }
 
 /** Whether the session's charge belongs to an order. */

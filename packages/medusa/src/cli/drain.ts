@@ -11,7 +11,7 @@ Ends with 1 while something is open. What to do with it, by state:
   needs_attention  decide, on the admin's page Gift cards
   the others       wait a minute: recovery ends them
 
-Medusa's db:rollback refuses to drop the tables while charges or remainders are open.`;
+Medusa's db:rollback refuses to drop the tables while charges, remainders or such payments are open.`;
 
 /** `giftcard-medusa drain`: what is still open before the plugin is taken out, and what stays. */
 export function drainCommand(): Command {
@@ -35,6 +35,7 @@ function textOf({ open, stays, isEmpty }: Drain): string {
     ]),
     [open.pendingRemainders, "remainders that another method has promised to pay"],
     [open.unpaidOrders, "orders that nobody paid"],
+    [open.releases, "payments that no order has, and that are to be canceled or refunded"],
     [open.failingJobs, "jobs that fail"],
   ];
   const lines = figures.flatMap(([count, what]) => (count > 0 ? [`open   ${count} ${what}`] : []));

@@ -191,12 +191,17 @@ async function settledPlan(engine: Engine, { cart }: CartPayment): Promise<Payme
   return engine.plan(cart);
 }
 
-function concernsGiftcards({ giftSessions, otherSessions }: CartPayment, plan: PaymentPlan): boolean {
+function concernsGiftcards(
+  { giftSessions, otherSessions, deadSessions }: CartPayment,
+  plan: PaymentPlan,
+): boolean {
   return (
     plan.parts.length > 0 ||
     plan.hasExpired ||
     plan.hasSettling ||
     giftSessions.length > 0 ||
+    // Medusa would take one whose payment was refunded for paid.
+    deadSessions.length > 0 ||
     otherSessions.some((session) => session.metadata?.[PLAN] !== undefined)
   );
 }

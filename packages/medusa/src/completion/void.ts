@@ -28,7 +28,7 @@ export async function voidCompletion(
   { container }: { container: MedusaContainer },
 ): Promise<void> {
   if (!record) return;
-  const { engine } = contextOf(container);
+  const { engine, runSql } = contextOf(container);
   const tryTo = async (what: string, action: () => Promise<unknown>) => {
     await action().catch((error: unknown) => {
       const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
@@ -38,32 +38,22 @@ export async function voidCompletion(
   for (const { reference } of record.charges) {
     await tryTo("the reversal", () => engine.void(reference, { orderIsGone: true }));
   }
-  if (record.sessionIds.length === 0 && record.remainderSessionId === null) return;
-  let doomed: SessionPayment[] = [];
+  const { cartId, orderId, sessionIds, remainderSessionId } = record;
+  const ids = remainderSessionId === null ? sessionIds : [...sessionIds, remainderSessionId];
+  if (ids.length === 0) return;
+  let found: SessionPayment[] = [];
   await tryTo("reading the payments", async () => {
-    doomed = await readDoomed(container, record);
+    found = await readSessionPayments(runSql, ids);
   });
-  for (const one of doomed) {
-    await tryTo(`voiding the payment session ${one.id}`, () => deleteSession(container, one));
+  // Another order of the cart stands: this completion stood still so long that another one has taken its place.
+  const isAlone = async () => (await ordersOfCart(runSql, cartId)).every((id) => id === orderId);
+  for (const one of found) {
+    const isRemainder = one.id === remainderSessionId;
+    await tryTo(`voiding the payment session ${one.id}`, async () => {
+      if (!isRemainder) await deleteSession(container, one);
+      else if (mustGo(one) && (await isAlone())) await deleteSession(container, one, isAlone);
+    });
   }
-}
-
-/**
- * The completion's sessions that go, with their payments. Where another order of the cart stands, the remainder is that
- * order's: this completion stood still so long that another one has taken its place.
- */
-async function readDoomed(
-  container: MedusaContainer,
-  { cartId, orderId, sessionIds, remainderSessionId }: CompletionRecord,
-): Promise<SessionPayment[]> {
-  const { runSql } = contextOf(container);
-  const isAlone = (await ordersOfCart(runSql, cartId)).every((id) => id === orderId);
-  const remainder = isAlone ? remainderSessionId : null;
-  const found = await readSessionPayments(
-    runSql,
-    remainder === null ? sessionIds : [...sessionIds, remainder],
-  );
-  return found.filter((one) => one.id !== remainder || mustGo(one));
 }
 
 /**

@@ -6,6 +6,7 @@ import { PAYMENT_VIEW, type PaymentView, type SessionPayment } from "./payments.
 
 /** A payment session of the cart's collection, as far as the flow looks at it. */
 export interface SessionView extends SessionPayment {
+  readonly provider_id: string;
   readonly status: string;
   readonly amountCents: number;
   readonly metadata: Record<string, unknown> | null;

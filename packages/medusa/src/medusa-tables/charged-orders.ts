@@ -1,10 +1,4 @@
-import {
-  chargingStates,
-  orderedStates,
-  type RunSql,
-  settledStates,
-  sqlInterval,
-} from "@giftcard-pay/checkout";
+import { orderedStates, settledStates, sqlInterval } from "@giftcard-pay/checkout";
 import { PAYMENT_STANDING } from "./payments.js";
 import { type PlacedCart, toPlacedCart } from "./placed-cart.js";
 import { SCANNED, type Scan } from "./scan.js";
@@ -33,17 +27,17 @@ export interface OrderlessCharge {
  *
  * Reads order, payment, capture and refund.
  */
-export async function findChargedCanceled({ run, after, orderId }: Scan): Promise<ChargedCanceled[]> {
+export async function findChargedCanceled({ run, after, only }: Scan): Promise<ChargedCanceled[]> {
   const rows = await run(
     `with ${SCANNED} select charge.reference, charge.state, charge.order_id, p.id as payment_id from scanned charge
      cross join lateral (select 1 from "order" where id = charge.order_id and canceled_at is not null offset 0) o
-     cross join lateral (select id, canceled_at from payment
+     cross join lateral (select id, canceled_at, raw_amount from payment
        where payment_session_id = charge.external_id and deleted_at is null offset 0) p
      cross join lateral (${PAYMENT_STANDING} offset 0) standing
      where charge.state in (${stateList(orderedStates)})
        or (charge.state in ('reversing', 'reversed') and not standing.is_canceled and not standing.is_refunded)
      order by charge.reference`,
-    [after, orderId],
+    [after, only],
   );
   return rows.map((row) => ({
     reference: String(row.reference),
@@ -59,7 +53,7 @@ export async function findChargedCanceled({ run, after, orderId }: Scan): Promis
  *
  * Reads order.
  */
-export async function findOrderless({ run, after, orderId, leaseMs }: Scan): Promise<OrderlessCharge[]> {
+export async function findOrderless({ run, after, only, leaseMs }: Scan): Promise<OrderlessCharge[]> {
   const rows = await run(
     `with ${SCANNED} select charge.reference, charge.order_id, charge.cart_id, charge.external_id from scanned charge
      cross join lateral (select updated_at from giftcard_charge where reference = charge.reference offset 0) entry
@@ -67,7 +61,7 @@ export async function findOrderless({ run, after, orderId, leaseMs }: Scan): Pro
        and entry.updated_at < now() - ${sqlInterval("$3")}
        and (select count(*) from "order" where id = charge.order_id) = 0
      order by charge.reference`,
-    [after, orderId, leaseMs],
+    [after, only, leaseMs],
   );
   return rows.map((row) => ({
     reference: String(row.reference),
@@ -83,14 +77,14 @@ export async function findOrderless({ run, after, orderId, leaseMs }: Scan): Pro
  *
  * Reads order and cart.
  */
-export async function findReopened({ run, after, orderId, leaseMs }: Scan): Promise<PlacedCart[]> {
+export async function findReopened({ run, after, only, leaseMs }: Scan): Promise<PlacedCart[]> {
   const rows = await run(
     `with ${SCANNED} select distinct charge.order_id, charge.cart_id from scanned charge
      cross join lateral (select created_at from "order" where id = charge.order_id and deleted_at is null offset 0) placed
      cross join lateral (select 1 from cart where id = charge.cart_id and completed_at is null and deleted_at is null offset 0) open
      where charge.state in (${stateList(orderedStates)}) and placed.created_at < now() - ${sqlInterval("$3")}
      order by charge.order_id`,
-    [after, orderId, leaseMs],
+    [after, only, leaseMs],
   );
   return rows.map(toPlacedCart);
 }
@@ -101,7 +95,7 @@ export async function findReopened({ run, after, orderId, leaseMs }: Scan): Prom
  *
  * Reads cart and order_cart, beside the carts' leases.
  */
-export async function findClosed({ run, after, orderId, leaseMs }: Scan): Promise<string[]> {
+export async function findClosed({ run, after, only, leaseMs }: Scan): Promise<string[]> {
   const rows = await run(
     `with ${SCANNED} select distinct charge.cart_id from scanned charge
      cross join lateral (select 1 from cart where id = charge.cart_id and completed_at is not null and deleted_at is null
@@ -110,66 +104,9 @@ export async function findClosed({ run, after, orderId, leaseMs }: Scan): Promis
        and (select count(*) from order_cart where cart_id = charge.cart_id and deleted_at is null) = 0
        and (select count(*) from giftcard_cart_lease where cart_id = charge.cart_id and until > now()) = 0
      order by charge.cart_id`,
-    [after, orderId, leaseMs],
+    [after, only, leaseMs],
   );
   return rows.map((row) => String(row.cart_id));
-}
-
-/** A payment of a cart that never became an order. */
-export interface OrderlessPayment {
-  readonly paymentId: string;
-  readonly sessionId: string;
-  readonly cartId: string;
-}
-
-/** There is no order, and no charge that one is being placed with. */
-const hasNoOrder = (cartId: string) =>
-  `(select count(*) from order_cart where cart_id = ${cartId} and deleted_at is null) = 0
-   and (select count(*) from giftcard_charge other where other.cart_id = ${cartId}
-     and other.state in (${stateList([...chargingStates, ...orderedStates])})) = 0`;
-
-/**
- * Payments that hold or took money for a cart without an order: where a webhook waited for its bank while a card was
- * refused, Medusa writes the bank's payment down when the completion is voided already. A payment that couldn't be
- * canceled then is one too.
- *
- * Reads cart_payment_collection, payment, capture, refund and order_cart, beside the carts' leases and charges.
- */
-export async function findOrderlessPayments({
-  run,
-  after,
-  orderId,
-  leaseMs,
-}: Scan): Promise<OrderlessPayment[]> {
-  const rows = await run(
-    `with ${SCANNED} select distinct p.id as payment_id, p.payment_session_id, charge.cart_id from scanned charge
-     cross join lateral (select payment_collection_id as id from cart_payment_collection
-       where cart_id = charge.cart_id and deleted_at is null offset 0) collection
-     cross join lateral (select id, payment_session_id, canceled_at from payment
-       where payment_collection_id = collection.id and deleted_at is null and canceled_at is null
-         and updated_at < now() - ${sqlInterval("$3")} offset 0) p
-     cross join lateral (${PAYMENT_STANDING} offset 0) standing
-     where (standing.captured_left is null or standing.captured_left::numeric > 0)
-       and ${hasNoOrder("charge.cart_id")}
-       and (select count(*) from giftcard_cart_lease where cart_id = charge.cart_id and until > now()) = 0
-     order by p.id`,
-    [after, orderId, leaseMs],
-  );
-  return rows.map((row) => ({
-    paymentId: String(row.payment_id),
-    sessionId: String(row.payment_session_id),
-    cartId: String(row.cart_id),
-  }));
-}
-
-/**
- * Whether the cart's payments are still nobody's.
- *
- * Reads order_cart, beside the cart's charges.
- */
-export async function isOrderless(run: RunSql, cartId: string): Promise<boolean> {
-  const [row] = await run(`select ${hasNoOrder("$1")} as is_orderless`, [cartId]);
-  return row?.is_orderless === true;
 }
 
 /**
@@ -177,12 +114,12 @@ export async function isOrderless(run: RunSql, cartId: string): Promise<boolean>
  *
  * Reads the plugin's own tables alone.
  */
-export async function findUnnoted({ run, after, orderId }: Scan): Promise<string[]> {
+export async function findUnnoted({ run, after, only }: Scan): Promise<string[]> {
   const rows = await run(
     `with ${SCANNED} select distinct order_id from scanned
      where order_id is not null and state in (${stateList(orderedStates)})
        and (select count(*) from giftcard_order where order_id = scanned.order_id and paid_at is not null) = 0`,
-    [after, orderId],
+    [after, only],
   );
   return rows.map((row) => String(row.order_id));
 }

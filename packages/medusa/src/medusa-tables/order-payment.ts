@@ -1,5 +1,4 @@
 import { type ChargeState, heldStates, type RunSql } from "@giftcard-pay/checkout";
-import type { BigNumberInput } from "@medusajs/framework/types";
 import { toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 
@@ -11,7 +10,7 @@ export interface HeldPayment {
   readonly id: string;
   readonly isGiftcard: boolean;
   /** Captured and not refunded, in major units; null where nothing was captured. */
-  readonly capturedLeft: BigNumberInput | null;
+  readonly capturedLeft: string | null;
 }
 
 /** What an order was paid by, read at the moment of the call; of gift cards, the journal decides. */

@@ -6,14 +6,15 @@ export interface PaymentView {
   readonly id: string;
   /** Some of it is captured and not refunded. */
   readonly isCaptured: boolean;
-  /** Canceled, or all that was captured is refunded: it pays nothing any more. */
+  /** Canceled, or captured and refunded as a whole: it pays nothing any more. */
   readonly isOver: boolean;
 }
 
 /** A payment session and its payment, as far as they are still there. */
 export interface SessionPayment {
   readonly id: string;
-  readonly provider_id: string;
+  /** null where neither of them is there. */
+  readonly provider_id: string | null;
   /** null where the session is gone: another process may have deleted it while its payment was made. */
   readonly status: string | null;
   readonly payment: PaymentView | null;
@@ -25,6 +26,8 @@ export interface PaymentStanding {
   readonly isRefunded: boolean;
   /** Captured and not refunded, in major units; null where nothing was captured. */
   readonly capturedLeft: string | null;
+  /** Some of it was never captured. */
+  readonly isPartial: boolean;
 }
 
 const sumOf = (table: string) =>
@@ -33,12 +36,13 @@ const sumOf = (table: string) =>
 /** What Medusa thinks of the payment `p`, for a subquery. */
 export const PAYMENT_STANDING = `select p.canceled_at is not null as is_canceled,
   (select count(*) from refund where payment_id = p.id and deleted_at is null) > 0 as is_refunded,
-  (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text as captured_left`;
+  (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text as captured_left,
+  coalesce(${sumOf("capture")}, 0) < (p.raw_amount ->> 'value')::numeric as is_partial`;
 
 /** The payment `p` as a `PaymentView`, or null where there is none. */
 export const PAYMENT_VIEW = `case when p.id is not null then (select json_build_object('id', p.id,
   'isCaptured', coalesce(captured_left::numeric > 0, false),
-  'isOver', is_canceled or coalesce(captured_left::numeric <= 0, false)) from (${PAYMENT_STANDING}) standing) end`;
+  'isOver', is_canceled or (not is_partial and captured_left::numeric <= 0)) from (${PAYMENT_STANDING}) standing) end`;
 
 /**
  * What Medusa thinks of a payment, or null where there is none.
@@ -55,6 +59,7 @@ export async function readPaymentStanding(run: RunSql, paymentId: string): Promi
     isCanceled: row.is_canceled === true,
     isRefunded: row.is_refunded === true,
     capturedLeft: row.captured_left === null ? null : String(row.captured_left),
+    isPartial: row.is_partial === true,
   };
 }
 
@@ -88,6 +93,16 @@ export async function readSessionPayments(
     [sessionIds],
   );
   return rows as unknown as SessionPayment[];
+}
+
+/**
+ * Whether there is such a payment session.
+ *
+ * Reads payment_session.
+ */
+export async function hasSession(run: RunSql, sessionId: string): Promise<boolean> {
+  const rows = await run("select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
+  return rows.length > 0;
 }
 
 /**

@@ -14,15 +14,15 @@ export interface Scan {
   readonly pendingRemainderLifeMs: number;
   /** Where this run's page of the past begins. */
   readonly after: string;
-  /** This order alone, or null. */
-  readonly orderId: string | null;
+  /** This order, or this cart, alone; or null. */
+  readonly only: string | null;
 }
 
 /**
  * The charges that one run of recovery holds against Medusa's orders, as a common table expression `scanned`: those that
- * changed within the last day, those of orders at which recovery failed before, and one page of all others, each run the
+ * changed within the last day, those of orders and carts at which recovery failed before, and one page of all others, each run the
  * next. Medusa has no index by which its own tables tell what changed, so this doesn't grow with the shop's past, and
- * still finds everything: what is found of them needs no limit. `$1` is `after`, `$2` the one order or null.
+ * still finds everything: what is found of them needs no limit. `$1` is `after`, `$2` is `only`.
  *
  * What is read for each of them stands in subqueries that PostgreSQL can't turn into a join over a whole table.
  */
@@ -35,4 +35,7 @@ export const SCANNED = `scanned as materialized (
   union
   (select reference, state, order_id, cart_id, external_id from giftcard_charge
     where order_id in (select job.order_id from giftcard_job job where $2::text is null union select $2::text))
+  union
+  (select reference, state, order_id, cart_id, external_id from giftcard_charge
+    where cart_id in (select job.cart_id from giftcard_job job where $2::text is null union select $2::text))
 )`;

@@ -28,7 +28,7 @@ const isOpen = (orderId: string) =>
  *
  * Reads order_cart and order, beside the tenders and charges.
  */
-export function findCardsBesideOrders({ run, leaseMs, orderId }: Scan): Promise<UnpaidOrder[]> {
+export function findCardsBesideOrders({ run, leaseMs, only }: Scan): Promise<UnpaidOrder[]> {
   const read = (after: string, limit: number) =>
     run(
       `select distinct placed.order_id, placed.cart_id from giftcard_tender tender
@@ -43,7 +43,7 @@ export function findCardsBesideOrders({ run, leaseMs, orderId }: Scan): Promise<
          and (select count(*) from giftcard_charge charge where charge.cart_id = tender.cart_id
            and charge.state in (${stateList(chargingStates)})) = 0
        order by placed.order_id limit $3`,
-      [leaseMs, after, limit, orderId],
+      [leaseMs, after, limit, only],
     );
   return everyPlaced(read, "unpaid");
 }
@@ -53,7 +53,7 @@ export function findCardsBesideOrders({ run, leaseMs, orderId }: Scan): Promise<
  *
  * Reads payment_session, order_cart and order, beside giftcard_remainder.
  */
-export function findLapsedRemainders({ run, pendingRemainderLifeMs, orderId }: Scan): Promise<UnpaidOrder[]> {
+export function findLapsedRemainders({ run, pendingRemainderLifeMs, only }: Scan): Promise<UnpaidOrder[]> {
   const read = (after: string, limit: number) =>
     run(
       `select distinct placed.order_id, placed.cart_id from giftcard_remainder remainder
@@ -66,7 +66,7 @@ export function findLapsedRemainders({ run, pendingRemainderLifeMs, orderId }: S
          where id = placed.order_id and canceled_at is null and deleted_at is null offset 0) o
        where placed.order_id > $2 and ($4::text is null or placed.order_id = $4) and ${isOpen("placed.order_id")}
        order by placed.order_id limit $3`,
-      [pendingRemainderLifeMs, after, limit, orderId],
+      [pendingRemainderLifeMs, after, limit, only],
     );
   return everyPlaced(read, "remainder_lapsed");
 }
@@ -77,7 +77,7 @@ export function findLapsedRemainders({ run, pendingRemainderLifeMs, orderId }: S
  *
  * Reads order_cart and order, beside giftcard_remainder.
  */
-export function findCanceledRemainders({ run, orderId }: Scan): Promise<UnpaidOrder[]> {
+export function findCanceledRemainders({ run, only }: Scan): Promise<UnpaidOrder[]> {
   const read = (after: string, limit: number) =>
     run(
       `select distinct placed.order_id, placed.cart_id from giftcard_remainder remainder
@@ -88,7 +88,7 @@ export function findCanceledRemainders({ run, orderId }: Scan): Promise<UnpaidOr
        where placed.order_id > $1 and ($3::text is null or placed.order_id = $3) and ${isOpen("placed.order_id")}
          and (select count(*) from giftcard_unpaid_order where order_id = placed.order_id) = 0
        order by placed.order_id limit $2`,
-      [after, limit, orderId],
+      [after, limit, only],
     );
   return everyPlaced(read, "unpaid");
 }

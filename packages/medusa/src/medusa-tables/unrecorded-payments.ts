@@ -35,7 +35,7 @@ const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: str
  *
  * Reads payment, capture, refund, order_transaction and order.
  */
-export async function findUnrecorded({ run, after, orderId, leaseMs }: Scan): Promise<UnrecordedPayment[]> {
+export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> {
   const rows = await run(
     `with ${SCANNED} select charge.reference, charge.state, charge.order_id, p.currency_code, p.id as payment_id, p.captured_at,
        entry.kind, entry.id, entry.amount
@@ -48,7 +48,7 @@ export async function findUnrecorded({ run, after, orderId, leaseMs }: Scan): Pr
        and not ${isRecordedSql("entry.id", "p.id", "entry.kind", "charge.order_id")}
        and (select count(*) from "order" where id = charge.order_id and deleted_at is null) = 1
      order by entry.kind, entry.id`,
-    [after, orderId, leaseMs],
+    [after, only, leaseMs],
   );
   return rows.map((row) => ({
     reference: String(row.reference),

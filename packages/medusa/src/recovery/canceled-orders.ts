@@ -1,9 +1,9 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import type { ChargedCanceled } from "../medusa-tables/charged-orders.js";
 import { readPaymentStanding } from "../medusa-tables/payments.js";
 import { withHold } from "./hold.js";
+import { releaseGiftcardPayment } from "./release-payment.js";
 
 /**
  * Reverses the charge as the canceled order should have: the card first, then Medusa's payment. So whatever Medusa
@@ -30,8 +30,6 @@ export async function reverseCanceled(
   await withHold(engine.journal, { reference, state }, holdMs, async () => {
     const payment = await readPaymentStanding(run, paymentId);
     if (!payment || payment.isCanceled || payment.isRefunded) return;
-    const payments = container.resolve(Modules.PAYMENT);
-    if (payment.capturedLeft === null) await payments.cancelPayment(paymentId);
-    else await payments.refundPayment({ payment_id: paymentId, amount: payment.capturedLeft });
+    await releaseGiftcardPayment(container, { paymentId, capturedLeft: payment.capturedLeft });
   });
 }

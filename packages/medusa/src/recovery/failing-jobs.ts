@@ -24,6 +24,8 @@ export interface JobKey {
   readonly kind: JobKind;
   readonly id: string;
   readonly orderId: string | null;
+  /** The cart that it is about, where there is no order. */
+  readonly cartId?: string | null;
 }
 
 /** A job that failed each time that it was tried. */
@@ -47,17 +49,21 @@ export function faultOf(error: unknown): string {
 }
 
 /** Writes down that a job failed once more. */
-export async function noteFailure(run: RunSql, { kind, id, orderId }: JobKey, error: unknown): Promise<void> {
+export async function noteFailure(
+  run: RunSql,
+  { kind, id, orderId, cartId = null }: JobKey,
+  error: unknown,
+): Promise<void> {
   await run(
-    `insert into giftcard_job as known (kind, id, order_id, last_error) values ($1, $2, $3, $4)
+    `insert into giftcard_job as known (kind, id, order_id, cart_id, last_error) values ($1, $2, $3, $4, $5)
      on conflict (kind, id) do update set tries = known.tries + 1, last_error = excluded.last_error,
        last_failed_at = now()`,
-    [kind, id, orderId, faultOf(error)],
+    [kind, id, orderId, cartId, faultOf(error)],
   );
 }
 
 /** The job is done, or there is nothing to do any more. */
-export async function forgetJob(run: RunSql, { kind, id }: Omit<JobKey, "orderId">): Promise<void> {
+export async function forgetJob(run: RunSql, { kind, id }: Pick<JobKey, "kind" | "id">): Promise<void> {
   await run("delete from giftcard_job where kind = $1 and id = $2 and kept_at is null", [kind, id]);
 }
 
@@ -83,11 +89,14 @@ export async function readKeptJobs(run: RunSql, kind: JobKind): Promise<Set<stri
  */
 export async function keepJob(
   run: RunSql,
-  { kind, id }: Omit<JobKey, "orderId">,
+  { kind, id }: Pick<JobKey, "kind" | "id">,
   actor: string,
 ): Promise<boolean> {
   const rows = await run(
-    "update giftcard_job set kept_by = $3, kept_at = now() where kind = $1 and id = $2 and kept_at is null returning 1",
+    `with kept as (
+       update giftcard_job set kept_by = $3, kept_at = now() where kind = $1 and id = $2 and kept_at is null returning id
+     ), over as (delete from giftcard_release where $1 = 'release_payment' and payment_id in (select id from kept))
+     select id from kept`,
     [kind, id, actor],
   );
   return rows.length === 1;
@@ -125,7 +134,7 @@ export async function countFailingJobs(run: RunSql): Promise<number> {
 export async function readJob(run: RunSql, kind: JobKind, id: string): Promise<FailingJob | null> {
   const statement = "select * from giftcard_job where kind = $1 and id = $2 and kept_at is null";
   const [row] = await run(statement, [kind, id]);
-  return row ? { ...toFailing(row), kind } : null;
+  return row ? { ...toFailing(row), kind, cartId: row.cart_id as string | null } : null;
 }
 
 const toFailing = (row: Record<string, unknown>): Failing => ({

@@ -49,12 +49,12 @@ export async function noteCanceled(run: RunSql, orderId: string): Promise<void> 
 }
 
 /** Orders whose end was begun, those that wait for a person among them: what keeps them may be gone by now. */
-export async function findPendingCancellations({ run, orderId }: Scan): Promise<UnpaidOrder[]> {
+export async function findPendingCancellations({ run, only }: Scan): Promise<UnpaidOrder[]> {
   const read = (after: string, limit: number) =>
     run(
       `select order_id, cart_id, reason from giftcard_unpaid_order
        where kept_at is null and order_id > $1 and ($3::text is null or order_id = $3) order by order_id limit $2`,
-      [after, limit, orderId],
+      [after, limit, only],
     );
   const rows = await everyPage(read, (row) => String(row.order_id));
   return rows.map((row) => ({ ...toPlacedCart(row), reason: row.reason as UnpaidReason }));

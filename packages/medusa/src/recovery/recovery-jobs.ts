@@ -1,16 +1,17 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { closeCart } from "../cart/cart-payment.js";
+import { withCartLock } from "../cart/cart-turn.js";
 import { noteIfPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import {
   findChargedCanceled,
   findClosed,
   findOrderless,
-  findOrderlessPayments,
   findReopened,
   findUnnoted,
 } from "../medusa-tables/charged-orders.js";
 import type { Scan } from "../medusa-tables/scan.js";
+import { findStrayPayments } from "../medusa-tables/stray-payments.js";
 import {
   findCanceledRemainders,
   findCardsBesideOrders,
@@ -22,16 +23,24 @@ import type { CancelBudget } from "./cancel-limit.js";
 import { reverseCanceled } from "./canceled-orders.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
 import { voidOrderless } from "./orderless-charges.js";
-import { releaseOrderless } from "./orderless-payments.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { openCart } from "./reopened-carts.js";
+import { releaseStray } from "./stray-payments.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
 import { recordPayment } from "./unrecorded-payments.js";
+
+/** How a task is run. */
+export interface RunOptions {
+  /** How many orders this run of recovery may still cancel; left out where a person asks for this one task. */
+  readonly budget?: CancelBudget;
+  /** A person asks for it. */
+  readonly isAsked?: boolean;
+}
 
 /** One thing to be done. */
 export interface RecoveryTask extends JobKey {
   /** @returns true when it canceled its order */
-  run(container: MedusaContainer, budget?: CancelBudget): Promise<unknown>;
+  run(container: MedusaContainer, options: RunOptions): Promise<unknown>;
 }
 
 /** A kind of job, and everything that finds such tasks. A finder only reads, so a dry run can ask it too. */
@@ -54,7 +63,7 @@ const cancels = (find: (scan: Scan) => Promise<UnpaidOrder[]>) => async (scan: S
   (await find(scan)).map(
     (order): RecoveryTask => ({
       ...{ kind: "cancel_order", id: order.orderId, orderId: order.orderId },
-      run: (container, budget) => cancelIfUnpaid(container, order, budget),
+      run: (container, options) => cancelIfUnpaid(container, order, options),
     }),
   );
 
@@ -93,9 +102,9 @@ export const recoveryJobs: readonly RecoveryJob[] = [
     kind: "release_payment",
     finders: [
       async (scan) =>
-        (await findOrderlessPayments(scan)).map((payment) => ({
-          ...{ kind: "release_payment", id: payment.paymentId, orderId: null },
-          run: (container) => releaseOrderless(container, payment),
+        (await findStrayPayments(scan)).map((payment) => ({
+          ...{ kind: "release_payment", id: payment.paymentId, orderId: null, cartId: payment.cartId },
+          run: (container, { isAsked = false }) => releaseStray(container, payment, isAsked),
         })),
     ],
   },
@@ -115,7 +124,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
       async (scan) =>
         (await findReopened(scan)).map(({ orderId, cartId }) => ({
           ...{ kind: "close_cart", id: cartId, orderId },
-          run: (container) => closeCart(container, cartId),
+          run: (container) => withCartLock(container, cartId, () => closeCart(container, cartId)),
         })),
     ],
   },
@@ -124,7 +133,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
     finders: [
       async (scan) =>
         (await findClosed(scan)).map((cartId) => ({
-          ...{ kind: "open_cart", id: cartId, orderId: null },
+          ...{ kind: "open_cart", id: cartId, orderId: null, cartId },
           run: (container) => openCart(container, cartId),
         })),
     ],

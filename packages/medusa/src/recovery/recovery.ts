@@ -1,4 +1,4 @@
-import type { Charge } from "@giftcard-pay/checkout";
+import type { Charge, RunSql } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { withCartLock } from "../cart/cart-turn.js";
@@ -20,7 +20,7 @@ import {
   readJob,
   readKeptJobs,
 } from "./failing-jobs.js";
-import { type RecoveryJob, type RecoveryTask, recoveryJobs } from "./recovery-jobs.js";
+import { type RecoveryJob, type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
 /** What a run of recovery did. */
 export interface Recovery {
@@ -34,8 +34,8 @@ export interface Recovery {
 
 /**
  * Ends what crashes and lost answers left behind: charges whose completion died, reversals that are owed, orders that
- * were placed and never paid, or canceled or deleted and not reversed, remainders that didn't settle in time, payments of
- * carts without an order, and captures and refunds that were begun. Safe to run at any time and in several processes at once. What fails stops
+ * were placed and never paid, or canceled or deleted and not reversed, remainders that didn't settle in time, payments that
+ * no order has, and captures and refunds that were begun. Safe to run at any time and in several processes at once. What fails stops
  * nothing else: it is written down with why, shown to people, and tried again.
  *
  * @throws when Medusa's database can't be used
@@ -48,13 +48,13 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
     failed.push(key);
     await tellFailure(container, key, error);
   };
-  await endExpiredLocks(run);
+  await endLocks(run, fail);
   const charges = await recoverCharges(container, fail);
   const scan: Scan = {
     run,
     leaseMs,
     pendingRemainderLifeMs,
-    orderId: null,
+    only: null,
     after: await takeScanPage(run),
   };
   const budget: CancelBudget = { left: maxCancelsPerRun };
@@ -62,7 +62,7 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
   for (const job of recoveryJobs) {
     const doAll = async () => {
       for (const task of await findTasks(job, scan, fail)) {
-        if (await doTask(container, task, fail, budget)) canceledOrderIds.push(String(task.orderId));
+        if (await doTask(container, task, fail, { budget })) canceledOrderIds.push(String(task.orderId));
       }
     };
     if (job.kind === "cancel_order") await inTurn(container, doAll);
@@ -85,6 +85,16 @@ async function inTurn(container: MedusaContainer, cancelAll: () => Promise<void>
 }
 
 type Fail = (key: JobKey, error: unknown) => Promise<void>;
+
+async function endLocks(run: RunSql, fail: Fail): Promise<void> {
+  const key: JobKey = { kind: "scan", id: "locks", orderId: null };
+  try {
+    await endExpiredLocks(run);
+    await forgetJob(run, key);
+  } catch (error) {
+    await fail(key, error);
+  }
+}
 
 async function recoverCharges(container: MedusaContainer, fail: Fail): Promise<Charge[]> {
   const { engine, runSql: run, settings } = contextOf(container);
@@ -124,11 +134,11 @@ async function doTask(
   container: MedusaContainer,
   task: RecoveryTask,
   fail: Fail,
-  budget?: CancelBudget,
+  options: RunOptions,
 ): Promise<boolean> {
   const { runSql: run } = contextOf(container);
   try {
-    const isCanceled = (await task.run(container, budget)) === true;
+    const isCanceled = (await task.run(container, options)) === true;
     await forgetJob(run, task);
     return isCanceled;
   } catch (error) {
@@ -158,21 +168,20 @@ export async function retryJob(
   const { runSql: run, settings } = contextOf(container);
   const before = await readJob(run, kind, id);
   if (!before) return undefined;
-  if (before.orderId === null) {
+  const only = before.orderId ?? before.cartId ?? null;
+  if (only === null) {
     await recoverNow(container);
     return readJob(run, kind, id);
   }
   const fail = (key: JobKey, error: unknown) => tellFailure(container, key, error);
   const { leaseMs, pendingRemainderLifeMs } = settings;
-  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", orderId: before.orderId };
-  const job = recoveryJobs.find((one) => one.kind === kind);
-  let isFound = false;
-  for (const find of job?.finders ?? []) {
-    for (const task of (await find(scan)).filter((one) => one.id === id && !isFound)) {
-      isFound = true;
-      await doTask(container, task, fail);
-    }
+  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", only };
+  const found = new Map<string, RecoveryTask>();
+  for (const find of recoveryJobs.find((one) => one.kind === kind)?.finders ?? []) {
+    for (const task of await find(scan)) found.set(task.id, task);
   }
-  if (!isFound) await forgetJob(run, before);
+  const task = found.get(id);
+  if (task) await doTask(container, task, fail, { isAsked: true });
+  else await forgetJob(run, before);
   return readJob(run, kind, id);
 }

@@ -16,6 +16,7 @@ import {
   noteCanceled,
   notePendingCancellation,
 } from "./pending-cancellations.js";
+import { releaseGiftcardPayment, releasePayment } from "./release-payment.js";
 
 const touchTexts: Record<Touch, string> = {
   fulfilled: "it is fulfilled",
@@ -37,14 +38,14 @@ export function whyKept({ touches, totalCents }: OrderPayment): string | null {
  * only loses the cards that it didn't need; nothing else of it is touched. One that somebody has worked on, or that
  * Medusa refuses to cancel, waits for a person, with its payments as they are.
  *
- * @param budget how many orders this run of recovery may still cancel
+ * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this one
  * @returns true when the order was canceled now
  * @throws what the other method or Medusa fails with; called again, it goes on where it stopped
  */
 export async function cancelIfUnpaid(
   container: MedusaContainer,
   found: UnpaidOrder,
-  budget?: CancelBudget,
+  { budget, isAsked = false }: { budget?: CancelBudget; isAsked?: boolean } = {},
 ): Promise<boolean> {
   const { runSql: run } = contextOf(container);
   return withCartLock(container, found.cartId, async () => {
@@ -58,7 +59,7 @@ export async function cancelIfUnpaid(
       return false;
     }
     if (payment.isCanceled) {
-      await releaseHeld(container, order, payment);
+      await releaseHeld(container, order, payment, isAsked);
       await noteCanceled(run, order.orderId);
       return false;
     }
@@ -67,7 +68,7 @@ export async function cancelIfUnpaid(
       await forgetPendingCancellation(run, order.orderId);
       return false;
     }
-    return cancelUnpaid(container, order, payment, budget);
+    return cancelUnpaid(container, order, payment, { budget, isAsked });
   });
 }
 
@@ -84,7 +85,7 @@ async function cancelUnpaid(
   container: MedusaContainer,
   order: UnpaidOrder,
   payment: OrderPayment,
-  budget: CancelBudget | undefined,
+  { budget, isAsked }: { budget: CancelBudget | undefined; isAsked: boolean },
 ): Promise<boolean> {
   const { runSql: run, announcer } = contextOf(container);
   const { orderId, cartId, reason } = order;
@@ -109,7 +110,7 @@ async function cancelUnpaid(
     .warn(`giftcard order=${orderId} cart=${cartId} canceled: it was not paid (${reason})`);
   announcer.orderCanceled(order);
   const left = await readOrderPayment(run, orderId);
-  if (left) await releaseHeld(container, order, left);
+  if (left) await releaseHeld(container, order, left, isAsked);
   await noteCanceled(run, orderId);
   return true;
 }
@@ -133,16 +134,17 @@ async function releaseHeld(
   container: MedusaContainer,
   { cartId }: UnpaidOrder,
   { heldPayments, openSessionIds }: OrderPayment,
+  isAsked: boolean,
 ): Promise<void> {
   const payments = container.resolve(Modules.PAYMENT);
   const release = heldPayments
     .toSorted((a, b) => Number(b.isGiftcard) - Number(a.isGiftcard))
     .map(
-      ({ id, capturedLeft }) =>
+      ({ id: paymentId, isGiftcard, capturedLeft }) =>
         () =>
-          capturedLeft === null
-            ? payments.cancelPayment(id)
-            : payments.refundPayment({ payment_id: id, amount: capturedLeft }),
+          isGiftcard
+            ? releaseGiftcardPayment(container, { paymentId, capturedLeft })
+            : releasePayment(container, { paymentId, cartId, capturedLeft }, isAsked),
     );
   const drop = openSessionIds.map((id) => () => payments.deletePaymentSession(id));
   await tryAll([() => reverseCards(container, cartId), ...release, ...drop]);

@@ -12,6 +12,8 @@ export interface Drain {
     readonly pendingRemainders: number;
     /** Orders that nobody paid, and that aren't canceled yet. */
     readonly unpaidOrders: number;
+    /** Payments that no order has, and that aren't canceled or refunded yet. */
+    readonly releases: number;
     /** What recovery fails to do. */
     readonly failingJobs: number;
   };
@@ -32,6 +34,7 @@ export interface Drain {
 export async function readDrain(run: RunSql): Promise<Drain> {
   const [row] = await run(
     `select (${OPEN_CHARGES}) as open_charges, (select count(*) from giftcard_unpaid_order where kept_at is null and canceled_at is null) as unpaid_orders,
+       (select count(*) from giftcard_release) as releases,
        (select count(*) from giftcard_job where kept_at is null) as failing_jobs,
        (select count(*) from giftcard_unpaid_order where kept_at is not null)
          + (select count(*) from giftcard_job where kept_at is not null) as kept`,
@@ -44,10 +47,14 @@ export async function readDrain(run: RunSql): Promise<Drain> {
   const isOpen = ([state]: [string, unknown]) => openStates.some((open) => open === state);
   const open = Object.fromEntries(Object.entries(byState).filter(isOpen));
   const pendingRemainders = await countPendingRemainders(run);
-  const [unpaidOrders, failingJobs] = [figure("unpaid_orders"), figure("failing_jobs")];
+  const [unpaidOrders, releases, failingJobs] = ["unpaid_orders", "releases", "failing_jobs"].map(figure) as [
+    number,
+    number,
+    number,
+  ];
   return {
-    open: { charges: open, pendingRemainders, unpaidOrders, failingJobs },
+    open: { charges: open, pendingRemainders, unpaidOrders, releases, failingJobs },
     stays: { captured, decisions: actions + figure("kept"), appliedCards },
-    isEmpty: figure("open_charges") + pendingRemainders + unpaidOrders + failingJobs === 0,
+    isEmpty: figure("open_charges") + pendingRemainders + unpaidOrders + releases + failingJobs === 0,
   };
 }

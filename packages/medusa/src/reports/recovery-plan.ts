@@ -48,7 +48,7 @@ export type PlanSettings = Pick<Scan, "leaseMs" | "pendingRemainderLifeMs"> & {
 /** Reads what recovery would do now. Changes nothing and calls nobody. */
 export async function readRecoveryPlan(run: RunSql, settings: PlanSettings): Promise<RecoveryPlan> {
   const { leaseMs, pendingRemainderLifeMs, allowPendingRemainder, maxCancelsPerRun } = settings;
-  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", orderId: null };
+  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", only: null };
   const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
   for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
     const kept = await readKeptJobs(run, kind);

@@ -49,7 +49,7 @@ export const jobTexts: Record<Failing["kind"], string> = {
   note_paid: "Note that the order was paid",
   cancel_order: "Cancel an order that nobody paid",
   reverse: "Reverse what a canceled or deleted order holds",
-  release_payment: "Release a payment of a cart without an order",
+  release_payment: "Cancel or refund a payment that no order has",
   record_payment: "Write a capture or refund into the order",
   close_cart: "Close a cart that was ordered",
   open_cart: "Open a cart that has no order",

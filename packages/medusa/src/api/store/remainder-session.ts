@@ -6,6 +6,7 @@ import { readCartPayment } from "../../cart/cart-payment.js";
 import { withCartLock } from "../../cart/cart-turn.js";
 import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js";
 import { isCovered, planMetadata } from "../../cart/session-plan.js";
+import { refusePaid } from "../../cart/sessions.js";
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
@@ -57,6 +58,7 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
   const payment = await readCartPayment(req.scope, cartId);
   if (payment.isCompleted) throw new CheckoutError("cart_completed");
   if (!payment.isEuro) return false;
+  refusePaid(payment.otherSessions);
   await settleCart(giftcard, cartId);
   const plan = await engine.plan(payment.cart);
   if (isCovered(plan)) throw new CheckoutError("nothing_to_pay");

@@ -6,9 +6,10 @@ export const refuseWhileOpen = `do $$
 declare
   charges bigint := (${OPEN_CHARGES});
   remainders bigint := (${PENDING_REMAINDERS});
+  releases bigint := (select count(*) from giftcard_release);
 begin
-  if charges + remainders > 0 then
-    raise exception 'The gift card tables hold open money: % charges that are not over, and % remainders that are still to be paid. Nothing was dropped. npx giftcard-medusa drain says what to do first.',
-      charges, remainders;
+  if charges + remainders + releases > 0 then
+    raise exception 'The gift card tables hold open money: % charges that are not over, % remainders that are still to be paid, and % payments that are to be released. Nothing was dropped. npx giftcard-medusa drain says what to do first.',
+      charges, remainders, releases;
   end if;
 end $$`;

@@ -35,11 +35,21 @@ create table giftcard_remainder (
   created_at timestamptz not null default now()
 );
 
+-- Payments that no order has, and that recovery cancels or refunds. Where a refund was begun and the row stays, nobody
+-- knows whether it was made.
+create table giftcard_release (
+  payment_id text primary key,
+  cart_id text not null,
+  found_at timestamptz not null default now(),
+  refund_begun_at timestamptz
+);
+
 -- What recovery failed to do, each time that it tried.
 create table giftcard_job (
   kind text not null,
   id text not null,
   order_id text,
+  cart_id text,
   tries integer not null default 1,
   last_error text not null,
   first_failed_at timestamptz not null default now(),
@@ -124,7 +134,7 @@ export class Migration20261121000000 extends Migration {
   override down(): void {
     this.addSql(refuseWhileOpen);
     this.addSql(`
-drop table giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_job, giftcard_cancel_stop,
+drop table giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
   giftcard_scan, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
 drop function giftcard_same_amount();

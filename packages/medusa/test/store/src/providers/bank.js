@@ -53,7 +53,8 @@ const endOf = (data) => deedsOf(data).findLast((deed) => ["cancel", "capture", "
  * `early`, the shopper has paid before Medusa knows of it: the session stays pending there, and the bank doesn't let it
  * be deleted. So it is too where the page pays at the bank itself. A webhook can say later what became of a session. It
  * remembers what it holds of each session in the data, as a real provider would remember it at its own place. A session
- * that is deleted holds no money any more.
+ * that is deleted holds no money any more. `canceling` and `refunding` say how it does these: "slow", "hangs", or "loses its
+ * answer".
  */
 class BankProvider extends AbstractPaymentProvider {
   static identifier = "bank";
@@ -98,11 +99,21 @@ class BankProvider extends AbstractPaymentProvider {
   }
   async cancelPayment({ data }) {
     refusePaid(data);
+    if (data.canceling === "slow") {
+      console.log(`the bank is asked to cancel ${data.session_id}`);
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+    }
     enter("cancel", { data });
+    if (data.canceling === "loses its answer") throw new Error("socket hang up");
     return { data: { ...data, state: "canceled" } };
   }
   async refundPayment({ data, amount }) {
+    if (data.refunding === "hangs") {
+      console.log(`the bank is asked to refund ${data.session_id}`);
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+    }
     enter("refund", { data, amount });
+    if (data.refunding === "loses its answer") throw new Error("socket hang up");
     return { data: { ...data, state: "refunded" } };
   }
   async deletePayment({ data }) {

@@ -1,0 +1,88 @@
+import type { RunSql } from "@giftcard-pay/checkout";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { MedusaError, Modules } from "@medusajs/framework/utils";
+import { contextOf } from "../context/context.js";
+
+/** A payment that no order has any more, as Medusa's books have it. */
+export interface Release {
+  readonly paymentId: string;
+  readonly cartId: string;
+  /** Captured and not refunded, in major units; null where nothing was captured. */
+  readonly capturedLeft: string | null;
+  /** A part of it was captured, and the rest is to be canceled. */
+  readonly isPartial?: boolean;
+}
+
+const UNKNOWN_REFUND =
+  "A refund of this payment was begun, and nobody knows whether it was made. Look at the payment method: where the money " +
+  "went back, leave this as it is; where it didn't, try again, or refund it there.";
+
+/**
+ * Cancels a payment of another method, and refunds what is captured of it. A refund is asked for once: where its answer is
+ * lost, or the process dies, a person has to look, since a second one could give the money back twice.
+ *
+ * @param isAsked a person has looked, and wants it tried again
+ * @throws what the payment method fails with; UNKNOWN_REFUND where a refund was begun before
+ */
+export async function releasePayment(
+  container: MedusaContainer,
+  { paymentId, cartId, capturedLeft, isPartial = false }: Release,
+  isAsked: boolean,
+): Promise<void> {
+  const { runSql: run } = contextOf(container);
+  const payments = container.resolve(Modules.PAYMENT);
+  if (capturedLeft !== null) {
+    if (!(await beginRefund(run, paymentId, cartId, isAsked)))
+      throw new MedusaError(MedusaError.Types.UNEXPECTED_STATE, UNKNOWN_REFUND);
+    if (Number(capturedLeft) > 0)
+      await payments.refundPayment({ payment_id: paymentId, amount: capturedLeft as never });
+    await endRelease(run, paymentId);
+  }
+  if (capturedLeft === null || isPartial) await payments.cancelPayment(paymentId);
+  await endRelease(run, paymentId);
+}
+
+/** Cancels or refunds a gift card's payment in Medusa's books; the journal sees to it that the card gets its money once. */
+export async function releaseGiftcardPayment(
+  container: MedusaContainer,
+  { paymentId, capturedLeft }: Pick<Release, "paymentId" | "capturedLeft">,
+): Promise<void> {
+  const payments = container.resolve(Modules.PAYMENT);
+  if (capturedLeft === null) await payments.cancelPayment(paymentId);
+  else await payments.refundPayment({ payment_id: paymentId, amount: capturedLeft as never });
+}
+
+/**
+ * Writes down, before anything is done, that a payment is released: so it is found until it is.
+ *
+ * @returns whether a refund of it was begun before
+ */
+export async function beginRelease(run: RunSql, paymentId: string, cartId: string): Promise<boolean> {
+  const [row] = await run(
+    `insert into giftcard_release as known (payment_id, cart_id) values ($1, $2)
+     on conflict (payment_id) do update set cart_id = known.cart_id returning refund_begun_at`,
+    [paymentId, cartId],
+  );
+  return row?.refund_begun_at != null;
+}
+
+/** @returns false where one was begun before, and nobody has asked for another */
+async function beginRefund(
+  run: RunSql,
+  paymentId: string,
+  cartId: string,
+  isAsked: boolean,
+): Promise<boolean> {
+  const rows = await run(
+    `insert into giftcard_release as known (payment_id, cart_id, refund_begun_at) values ($1, $2, now())
+     on conflict (payment_id) do update set refund_begun_at = now() where known.refund_begun_at is null or $3
+     returning 1`,
+    [paymentId, cartId, isAsked],
+  );
+  return rows.length === 1;
+}
+
+/** The payment is released, or an order has it after all. */
+export async function endRelease(run: RunSql, paymentId: string): Promise<void> {
+  await run("delete from giftcard_release where payment_id = $1", [paymentId]);
+}

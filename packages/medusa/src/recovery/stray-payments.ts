@@ -1,0 +1,36 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { withCartLock } from "../cart/cart-turn.js";
+import { withdrawSession } from "../cart/sessions.js";
+import { contextOf } from "../context/context.js";
+import { readPaymentStanding, readSessionPayments } from "../medusa-tables/payments.js";
+import { isOrderless, type StrayPayment } from "../medusa-tables/stray-payments.js";
+import { beginRelease, endRelease, releasePayment } from "./release-payment.js";
+
+/**
+ * Gives up a payment that no order has: the shopper gets the money, and pays anew. Its session goes first, so that no
+ * completion can use it from then on, however long this process stands still.
+ *
+ * @param isAsked a person wants it tried again
+ * @throws what the payment method fails with, or where another job has the cart for too long
+ */
+export async function releaseStray(
+  container: MedusaContainer,
+  { paymentId, sessionId, cartId }: StrayPayment,
+  isAsked: boolean,
+): Promise<void> {
+  const { runSql: run } = contextOf(container);
+  await withCartLock(container, cartId, async () => {
+    const isRefundBegun = await beginRelease(run, paymentId, cartId);
+    const isFree = () => isOrderless(run, cartId);
+    for (const session of await readSessionPayments(run, [sessionId])) {
+      if (isRefundBegun || session.status === null) continue;
+      if (!(await withdrawSession(container, session, isFree))) return endRelease(run, paymentId);
+    }
+    const standing = await readPaymentStanding(run, paymentId);
+    if (!standing || standing.isCanceled) return endRelease(run, paymentId);
+    await releasePayment(container, { paymentId, cartId, ...standing }, isAsked);
+    const line = `giftcard cart=${cartId} payment=${paymentId} released: no order has it`;
+    container.resolve(ContainerRegistrationKeys.LOGGER).warn(line);
+  });
+}

@@ -1,0 +1,277 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
+
+/** After this long recovery takes a payment that no order has for left behind. */
+const LEASE_MS = 30_000;
+
+let folder: string;
+let book: string;
+let shop: TestShop;
+let peer: TestPeer;
+let database: pg.Client;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-stray-"));
+  book = path.join(folder, "bank.jsonl");
+  await writeFile(book, "");
+  const env = { TEST_RECOVER_OFTEN: "yes", TEST_BANK_BOOK: book };
+  shop = await startShop(env, { timeoutMs: 3000, leaseMs: LEASE_MS });
+  peer = await shop.startPeer();
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const query = async (statement: string, values: unknown[] = []) =>
+  (await database.query(statement, values)).rows;
+
+async function readyCart(data?: Record<string, unknown>) {
+  const card = await shop.service.issueCard({ balanceCents: 7500 });
+  const cartId = await shop.storefront.createCart();
+  await shop.storefront.apply(cartId, card);
+  await shop.storefront.initiate(cartId, "pp_bank_bank", data);
+  const [session] = await query(
+    `select s.id, s.amount::float8 from payment_session s join cart_payment_collection using (payment_collection_id)
+     where cart_id = $1 and s.deleted_at is null`,
+    [cartId],
+  );
+  return { card, cartId, session: session as { id: string; amount: number } };
+}
+
+/** The bank says to the other process what became of a session. */
+async function tell(session: { id: string; amount: number }, action: string): Promise<void> {
+  const response = await fetch(`${peer.medusa.url}/hooks/payment/bank_bank`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ action, session_id: session.id, amount: session.amount }),
+  });
+  expect(response.status).toBe(200);
+}
+
+/** What the bank did with a session. */
+const deedsOf = ({ id }: { id: string }): string[] =>
+  readFileSync(book, "utf8")
+    .split("\n")
+    .filter((line) => line.includes(id))
+    .map((line) => JSON.parse(line).deed);
+
+/** The bank's payments of a cart, as Medusa's books have them. */
+const paymentsOf = (cartId: string) =>
+  query(
+    `select p.id, p.canceled_at is not null as is_canceled,
+       (select sum(amount)::float8 from capture where payment_id = p.id and deleted_at is null) as captured,
+       (select sum(amount)::float8 from refund where payment_id = p.id and deleted_at is null) as refunded
+     from payment p join cart_payment_collection using (payment_collection_id)
+     where cart_id = $1 and provider_id = 'pp_bank_bank' and p.deleted_at is null`,
+    [cartId],
+  );
+
+const jobOf = async (paymentId: string) => {
+  const { jobs } = await shop.storefront.ok("GET", "/admin/giftcard-pay/jobs?limit=200");
+  return jobs.find(({ id }: { id: string }) => id === paymentId);
+};
+const decide = (paymentId: string, what: "retry" | "keep") =>
+  shop.storefront.ok("POST", `/admin/giftcard-pay/jobs/release_payment/${paymentId}/${what}`, {});
+
+/** A webhook's bank answers when the completion of its cart is voided already. */
+async function strayPayment(action: "authorized" | "captured", data: Record<string, unknown> = {}) {
+  const ready = await readyCart({ behaviour: "slow", ...data });
+  const { card, cartId, session } = ready;
+  shop.proxy.set("devalue", "hold", 1);
+  const before = shop.proxy.seen.length;
+  const call = shop.storefront.complete(cartId);
+  const devalued = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
+  await expect.poll(devalued).toBe(true);
+  const asked = () => peer.medusa.logs().split("the bank takes its time").length;
+  const askedBefore = asked();
+  await tell(session, action);
+  await expect.poll(asked).toBe(askedBefore + 1);
+  await shop.service.command("card", "block", card.cardNumber);
+  await shop.proxy.release();
+  expect((await call).body).toMatchObject({ code: "card_blocked" });
+  shop.proxy.clear();
+  const captured = action === "captured" ? session.amount : null;
+  await expect
+    .poll(() => paymentsOf(cartId))
+    .toMatchObject([{ is_canceled: false, captured, refunded: null }]);
+  await shop.service.command("card", "unblock", card.cardNumber);
+  const [payment] = await paymentsOf(cartId);
+  return { ...ready, paymentId: payment.id as string };
+}
+
+/** The shopper pays the cart anew, as a page does. */
+async function payAnew({ card, cartId }: Awaited<ReturnType<typeof readyCart>>): Promise<void> {
+  await shop.storefront.initiate(cartId);
+  expect((await shop.storefront.complete(cartId)).body).toMatchObject({ type: "order" });
+  expect(await shop.balanceCents(card)).toBe(2500);
+}
+
+test("one that is authorized is canceled, and the cart is paid anew", async () => {
+  const stray = await strayPayment("authorized");
+  // Until then the next try uses it, so nobody may change the cart.
+  const { body } = await shop.storefront.send("GET", `/store/giftcard-pay/carts/${stray.cartId}`);
+  const card = `/store/giftcard-pay/carts/${stray.cartId}/cards/${body.cards[0].id}`;
+  const changes = [await shop.storefront.send("DELETE", card), await shop.storefront.initiate(stray.cartId)];
+  for (const { body } of changes) expect(body).toMatchObject({ code: "payment_in_progress" });
+  await shop.passTime(LEASE_MS);
+  await expect.poll(() => paymentsOf(stray.cartId), { interval: 300 }).toMatchObject([{ is_canceled: true }]);
+  expect(deedsOf(stray.session).slice(-2)).toEqual(["authorize", "cancel"]);
+  await payAnew(stray);
+});
+
+test("one that is captured is refunded once, also where no charge of its cart was ever begun", async () => {
+  const stray = await strayPayment("captured");
+  await query("delete from giftcard_charge where cart_id = $1", [stray.cartId]);
+  await shop.passTime(LEASE_MS);
+  await expect
+    .poll(() => paymentsOf(stray.cartId), { interval: 300 })
+    .toMatchObject([{ refunded: stray.session.amount }]);
+  await expect.poll(() => query("select from giftcard_release")).toEqual([]);
+  expect(deedsOf(stray.session).filter((deed) => deed === "refund")).toHaveLength(1);
+  await payAnew(stray);
+});
+
+test("one of which a part is captured gets that back, and the rest is canceled", async () => {
+  const stray = await strayPayment("authorized");
+  await shop.storefront.ok("POST", `/admin/payments/${stray.paymentId}/capture`, { amount: 10 });
+  await shop.passTime(LEASE_MS);
+  await expect.poll(async () => (await paymentsOf(stray.cartId))[0]?.refunded, { interval: 300 }).toBe(10);
+  // This bank cancels nothing of which it has taken a part: that stays for a person.
+  await expect
+    .poll(() => jobOf(stray.paymentId), { interval: 300 })
+    .toMatchObject({ tries: expect.any(Number) });
+  await decide(stray.paymentId, "keep");
+  expect(await jobOf(stray.paymentId)).toBeUndefined();
+});
+
+test("one whose refund gets no answer is refunded once, stands in the list, and pays no order", async () => {
+  const stray = await strayPayment("captured", { refunding: "loses its answer" });
+  await shop.passTime(LEASE_MS);
+  await expect.poll(() => jobOf(stray.paymentId), { interval: 300 }).toBeDefined();
+  const lastError = expect.stringContaining("nobody knows whether it was made");
+  await expect.poll(() => jobOf(stray.paymentId), { interval: 300 }).toMatchObject({ lastError });
+  expect(deedsOf(stray.session).filter((deed) => deed === "refund")).toHaveLength(1);
+  expect((await shop.storefront.complete(stray.cartId)).body).toMatchObject({ code: "amount_changed" });
+  await payAnew(stray);
+  // The order doesn't have it: it stays in the list until a person has looked.
+  await expect.poll(() => jobOf(stray.paymentId), { interval: 300 }).toMatchObject({ lastError });
+  await decide(stray.paymentId, "keep");
+  expect(await query("select from giftcard_release where payment_id = $1", [stray.paymentId])).toEqual([]);
+  expect(deedsOf(stray.session).filter((deed) => deed === "refund")).toHaveLength(1);
+});
+
+test("one whose refund a crash interrupts stands in the list, also in a shop with a long past", async () => {
+  const stray = await strayPayment("captured", { refunding: "hangs" });
+  const { cartId, paymentId, session } = stray;
+  const isAsked = (logs: string) => logs.includes(`asked to refund ${session.id}`);
+  await shop.passTime(LEASE_MS);
+  await expect
+    .poll(() => [shop.medusa.logs(), peer.medusa.logs()].some(isAsked), { interval: 50 })
+    .toBe(true);
+  if (isAsked(shop.medusa.logs())) {
+    await shop.crash();
+    await shop.restart();
+  } else {
+    await peer.medusa.kill();
+    peer = await shop.startPeer();
+  }
+  // Medusa's books say that it is refunded, and the bank has never heard the end of it.
+  expect(await paymentsOf(cartId)).toMatchObject([{ refunded: session.amount }]);
+  expect(deedsOf(session)).not.toContain("refund");
+  await shop.passTime(LEASE_MS);
+  await query("update giftcard_charge set updated_at = now() - interval '3 days'");
+  await query(
+    `insert into giftcard_charge select (jsonb_populate_record(c, jsonb_build_object('reference', 'zz' || lpad(i::text, 6, '0'),
+       'external_id', 'zz' || i, 'cart_id', 'cart_old' || i))).*
+     from giftcard_charge c, generate_series(1, 5000) i
+     where c.reference = (select min(reference) from giftcard_charge where cart_id = $1)`,
+    [cartId],
+  );
+  const lastError = expect.stringContaining("nobody knows whether it was made");
+  await expect.poll(() => jobOf(paymentId), { interval: 300 }).toMatchObject({ lastError });
+  const { tries } = await jobOf(paymentId);
+  await expect
+    .poll(async () => (await jobOf(paymentId))?.tries, { interval: 300 })
+    .toBeGreaterThan(tries + 3);
+  // A person has looked at the bank, and given the money back there.
+  expect((await decide(paymentId, "retry")).job).toBeNull();
+  expect(await jobOf(paymentId)).toBeUndefined();
+  await query("delete from giftcard_charge where reference like 'zz%'");
+});
+
+test("one that recovery cancels while it stands still pays no order meanwhile", async () => {
+  const stray = await strayPayment("authorized", { canceling: "slow" });
+  const isAsked = (logs: string) => logs.includes(`asked to cancel ${stray.session.id}`);
+  await shop.passTime(LEASE_MS);
+  await expect
+    .poll(() => [shop.medusa.logs(), peer.medusa.logs()].some(isAsked), { interval: 50 })
+    .toBe(true);
+  const [frozen, living] = isAsked(shop.medusa.logs()) ? [shop, peer] : [peer, shop];
+  process.kill(frozen.medusa.pid, "SIGSTOP");
+  try {
+    await shop.passTime(LEASE_MS);
+    const answer = await living.storefront.complete(stray.cartId);
+    expect(answer.body).toMatchObject({ code: "amount_changed" });
+  } finally {
+    process.kill(frozen.medusa.pid, "SIGCONT");
+  }
+  await expect.poll(() => paymentsOf(stray.cartId), { interval: 300 }).toMatchObject([{ is_canceled: true }]);
+  await payAnew(stray);
+});
+
+test("a voided completion whose bank loses the answer to its cancel leaves nothing to pay the next order by", async () => {
+  const ready = await readyCart({ canceling: "loses its answer" });
+  shop.proxy.set("devalue", "hold", 1);
+  const before = shop.proxy.seen.length;
+  const call = shop.storefront.complete(ready.cartId);
+  const devalued = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
+  await expect.poll(devalued).toBe(true);
+  await tell(ready.session, "authorized");
+  await expect.poll(() => paymentsOf(ready.cartId)).toHaveLength(1);
+  await shop.service.command("card", "block", ready.card.cardNumber);
+  await shop.proxy.release();
+  expect((await call).body).toMatchObject({ code: "card_blocked" });
+  shop.proxy.clear();
+  await shop.service.command("card", "unblock", ready.card.cardNumber);
+  expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject({ code: "amount_changed" });
+  await payAnew(ready);
+});
+
+test("a webhook of a session that is deleted completes nobody's cart", async () => {
+  const other = await readyCart();
+  const mine = await readyCart();
+  await shop.storefront.initiate(mine.cartId);
+  // Medusa would take the first link that it finds.
+  await query("delete from cart_payment_collection where cart_id not in ($1, $2)", [
+    other.cartId,
+    mine.cartId,
+  ]);
+  await tell(mine.session, "authorized");
+  await expect
+    .poll(() => peer.medusa.logs())
+    .toContain(`for the session ${mine.session.id}, which is deleted`);
+  for (const ready of [mine, other]) await payAnew(ready);
+});
+
+test("another table that is called locking stops no recovery, and is told", async () => {
+  const stray = await strayPayment("authorized");
+  await query("create table locking (id text primary key)");
+  try {
+    await shop.passTime(LEASE_MS);
+    await expect
+      .poll(() => paymentsOf(stray.cartId), { interval: 300 })
+      .toMatchObject([{ is_canceled: true }]);
+    await expect.poll(() => jobOf("locks"), { interval: 300 }).toMatchObject({ kind: "scan" });
+  } finally {
+    await query("drop table locking");
+  }
+  await expect.poll(() => jobOf("locks"), { interval: 300 }).toBeUndefined();
+});
