@@ -102,7 +102,7 @@ describe("an order that is edited", () => {
     } finally {
       await database.end();
     }
-    expect(shop.medusa.logs()).toContain("This gift card payment is captured. Refund it instead.");
+    expect(shop.medusa.logs()).toContain("This gift card payment is captured: it is refunded, not canceled.");
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 

@@ -22,7 +22,7 @@ import { startShop, type TestShop } from "./support/shop.js";
 
 const folder = fileURLToPath(new URL("../src/medusa-tables/", import.meta.url));
 /** Without a statement of their own. */
-const helpers = ["page.ts", "placed-cart.ts", "scan.ts", "state-list.ts"];
+const helpers = ["amounts.ts", "page.ts", "placed-cart.ts", "scan.ts", "state-list.ts"];
 
 /** An order of 74.98: 50.00 of it paid by a card, 24.98 by a bank; and a cart that is ready to become such an order. */
 interface Facts {

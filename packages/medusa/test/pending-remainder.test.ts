@@ -37,9 +37,9 @@ async function tell(action: string, sessionId: string) {
   expect(response.status).toBe(200);
 }
 
-/** Until Medusa has looked for the session that a webhook named, and there was none any more. */
+/** Until it was seen that the session which a webhook named isn't there any more. */
 async function expectNoSession(sessionId: string): Promise<void> {
-  const isTold = () => shop.medusa.logs().includes(`PaymentSession with id: ${sessionId} was not found`);
+  const isTold = () => shop.medusa.logs().includes(`for the deleted payment session ${sessionId}`);
   await expect.poll(isTold, { interval: 50 }).toBe(true);
 }
 

@@ -153,7 +153,7 @@ export class GiftcardPay extends GiftcardElement {
   }
 
   /**
-   * Shows the text of a code that the shop refused an order with, and asks for the cart again.
+   * Asks for the cart again, and shows then the text of a code that the shop refused an order with.
    * @param code a ShopErrorCode; any other shows the text of `internal`
    * @param retryAfterSeconds the wait, where the refusal names one
    */

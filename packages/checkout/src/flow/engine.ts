@@ -175,11 +175,14 @@ export interface Engine {
   capture(reference: string): Promise<Charge>;
   /**
    * Writes down that the deduction must go back, then tries it. Returns `reversed`, or `reversing` while it is owed
-   * (recovery goes on), or `refused` where nothing had been taken. Done twice it is done once. Never throws for a
-   * service that is down.
+   * (recovery goes on), or `refused` where nothing had been taken; a charge in any other state stays as it is. Done
+   * twice it is done once. Never throws for a service that is down.
    */
   reverse(reference: string, reason: string): Promise<Charge>;
-  /** As `reverse`, unless the charge is captured: then it is returned as it is. A capture at the same moment wins, or fails. */
+  /**
+   * As `reverse`, unless the charge is captured: then it is returned as it is. Of a cancel and a capture at the same
+   * moment, one succeeds.
+   */
   cancel(reference: string): Promise<Charge>;
   /**
    * Voids the charge of a completion that failed: as `reverse`, and the card is the cart's again, also where the charge

@@ -63,7 +63,7 @@ export function createRecovery(context: FlowContext) {
   /**
    * Ends a charge of unknown outcome by its key. It stays unknown while the service can't be asked.
    *
-   * @param refusal what the service refused it with, without a word of the key; believed if it can't end by key
+   * @param refusal what the service refused it with, where its answer doesn't repeat the key; believed if it can't end by key
    */
   async function endByKey(charge: Charge, refusal?: string): Promise<Charge> {
     if (!isOurs(charge))
@@ -136,14 +136,13 @@ export function createRecovery(context: FlowContext) {
   }
 
   /**
-   * @param also what else becomes of the charge and its tender, in whatever state it is
-   * @param from the states in which a charged card is reversed
+   * @param options.also what else becomes of the charge and its tender, in whatever state it is
+   * @param options.from the states in which a charged card is reversed
    */
   async function reverse(
     reference: string,
     reason: string,
-    also: Also = {},
-    from: readonly ChargeState[] = chargedStates,
+    { also = {}, from = chargedStates }: { also?: Also; from?: readonly ChargeState[] } = {},
   ): Promise<Charge> {
     await context.lateWrites.flush();
     const lease = { owner: randomUUID(), forMs: leaseMs };
@@ -154,18 +153,20 @@ export function createRecovery(context: FlowContext) {
     if (moved) return moved.state === "reversing" ? reverseOwed(moved) : moved;
     const charge = await current(reference);
     // It has come so far at this very moment.
-    if (from.includes(charge.state)) return reverse(reference, reason, also, from);
+    if (from.includes(charge.state)) return reverse(reference, reason, { also, from });
     // What can't be reversed, or is already, stays what it is; its card may be the cart's again.
     const stays = { from: [charge.state], to: charge.state, ...also };
     const now = (also.restore && (await journal.move(reference, stays))) ?? charge;
     return now.state === "reversing" ? reverseOwed(now) : now;
   }
 
-  const cancel: Engine["cancel"] = (reference) => reverse(reference, "canceled", {}, cancelableStates);
+  const cancel: Engine["cancel"] = (reference) => reverse(reference, "canceled", { from: cancelableStates });
 
   const voidCharge: Engine["void"] = (reference, { orderIsGone = false } = {}) => {
     const restore = { maxCards: context.maxCards };
-    return reverse(reference, "completion_failed", orderIsGone ? { restore, orderId: null } : { restore });
+    return reverse(reference, "completion_failed", {
+      also: orderIsGone ? { restore, orderId: null } : { restore },
+    });
   };
 
   /** Settles a claimed charge, whatever a crash or a lost answer left it in; a devalued one by its order. */

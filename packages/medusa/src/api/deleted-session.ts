@@ -22,6 +22,7 @@ export async function dropDeletedSession(
   const sessionId = read?.data?.session_id;
   if (!sessionId || (await hasSession(contextOf(req.scope).runSql, sessionId))) return next();
   const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
-  logger.warn(`giftcard: dropped a webhook of ${provider} for the session ${sessionId}, which is deleted`);
+  const line = `giftcard: dropped a webhook (${read.action}) of ${provider} for the deleted payment session ${sessionId}`;
+  logger.warn(`${line}. If it says that money was taken, refund it there.`);
   res.sendStatus(200);
 }

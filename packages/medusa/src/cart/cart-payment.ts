@@ -56,7 +56,7 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
   return { ...toCartPayment(cartId, due, sessions), isReopened };
 }
 
-/** Closes a cart as the completion of its order had; where that order goes at this moment, the cart stays open. */
+/** Closes a cart as the completion of its order had; if that order is deleted at this moment, the cart stays open. */
 export async function closeCart(container: MedusaContainer, cartId: string): Promise<void> {
   const { runSql } = contextOf(container);
   const write = (completed_at: unknown) =>

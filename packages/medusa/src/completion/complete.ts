@@ -74,15 +74,15 @@ async function holdCart(
   cartId: string,
   isBeforeOrder: boolean,
 ): Promise<Release | null> {
-  const { leases } = contextOf(container);
+  const { leases, runSql } = contextOf(container);
   const joined = leases.join(cartId);
   if (joined) return joined;
-  if (!(await readStanding(contextOf(container).runSql, cartId)).hadCards) return null;
+  if (!(await readStanding(runSql, cartId)).hadCards) return null;
   for (const until = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
     const release = leases.join(cartId) ?? (await leases.take(cartId));
     if (release) return release;
     // The only order of the cart is this completion's own: the other call has found it, and will answer with it.
-    const mayWait = isBeforeOrder || (await ordersOfCart(contextOf(container).runSql, cartId)).length === 1;
+    const mayWait = isBeforeOrder || (await ordersOfCart(runSql, cartId)).length === 1;
     if (!mayWait || Date.now() > until) throw new CheckoutError("payment_in_progress");
   }
 }

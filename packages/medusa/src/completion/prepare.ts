@@ -29,10 +29,10 @@ const createCollectionWorkflow = createWorkflow(
  * @throws {CheckoutError} amount_changed where there is no session that fits the cards
  */
 export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<Release | null> {
-  const { leases } = contextOf(container);
+  const { leases, runSql } = contextOf(container);
   // While another job has its turn, what is read now may be wrong when it ends.
   const isFree = !leases.isHeld(cartId);
-  const { hadCards, isReady } = await readStanding(contextOf(container).runSql, cartId);
+  const { hadCards, isReady } = await readStanding(runSql, cartId);
   if (!hadCards) return null;
   const turn = isFree && isReady ? await leases.take(cartId) : null;
   if (turn) return turn;
@@ -83,13 +83,13 @@ export async function explainRefusal(
   container: MedusaContainer,
   cartId: string,
 ): Promise<CheckoutError | null> {
-  const { engine, leases } = contextOf(container);
+  const { engine, leases, runSql } = contextOf(container);
   if (leases.wasJoined(cartId)) return null;
   try {
     const payment = await readCartPayment(container, cartId);
     if (payment.isReopened) await closeCart(container, cartId);
     // Asked again, Medusa answers with the order. A closed cart without one it refuses in its own words.
-    const isOrdered = (await ordersOfCart(contextOf(container).runSql, cartId)).length > 0;
+    const isOrdered = (await ordersOfCart(runSql, cartId)).length > 0;
     if (isOrdered) return new CheckoutError("payment_in_progress");
     if (payment.isCompleted || !payment.isEuro) return null;
     checkSessions(engine, payment, await engine.plan(payment.cart));
@@ -141,7 +141,7 @@ async function unpaidOrderOf(container: MedusaContainer, cartId: string): Promis
   const charges = await engine.journal.chargesOfCart(cartId);
   const isConcerned = charges.length > 0 || (await engine.journal.tenders(cartId)).length > 0;
   if (!isConcerned || charges.some(({ orderId }) => orderId !== null)) return null;
-  const [orderId] = await ordersOfCart(contextOf(container).runSql, cartId);
+  const [orderId] = await ordersOfCart(runSql, cartId);
   const order = orderId ? await readOrderPayment(runSql, orderId) : null;
   return order && !wasPaid(order, true) ? order : null;
 }

@@ -2,9 +2,9 @@ import type { RunSql } from "@giftcard-pay/checkout";
 import { RECOVERY_LOCK } from "../names.js";
 
 /**
- * Ends those of Medusa's own locks whose time has run out, of carts with gift cards and of recovery. Medusa's locking module
- * for PostgreSQL keeps the lock of a process that died for ever, and nobody could complete or recover its cart; the other
- * modules end a lock by themselves.
+ * Ends those of Medusa's own locks whose time has run out, of carts with gift cards and of recovery. Medusa's locking
+ * module for PostgreSQL keeps the lock of a process that died for ever, and nobody could complete or recover its cart. The
+ * other modules end a lock by themselves.
  *
  * Writes locking, where that module is configured.
  */

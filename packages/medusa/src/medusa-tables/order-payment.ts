@@ -1,6 +1,7 @@
 import { type ChargeState, heldStates, type RunSql } from "@giftcard-pay/checkout";
 import { toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
+import { sumOf } from "./amounts.js";
 
 /** What people did to an order. What they did is theirs: such an order is never canceled by itself. */
 export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";
@@ -38,8 +39,6 @@ export interface OrderPayment {
 }
 
 const EDITS = "'edit', 'exchange', 'claim', 'return_request', 'return_receive', 'credit_line'";
-const sumOf = (table: string) =>
-  `(select sum((raw_amount ->> 'value')::numeric) from ${table} where payment_id = p.id and deleted_at is null)`;
 const REFUNDED_BEFORE = `coalesce((select sum((raw_amount ->> 'value')::numeric) from refund
   where payment_id = p.id and deleted_at is null and created_at < o.created_at), 0)`;
 const byPeople = (table: string) =>

@@ -1,5 +1,6 @@
 import type { PaymentQuery, RunSql, ShopPayment } from "@giftcard-pay/checkout";
 import { PROVIDER_ID } from "../names.js";
+import { sumOf } from "./amounts.js";
 
 /** A payment, as far as it decides what may become of its session. */
 export interface PaymentView {
@@ -29,9 +30,6 @@ export interface PaymentStanding {
   /** Some of it was never captured. */
   readonly isPartial: boolean;
 }
-
-const sumOf = (table: string) =>
-  `(select sum((raw_amount ->> 'value')::numeric) from ${table} where payment_id = p.id and deleted_at is null)`;
 
 /** What Medusa thinks of the payment `p`, for a subquery. */
 export const PAYMENT_STANDING = `select p.canceled_at is not null as is_canceled,

@@ -62,7 +62,9 @@ const leaseOf = (container: MedusaContainer) => contextOf(container).settings.le
 const cancels = (find: (scan: Scan) => Promise<UnpaidOrder[]>) => async (scan: Scan) =>
   (await find(scan)).map(
     (order): RecoveryTask => ({
-      ...{ kind: "cancel_order", id: order.orderId, orderId: order.orderId },
+      kind: "cancel_order",
+      id: order.orderId,
+      orderId: order.orderId,
       run: (container, options) => cancelIfUnpaid(container, order, options),
     }),
   );
@@ -74,7 +76,9 @@ export const recoveryJobs: readonly RecoveryJob[] = [
     finders: [
       async (scan) =>
         (await findUnnoted(scan)).map((orderId) => ({
-          ...{ kind: "note_paid", id: orderId, orderId },
+          kind: "note_paid",
+          id: orderId,
+          orderId,
           run: () => noteIfPaid(scan.run, [orderId]),
         })),
     ],
@@ -88,12 +92,16 @@ export const recoveryJobs: readonly RecoveryJob[] = [
     finders: [
       async (scan) =>
         (await findChargedCanceled(scan)).map((charge) => ({
-          ...{ kind: "reverse", id: charge.reference, orderId: charge.orderId },
+          kind: "reverse",
+          id: charge.reference,
+          orderId: charge.orderId,
           run: (container) => reverseCanceled(container, charge, leaseOf(container)),
         })),
       async (scan) =>
         (await findOrderless(scan)).map((charge) => ({
-          ...{ kind: "reverse", id: charge.reference, orderId: charge.orderId },
+          kind: "reverse",
+          id: charge.reference,
+          orderId: charge.orderId,
           run: (container) => voidOrderless(container, charge),
         })),
     ],
@@ -103,7 +111,10 @@ export const recoveryJobs: readonly RecoveryJob[] = [
     finders: [
       async (scan) =>
         (await findStrayPayments(scan)).map((payment) => ({
-          ...{ kind: "release_payment", id: payment.paymentId, orderId: null, cartId: payment.cartId },
+          kind: "release_payment",
+          id: payment.paymentId,
+          orderId: null,
+          cartId: payment.cartId,
           run: (container, { isAsked = false }) => releaseStray(container, payment, isAsked),
         })),
     ],
@@ -113,7 +124,9 @@ export const recoveryJobs: readonly RecoveryJob[] = [
     finders: [
       async (scan) =>
         (await findUnrecorded(scan)).map((entry) => ({
-          ...{ kind: "record_payment", id: entry.entryId, orderId: entry.orderId },
+          kind: "record_payment",
+          id: entry.entryId,
+          orderId: entry.orderId,
           run: (container) => recordPayment(container, entry, leaseOf(container)),
         })),
     ],
@@ -123,7 +136,9 @@ export const recoveryJobs: readonly RecoveryJob[] = [
     finders: [
       async (scan) =>
         (await findReopened(scan)).map(({ orderId, cartId }) => ({
-          ...{ kind: "close_cart", id: cartId, orderId },
+          kind: "close_cart",
+          id: cartId,
+          orderId,
           run: (container) => withCartLock(container, cartId, () => closeCart(container, cartId)),
         })),
     ],
@@ -133,7 +148,10 @@ export const recoveryJobs: readonly RecoveryJob[] = [
     finders: [
       async (scan) =>
         (await findClosed(scan)).map((cartId) => ({
-          ...{ kind: "open_cart", id: cartId, orderId: null, cartId },
+          kind: "open_cart",
+          id: cartId,
+          orderId: null,
+          cartId,
           run: (container) => openCart(container, cartId),
         })),
     ],

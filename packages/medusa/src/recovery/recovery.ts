@@ -34,9 +34,9 @@ export interface Recovery {
 
 /**
  * Ends what crashes and lost answers left behind: charges whose completion died, reversals that are owed, orders that
- * were placed and never paid, or canceled or deleted and not reversed, remainders that didn't settle in time, payments that
- * no order has, and captures and refunds that were begun. Safe to run at any time and in several processes at once. What fails stops
- * nothing else: it is written down with why, shown to people, and tried again.
+ * were placed and never paid, or canceled or deleted and not reversed, remainders that didn't settle in time, payments
+ * that no order has, and captures and refunds that were begun. Safe to run at any time and in several processes at once.
+ * What fails stops nothing else: it is written down with why, shown to people, and tried again.
  *
  * @throws when Medusa's database can't be used
  */
@@ -147,7 +147,7 @@ async function doTask(
   }
 }
 
-/** Neither the log nor the table being out of order keeps recovery from going on. */
+/** Recovery goes on, also where the log or the table fails. */
 async function tellFailure(container: MedusaContainer, key: JobKey, error: unknown): Promise<void> {
   const { runSql: run } = contextOf(container);
   const { kind, id, orderId } = key;

@@ -6,8 +6,8 @@ import { orderOfPendingSession } from "../medusa-tables/unpaid-orders.js";
 import { cancelIfUnpaid } from "../recovery/unpaid-orders.js";
 
 /**
- * Cancels the order, and so reverses its charges, when the method that was to pay the remainder later says that it won't. Medusa
- * does nothing on such a message; on one that it was paid, Medusa does all.
+ * Cancels the order, and so reverses its charges, when the method that was to pay the remainder later says that it won't.
+ * Medusa does nothing on such a message; on one that it was paid, Medusa does all.
  */
 export default async function cancelUnpaidOrders({
   event,

@@ -196,7 +196,7 @@ const handle =
     return new Response(JSON.stringify(body), { headers });
   };
 
-/** As Node has it: a header that came twice stands there once. */
+/** As Node has it: of most headers the first; one of our own that came twice is joined by a comma, and then misspelt. */
 const headerOf = (c: Context<Environment>, name: string) =>
   c.env.incoming.headers[name.toLowerCase()] as string | undefined;
 

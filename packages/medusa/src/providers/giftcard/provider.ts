@@ -117,7 +117,10 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     const { reference } = await this.#require(data);
     const charge = await this.#run(() => this.#giftcard.engine.cancel(reference));
     // Medusa asks for it where it has read the payment just before it was captured.
-    if (charge.state === "captured") throw refusal("This gift card payment is captured. Refund it instead.");
+    if (charge.state === "captured")
+      throw refusal(
+        "This gift card payment is captured: it is refunded, not canceled. Where Medusa shows it as authorized, capture it there.",
+      );
     return { data: copyOf(charge) };
   }
 
