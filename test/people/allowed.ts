@@ -80,7 +80,7 @@ const list: readonly Allowed[] = [
     ...{
       steps: adminSteps,
       status: 404,
-      message: /Order id not found|such entity does not exist|OrderChange with id/,
+      message: /(Order|Return) id not found|such entity does not exist|OrderChange with id/,
     },
     why: "the admin saw an order whose completion failed then: Medusa has taken it away",
   },

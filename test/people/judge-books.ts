@@ -102,7 +102,7 @@ function judgeCart(round: Round, books: Books, { id, is_completed }: Books["cart
   else {
     judgeStanding(books, payments, order, say);
     const living = payments.filter(({ is_canceled }) => !is_canceled);
-    if (!isRefundHalfDone(round, id)) judgeShown(living, order, say);
+    judgeShown(living, order, say);
   }
   if (order?.is_canceled) {
     // A cancel that Medusa ends halfway leaves its refunds in the order's sums, though it takes them back.
@@ -169,19 +169,6 @@ function judgeStanding(
     say("booked more than it costs", order.cart_id, `${euro(kept)} of at most ${euro(order.highest)}`);
   }
 }
-
-/**
- * Whether a refund of the bank's payment, or a cancel of the order, met an order change that was begun at this very
- * moment: Medusa gives the money back then, and says that it failed. The plugin refuses it before, where it can see the
- * change, and books the cards' part.
- */
-const isRefundHalfDone = ({ entries, carts }: Round, cartId: string) =>
-  entries.some(
-    ({ cart, step, message }) =>
-      carts[cart]?.id === cartId &&
-      (step === "refund bank" || step === "cancel") &&
-      /active order change/.test(message ?? ""),
-  );
 
 /**
  * Paid and refunded, as the order shows them, are the captures and refunds. Where an edit, a return or a fulfilment is

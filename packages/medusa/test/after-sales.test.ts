@@ -132,6 +132,23 @@ describe("while an edit of an order is open", () => {
     expect(body.message).toMatch(/is open: confirm or cancel it/);
   };
 
+  test("and none begins while it is canceled: the cancel is whole", async () => {
+    const { storefront } = shop;
+    const card = await shop.service.issueCard({ balanceCents: 7500 });
+    const cartId = await storefront.createCart("poster");
+    await storefront.addItem(cartId, "summer-night-festival");
+    await storefront.apply(cartId, card);
+    await storefront.initiate(cartId, "pp_bank_bank", { canceling: "slow" });
+    const { order } = (await storefront.complete(cartId)).body;
+    const canceling = storefront.send("POST", `/admin/orders/${order.id}/cancel`, {});
+    await expect.poll(() => shop.medusa.logs()).toContain("the bank is asked to cancel");
+    const begin = await storefront.send("POST", "/admin/order-edits", { order_id: order.id });
+    expect((await canceling).status).toBe(200);
+    expect(begin.status).toBe(400);
+    expect((await storefront.order(order.id)).status).toBe("canceled");
+    expect(await shop.balanceCents(card)).toBe(7500);
+  });
+
   test("it isn't canceled by half: its payments stay until the edit is ended", async () => {
     const { storefront, service } = shop;
     const card = await service.issueCard({ balanceCents: 7500 });

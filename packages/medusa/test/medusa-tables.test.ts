@@ -141,6 +141,7 @@ const cases: Record<string, Case> = {
   },
   ordersOfCart: { ask: (f) => carts.ordersOfCart(run, f.cartId), answer: (f) => [f.orderId] },
   cartOfOrder: { ask: (f) => carts.cartOfOrder(run, f.orderId), answer: (f) => f.cartId },
+  cartOfPayment: { ask: (f) => carts.cartOfPayment(run, f.bankPaymentId), answer: (f) => f.cartId },
   cartOfCollection: { ask: (f) => carts.cartOfCollection(run, f.collectionId), answer: (f) => f.cartId },
   findChargedCanceled: {
     given: (f) => [`update "order" set canceled_at = now() where id = '${f.orderId}'`],

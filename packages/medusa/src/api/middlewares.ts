@@ -16,7 +16,7 @@ import { prepareCart } from "./complete-cart.js";
 import { dropDeletedSession } from "./deleted-session.js";
 import { refuseCancel, refuseRefund } from "./open-change.js";
 import { createRemainderSession } from "./store/remainder-session.js";
-import { cancelInTurn, makeCollectionInTurn } from "./turns.js";
+import { changeOrderInTurn, makeCollectionInTurn, refundInTurn } from "./turns.js";
 
 /** The gift card isn't a method that a page starts a payment with, so it isn't listed as one. */
 function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
@@ -64,6 +64,12 @@ async function refuseSecondPayment(
   next(isPaid ? toMedusaError(new CheckoutError("cart_completed")) : undefined);
 }
 
+/** Where people begin an edit, return, exchange, claim or transfer of an order. */
+const beginsChange = [
+  ...["/admin/order-edits", "/admin/returns", "/admin/exchanges", "/admin/claims", "/store/returns"],
+  ...["/admin/orders/:id/transfer", "/store/orders/:id/transfer/request"],
+];
+
 export default defineMiddlewares({
   routes: [
     // These bodies hold a card number: Medusa's parser would repeat a piece of an unreadable one in its error.
@@ -76,12 +82,17 @@ export default defineMiddlewares({
     },
     { matcher: "/store/carts/:id/complete", methods: ["POST"], middlewares: [prepareCart] },
     { matcher: "/admin/payments/:id/capture", methods: ["POST"], middlewares: [refusePartialCapture] },
-    { matcher: "/admin/payments/:id/refund", methods: ["POST"], middlewares: [refuseRefund] },
+    { matcher: "/admin/payments/:id/refund", methods: ["POST"], middlewares: [refundInTurn, refuseRefund] },
     {
       matcher: "/admin/orders/:id/cancel",
       methods: ["POST"],
-      middlewares: [cancelInTurn, refuseCancel],
+      middlewares: [changeOrderInTurn, refuseCancel],
     },
+    ...beginsChange.map((matcher) => ({
+      matcher,
+      methods: ["POST" as const],
+      middlewares: [changeOrderInTurn],
+    })),
     {
       matcher: "/admin/payment-collections/:id/payment-sessions",
       methods: ["POST"],

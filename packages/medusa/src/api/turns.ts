@@ -3,17 +3,39 @@ import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
-import { cartOfOrder, readStanding } from "../medusa-tables/carts.js";
+import { cartOfOrder, cartOfPayment, readStanding } from "../medusa-tables/carts.js";
 import { handleAnswer } from "./answer.js";
 
 /*
- * Medusa's own routes that change what a completion of a cart with gift cards works on. They wait until the cart is free,
- * and have it alone until they have answered.
+ * Medusa's own routes that change what others work on: a completion of a cart with gift cards, or each other. They wait
+ * until the cart is free, and have it alone until they have answered.
  */
 
-/** What a completion authorizes after Medusa has voided the payments that it found would stay. */
-export async function cancelInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  const cartId = await cartOfOrder(contextOf(req.scope).runSql, String(req.params.id));
+/**
+ * A cancel of an order, and what begins a change of it. Medusa finds an open change only after it has moved the order's
+ * money; and what a completion authorizes after a cancel has voided the payments that it found would stay.
+ */
+export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
+  const { order_id } = (req.body ?? {}) as { order_id?: unknown };
+  const orderId = req.params.id ?? order_id;
+  return orderInTurn(req, res, next, cartOfOrder, orderId);
+}
+
+/** A refund beyond what the order owes, which changes the order. */
+export async function refundInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
+  return orderInTurn(req, res, next, cartOfPayment, req.params.id);
+}
+
+async function orderInTurn(
+  req: MedusaRequest,
+  res: MedusaResponse,
+  next: MedusaNextFunction,
+  cartOf: typeof cartOfOrder,
+  id: unknown,
+) {
+  // Anything else is Medusa's to refuse.
+  if (typeof id !== "string" || id.includes("\0")) return next();
+  const cartId = await cartOf(contextOf(req.scope).runSql, id);
   return cartId === null ? next() : takeTurn(req, res, next, cartId);
 }
 

@@ -140,6 +140,21 @@ export async function cartOfOrder(run: RunSql, orderId: string): Promise<string 
 }
 
 /**
+ * The same of the order that a payment is of.
+ *
+ * Reads payment, order_payment_collection and order_cart, beside the cart's tenders.
+ */
+export async function cartOfPayment(run: RunSql, paymentId: string): Promise<string | null> {
+  const [row] = await run(
+    `select order_id from payment p join order_payment_collection l
+       on l.payment_collection_id = p.payment_collection_id and l.deleted_at is null
+     where p.id = $1 and p.deleted_at is null`,
+    [paymentId],
+  );
+  return row ? cartOfOrder(run, String(row.order_id)) : null;
+}
+
+/**
  * The cart that a payment collection belongs to, or null.
  *
  * Reads cart_payment_collection.
