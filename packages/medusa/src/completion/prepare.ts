@@ -77,14 +77,16 @@ async function createCollection(container: MedusaContainer, cartId: string): Pro
  * after it was made ready, and its sessions don't fit any more; or a webhook has placed its order at the same moment, and
  * Medusa has opened the cart again. Called while the completion has its turn.
  *
+ * @param isGone Medusa didn't find something: the cart was changed while it was completed, and its session deleted
  * @returns payment_in_progress, applied_card_expired or amount_changed; null where Medusa's own words say it
  */
 export async function explainRefusal(
   container: MedusaContainer,
   cartId: string,
+  isGone: boolean,
 ): Promise<CheckoutError | null> {
   const { engine, leases, runSql } = contextOf(container);
-  if (leases.wasJoined(cartId)) return null;
+  if (leases.wasJoined(cartId) && !isGone) return null;
   try {
     const payment = await readCartPayment(container, cartId);
     if (payment.isReopened) await closeCart(container, cartId);

@@ -93,10 +93,7 @@ export async function keepJob(
   actor: string,
 ): Promise<boolean> {
   const rows = await run(
-    `with kept as (
-       update giftcard_job set kept_by = $3, kept_at = now() where kind = $1 and id = $2 and kept_at is null returning id
-     ), over as (delete from giftcard_release where $1 = 'release_payment' and payment_id in (select id from kept))
-     select id from kept`,
+    "update giftcard_job set kept_by = $3, kept_at = now() where kind = $1 and id = $2 and kept_at is null returning 1",
     [kind, id, actor],
   );
   return rows.length === 1;

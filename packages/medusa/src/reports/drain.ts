@@ -1,5 +1,6 @@
 import { openStates, type RunSql } from "@giftcard-pay/checkout";
 import { countCardsAndActions, OPEN_CHARGES, sumByState } from "../journal-tables/charges.js";
+import { OPEN_RELEASES } from "../journal-tables/releases.js";
 import { countPendingRemainders } from "../medusa-tables/unpaid-orders.js";
 
 /** What the gift card tables hold, for taking the plugin out. Amounts in cents. */
@@ -34,7 +35,7 @@ export interface Drain {
 export async function readDrain(run: RunSql): Promise<Drain> {
   const [row] = await run(
     `select (${OPEN_CHARGES}) as open_charges, (select count(*) from giftcard_unpaid_order where kept_at is null and canceled_at is null) as unpaid_orders,
-       (select count(*) from giftcard_release) as releases,
+       (${OPEN_RELEASES}) as releases,
        (select count(*) from giftcard_job where kept_at is null) as failing_jobs,
        (select count(*) from giftcard_unpaid_order where kept_at is not null)
          + (select count(*) from giftcard_job where kept_at is not null) as kept`,
