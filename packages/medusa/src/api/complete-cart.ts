@@ -64,7 +64,9 @@ async function checkAnswer(
   if (res.statusCode < 400 || code !== undefined) return answer;
   // Medusa refuses and gives no code. Its error handler, the last one there is, has come to this: so it is answered here.
   const why = await explainRefusal(req.scope, cartId, res.statusCode === 404);
-  return why ? { type: MedusaError.Types.NOT_ALLOWED, code: why.code, message: why.message } : answer;
+  if (!why) return answer;
+  res.status(400);
+  return { type: MedusaError.Types.NOT_ALLOWED, code: why.code, message: why.message };
 }
 
 const inMedusa = (req: MedusaRequest, error: unknown) =>
