@@ -228,6 +228,31 @@ test("one that recovery cancels while it stands still pays no order meanwhile", 
   await payAnew(stray);
 });
 
+test("one that an order takes at the very moment stays the order's, with its session", async () => {
+  const stray = await strayPayment("authorized");
+  // A completion writes its order down while recovery takes the session away.
+  await query(`create function order_it() returns trigger language plpgsql as $$ begin
+    insert into order_cart (id, order_id, cart_id) values ('ordercart_late', 'order_late', '${stray.cartId}');
+    return new; end $$`);
+  await query(`create trigger order_it before update on payment_session for each row
+    when (new.id = '${stray.session.id}' and old.deleted_at is null and new.deleted_at is not null) execute function order_it()`);
+  try {
+    await shop.passTime(LEASE_MS);
+    await expect.poll(() => query("select from order_cart where id = 'ordercart_late'")).toHaveLength(1);
+    await expect
+      .poll(() => query("select from giftcard_release where cart_id = $1", [stray.cartId]))
+      .toEqual([]);
+    expect(await query("select deleted_at from payment_session where id = $1", [stray.session.id])).toEqual([
+      { deleted_at: null },
+    ]);
+    expect(await paymentsOf(stray.cartId)).toMatchObject([{ is_canceled: false }]);
+    expect(deedsOf(stray.session)).not.toContain("cancel");
+  } finally {
+    await query("drop function order_it cascade");
+    await query("delete from order_cart where id = 'ordercart_late'");
+  }
+});
+
 test("a voided completion whose bank loses the answer to its cancel leaves nothing to pay the next order by", async () => {
   const ready = await readyCart({ canceling: "loses its answer" });
   shop.proxy.set("devalue", "hold", 1);
