@@ -61,10 +61,10 @@ export async function deleteSession(
 }
 
 /**
- * Takes a session away here alone, and looks then whether an order has it: a completion writes its order down before it
- * reads the session, so one of the two sees the other.
+ * Takes a session away here alone, and looks then again whether an order has it: a completion writes its order down before
+ * it reads the session, so one of the two sees the other.
  *
- * @returns false where an order has it; then it is put back
+ * @returns false where an order has it; then it stays, or is put back
  */
 export async function withdrawSession(
   container: MedusaContainer,
@@ -72,6 +72,7 @@ export async function withdrawSession(
   isFree: () => Promise<boolean>,
 ): Promise<boolean> {
   const payments = container.resolve(Modules.PAYMENT) as unknown as SoftDeletes;
+  if (!(await isFree())) return false;
   await payments.softDeletePaymentSessions([id]);
   if (await isFree()) return true;
   await payments.restorePaymentSessions([id]);
