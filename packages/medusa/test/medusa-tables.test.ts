@@ -198,6 +198,18 @@ const cases: Record<string, Case> = {
     ask: async (f) => [await stray.isOrderless(run, f.cartId), await stray.isOrderless(run, f.readyCartId)],
     answer: () => [false, true],
   },
+  hadOrder: {
+    given: (f) => [
+      `update payment_session set deleted_at = now() + interval '1 hour' where id = '${f.bankSessionId}'`,
+      `update payment_session set deleted_at = now() - interval '1 hour' where id = '${f.giftSessionId}'`,
+    ],
+    ask: async (f) => [
+      await stray.hadOrder(run, f.cartId, f.bankSessionId),
+      await stray.hadOrder(run, f.cartId, f.giftSessionId),
+      await stray.hadOrder(run, f.readyCartId, f.bankSessionId),
+    ],
+    answer: () => [true, false, false],
+  },
   endExpiredLocks: {
     given: (f) => [
       `create table locking (id text primary key, owner_id text, expiration timestamptz)`,

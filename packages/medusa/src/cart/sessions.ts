@@ -75,8 +75,14 @@ export async function withdrawSession(
   if (!(await isFree())) return false;
   await payments.softDeletePaymentSessions([id]);
   if (await isFree()) return true;
-  await payments.restorePaymentSessions([id]);
+  await putBackSession(container, id);
   return false;
+}
+
+/** Takes the withdrawal of a session back. */
+export async function putBackSession(container: MedusaContainer, sessionId: string): Promise<void> {
+  const payments = container.resolve(Modules.PAYMENT) as unknown as SoftDeletes;
+  await payments.restorePaymentSessions([sessionId]);
 }
 
 /** Whether the session's charge belongs to an order. */

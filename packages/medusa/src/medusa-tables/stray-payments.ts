@@ -64,3 +64,17 @@ export async function isOrderless(run: RunSql, cartId: string): Promise<boolean>
   const [row] = await run(`select ${hasNoOrder("$1")} as is_orderless`, [cartId]);
   return row?.is_orderless === true;
 }
+
+/**
+ * Whether the cart's order was there already when a session of the cart was deleted: then the order has its payment.
+ *
+ * Reads order_cart and payment_session.
+ */
+export async function hadOrder(run: RunSql, cartId: string, sessionId: string): Promise<boolean> {
+  const rows = await run(
+    `select 1 from order_cart ordered join payment_session s on s.id = $2
+     where ordered.cart_id = $1 and ordered.deleted_at is null and ordered.created_at <= s.deleted_at`,
+    [cartId, sessionId],
+  );
+  return rows.length > 0;
+}

@@ -36,7 +36,7 @@ export async function releasePayment(
       throw new MedusaError(MedusaError.Types.UNEXPECTED_STATE, UNKNOWN_REFUND);
     if (Number(capturedLeft) > 0)
       await payments.refundPayment({ payment_id: paymentId, amount: capturedLeft as never });
-    await endRelease(run, paymentId);
+    await endRefund(run, paymentId);
   }
   if (capturedLeft === null || isPartial) await payments.cancelPayment(paymentId);
   await endRelease(run, paymentId);
@@ -80,6 +80,11 @@ async function beginRefund(
     [paymentId, cartId, isAsked],
   );
   return rows.length === 1;
+}
+
+/** The refund is made; the rest of the payment may still have to be canceled. */
+async function endRefund(run: RunSql, paymentId: string): Promise<void> {
+  await run("update giftcard_release set refund_begun_at = null where payment_id = $1", [paymentId]);
 }
 
 /** The payment is released, or an order has it after all. */

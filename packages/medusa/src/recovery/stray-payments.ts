@@ -1,10 +1,10 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { withCartLock } from "../cart/cart-turn.js";
-import { withdrawSession } from "../cart/sessions.js";
+import { putBackSession, withdrawSession } from "../cart/sessions.js";
 import { contextOf } from "../context/context.js";
 import { readPaymentStanding, readSessionPayments } from "../medusa-tables/payments.js";
-import { isOrderless, type StrayPayment } from "../medusa-tables/stray-payments.js";
+import { hadOrder, isOrderless, type StrayPayment } from "../medusa-tables/stray-payments.js";
 import { beginRelease, endRelease, releasePayment } from "./release-payment.js";
 
 /**
@@ -24,8 +24,12 @@ export async function releaseStray(
     const isRefundBegun = await beginRelease(run, paymentId, cartId);
     const isFree = () => isOrderless(run, cartId);
     for (const session of await readSessionPayments(run, [sessionId])) {
-      if (isRefundBegun || session.status === null) continue;
-      if (!(await withdrawSession(container, session, isFree))) return endRelease(run, paymentId);
+      if (isRefundBegun) continue;
+      const isGone = session.status === null;
+      // A process that took it from an order may have died, or stand still, before it put it back.
+      if (isGone && (await hadOrder(run, cartId, sessionId))) await putBackSession(container, sessionId);
+      else if (isGone || (await withdrawSession(container, session, isFree))) continue;
+      return endRelease(run, paymentId);
     }
     const standing = await readPaymentStanding(run, paymentId);
     if (!standing || standing.isCanceled) return endRelease(run, paymentId);
