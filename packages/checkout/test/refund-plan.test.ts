@@ -1,0 +1,567 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { layCharges, type OrderLine } from "../src/flow/charge-layout.js";
+import {
+  type OpenCharge,
+  planRefund,
+  type RefundPlan,
+  type RefundRule,
+  type RefundSplit,
+  type RefundWish,
+  returnedUnits,
+  valueOfUnits,
+} from "../src/flow/refund-plan.js";
+
+const line = (id: string, quantity: number, totalCents: number): OrderLine => ({ id, quantity, totalCents });
+const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
+const centsOf = (charges: readonly OpenCharge[]) => charges.map(({ cents }) => cents);
+const units = (of: Record<string, number>) => new Map(Object.entries(of));
+const rules: readonly RefundRule[] = ["as-paid", "cards-first", "other-first", "in-proportion"];
+
+/** Cards that were charged as a whole. */
+const whole = (...cents: number[]): OpenCharge[] =>
+  cents.map((each, place) => ({
+    reference: `r${place}`,
+    lastFour: `000${place}`,
+    cents: each,
+    pieces: null,
+  }));
+
+/** What cards are charged for the lines; a card's number is its place. */
+function laid(partsCents: readonly number[], lines: readonly OrderLine[], maxCharges = 100): OpenCharge[] {
+  return layCharges(partsCents, lines, maxCharges).flatMap((charges, card) =>
+    charges.map(({ amountCents, pieces }, place) => ({
+      ...{ reference: `${card}-${place}`, lastFour: `${card}`, cents: amountCents, pieces },
+    })),
+  );
+}
+
+/** What goes to the cards and to the other method, as numbers. */
+const inShort = ({ amountCents, charges, otherCents }: RefundSplit) => [
+  amountCents,
+  centsOf(charges),
+  otherCents,
+];
+
+function possible(plan: RefundPlan): RefundSplit {
+  if (!plan.isPossible) throw new Error("It isn't possible.");
+  return plan.split;
+}
+
+function nearest(plan: RefundPlan): readonly RefundSplit[] {
+  if (plan.isPossible) throw new Error("It is possible.");
+  return plan.nearest;
+}
+
+const refund = (wish: RefundWish) => inShort(possible(planRefund(wish)));
+const nearestTo = (wish: RefundWish) => nearest(planRefund(wish)).map(inShort);
+
+describe("a refund of units that came back", () => {
+  const tickets = [line("ticket", 2, 5000)];
+
+  it("goes back the way they were paid: one of two tickets of 25.00, of which a card paid 43.75", () => {
+    const charges = laid([4375], tickets);
+    expect(centsOf(charges)).toEqual([2500, 1875]);
+    const first = {
+      amountCents: 2500,
+      charges,
+      otherCents: 625,
+      lines: tickets,
+      returned: units({ ticket: 1 }),
+    };
+    expect(refund(first)).toEqual([2500, [1875], 625]);
+    const reversed = charges.slice(1);
+    const second = { ...first, charges: charges.slice(0, 1), reversed, otherCents: 0 };
+    expect(refund({ ...second, returned: units({ ticket: 2 }) })).toEqual([2500, [2500], 0]);
+  });
+
+  it("goes back to the card that paid them, also where another card has the same amount", () => {
+    const lines = [line("ticket", 1, 2000), line("book", 1, 2000)];
+    const charges = laid([2000, 2000], lines);
+    const wish = { amountCents: 2000, charges, otherCents: 0, lines };
+    expect(possible(planRefund({ ...wish, returned: units({ ticket: 1 }) })).charges).toEqual([charges[0]]);
+    expect(possible(planRefund({ ...wish, returned: units({ book: 1 }) })).charges).toEqual([charges[1]]);
+  });
+
+  it("leaves shipping paid, which comes back last", () => {
+    const lines = [line("ticket", 2, 4000), line("ship", 1, 500)];
+    const charges = laid([4200], lines);
+    const wish = { charges, otherCents: 300, lines, returned: units({ ticket: 2 }) };
+    expect(refund({ ...wish, amountCents: 4000 })).toEqual([4000, [2000, 2000], 0]);
+    expect(refund({ ...wish, amountCents: 4500 })).toEqual([4500, [2000, 2000, 200], 300]);
+  });
+
+  it("takes of their charges what fits where less goes back than they were worth", () => {
+    const charges = laid([4375], tickets);
+    const wish = { charges, otherCents: 625, lines: tickets, returned: units({ ticket: 2 }) };
+    expect(refund({ ...wish, amountCents: 2400 })).toEqual([2400, [1875], 525]);
+    expect(refund({ ...wish, amountCents: 3000 })).toEqual([3000, [2500], 500]);
+  });
+
+  it("takes other charges where theirs can't make it, as close as can be, and theirs first", () => {
+    const lines = [line("ticket", 1, 3000), line("book", 1, 2000), line("pen", 1, 700)];
+    const charges = laid([5700], lines);
+    const wish = { charges, otherCents: 0, lines };
+    // The book alone is 20.00, but 27.00 are to go back.
+    expect(refund({ ...wish, amountCents: 2700, returned: units({ book: 1 }) })).toEqual([
+      2700,
+      [2000, 700],
+      0,
+    ]);
+    expect(nearestTo({ ...wish, amountCents: 2600, returned: units({ book: 1 }) })).toEqual([
+      [2000, [2000], 0],
+      [2700, [2000, 700], 0],
+    ]);
+    const same: OpenCharge[] = charges.map((charge) => ({ ...charge, cents: 1000 }));
+    const twice = { charges: same, otherCents: 0, amountCents: 2000, lines, returned: units({ ticket: 1 }) };
+    expect(possible(planRefund(twice)).charges).toEqual([same[0], same[2]]);
+  });
+
+  it("rather takes two charges of returned units and one other than a single other", () => {
+    const lines = ["a", "b", "c", "d"].map((id) => line(id, 1, 1));
+    const charges = laid([4], lines).map((charge, place) => ({
+      ...charge,
+      cents: [300, 1000, 700, 2000][place] ?? 0,
+    }));
+    const wish = { amountCents: 2000, charges, otherCents: 0, lines, returned: units({ b: 1, c: 1 }) };
+    expect(refund(wish)).toEqual([2000, [300, 1000, 700], 0]);
+  });
+
+  it("comes from the other method where units were paid by it, and by no card", () => {
+    const lines = [line("ticket", 2, 4000)];
+    const charges = laid([2000], lines);
+    const wish = { amountCents: 2000, charges, otherCents: 2000, lines, returned: units({ ticket: 1 }) };
+    expect(refund(wish)).toEqual([2000, [], 2000]);
+  });
+
+  it("is in proportion where nobody says which came back", () => {
+    const charges = whole(2000, 2000);
+    expect(refund({ amountCents: 4000, charges, otherCents: 4000 })).toEqual([4000, [2000], 2000]);
+    expect(refund({ amountCents: 4000, charges, otherCents: 4000, rule: "as-paid" })).toEqual([
+      4000,
+      [2000],
+      2000,
+    ]);
+  });
+});
+
+describe("by its rule, a refund", () => {
+  const charges = whole(1000, 2500, 700);
+
+  it("goes to the cards first as much as can be", () => {
+    const wish = { charges, otherCents: 5000, rule: "cards-first" as const };
+    expect(refund({ ...wish, amountCents: 3400 })).toEqual([3400, [2500, 700], 200]);
+    expect(refund({ ...wish, amountCents: 600 })).toEqual([600, [], 600]);
+  });
+
+  it("goes to the other method first as much as can be", () => {
+    const wish = { charges, otherCents: 500, rule: "other-first" as const };
+    expect(refund({ ...wish, amountCents: 500 })).toEqual([500, [], 500]);
+    expect(refund({ ...wish, amountCents: 1150 })).toEqual([1150, [700], 450]);
+  });
+
+  it("goes to both in proportion, and of two as near the cards get more", () => {
+    const wish = { amountCents: 2000, rule: "in-proportion" as const };
+    expect(refund({ ...wish, charges: whole(1000, 2000), otherCents: 3000 })).toEqual([2000, [1000], 1000]);
+    expect(refund({ ...wish, charges: whole(500, 1500), otherCents: 2000 })).toEqual([2000, [1500], 500]);
+  });
+
+  it("takes the charges that were charged last, of those that make the same", () => {
+    const same = whole(1000, 1000, 400, 600, 1000);
+    for (const rule of rules) {
+      const split = possible(planRefund({ amountCents: 2000, charges: same, otherCents: 0, rule }));
+      expect(split.charges).toEqual([same[2], same[3], same[4]]);
+    }
+  });
+});
+
+describe("a refund that whole charges can't make", () => {
+  it("names the nearest amounts that can, with their split", () => {
+    const wish = { amountCents: 3000, charges: whole(2500, 5000), otherCents: 100 };
+    for (const rule of rules)
+      expect(nearestTo({ ...wish, rule })).toEqual([
+        [2600, [2500], 100],
+        [5000, [5000], 0],
+      ]);
+  });
+
+  it("names no lower amount where that is nothing", () => {
+    expect(nearestTo({ amountCents: 1000, charges: whole(2500), otherCents: 0 })).toEqual([
+      [2500, [2500], 0],
+    ]);
+  });
+
+  it("names all that is open where more is asked for", () => {
+    const charges = whole(2500, 700);
+    expect(nearestTo({ amountCents: 4001, charges, otherCents: 800 })).toEqual([[4000, [2500, 700], 800]]);
+    expect(nearestTo({ amountCents: 1, charges: [], otherCents: 0 })).toEqual([]);
+    expect(nearestTo({ amountCents: 2, charges: [], otherCents: 1 })).toEqual([[1, [], 1]]);
+  });
+
+  it("is refused where it makes no sense", () => {
+    const charges = whole(2500);
+    for (const amountCents of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => planRefund({ amountCents, charges, otherCents: 0 })).toThrow(RangeError);
+    for (const cents of [-1, 0.5, Number.NaN]) {
+      expect(() => planRefund({ amountCents: 1, charges, otherCents: cents })).toThrow(RangeError);
+      expect(() => planRefund({ amountCents: 1, charges: whole(cents), otherCents: 5 })).toThrow(RangeError);
+    }
+    expect(() => planRefund({ amountCents: 1, charges: [...charges, ...charges], otherCents: 5 })).toThrow(
+      RangeError,
+    );
+    expect(() => planRefund({ amountCents: 1, charges, otherCents: 5, returned: units({ a: 1 }) })).toThrow(
+      RangeError,
+    );
+  });
+
+  it("is told in time, however many charges there are", () => {
+    const charges = whole(...Array.from({ length: 100 }, (_, place) => 3000 + ((place * 7919) % 2000)));
+    const started = performance.now();
+    const openCents = sum(centsOf(charges));
+    const allButFirst = openCents - 3000;
+    expect(refund({ amountCents: allButFirst, charges, otherCents: 0 })[2]).toBe(0);
+    expect(nearestTo({ amountCents: openCents - 1, charges, otherCents: 0 })).toHaveLength(2);
+    expect(performance.now() - started).toBeLessThan(20_000);
+  });
+});
+
+describe("the units that came back", () => {
+  const lines = [line("a", 4, 4000), line("b", 1, 300)];
+  const joinedLast = laid([4300], lines, 4);
+  const named = (returned: Record<string, number>, charges = joinedLast, of = lines) =>
+    returnedUnits(of, charges, units(returned)).map((unit) => unit.line + unit.unit);
+
+  it("are those that no joined charge pays, the last first, then the others", () => {
+    expect(joinedLast.map(({ pieces }) => pieces?.length)).toEqual([1, 1, 2, 1]);
+    expect(named({ a: 1 })).toEqual(["a2"]);
+    expect(named({ a: 3, b: 1 })).toEqual(["a2", "a1", "a4", "b1"]);
+    expect(named({ a: 2 }, laid([4300], lines))).toEqual(["a4", "a3"]);
+    expect(named({ a: 2 }, whole(4300))).toEqual(["a4", "a3"]);
+  });
+
+  it("are none, or all, where the number makes no other sense", () => {
+    expect(named({})).toEqual([]);
+    expect(named({ a: -1, b: 0, c: 7 })).toEqual([]);
+    expect(named({ a: Number.NaN, b: 0.9 })).toEqual([]);
+    expect(named({ a: 9, b: 2 })).toEqual(["a2", "a1", "a4", "a3", "b1"]);
+    expect(named({ a: 1.9 })).toEqual(["a2"]);
+    expect(named({ a: 0 }, [], [line("a", 0, 100)])).toEqual([]);
+    expect(named({ a: 1 }, [], [line("a", 0, 100)])).toEqual(["a1"]);
+  });
+
+  it("are a line's only one once all of its fractional quantity came back", () => {
+    const cloth = [line("cloth", 0.8, 999)];
+    expect(named({ cloth: 0.7 }, [], cloth)).toEqual([]);
+    expect(named({ cloth: 0.7 + 0.1 }, [], cloth)).toEqual(["cloth1"]);
+    expect(named({ cloth: 5 }, [], cloth)).toEqual(["cloth1"]);
+    expect(named({ a: 0.7 + 0.1 + 0.2 })).toEqual(["a2"]);
+  });
+
+  it("stay the same when a joined charge went back already", () => {
+    const [first, second, joined, last] = joinedLast;
+    if (!first || !second || !joined || !last) throw new Error("It has four charges.");
+    const wish = { amountCents: 1000, charges: [first, second, last], otherCents: 1000, lines };
+    const returned = units({ a: 1 });
+    expect(possible(planRefund({ ...wish, reversed: [joined], returned })).charges).toEqual([second]);
+  });
+
+  it("are worth what they add to those that came back before", () => {
+    const uneven = [line("a", 3, 1000), line("cloth", 2.5, 700)];
+    const value = (now: Record<string, number>, before: Record<string, number>) =>
+      valueOfUnits(uneven, [], units(now), units(before));
+    expect(value({ a: 1 }, {})).toBe(333);
+    expect(value({ a: 1 }, { a: 2 })).toBe(334);
+    expect(value({ a: 2 }, { a: 1 })).toBe(667);
+    expect(value({ a: 3, cloth: 2.5 }, {})).toBe(1700);
+    expect(value({ cloth: 1.5 }, { cloth: 0.5 })).toBe(0);
+    expect(value({ cloth: 0.5 }, { cloth: 2, a: 1 })).toBe(700);
+    expect(value({ a: 1 }, { a: 3 })).toBe(0);
+    expect(value({}, { a: 1 })).toBe(0);
+  });
+});
+
+/** An order with up to ten charges of few cents, so that much adds up to the same. */
+const smallWishes = fc
+  .record({
+    quantities: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }),
+    charges: fc.array(
+      fc.tuple(
+        fc.integer({ min: 1, max: 12 }),
+        fc.option(fc.array(fc.tuple(fc.nat(2), fc.nat(3)), { minLength: 1, maxLength: 3 })),
+      ),
+      { maxLength: 10 },
+    ),
+    returned: fc.option(fc.array(fc.nat(5), { minLength: 3, maxLength: 3 }), { freq: 4 }),
+    otherCents: fc.oneof(fc.constant(0), fc.nat(30)),
+    share: fc.double({ min: 0, max: 1.05, noNaN: true }),
+    reversed: fc.nat(2),
+    rule: fc.option(fc.constantFrom(...rules), { nil: undefined }),
+  })
+  .map(({ quantities, charges, returned, share, reversed, ...rest }) => {
+    const lines = quantities.map((quantity, place) => line(`${place}`, quantity, quantity * 5));
+    const all = charges.map(([cents, pieces], place) => ({
+      ...{ reference: `r${place}`, lastFour: "1234", cents },
+      pieces: pieces?.map(([of, unit]) => ({ line: `${of}`, unit: unit + 1, cents: 1 })) ?? null,
+    }));
+    const open = all.slice(reversed);
+    return {
+      ...rest,
+      ...{ lines, charges: open, reversed: all.slice(0, reversed) },
+      amountCents: Math.max(1, Math.floor(share * (sum(centsOf(open)) + rest.otherCents))),
+      returned: returned ? new Map(returned.map((quantity, place) => [`${place}`, quantity])) : undefined,
+    };
+  });
+
+describe("whatever is open", () => {
+  it("the plan is the one that is found by trying all", () => {
+    fc.assert(
+      fc.property(smallWishes, (wish) => {
+        const possibleSplits = splitsByTrying(wish);
+        const plan = planRefund(wish);
+        const expected = possibleSplits.get(wish.amountCents);
+        const others = [...possibleSplits.values()];
+        const lower = others.findLast(({ amountCents }) => amountCents < wish.amountCents);
+        const higher = others.find(({ amountCents }) => amountCents > wish.amountCents);
+        const nearest = [lower, higher].filter((one) => one !== undefined);
+        expect(plan).toEqual(
+          expected ? { isPossible: true, split: expected } : { isPossible: false, nearest },
+        );
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+/** An order, how its cards are charged, and what happens to it afterwards, as numbers to choose by. */
+const histories = fc
+  .record({
+    lines: fc.array(
+      fc.tuple(
+        fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 1, max: 4 }) }, fc.constantFrom(0.5, 2.5)),
+        fc.oneof(
+          fc.nat(800),
+          fc.nat(8).map((euros) => euros * 100),
+        ),
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+    wantedCents: fc.array(fc.integer({ min: 1, max: 900 }), { maxLength: 3 }),
+    charging: fc.constantFrom("whole", "by unit", "joined"),
+    maxCharges: fc.integer({ min: 1, max: 4 }),
+    rule: fc.constantFrom<RefundRule>("as-paid", ...rules),
+    /** Now and then, something goes back that isn't the worth of units. */
+    hasOthers: fc.boolean(),
+    choices: fc.array(fc.nat(10_000), { minLength: 8, maxLength: 8 }),
+  })
+  .map(({ lines, wantedCents, maxCharges, ...rest }) => {
+    const ordered = lines.map(([quantity, totalCents], place) => line(`l${place}`, quantity, totalCents));
+    let otherCents = sum(ordered.map(({ totalCents }) => totalCents));
+    const partsCents: number[] = [];
+    for (const cents of wantedCents) {
+      const partCents = Math.min(cents, otherCents);
+      if (partCents > 0) partsCents.push(partCents);
+      otherCents -= partCents;
+    }
+    const limit = rest.charging === "joined" ? maxCharges : 100;
+    const charges = rest.charging === "whole" ? whole(...partsCents) : laid(partsCents, ordered, limit);
+    return { ...rest, lines: ordered, partsCents, otherCents, charges };
+  });
+
+type History = typeof histories extends fc.Arbitrary<infer One> ? One : never;
+
+describe("over the life of 10,000 orders", () => {
+  it("what is planned goes back exactly, nothing twice, to nobody more than they paid, and in the end all is back", () => {
+    const seen = { planned: 0, impossible: 0, exact: 0 };
+    fc.assert(
+      fc.property(histories, (history) => {
+        const life = live(history);
+        seen.planned += life.planned;
+        seen.impossible += life.impossible;
+        seen.exact += life.exact;
+      }),
+      { numRuns: 10_000 },
+    );
+    // Of each, it saw enough.
+    expect(seen.planned).toBeGreaterThan(20_000);
+    expect(seen.impossible).toBeGreaterThan(1000);
+    expect(seen.exact).toBeGreaterThan(2000);
+  });
+});
+
+/** Plays an order's returns and other refunds until all is back, and holds each of them against books of its own. */
+function live({ lines, partsCents, otherCents, charges, rule, choices, ...history }: History) {
+  const open = new Map(charges.map(({ reference, cents }) => [reference, cents]));
+  const reversed: OpenCharge[] = [];
+  let leftCents = otherCents;
+  const returned = new Map(lines.map(({ id }) => [id, 0]));
+  const seen = { planned: 0, impossible: 0, exact: 0 };
+  const openCents = () => sum([...open.values()]) + leftCents;
+
+  const give = (split: RefundSplit) => {
+    expect(split.otherCents).toBeGreaterThanOrEqual(0);
+    expect(sum(centsOf(split.charges)) + split.otherCents).toBe(split.amountCents);
+    for (const charge of split.charges) {
+      expect(open.get(charge.reference)).toBe(charge.cents);
+      open.delete(charge.reference);
+      reversed.push(charge);
+    }
+    leftCents -= split.otherCents;
+    expect(leftCents).toBeGreaterThanOrEqual(0);
+    return split;
+  };
+
+  /** What went back: the amount, or where that can't be, one of those that are offered, or nothing. */
+  const refundOf = (amountCents: number, choice: number): RefundSplit | undefined => {
+    if (amountCents === 0) return undefined;
+    const stillOpen = charges.filter(({ reference }) => open.has(reference));
+    const before = { charges: stillOpen, reversed, otherCents: leftCents };
+    const plan = planRefund({ ...before, amountCents, lines, returned, rule });
+    expect(plan.isPossible).toBe(canMake([...open.values()], leftCents, amountCents));
+    seen.planned += 1;
+    if (plan.isPossible) expect(plan.split.amountCents).toBe(amountCents);
+    if (plan.isPossible) return give(plan.split);
+    seen.impossible += 1;
+    const offered = plan.nearest[choice % 3];
+    return offered && give(offered);
+  };
+
+  /** Some units of a line come back, and what they are worth is to go back; that is returned. */
+  const bringBack = (own: OrderLine, quantity: number, choice: number): number => {
+    const before = new Map(returned);
+    returned.set(own.id, (before.get(own.id) ?? 0) + quantity);
+    const worthCents = valueOfUnits(lines, charges, new Map([[own.id, quantity]]), before);
+    const split = refundOf(Math.min(worthCents, openCents()), choice);
+    if (history.charging !== "by unit" || rule !== "as-paid" || history.hasOthers) return worthCents;
+    const paidCents = paidFor({ lines, partsCents, own, before, returned });
+    expect(worthCents).toBe(sum(paidCents));
+    expect(byPayer(partsCents, split?.charges ?? [], split?.otherCents ?? 0)).toEqual(paidCents);
+    seen.exact += 1;
+    return worthCents;
+  };
+
+  let allWorthCents = 0;
+  for (const choice of choices) {
+    const own = lines[choice % lines.length];
+    const missing = own ? own.quantity - (returned.get(own.id) ?? 0) : 0;
+    const some = Number.isInteger(missing) ? 1 + (choice % 3) : missing / 2;
+    if (own && missing > 0) allWorthCents += bringBack(own, Math.min(missing, some), choice);
+    if (history.hasOthers && choice % 4 === 0 && openCents() > 0)
+      refundOf(1 + (choice % openCents()), choice);
+  }
+  for (const own of lines) {
+    const missing = own.quantity - (returned.get(own.id) ?? 0);
+    if (missing > 0) allWorthCents += bringBack(own, missing, 0);
+  }
+  expect(allWorthCents).toBe(sum(lines.map(({ totalCents }) => totalCents)));
+  const rest = openCents();
+  expect(refundOf(rest, 0)?.amountCents ?? 0).toBe(rest);
+  expect(open.size).toBe(0);
+  expect(byPayer(partsCents, reversed, otherCents - leftCents)).toEqual([...partsCents, otherCents]);
+  return seen;
+}
+
+/** What each card has of the charges, and the other method, in this order. */
+function byPayer(
+  partsCents: readonly number[],
+  charges: readonly OpenCharge[],
+  otherCents: number,
+): number[] {
+  const ofCard = (card: number) => sum(centsOf(charges.filter(({ lastFour }) => Number(lastFour) === card)));
+  return [...partsCents.map((_, card) => ofCard(card)), otherCents];
+}
+
+/** Whether some of the amounts, and no more than the other method has, make a sum: a bit for each sum that they make. */
+function canMake(amounts: readonly number[], otherCents: number, sumCents: number): boolean {
+  const made = amounts.reduce((bits, cents) => bits | (bits << BigInt(cents)), 1n);
+  const leastCents = Math.max(0, sumCents - otherCents);
+  return ((made >> BigInt(leastCents)) & ((1n << BigInt(sumCents - leastCents + 1)) - 1n)) !== 0n;
+}
+
+/** What each card, and the other method, paid for units that come back: where they lie on one long strip of cents. */
+function paidFor({ lines, partsCents, own, before, returned }: Returning): number[] {
+  const startCents = sum(lines.slice(0, lines.indexOf(own)).map(({ totalCents }) => totalCents));
+  const count = Number.isInteger(own.quantity) ? own.quantity : 1;
+  const free = Math.max(0, count - own.totalCents);
+  /** Where the units end that haven't come back. The last come back first, but those that cost nothing never do. */
+  const endAfter = (back: ReadonlyMap<string, number>) => {
+    const quantity = back.get(own.id) ?? 0;
+    const units = count === own.quantity ? quantity : Math.floor(quantity / own.quantity);
+    const left = Math.max(0, count - free - units);
+    return (
+      startCents + sum(Array.from({ length: left }, (_, unit) => Math.ceil((own.totalCents - unit) / count)))
+    );
+  };
+  const [from, to] = [endAfter(returned), endAfter(before)];
+  const ends = [...partsCents.map((_, card) => sum(partsCents.slice(0, card + 1))), Number.POSITIVE_INFINITY];
+  return ends.map((end, payer) => Math.max(0, Math.min(end, to) - Math.max(ends[payer - 1] ?? 0, from)));
+}
+
+interface Returning {
+  readonly lines: readonly OrderLine[];
+  readonly partsCents: readonly number[];
+  readonly own: OrderLine;
+  readonly before: ReadonlyMap<string, number>;
+  readonly returned: ReadonlyMap<string, number>;
+}
+
+/** For each amount that can go back: the best of all ways, written down as the rules say it. */
+function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
+  const { charges, otherCents, rule = "as-paid" } = wish;
+  const back = charges.map((charge) => isBackByTrying(wish, charge));
+  const openCents = sum(centsOf(charges));
+  const backCents = sum(centsOf(charges.filter((_, place) => back[place])));
+  const ways = Array.from({ length: 2 ** charges.length }, (_, mask) => {
+    const isChosen = charges.map((_, place) => (mask >> place) % 2 === 1);
+    const centsWhere = (isBack: boolean) =>
+      sum(centsOf(charges.filter((_, place) => isChosen[place] && back[place] === isBack)));
+    const [ofBack, ofOthers] = [centsWhere(true), centsWhere(false)];
+    /** The early charges of one kind that it takes count most, however many late ones it spares. */
+    const early = (isBack: boolean) =>
+      sum(charges.map((_, place) => (isChosen[place] && back[place] === isBack ? 2 ** -place : 0)));
+    return { isChosen, ofBack, ofOthers, cents: ofBack + ofOthers, early: [early(true), early(false)] };
+  });
+  const found = new Map<number, RefundSplit>();
+  for (let amountCents = 1; amountCents <= openCents + otherCents; amountCents += 1) {
+    // In parts of a cent, so that nothing is rounded.
+    const parts = openCents + otherCents;
+    const byRule: Record<RefundRule, number> = {
+      "as-paid": wish.returned ? backCents * parts : amountCents * openCents,
+      "cards-first": amountCents * parts,
+      "other-first": 0,
+      "in-proportion": amountCents * openCents,
+    };
+    const ranked = ways
+      .filter(({ cents }) => cents <= amountCents && amountCents - cents <= otherCents)
+      .map((way) => {
+        const leavesReturned = rule === "as-paid" && wish.returned && way.ofOthers > 0 ? 1 : 0;
+        const far = Math.abs(way.cents * parts - byRule[rule]);
+        return { way, rank: [leavesReturned, far, -way.cents, -way.ofBack, ...way.early] };
+      })
+      .sort((a, b) => a.rank.map((one, place) => one - (b.rank[place] ?? 0)).find((less) => less !== 0) ?? 0);
+    const [best] = ranked;
+    if (!best) continue;
+    const chosen = charges.filter((_, place) => best.way.isChosen[place]);
+    found.set(amountCents, { amountCents, charges: chosen, otherCents: amountCents - best.way.cents });
+  }
+  return found;
+}
+
+function isBackByTrying(
+  { charges, reversed = [], lines = [], returned }: RefundWish,
+  charge: OpenCharge,
+): boolean {
+  if (!returned || !charge.pieces) return false;
+  const inJoined = [...charges, ...reversed].flatMap(({ pieces }) =>
+    pieces && pieces.length > 1 ? pieces : [],
+  );
+  return charge.pieces.every((piece) => {
+    const own = lines.find(({ id }) => id === piece.line);
+    if (!own || piece.unit > own.quantity) return false;
+    const isJoined = (unit: number) => inJoined.some((one) => one.line === own.id && one.unit === unit);
+    // As many units of the line come back before this one.
+    const before = Array.from({ length: own.quantity }, (_, place) => place + 1).filter((unit) =>
+      isJoined(unit) === isJoined(piece.unit) ? unit > piece.unit : !isJoined(unit),
+    );
+    return before.length < (returned.get(own.id) ?? 0);
+  });
+}
