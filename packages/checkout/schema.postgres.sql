@@ -18,6 +18,8 @@ create table giftcard_charge (
   tender_id text not null,
   cart_id text not null,
   external_id text not null,
+  "position" integer not null default 1,
+  pieces text,
   order_id text,
   environment text not null,
   base_url text not null,
@@ -29,6 +31,7 @@ create table giftcard_charge (
   sealed_card text,
   sealed_token text,
   reason text,
+  refund_id text,
   balance_before_cents bigint not null,
   balance_after_cents bigint,
   balance_after_at timestamp with time zone,
@@ -43,12 +46,13 @@ create table giftcard_charge (
   devalued_at timestamp with time zone,
   reversed_at timestamp with time zone,
   constraint giftcard_charge_pkey PRIMARY KEY (reference),
-  constraint giftcard_charge_external_id_key UNIQUE (external_id),
+  constraint giftcard_charge_external_id_position_key UNIQUE (external_id, "position"),
   constraint giftcard_charge_tender_id_fkey FOREIGN KEY (tender_id) REFERENCES giftcard_tender(id),
   constraint giftcard_charge_amount_cents_check CHECK (amount_cents >= 1 AND amount_cents <= 5000),
   constraint giftcard_charge_check CHECK (deducted_cents >= 1 AND deducted_cents <= amount_cents),
   constraint giftcard_charge_check1 CHECK ((state <> ALL (ARRAY['devalued'::text, 'committed'::text, 'captured'::text])) OR deducted_cents IS NOT NULL AND deducted_cents = amount_cents AND sealed_token IS NOT NULL),
   constraint giftcard_charge_environment_check CHECK (environment = ANY (ARRAY['live'::text, 'sandbox'::text])),
+  constraint giftcard_charge_position_check CHECK ("position" >= 1),
   constraint giftcard_charge_state_check CHECK (state = ANY (ARRAY['intent'::text, 'sent'::text, 'devalued'::text, 'committed'::text, 'captured'::text, 'reversing'::text, 'unknown'::text, 'needs_attention'::text, 'reversed'::text, 'refused'::text, 'taken'::text]))
 );
 
@@ -119,7 +123,7 @@ CREATE INDEX giftcard_action_reference ON giftcard_action USING btree (reference
 
 CREATE INDEX giftcard_charge_cart ON giftcard_charge USING btree (cart_id);
 
-CREATE UNIQUE INDEX giftcard_charge_one_alive ON giftcard_charge USING btree (tender_id) WHERE (state = ANY (ARRAY['intent'::text, 'sent'::text, 'devalued'::text, 'committed'::text, 'captured'::text, 'reversing'::text, 'unknown'::text, 'needs_attention'::text]));
+CREATE UNIQUE INDEX giftcard_charge_one_alive ON giftcard_charge USING btree (tender_id, "position") WHERE (state = ANY (ARRAY['intent'::text, 'sent'::text, 'devalued'::text, 'committed'::text, 'captured'::text, 'reversing'::text, 'unknown'::text, 'needs_attention'::text]));
 
 CREATE INDEX giftcard_charge_open ON giftcard_charge USING btree (next_try_at) WHERE (state = ANY (ARRAY['intent'::text, 'sent'::text, 'devalued'::text, 'unknown'::text, 'reversing'::text]));
 

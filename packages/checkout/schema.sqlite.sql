@@ -16,7 +16,10 @@ CREATE TABLE giftcard_charge (
   reference text primary key,
   tender_id text not null references giftcard_tender (id),
   cart_id text not null,
-  external_id text not null unique,
+  external_id text not null,
+  -- Which of its payment's charges it is, and which units of the order's lines it pays.
+  position integer not null default 1 check (position >= 1),
+  pieces text,
   order_id text,
   environment text not null check (environment in ('live', 'sandbox')),
   base_url text not null,
@@ -29,6 +32,7 @@ CREATE TABLE giftcard_charge (
   sealed_card text,
   sealed_token text,
   reason text,
+  refund_id text,
   balance_before_cents integer not null,
   balance_after_cents integer,
   balance_after_at integer,
@@ -44,12 +48,13 @@ CREATE TABLE giftcard_charge (
   reversed_at integer,
   -- What is charged is what was asked for, and can be reversed.
   check (state not in ('devalued', 'committed', 'captured')
-    or (deducted_cents is not null and deducted_cents = amount_cents and sealed_token is not null))
+    or (deducted_cents is not null and deducted_cents = amount_cents and sealed_token is not null)),
+  unique (external_id, position)
 ) strict;
 
 CREATE INDEX giftcard_charge_cart on giftcard_charge (cart_id);
 
-CREATE UNIQUE INDEX giftcard_charge_one_alive on giftcard_charge (tender_id)
+CREATE UNIQUE INDEX giftcard_charge_one_alive on giftcard_charge (tender_id, position)
   where state in ('intent', 'sent', 'devalued', 'committed', 'captured', 'reversing', 'unknown', 'needs_attention');
 
 CREATE INDEX giftcard_charge_order on giftcard_charge (order_id);

@@ -1,4 +1,4 @@
-import { GiftcardError, RefusedError } from "@giftcard-pay/client";
+import { formatCents, GiftcardError, RefusedError } from "@giftcard-pay/client";
 import type { ShopError, ShopErrorCode } from "./http/storefront.js";
 
 /** The HTTP status and the developer's text of every refusal. A page shows its own text for the code. */
@@ -81,6 +81,24 @@ export class CheckoutError extends Error {
   toJSON(): ShopError {
     const { code, message, retryAfterSeconds } = this;
     return retryAfterSeconds === undefined ? { code, message } : { code, message, retryAfterSeconds };
+  }
+}
+
+/** A refund that can't be made of whole charges: a charge goes back as a whole. Nothing was refunded. */
+export class RefundError extends Error {
+  override readonly name = "RefundError";
+  readonly code = "refund_not_possible";
+  /** The nearest amounts that can be refunded, in cents: at most one below and one above. */
+  readonly possibleCents: readonly number[];
+
+  constructor(amountCents: number, possibleCents: readonly number[]) {
+    const euro = (cents: number) => formatCents(cents);
+    const nearest = possibleCents.map(euro).join(" or ");
+    super(
+      `${euro(amountCents)} can't go back to the card: what was charged at once goes back at once. ` +
+        (nearest === "" ? "Nothing is left to go back." : `What can is ${nearest}.`),
+    );
+    this.possibleCents = possibleCents;
   }
 }
 

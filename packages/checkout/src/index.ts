@@ -2,7 +2,7 @@
 
 export { type Checkout, createCheckout } from "./checkout.js";
 export type { CheckoutOptions } from "./checkout-options.js";
-export { CheckoutError } from "./errors.js";
+export { CheckoutError, RefundError } from "./errors.js";
 export type { ChargeView } from "./flow/charge-view.js";
 export type { CartView, Evidence, TenderChange } from "./flow/engine.js";
 export type { Guesser, GuessLimits } from "./flow/guess-limits.js";
@@ -64,6 +64,7 @@ export type {
   Journal,
   Move,
   NewCharge,
+  NewPayment,
   NewTender,
   SealedValue,
   Tender,
@@ -81,6 +82,7 @@ export type {
 
 // What a plugin is built on, for a shop system that has carts, orders and payments of its own, such as Medusa.
 
+export { type LaidCharge, layCharges, type OrderLine, type Piece, unitsOf } from "./flow/charge-layout.js";
 export { viewCharge } from "./flow/charge-view.js";
 export { createEngine } from "./flow/create-engine.js";
 export {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Charge } from "../src/index.js";
-import { beginCharge, letLeasesRunOut, newCart, type Shop, startShop } from "./shop.js";
+import { beginCharge, beginOne, letLeasesRunOut, newCart, type Shop, startShop } from "./shop.js";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -30,8 +30,10 @@ describe("a charge", () => {
     expect(await engine.devalue(charge.reference)).toMatchObject({ state: "devalued", deductedCents: 5000 });
     expect(await card.balanceCents()).toBe(2500);
     await engine.commit(charge.reference, "completion", "order_1");
-    expect(await engine.capture(charge.reference)).toMatchObject({ state: "captured", orderId: "order_1" });
-    expect((await engine.capture(charge.reference)).state).toBe("captured");
+    expect(await engine.capture(charge.externalId)).toMatchObject([
+      { state: "captured", orderId: "order_1" },
+    ]);
+    expect(await engine.capture(charge.externalId)).toMatchObject([{ state: "captured" }]);
     expect((await engine.reverse(charge.reference, "order_canceled")).state).toBe("reversed");
     expect((await engine.reverse(charge.reference, "order_canceled")).state).toBe("reversed");
     expect(await card.balanceCents()).toBe(7500);
@@ -72,8 +74,8 @@ describe("a charge", () => {
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
     const results = await Promise.allSettled([
-      engine.begin(cart, part, `session_a_${cart.id}`, "a"),
-      shop.engine().begin(cart, part, `session_b_${cart.id}`, "b"),
+      beginOne(engine, cart, part, `session_a_${cart.id}`, "a"),
+      beginOne(shop.engine(), cart, part, `session_b_${cart.id}`, "b"),
       engine.remove(cart, part.tenderId),
     ]);
     expect(results.filter((r) => r.status === "fulfilled")).toHaveLength(1);
@@ -143,7 +145,7 @@ describe("a charge of a plan that is out of date", () => {
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
     const before = shop.proxy.seen.length;
-    const begin = () => engine.begin(cart, part, `session_${randomUUID()}`, "completion");
+    const begin = () => beginOne(engine, cart, part, `session_${randomUUID()}`, "completion");
     return { engine, cart, part, begin, calls: () => shop.proxy.seen.slice(before) };
   }
 
@@ -201,7 +203,7 @@ describe("a devalue that never went out", () => {
     const engine = shop.engine({ client: login(1500) });
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
-    const charge = await engine.begin(cart, part, `session_${randomUUID()}`, "completion");
+    const charge = await beginOne(engine, cart, part, `session_${randomUUID()}`, "completion");
     shop.proxy.set("authenticate", "error");
     const before = shop.proxy.seen.length;
     await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
@@ -232,7 +234,7 @@ describe("a devalue whose answer is lost", () => {
       expect(devaluesOf(charge)).toBe(1);
       const again = (await engine.plan(cart)).parts[0];
       if (!again) throw new Error("the card is gone from the cart");
-      const next = await engine.begin(cart, again, `session_next_${cart.id}`, "completion");
+      const next = await beginOne(engine, cart, again, `session_next_${cart.id}`, "completion");
       expect(next.reference).not.toBe(charge.reference);
       await engine.devalue(next.reference);
       expect(await card.balanceCents()).toBe(2500);
@@ -621,11 +623,11 @@ describe("after a crash", () => {
     const before = shop.proxy.seen.length;
     const switched = shop.engine({ environment: "live" });
     const [part] = (await switched.plan(cart)).parts;
-    await expect(switched.begin(cart, part as never, "session_switched", "completion")).rejects.toMatchObject(
-      {
-        code: "applied_card_expired",
-      },
-    );
+    await expect(
+      beginOne(switched, cart, part as never, "session_switched", "completion"),
+    ).rejects.toMatchObject({
+      code: "applied_card_expired",
+    });
     expect(shop.proxy.seen).toHaveLength(before);
   });
 });
@@ -644,7 +646,7 @@ describe("the journal", () => {
     expect(rows[0].all).not.toContain(`"${card.pin}"`);
     expect((await shop.journal.charge(charge.reference))?.sealedCard).toBeNull();
     expect((await shop.journal.tender(charge.tenderId))?.sealedCard).not.toBeNull();
-    await engine.capture(charge.reference);
+    await engine.capture(charge.externalId);
     expect(await shop.journal.tender(charge.tenderId)).toMatchObject({ state: "spent", sealedCard: null });
   });
 
@@ -685,7 +687,7 @@ describe("a charge that is voided after it was committed", () => {
     });
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("the card is gone from the cart");
-    const next = await engine.begin(cart, part, `session_again_${cart.id}`, "completion");
+    const next = await beginOne(engine, cart, part, `session_again_${cart.id}`, "completion");
     await engine.devalue(next.reference);
     expect(await card.balanceCents()).toBe(2500);
     // One who is late with the first charge changes nothing of the second.

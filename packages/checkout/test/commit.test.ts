@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Checkout, type CheckoutOptions, createCheckout, type RemainderRequest } from "../src/index.js";
 import { Bank, gate } from "./bank.js";
 import { withRival } from "./rival.js";
-import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
+import { beginOne, newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 import { stores, type TestStore } from "./stores.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
@@ -155,7 +155,7 @@ for (const [name, open] of Object.entries(stores)) {
         const engine = shop.engine({ journal: store.journal });
         const [part] = (await engine.plan(o.cart)).parts;
         if (!part) throw new Error("nothing is planned");
-        const { reference } = await engine.begin(o.cart, part, `other_${o.id}`, "other");
+        const { reference } = await beginOne(engine, o.cart, part, `other_${o.id}`, "other");
         await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
         expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);
         expect(await commit({ ...o, expectedRemainderCents: 7498 })).toMatchObject({
@@ -472,7 +472,7 @@ for (const [name, open] of Object.entries(stores)) {
         const engine = shop.engine({ journal: store.journal });
         const [part] = (await engine.plan(o.cart)).parts;
         if (!part) throw new Error("nothing is planned");
-        const { reference } = await engine.begin(o.cart, part, `other_${o.id}`, "other");
+        const { reference } = await beginOne(engine, o.cart, part, `other_${o.id}`, "other");
         await engine.devalue(reference);
         await store.letLeasesRunOut();
         const { by, purchases } = newProcess();

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createSealer, readSeals, resealAll } from "../src/index.js";
-import { beginCharge, letLeasesRunOut, newCart, type Shop, sealingKeys, startShop } from "./shop.js";
+import {
+  beginCharge,
+  beginOne,
+  letLeasesRunOut,
+  newCart,
+  type Shop,
+  sealingKeys,
+  startShop,
+} from "./shop.js";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -228,7 +236,7 @@ describe("a change of sealing keys", () => {
     const later = shop.engine({ sealer: onlyNew });
     const [part] = (await later.plan(waiting)).parts;
     if (!part) throw new Error("nothing is planned");
-    expect((await later.begin(waiting, part, "session_resealed", "b")).state).toBe("intent");
+    expect((await beginOne(later, waiting, part, "session_resealed", "b")).state).toBe("intent");
     await shop.pool.query(
       "update giftcard_charge set created_at = now() - interval '31 days' where reference = $1",
       [charge.reference],

@@ -3,7 +3,15 @@ import { Secret } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Charge, type ChargeState, createSealer, type Engine } from "../src/index.js";
 import { withRival } from "./rival.js";
-import { beginCharge, letLeasesRunOut, newCart, type Shop, sealingKeys, startShop } from "./shop.js";
+import {
+  beginCharge,
+  beginOne,
+  letLeasesRunOut,
+  newCart,
+  type Shop,
+  sealingKeys,
+  startShop,
+} from "./shop.js";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -218,7 +226,7 @@ describe("a completion that another process comes before", () => {
     const [part] = (await late.engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
     const begin = (engine: Engine, owner: string) =>
-      engine.begin(cart, part, `session_${randomUUID()}`, owner);
+      beginOne(engine, cart, part, `session_${randomUUID()}`, owner);
     late.before("begin", () => begin(shop.engine(), "other"));
     await expect(begin(late.engine, "completion")).rejects.toEqual(refusal("payment_in_progress"));
     expect(late.told).toEqual([]);

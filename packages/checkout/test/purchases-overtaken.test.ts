@@ -10,7 +10,7 @@ import {
 } from "../src/index.js";
 import { Bank, gate } from "./bank.js";
 import { withRival } from "./rival.js";
-import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
+import { beginOne, newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 import { stores, type TestStore } from "./stores.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
@@ -567,7 +567,7 @@ for (const [name, open] of Object.entries(stores)) {
           const [part] = (await engine.plan(cart)).parts;
           if (!part) throw new Error("nothing is planned");
           const orderId = index === 0 ? o.id : undefined;
-          const { reference } = await engine.begin(cart, part, `${randomUUID()}:0`, "older", orderId);
+          const { reference } = await beginOne(engine, cart, part, `${randomUUID()}:0`, "older", orderId);
           await engine.devalue(reference);
         }
         await recoverElsewhere();

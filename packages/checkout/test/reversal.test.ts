@@ -11,7 +11,15 @@ import {
   type Sealer,
 } from "../src/index.js";
 import { withRival } from "./rival.js";
-import { beginCharge, letLeasesRunOut, newCart, type Shop, sealingKeys, startShop } from "./shop.js";
+import {
+  beginCharge,
+  beginOne,
+  letLeasesRunOut,
+  newCart,
+  type Shop,
+  sealingKeys,
+  startShop,
+} from "./shop.js";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -41,7 +49,7 @@ async function takeCharge(engine: Engine = shop.engine(), orderId?: string) {
     engine,
     card,
     cart,
-    charge: await engine.begin(cart, part, `run:${cart.id}`, "completion", orderId),
+    charge: await beginOne(engine, cart, part, `run:${cart.id}`, "completion", orderId),
   };
 }
 
@@ -111,7 +119,7 @@ describe("a charge in another state", () => {
       const { reference } = charge;
       const asked: [string, () => Promise<unknown>][] = [
         ["commit", () => engine.commit(reference, "completion", order)],
-        ["capture", () => engine.capture(reference)],
+        ["capture", () => engine.capture(charge.externalId)],
         ["devalue", () => shop.engine().devalue(reference)],
       ];
       for (const [what, ask] of asked)
@@ -124,7 +132,7 @@ describe("a charge in another state", () => {
     const { engine, charge } = await devalued();
     const { reference } = charge;
     await expect(engine.commit(reference, "other", order)).rejects.toEqual(refusal("payment_in_progress"));
-    await expect(engine.capture(reference)).rejects.toEqual(refusal("payment_in_progress"));
+    await expect(engine.capture(charge.externalId)).rejects.toEqual(refusal("payment_in_progress"));
     expect((await engine.commit(reference, "completion", order)).state).toBe("committed");
   });
 
@@ -132,7 +140,7 @@ describe("a charge in another state", () => {
     const { engine, charge } = await devalued();
     const { reference } = charge;
     await engine.commit(reference, "completion", order);
-    await engine.capture(reference);
+    await engine.capture(charge.externalId);
     expect(await engine.commit(reference, "completion", order)).toMatchObject({ state: "captured" });
     await expect(engine.commit(reference, "completion", "order_2")).rejects.toEqual(
       refusal("payment_in_progress"),
@@ -166,32 +174,31 @@ describe("a charge that is voided before it was sent", () => {
 describe("a charge that is canceled", () => {
   it("is reversed where it isn't captured, and stays where it is", async () => {
     const { engine, charge, card, cart } = await devalued();
-    const { reference } = await engine.commit(charge.reference, "completion", `order_${cart.id}`);
-    await engine.capture(reference);
-    expect(await engine.cancel(reference)).toMatchObject({ state: "captured", reason: null });
+    const { externalId } = await engine.commit(charge.reference, "completion", `order_${cart.id}`);
+    await engine.capture(externalId);
+    expect(await engine.cancel(externalId)).toMatchObject([{ state: "captured", reason: null }]);
     expect(await card.balanceCents()).toBe(5500);
     const open = await devalued();
-    expect(await engine.cancel(open.charge.reference)).toMatchObject({
-      state: "reversed",
-      reason: "canceled",
-    });
+    expect(await engine.cancel(open.charge.externalId)).toMatchObject([
+      { state: "reversed", reason: "canceled" },
+    ]);
     expect(await open.card.balanceCents()).toBe(7500);
   });
 
   it("while it is captured is one of both, and its money is where that says", async () => {
     for (let round = 0; round < 10; round += 1) {
       const { engine, charge, card, cart } = await devalued();
-      const { reference } = await engine.commit(charge.reference, "completion", `order_${cart.id}`);
-      const [captured, canceled] = await Promise.all([
+      const { externalId } = await engine.commit(charge.reference, "completion", `order_${cart.id}`);
+      const [captured, [canceled]] = await Promise.all([
         shop
           .engine()
-          .capture(reference)
-          .then(({ state }) => state)
+          .capture(externalId)
+          .then(([now]) => now?.state)
           .catch(({ code }) => code),
-        engine.cancel(reference),
+        engine.cancel(externalId),
       ]);
       const isCaptured = captured === "captured";
-      expect([captured, canceled.state]).toEqual(
+      expect([captured, canceled?.state]).toEqual(
         isCaptured ? ["captured", "captured"] : ["payment_in_progress", "reversed"],
       );
       expect(await card.balanceCents()).toBe(isCaptured ? 5500 : 7500);
@@ -409,7 +416,7 @@ describe("a charge that can't be begun because of the shop's seals", () => {
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
     const begin = (sealer?: Sealer) =>
-      shop.engine(sealer && { sealer }).begin(cart, part, `session_${cart.id}`, "completion");
+      beginOne(shop.engine(sealer && { sealer }), cart, part, `session_${cart.id}`, "completion");
     const failure = new Error("no");
     await expect(begin(failing("openTenderCard", failure))).rejects.toBe(failure);
     const otherKey = createSealer({ keys: [{ id: "other", key: Buffer.alloc(32, 9).toString("base64") }] });

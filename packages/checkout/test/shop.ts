@@ -95,6 +95,13 @@ export const newCart = (totalCents: number): CartView => ({
   currency: "eur",
 });
 
+/** Begins a payment by one charge. */
+export async function beginOne(engine: Engine, ...payment: Parameters<Engine["begin"]>): Promise<Charge> {
+  const [charge] = await engine.begin(...payment);
+  if (!charge) throw new Error("nothing was begun");
+  return charge;
+}
+
 /** Applies a card and begins to charge it, as a completion does. */
 export async function beginCharge(
   engine: Engine,
@@ -105,7 +112,7 @@ export async function beginCharge(
   await engine.apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
   const [part] = (await engine.plan(cart)).parts;
   if (!part) throw new Error("nothing is planned");
-  return engine.begin(cart, part, `session_${randomUUID()}`, owner);
+  return beginOne(engine, cart, part, `session_${randomUUID()}`, owner);
 }
 
 /** Lets every lease and wait run out, as the database's clock would. */

@@ -1,6 +1,6 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { newCart, type Shop, startShop } from "./shop.js";
+import { beginOne, newCart, type Shop, startShop } from "./shop.js";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -312,6 +312,6 @@ describe("a change of the cart with something that must happen with it", () => {
     expect(told).toEqual(["applied"]);
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
-    expect((await engine.begin(cart, part, `session_${cart.id}`, "completion")).state).toBe("intent");
+    expect((await beginOne(engine, cart, part, `session_${cart.id}`, "completion")).state).toBe("intent");
   });
 });

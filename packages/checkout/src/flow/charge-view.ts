@@ -8,13 +8,13 @@ export type ChargeView = Omit<
 
 /** Leaves out what people must not see: an allow-list, so that nothing sealed gets out. */
 export function viewCharge(charge: ChargeView): ChargeView {
-  const { reference, cartId, externalId, orderId, environment, baseUrl, companyId } = charge;
-  const { state, lastFour, amountCents, deductedCents, reason, tries, lastError } = charge;
+  const { reference, cartId, externalId, position, orderId, environment, baseUrl, companyId } = charge;
+  const { state, lastFour, amountCents, deductedCents, pieces, reason, refundId, tries, lastError } = charge;
   const { balanceBeforeCents, balanceAfterCents, balanceAfterAt } = charge;
   const { createdAt, sentAt, devaluedAt, reversedAt } = charge;
   return {
-    ...{ reference, cartId, externalId, orderId, environment, baseUrl, companyId },
-    ...{ state, lastFour, amountCents, deductedCents, reason, tries, lastError },
+    ...{ reference, cartId, externalId, position, orderId, environment, baseUrl, companyId },
+    ...{ state, lastFour, amountCents, deductedCents, pieces, reason, refundId, tries, lastError },
     ...{ balanceBeforeCents, balanceAfterCents, balanceAfterAt },
     ...{ createdAt, sentAt, devaluedAt, reversedAt },
   };

@@ -4,7 +4,8 @@ import { CheckoutError, toCheckoutError } from "../errors.js";
 import { SealError } from "../sealing/seal.js";
 import { orderedStates, tokenlessStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
-import { type FlowContext, moveAndTell, tenderAudience } from "./context.js";
+import type { LaidCharge } from "./charge-layout.js";
+import { type FlowContext, moveAndTell, referencesOf, tenderAudience } from "./context.js";
 import type { CartView, Engine, PlannedPart } from "./engine.js";
 import { insist } from "./late-writes.js";
 import type { Recovery } from "./recovery.js";
@@ -32,7 +33,7 @@ interface Kept {
 /** The part of the flow that takes money, once, and keeps what it takes to reverse it. */
 export function createCharges(context: FlowContext, recovery: Recovery) {
   const { client, journal, sealer, companyId, environment, leaseMs } = context;
-  const move = moveAndTell(context);
+  const { move, moveAll } = moveAndTell(context);
   /** What this engine began and hasn't sent or given up, by reference: nobody else may send it. */
   const begun = new Map<string, { owner: string; sealedCard: string }>();
 
@@ -42,7 +43,10 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
     externalId: string,
     owner: string,
     orderId?: string,
-  ): Promise<Charge> {
+  ): Promise<Charge[]> {
+    const laid = part.charges ?? [{ amountCents: part.amountCents }];
+    const laidCents = laid.reduce((sum, { amountCents }) => sum + amountCents, 0);
+    if (laidCents !== part.amountCents) throw new RangeError("A card's charges have to add up to its part.");
     const tender = (await journal.tenders(cart.id)).find((t) => t.id === part.tenderId);
     if (tender?.state !== "applied") throw new CheckoutError("payment_in_progress");
     if (tender.expired || tender.sealedCard === null) throw new CheckoutError("applied_card_expired");
@@ -52,26 +56,21 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
       const isGone = error instanceof SealError && error.fault !== "unknown_key";
       throw isGone ? new CheckoutError("applied_card_expired") : error;
     });
-    const reference = `gc_${randomUUID()}`;
-    const charge = await journal.begin(
-      {
-        reference,
-        tenderId: part.tenderId,
-        cartId: cart.id,
-        externalId,
-        orderId,
-        environment,
-        baseUrl: client.baseUrl,
-        companyId,
-        amountCents: cents(part.amountCents),
-        sealedCard: await sealer.sealChargeCard(card, reference),
-      },
-      { owner, forMs: leaseMs },
-    );
-    if (!charge?.sealedCard) throw new CheckoutError("payment_in_progress");
-    begun.set(reference, { owner, sealedCard: charge.sealedCard });
-    context.onChange(charge);
-    return charge;
+    const seal = async ({ amountCents, pieces }: Pick<LaidCharge, "amountCents"> & Partial<LaidCharge>) => {
+      const reference = `gc_${randomUUID()}`;
+      const sealedCard = await sealer.sealChargeCard(card, reference);
+      return { reference, amountCents: cents(amountCents), sealedCard, pieces };
+    };
+    const ids = { tenderId: part.tenderId, cartId: cart.id, externalId, orderId };
+    const place = { environment, baseUrl: client.baseUrl, companyId };
+    const sealed = await Promise.all(laid.map(seal));
+    const charges = await journal.begin({ ...ids, ...place, charges: sealed }, { owner, forMs: leaseMs });
+    if (charges.length === 0) throw new CheckoutError("payment_in_progress");
+    for (const charge of charges) {
+      if (charge.sealedCard) begun.set(charge.reference, { owner, sealedCard: charge.sealedCard });
+      context.onChange(charge);
+    }
+    return charges;
   }
 
   async function devalue(reference: string): Promise<Charge> {
@@ -185,10 +184,17 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
     throw new CheckoutError("payment_in_progress");
   }
 
-  async function capture(reference: string): Promise<Charge> {
-    const captured = { from: ["committed"], to: "captured" } as const;
-    const charge = (await move(reference, captured)) ?? (await journal.charge(reference));
-    if (charge?.state === "captured") return charge;
+  async function capture(externalId: string): Promise<Charge[]> {
+    // What was refunded of it stays so.
+    const read = async () =>
+      (await journal.chargesOfPayment(externalId)).filter(({ refundId }) => refundId === null);
+    const before = await read();
+    const open = before.filter(({ state }) => state === "committed");
+    const isOrdered = before.every(({ state }) => orderedStates.includes(state));
+    if (isOrdered && open.length > 0)
+      await moveAll(referencesOf(open), { from: ["committed"], to: "captured" });
+    const charges = await read();
+    if (charges.length > 0 && charges.every(({ state }) => state === "captured")) return charges;
     throw new CheckoutError("payment_in_progress");
   }
 
@@ -197,9 +203,10 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
     return recovery.reverse(reference, reason);
   };
 
-  const cancel: Engine["cancel"] = (reference) => {
-    begun.delete(reference);
-    return recovery.cancel(reference);
+  const cancel: Engine["cancel"] = async (externalId) => {
+    const charges = await journal.chargesOfPayment(externalId);
+    for (const { reference } of charges) begun.delete(reference);
+    return recovery.cancel(externalId);
   };
 
   const voidCharge: Engine["void"] = (reference, options) => {

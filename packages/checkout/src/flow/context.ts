@@ -30,11 +30,21 @@ export const tenderAudience = (
   cartId: string,
 ): string => `${environment} ${client.baseUrl} ${cartId}`;
 
-/** Changes the state by compare-and-set, and tells about a change that happened. */
+/** Changes the state of a charge, or of several together, by compare-and-set, and tells about a change that happened. */
 export function moveAndTell({ journal, onChange }: Pick<FlowContext, "journal" | "onChange">) {
-  return async (reference: string, change: Move): Promise<Charge | null> => {
-    const charge = await journal.move(reference, change);
-    if (charge) onChange(charge);
-    return charge;
+  return {
+    async move(reference: string, change: Move): Promise<Charge | null> {
+      const charge = await journal.move(reference, change);
+      if (charge) onChange(charge);
+      return charge;
+    },
+    async moveAll(references: readonly string[], change: Move): Promise<Charge[] | null> {
+      const charges = await journal.moveAll(references, change);
+      for (const charge of charges ?? []) onChange(charge);
+      return charges;
+    },
   };
 }
+
+export const referencesOf = (charges: readonly Charge[]): string[] =>
+  charges.map(({ reference }) => reference);

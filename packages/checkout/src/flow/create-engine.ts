@@ -9,6 +9,7 @@ import type { Engine, EngineOptions } from "./engine.js";
 import { createLateWrites } from "./late-writes.js";
 import { createReport, guardObserver } from "./observers.js";
 import { createRecovery } from "./recovery.js";
+import { createRefunds } from "./refunds.js";
 import { createTenders } from "./tenders.js";
 
 const MINUTE_MS = 60_000;
@@ -49,7 +50,7 @@ export function createEngine(options: EngineOptions): Engine {
     maxCards,
     onChange,
     report,
-    lateWrites: createLateWrites(moveAndTell({ journal, onChange }), report),
+    lateWrites: createLateWrites(moveAndTell({ journal, onChange }).move, report),
   };
   const recovery = createRecovery(context);
   const charges = createCharges(context, recovery);
@@ -58,6 +59,7 @@ export function createEngine(options: EngineOptions): Engine {
     journal,
     ...tenders,
     ...createDecisions(context, recovery),
+    ...createRefunds(context, recovery),
     checkCovers(plan, otherCents) {
       if (otherCents === plan.remainderCents) return;
       if (plan.hasSettling) throw new CheckoutError("payment_in_progress");

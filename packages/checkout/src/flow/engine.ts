@@ -2,6 +2,7 @@ import type { GiftcardClient } from "@giftcard-pay/client";
 import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "../http/storefront.js";
 import type { Sealer } from "../sealing/seal.js";
 import type { ActionRecord, Charge, Journal } from "../store/journal.js";
+import type { LaidCharge } from "./charge-layout.js";
 import type { ChargeView } from "./charge-view.js";
 import type { Guesser, GuessLimits } from "./guess-limits.js";
 import type { OnFailure } from "./observers.js";
@@ -22,6 +23,8 @@ export interface PlannedPart {
   readonly tenderId: string;
   readonly lastFour: string;
   readonly amountCents: number;
+  /** By which charges it is paid, in this order. Default: one, as a whole. */
+  readonly charges?: readonly LaidCharge[];
 }
 
 /** How an order is to be paid: the cards first, then the remainder. */
@@ -149,9 +152,10 @@ export interface Engine {
   checkCovers(plan: PaymentPlan, otherCents: number): void;
   /**
    * Writes the intent to charge a part of the plan, owned by `owner` until its lease runs out.
-   * @param externalId the shop's own id of this payment; a later call finds the charge by it
+   * @param externalId the shop's own id of this payment; a later call finds its charges by it
    * @param orderId where the shop knows the order already; else `commit` names it
-   * @throws payment_in_progress, applied_card_expired
+   * @returns the payment's charges, in the order in which they are to be sent
+   * @throws payment_in_progress, applied_card_expired; RangeError where the charges aren't the part
    */
   begin(
     cart: CartView,
@@ -159,7 +163,7 @@ export interface Engine {
     externalId: string,
     owner: string,
     orderId?: string,
-  ): Promise<Charge>;
+  ): Promise<Charge[]>;
   /**
    * Sends the devalue of an intent, exactly once, and returns the charge in `devalued`. Only the engine that began
    * the charge sends it. A second call for a charge that is devalued already returns it; any other throws payment_in_progress.
@@ -171,8 +175,12 @@ export interface Engine {
   renew(owner: string): Promise<number>;
   /** Gives a devalued charge to its order. @throws payment_in_progress when recovery was faster: fail the completion */
   commit(reference: string, owner: string, orderId: string): Promise<Charge>;
-  /** Confirms that the order is paid. Done twice it is done once. */
-  capture(reference: string): Promise<Charge>;
+  /**
+   * Confirms a payment of an order: all its charges that weren't refunded, or none. Done twice it is done once.
+   *
+   * @throws payment_in_progress where one of them isn't committed
+   */
+  capture(externalId: string): Promise<Charge[]>;
   /**
    * Writes down that the deduction must go back, then tries it. Returns `reversed`, or `reversing` while it is owed
    * (recovery goes on), or `refused` where nothing had been taken; a charge in any other state stays as it is. Done
@@ -180,10 +188,25 @@ export interface Engine {
    */
   reverse(reference: string, reason: string): Promise<Charge>;
   /**
-   * As `reverse`, unless the charge is captured: then it is returned as it is. Of a cancel and a capture at the same
-   * moment, one succeeds.
+   * As `reverse`, of all charges of a payment, unless they are captured: then they are returned as they are. Of a cancel
+   * and a capture at the same moment, one succeeds.
    */
-  cancel(reference: string): Promise<Charge>;
+  cancel(externalId: string): Promise<Charge[]>;
+  /**
+   * Gives a part of a payment back, or all of it: those of its charges that make up the sum exactly, all of them or none.
+   * Written down first; what can't be reversed now is owed, and recovery goes on. Done twice it is done once.
+   *
+   * @param refund.id the shop's own id of this refund: by it a second call is known
+   * @param refund.amountCents what goes back
+   * @param refund.references which charges may go back for it. Default: any that is open, the last first
+   * @returns the charges that went back for it, or are owed
+   * @throws {RefundError} where no open charges make up the sum, with the nearest sums that can go back
+   * @throws {CheckoutError} applied_card_not_found
+   */
+  refund(
+    externalId: string,
+    refund: { id: string; amountCents: number; references?: readonly string[] | undefined },
+  ): Promise<Charge[]>;
   /**
    * Voids the charge of a completion that failed: as `reverse`, and the card is the cart's again, also where the charge
    * was committed already. While the reversal is owed its card shows as `settling`, then as `applied`.

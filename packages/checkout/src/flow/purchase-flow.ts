@@ -40,8 +40,12 @@ export function createPurchaseFlow(options: FlowOptions) {
   async function toResult(purchase: Purchase, status: CommitResult["status"]): Promise<CommitResult> {
     const { remainderCents, remainderData } = purchase;
     const charges = status === "declined" ? [] : (await steps.chargesOf(purchase)).reverse();
-    const cards = charges.map(({ lastFour, amountCents }) => ({ lastFour, amountCents }));
-    const result = { status, cards, remainderCents };
+    const cards = new Map<string, CommitResult["cards"][number]>();
+    for (const { externalId, lastFour, amountCents } of charges) {
+      const before = cards.get(externalId)?.amountCents ?? 0;
+      cards.set(externalId, { lastFour, amountCents: before + amountCents });
+    }
+    const result = { status, cards: [...cards.values()], remainderCents };
     return remainderData === null ? result : { ...result, remainderData: JSON.parse(remainderData) };
   }
 
@@ -86,7 +90,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     const { runId } = purchase;
     const begun: Charge[] = [];
     for (const [index, part] of plan.parts.entries()) {
-      begun.push(await engine.begin(order.cart, part, `${runId}:${index}`, runId, order.id));
+      begun.push(...(await engine.begin(order.cart, part, `${runId}:${index}`, runId, order.id)));
     }
     for (const [index, { reference }] of begun.entries()) {
       if (index > 0) await prolong(purchase);

@@ -3,7 +3,7 @@ import { type Cents, GiftcardError, ProtocolError, RefusedError } from "@giftcar
 import { SealError } from "../sealing/seal.js";
 import { cancelableStates, chargedStates, recoverableStates } from "../store/charge-states.js";
 import type { Charge, ChargeState, Move } from "../store/journal.js";
-import { type FlowContext, moveAndTell } from "./context.js";
+import { type FlowContext, moveAndTell, referencesOf } from "./context.js";
 import type { Engine, RecoverOptions } from "./engine.js";
 import { insist } from "./late-writes.js";
 import { codeOf } from "./observers.js";
@@ -37,7 +37,7 @@ function whatWasTaken(
 /** The part of the flow that reverses charges, or makes certain that nothing was taken. */
 export function createRecovery(context: FlowContext) {
   const { client, journal, sealer, leaseMs } = context;
-  const move = moveAndTell(context);
+  const { move, moveAll } = moveAndTell(context);
 
   /** Only the service that the charge names is asked: its reference and token mean nothing, or harm, elsewhere. */
   const isOurs = (charge: Charge) =>
@@ -160,7 +160,23 @@ export function createRecovery(context: FlowContext) {
     return now.state === "reversing" ? reverseOwed(now) : now;
   }
 
-  const cancel: Engine["cancel"] = (reference) => reverse(reference, "canceled", { from: cancelableStates });
+  const cancel: Engine["cancel"] = async (externalId) => {
+    const read = () => journal.chargesOfPayment(externalId);
+    const reason = "canceled";
+    for (;;) {
+      const open = (await read()).filter(({ state }) => cancelableStates.includes(state));
+      const lease = { owner: randomUUID(), forMs: leaseMs };
+      const owed = { from: cancelableStates, to: "reversing", reason, lease } as const;
+      // All of them or none, so that a capture at the same moment finds the payment whole or not at all.
+      if (open.length === 0 || (await moveAll(referencesOf(open), owed))) break;
+    }
+    const charges = await read();
+    if (charges.length === 0) throw new TypeError(`There is no payment ${externalId}.`);
+    const canceled: Charge[] = [];
+    for (const { reference } of charges)
+      canceled.push(await reverse(reference, reason, { from: cancelableStates }));
+    return canceled;
+  };
 
   const voidCharge: Engine["void"] = (reference, { orderIsGone = false } = {}) => {
     const restore = { maxCards: context.maxCards };

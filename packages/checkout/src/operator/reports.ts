@@ -133,18 +133,24 @@ async function addChargesOf(
       foreignOrders.add(charge.orderId);
     }
   };
-  const known = new Set([...found.values()].map(({ externalId }) => externalId));
-  for (const { externalId } of payments) {
-    if (externalId === undefined || known.has(externalId)) continue;
-    const charge = await source.journal.chargeByExternalId(externalId);
-    if (charge) add(charge);
-  }
+  const addThese = async (name: "externalIds" | "orderIds", ids: readonly (string | null | undefined)[]) => {
+    const all = [...new Set(ids.flatMap((id) => id ?? []))];
+    for (let at = 0; at < all.length; at += PAGE) {
+      const filter = { [name]: all.slice(at, at + PAGE) };
+      for await (const charge of readPages(source.journal, filter)) add(charge);
+    }
+  };
+  const known = [...found.values()];
+  const isKnown = new Set(known.map(({ externalId }) => externalId));
+  // A payment that was charged by line may have others of its charges in another period.
+  const byLine = known.filter(({ pieces }) => pieces !== null).map(({ externalId }) => externalId);
+  const others = payments.map(({ externalId }) => externalId).filter((id) => id && !isKnown.has(id));
+  await addThese("externalIds", [...byLine, ...others]);
   const ofOrders = payments.filter(({ externalId }) => externalId === undefined);
-  const orderIds = [...new Set(ofOrders.flatMap(({ orderId }) => orderId ?? []))];
-  for (let at = 0; at < orderIds.length; at += PAGE) {
-    const filter = { orderIds: orderIds.slice(at, at + PAGE) };
-    for await (const charge of readPages(source.journal, filter)) add(charge);
-  }
+  await addThese(
+    "orderIds",
+    ofOrders.map(({ orderId }) => orderId),
+  );
   const ourOrders = new Set([...found.values()].map(({ orderId }) => orderId));
   return payments.filter(({ externalId, orderId }) =>
     externalId === undefined

@@ -1,7 +1,8 @@
 import type { Cents } from "@giftcard-pay/client";
+import type { Piece } from "../flow/charge-layout.js";
 
 /**
- * `quoted`: balance shown. `applied`: will be charged at completion. `charging`: a charge lives.
+ * `quoted`: balance shown. `applied`: will be charged at completion. `charging`: a charge of it lives, and no order has it.
  * `spent`: an order took it. `removed`: by the shopper.
  */
 export type TenderState = "quoted" | "applied" | "charging" | "spent" | "removed";
@@ -51,14 +52,21 @@ export type ChargeState =
   | "needs_attention"
   | "taken";
 
-/** What one card pays of one order: at most one devalue goes out for it, ever. */
+/**
+ * What one card pays of one order, or of some of its lines: at most one devalue goes out for it, ever. A card's payment
+ * of an order is one charge, or several that were begun together.
+ */
 export interface Charge {
   /** Ours; it is the devalue's Idempotency-Key. */
   readonly reference: string;
   readonly tenderId: string;
   readonly cartId: string;
-  /** The shop's own id of the payment (Medusa: the payment session). */
+  /** The shop's own id of the payment (Medusa: the payment session). All charges of a payment have it. */
   readonly externalId: string;
+  /** Which of its payment's charges it is: 1, 2 and so on, as they are sent. */
+  readonly position: number;
+  /** Which units of the order's lines it pays; null where the card was charged as a whole. */
+  readonly pieces: readonly Piece[] | null;
   /** The shop's order: from the beginning where the shop names it then, else once the charge is committed. */
   readonly orderId: string | null;
   /** Where the devalue went; reversal and recovery go nowhere else. */
@@ -74,6 +82,8 @@ export interface Charge {
   readonly sealedToken: string | null;
   /** Why it was refused, is being reversed, or needs a person: a code, never a message from outside. */
   readonly reason: string | null;
+  /** The shop's own id of the refund that took it back; null where none did. */
+  readonly refundId: string | null;
   /** Evidence where only a person can tell: the balance when quoted, and one read afterwards. */
   readonly balanceBeforeCents: Cents;
   readonly balanceAfterCents: Cents | null;
@@ -91,9 +101,8 @@ export interface Charge {
   readonly reversedAt: Date | null;
 }
 
-/** A charge to begin. The card is sealed for its reference. */
-export interface NewCharge {
-  readonly reference: string;
+/** A card's payment of an order, to begin. */
+export interface NewPayment {
   readonly tenderId: string;
   readonly cartId: string;
   readonly externalId: string;
@@ -102,8 +111,17 @@ export interface NewCharge {
   readonly environment: string;
   readonly baseUrl: string;
   readonly companyId: number;
+  /** At least one, in the order in which they are sent. */
+  readonly charges: readonly NewCharge[];
+}
+
+/** A charge to begin. The card is sealed for its reference. */
+export interface NewCharge {
+  readonly reference: string;
   readonly amountCents: Cents;
   readonly sealedCard: string;
+  /** Where the card is charged by line. */
+  readonly pieces?: readonly Piece[] | undefined;
 }
 
 /** A change of state: it happens only when the charge is in one of `from` (and, where given, leased to `owner`). */
@@ -119,6 +137,7 @@ export interface Move {
   readonly sealedCard?: null;
   readonly sealedToken?: string;
   readonly reason?: string;
+  readonly refundId?: string;
   readonly balanceAfterCents?: Cents;
   /** Takes (or keeps) the lease for so long; null gives it up. Left out: unchanged. */
   readonly lease?: { readonly owner: string; readonly forMs: number } | null;
@@ -153,6 +172,8 @@ export interface ChargeFilter {
   readonly states?: readonly ChargeState[];
   /** Of one of these orders; some hundreds at the most. */
   readonly orderIds?: readonly string[];
+  /** Of one of these payments, by the shop's own ids; some hundreds at the most. */
+  readonly externalIds?: readonly string[];
   /** Created at or after. */
   readonly from?: Date;
   /** Created before. */
@@ -219,21 +240,26 @@ export interface Journal {
   tenders(cartId: string): Promise<Tender[]>;
   /** True when a card with this fingerprint is applied to the cart, in good time, or being charged. */
   holdsCard(cartId: string, fingerprint: string): Promise<boolean>;
-  /** Writes the intent and makes its tender `charging`; null when the tender isn't applied, in time, and this cart's. */
-  begin(charge: NewCharge, lease: { owner: string; forMs: number }): Promise<Charge | null>;
+  /**
+   * Writes the intents of a payment, and makes its tender `charging`. None when the tender isn't applied, in time, and
+   * this cart's, or when a charge of it lives, or when there is a payment of this id.
+   */
+  begin(payment: NewPayment, lease: { owner: string; forMs: number }): Promise<Charge[]>;
   /** One charge, or null. */
   charge(reference: string): Promise<Charge | null>;
-  /** The charge of the shop's own payment, by its id there, or null. */
-  chargeByExternalId(externalId: string): Promise<Charge | null>;
-  /** Newest first. */
+  /** The charges of the shop's own payment, by its id there, as they are sent. */
+  chargesOfPayment(externalId: string): Promise<Charge[]>;
+  /** Newest first; those of one payment last sent first. */
   chargesOfCart(cartId: string): Promise<Charge[]>;
   /**
    * Compare-and-set. The tender follows: refused and reversed give it back to the cart, committed spends it, captured
    * and taken delete its sealed card. Reversed after less was taken than asked, it holds from then on what was taken:
-   * that was all there was.
+   * that was all there was. It is `charging` while any charge of it lives, and no order has it.
    * @returns the charge after the change, or null when it wasn't in `from` (or not leased to `owner`)
    */
   move(reference: string, move: Move): Promise<Charge | null>;
+  /** As `move` to a state in which a charge isn't over: all of them, or none and null when one of them can't change so. */
+  moveAll(references: readonly string[], move: Move): Promise<Charge[] | null>;
   /** Every lease of the owner lasts at least nine tenths of `forMs` from now; returns how many it still holds. */
   renew(owner: string, forMs: number): Promise<number>;
   /**

@@ -97,21 +97,26 @@ const putBack: Call = async ({ pick, both, seen }) => {
 const begin: Call = async (play) => {
   const { pick, both, tenders, externalIds, charges } = play;
   const { id: tenderId, cartId } = pick(tenders) ?? { id: "none", cartId: "none" };
-  const reference = newId(play, "gc");
   const fresh = newId(play, "external");
   const externalId = pick([fresh, fresh, fresh, pick(externalIds) ?? fresh]);
   const lease = leaseOf(play);
-  const charge = {
-    ...{ reference, tenderId, cartId, externalId, orderId: pick([undefined, "order"]) },
+  const amounts = pick([[900], [5000], [5001], [900, 900], [1200, 800, 700]]);
+  const newCharges = amounts.map((amountCents, index) => ({
+    reference: newId(play, "gc"),
+    amountCents: cents(amountCents),
+    sealedCard: sealed("old", "charged"),
+    pieces: amounts.length > 1 ? [{ line: "ticket", unit: index + 1, cents: amountCents }] : undefined,
+  }));
+  const payment = {
+    ...{ tenderId, cartId, externalId, orderId: pick([undefined, "order"]), charges: newCharges },
     ...{ environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 },
-    ...{ amountCents: cents(pick([900, 5000, 5001])), sealedCard: sealed("old", "charged") },
   };
   externalIds.push(externalId);
-  charges.push(reference);
-  await both(`begin ${reference} on ${tenderId} for ${lease.owner}`, ({ journal }) =>
-    journal.begin(charge, lease),
+  charges.push(...newCharges.map(({ reference }) => reference));
+  await both(`begin ${externalId} on ${tenderId} for ${lease.owner}`, ({ journal }) =>
+    journal.begin(payment, lease),
   );
-  await both("chargeByExternalId", ({ journal }) => journal.chargeByExternalId(externalId));
+  await both("chargesOfPayment", ({ journal }) => journal.chargesOfPayment(externalId));
 };
 
 /** A change of a charge's state, in most cases from the one that it has. */
@@ -131,6 +136,7 @@ function changeOf(play: Play, now: Charge | null): Move {
     ...pick([{}, { orderId: "order" }, { orderId: null }]),
     ...pick([{}, { sealedCard: null }]),
     ...pick([{}, { reason: "card_no_balance" }, { reason: "completion_failed" }]),
+    ...pick([{}, {}, { refundId: "refund" }]),
     ...pick([{}, { balanceAfterCents: cents(100) }]),
     ...pick([{}, { lease: null }, { lease: leaseOf(play) }]),
     ...pick([{}, { retryInMs: HOUR_MS }]),
@@ -150,6 +156,30 @@ const change: Call = async (play) => {
     action === "none"
       ? journal.move(reference, move)
       : journal.act(reference, move, { action, actor: "ada" }),
+  );
+};
+
+/** Changes the charges of a payment together, in most cases from the state that they have. */
+const changeAll: Call = async (play) => {
+  const { pick, both, externalIds } = play;
+  const externalId = pick(externalIds) ?? "none";
+  let now: Charge[] = [];
+  await both(
+    `payment ${externalId}`,
+    async ({ journal }) => (now = await journal.chargesOfPayment(externalId)),
+  );
+  const references = now.map(({ reference }) => reference);
+  const move: Move = {
+    ...{
+      from: pick([[now[0]?.state ?? "devalued"], [pick(chargeStates)]]),
+      to: pick(["committed", "captured", "reversing"]),
+    },
+    ...pick([{}, {}, { owner: pick(owners) }]),
+    ...pick([{}, { refundId: "refund" }, { orderId: "order" }]),
+    ...pick([{}, { lease: null }, { lease: leaseOf(play) }]),
+  };
+  await both(`changeAll ${references} ${JSON.stringify(move)}`, ({ journal }) =>
+    journal.moveAll(references, move),
   );
 };
 
@@ -203,6 +233,7 @@ const read: Call = async (play) => {
   const filter = {
     ...pick([{}, { states: [pick(chargeStates), pick(chargeStates)] }, { states: [] }]),
     ...pick([{}, {}, { orderIds: ["order", "none"] }]),
+    ...pick([{}, {}, { externalIds: [pick(play.externalIds) ?? "none", "none"] }]),
     ...pick([{}, { from: moment() }]),
     ...pick([{}, { to: moment() }]),
     ...pick([{}, { moved: { from: moment(), to: moment() } }]),
@@ -275,7 +306,7 @@ const claim: Call = async (play) => {
 
 /** Every call that a play can make; what changes most comes oftenest. */
 export const calls: readonly Call[] = [
-  ...[quote, apply, apply, begin, change, change, change, change],
+  ...[quote, apply, apply, begin, change, change, change, change, changeAll],
   ...[quote, apply, remove, see, putBack, begin, lease, passTime, guess, keep, read],
   ...[purchase, decide, decide, claim],
 ];

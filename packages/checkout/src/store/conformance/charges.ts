@@ -5,6 +5,129 @@ import type { Charge, Move } from "../journal.js";
 import { limits, MINUTE_MS, type Must } from "./kit.js";
 import { atAnyPace } from "./pace.js";
 
+/** What a journal must do with a payment that is made by several charges. */
+function paymentCases(must: Must): void {
+  const committed = { from: ["devalued"], to: "committed", orderId: "order-1", lease: null } as const;
+  const owed = { from: ["devalued", "committed"], to: "reversing" } as const;
+  const back = { from: ["reversing"], to: "reversed", lease: null } as const;
+
+  must(
+    "begin the charges of a payment together, in their order",
+    async ({ journal, applied, beginPayment }) => {
+      const tender = await applied();
+      const charges = await beginPayment(tender, "a", [1000, 1000, 500]);
+      assert.deepEqual(
+        charges.map(({ position, amountCents, pieces }) => [position, amountCents, pieces]),
+        [1000, 1000, 500].map((cents, index) => [
+          index + 1,
+          cents,
+          [{ line: "ticket", unit: index + 1, cents }],
+        ]),
+      );
+      const [{ externalId } = charges[0] as Charge] = charges;
+      assert.deepEqual(await journal.chargesOfPayment(externalId), charges);
+      assert.deepEqual(await journal.chargesOfCart(tender.cartId), charges.toReversed());
+      assert.deepEqual(await beginPayment(await applied(), "a", [700, 800], { externalId }), []);
+      assert.deepEqual(await journal.chargesOfPayment(externalId), charges);
+    },
+  );
+
+  must("change the charges of a payment all or none, whoever changes one at the same moment", async (kit) => {
+    const { journal, applied, beginPayment, devalue } = kit;
+    for (let round = 0; round < 5; round++) {
+      const charges = await beginPayment(await applied(), "a", [1000, 900, 800]);
+      await devalue(charges);
+      const references = charges.map(({ reference }) => reference);
+      const [, second] = references as [string, string];
+      const [all, one] = await Promise.all([
+        journal.moveAll(references, committed),
+        journal.move(second, { from: ["devalued"], to: "reversing" }),
+      ]);
+      const states = (await journal.chargesOfPayment(charges[0]?.externalId ?? "")).map(({ state }) => state);
+      assert.notEqual(all === null, one === null);
+      const [each, its] = all ? ["committed", "committed"] : ["devalued", "reversing"];
+      assert.deepEqual(states, [each, its, each]);
+      if (all)
+        assert.deepEqual(
+          all.map(({ position }) => position),
+          [1, 2, 3],
+        );
+    }
+  });
+
+  must("show a card as being charged until all charges of its payment are over", async (kit) => {
+    const { journal, applied, beginPayment, begin, devalue } = kit;
+    const tender = await applied();
+    const charges = await beginPayment(tender, "a", [1000, 900, 800]);
+    await devalue(charges);
+    for (const { reference } of charges.toReversed()) {
+      assert.equal((await journal.tenders(tender.cartId))[0]?.state, "charging");
+      assert.equal((await journal.tender(tender.id))?.state, "charging");
+      assert.equal(await journal.removeTender(tender.cartId, tender.id), "charging");
+      assert.equal(await begin(tender, "b"), null);
+      await journal.move(reference, owed);
+      await journal.move(reference, back);
+    }
+    assert.equal((await journal.tenders(tender.cartId))[0]?.state, "applied");
+    assert.ok(await begin(tender, "b"));
+  });
+
+  must("show the balance of a card that held less than its charges, once all is back", async (kit) => {
+    const { journal, applied, beginPayment, devalue } = kit;
+    const balanceOf = async (id: string) => (await journal.tender(id))?.balanceCents;
+    const [short, empty] = [await applied(), await applied()];
+    const ofShort = await beginPayment(short, "a", [1000, 900, 800]);
+    await devalue(ofShort, 300);
+    await journal.move(ofShort[2]?.reference ?? "", back);
+    assert.equal(await balanceOf(short.id), 2400);
+    const ofEmpty = await beginPayment(empty, "a", [1000, 900, 800]);
+    await devalue(ofEmpty.slice(0, 2));
+    const refused = { from: ["intent"], to: "refused", reason: "card_no_balance" } as const;
+    await journal.move(ofEmpty[2]?.reference ?? "", refused);
+    assert.equal(await balanceOf(empty.id), 1900);
+    for (const { reference } of [...ofShort, ...ofEmpty]) {
+      await journal.move(reference, owed);
+      await journal.move(reference, back);
+    }
+    assert.deepEqual([await balanceOf(short.id), await balanceOf(empty.id)], [2400, 1900]);
+  });
+
+  must("make a card that was spent by several charges the cart's again", async (kit) => {
+    const { journal, applied, beginPayment, devalue } = kit;
+    const tender = await applied();
+    const charges = await beginPayment(tender, "a", [1000, 900]);
+    await devalue(charges);
+    assert.equal(
+      (
+        await journal.moveAll(
+          charges.map(({ reference }) => reference),
+          committed,
+        )
+      )?.length,
+      2,
+    );
+    assert.equal((await journal.tender(tender.id))?.state, "spent");
+    for (const { reference } of charges) {
+      await journal.move(reference, { ...owed, restore: limits });
+      assert.equal((await journal.tender(tender.id))?.state, "charging");
+      await journal.move(reference, back);
+    }
+    assert.equal((await journal.tender(tender.id))?.state, "applied");
+  });
+
+  must("keep which refund took a charge back", async ({ journal, applied, beginPayment, devalue }) => {
+    const [first, second] = (await beginPayment(await applied(), "a", [1000, 900])) as [Charge, Charge];
+    await devalue([first, second]);
+    const refunded = await journal.moveAll([second.reference], { ...owed, refundId: "refund-1" });
+    assert.deepEqual(
+      refunded?.map(({ refundId }) => refundId),
+      ["refund-1"],
+    );
+    assert.equal((await journal.move(second.reference, back))?.refundId, "refund-1");
+    assert.equal((await journal.charge(first.reference))?.refundId, null);
+  });
+}
+
 /** What a journal must do with charges, their tenders, and who holds them. */
 export function chargeCases(must: Must): void {
   must(
@@ -19,7 +142,7 @@ export function chargeCases(must: Must): void {
         assert.ok(charge);
         assert.equal(await begin(second, "a", charge.externalId), null);
         assert.equal((await journal.tenders(second.cartId))[0]?.state, "applied");
-        assert.equal((await journal.chargeByExternalId(charge.externalId))?.reference, charge.reference);
+        assert.deepEqual(await journal.chargesOfPayment(charge.externalId), [charge]);
       }),
   );
 
@@ -31,9 +154,11 @@ export function chargeCases(must: Must): void {
     // The cart shows the card as applied again, while its charge is still open.
     assert.equal(await journal.putBack(before, "charging", limits.maxCards), true);
     assert.equal(await begin({ id, cartId }, "a"), null);
-    assert.equal((await journal.tender(id))?.state, "applied");
+    assert.equal((await journal.tender(id))?.state, "charging");
     assert.equal((await journal.chargesOfCart(cartId)).length, 1);
   });
+
+  paymentCases(must);
 
   must("leave a card its balance when its charge is committed, whatever the reason says", async (kit) => {
     const { reference, tenderId } = await kit.charged("a");

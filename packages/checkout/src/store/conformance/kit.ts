@@ -50,21 +50,37 @@ export function createKit(journal: Journal) {
     return tender;
   }
 
+  /** Begins a payment by as many charges as there are amounts. */
+  async function beginPayment(
+    tender: { id: string; cartId: string },
+    owner: string,
+    amounts: readonly number[],
+    { externalId = newId("external"), leaseMs = MINUTE_MS, orderId = undefined as string | undefined } = {},
+  ): Promise<Charge[]> {
+    const charges = amounts.map(async (amountCents, index) => {
+      const reference = newId("gc");
+      const sealedCard = await sealer.sealChargeCard(card, reference);
+      const pieces =
+        amounts.length > 1 ? [{ line: "ticket", unit: index + 1, cents: amountCents }] : undefined;
+      return { reference, amountCents: cents(amountCents), sealedCard, pieces };
+    });
+    const place = { environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 };
+    const ids = { tenderId: tender.id, cartId: tender.cartId, externalId, orderId };
+    return journal.begin(
+      { ...ids, ...place, charges: await Promise.all(charges) },
+      { owner, forMs: leaseMs },
+    );
+  }
+
   async function begin(
     tender: { id: string; cartId: string },
     owner: string,
-    externalId = newId("external"),
-    leaseMs = MINUTE_MS,
+    externalId?: string,
+    leaseMs?: number,
     orderId?: string,
   ): Promise<Charge | null> {
-    const reference = newId("gc");
-    const sealedCard = await sealer.sealChargeCard(card, reference);
-    const place = { environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 };
-    const ids = { reference, tenderId: tender.id, cartId: tender.cartId, externalId };
-    return journal.begin(
-      { ...ids, ...place, orderId, amountCents: cents(1000), sealedCard },
-      { owner, forMs: leaseMs },
-    );
+    const ids = { ...(externalId && { externalId }), ...(leaseMs && { leaseMs }), orderId };
+    return (await beginPayment(tender, owner, [1000], ids))[0] ?? null;
   }
 
   async function begun(owner: string, leaseMs?: number, orderId?: string): Promise<Charge> {
@@ -86,6 +102,16 @@ export function createKit(journal: Journal) {
     return charge;
   }
 
+  /** Takes what each charge of a payment asks for, or less of the last one. */
+  async function devalue(charges: readonly Charge[], lessCents = 0): Promise<void> {
+    for (const [index, { reference, amountCents }] of charges.entries()) {
+      await journal.move(reference, { from: ["intent"], to: "sent" });
+      const less = index === charges.length - 1 ? lessCents : 0;
+      const to = less > 0 ? "reversing" : "devalued";
+      await journal.move(reference, { from: ["sent"], to, ...(await taken(reference, amountCents - less)) });
+    }
+  }
+
   async function charged(owner: string, tender?: { id: string; cartId: string }): Promise<Charge> {
     const { reference } = await sent(owner, tender);
     const change = { from: ["sent"], to: "devalued", owner, ...(await taken(reference)) } as const;
@@ -94,5 +120,5 @@ export function createKit(journal: Journal) {
     return charge;
   }
 
-  return { journal, newId, quote, applied, begin, begun, taken, sent, charged };
+  return { journal, newId, quote, applied, begin, beginPayment, begun, taken, sent, devalue, charged };
 }

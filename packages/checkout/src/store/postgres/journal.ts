@@ -1,8 +1,8 @@
 import { recoverableStates } from "../charge-states.js";
-import type { ChargeState, Journal } from "../journal.js";
+import type { ChargeState, Journal, Move } from "../journal.js";
 import { toCharge, toTender } from "../rows.js";
 import { sqlList } from "../sql-text.js";
-import { freeSlot, moveStatement } from "./move.js";
+import { freeSlot, isCharged, moveStatement } from "./move.js";
 import { createSqlOperatorQueries } from "./operator-queries.js";
 import type { RunSql } from "./run-sql.js";
 import { sqlInterval } from "./sql-interval.js";
@@ -11,11 +11,13 @@ import { sqlInterval } from "./sql-interval.js";
 const isLeft = (states: readonly ChargeState[]) =>
   `state in (${sqlList(states)}) and (lease_until is null or lease_until <= now())`;
 
-const tenderColumns =
-  "id, cart_id, state, last_four, balance_cents, sealed_card, expires_at <= now() as expired, created_at";
+/** A card is the cart's again with the first of its charges that is over; until all are, it is still being charged. */
+const tenderColumns = `id, cart_id, last_four, balance_cents, sealed_card, expires_at <= now() as expired, created_at,
+  case when state = 'applied' and ${isCharged("giftcard_tender")} then 'charging' else state end as state`;
 
 /** A card on the cart whose time has run out, so that it takes no place there. */
-const hasLapsed = (tender: string) => `(${tender}.state = 'applied' and ${tender}.expires_at <= now())`;
+const hasLapsed = (tender: string) =>
+  `(${tender}.state = 'applied' and ${tender}.expires_at <= now() and not ${isCharged(tender)})`;
 
 /**
  * Applies the quote `$2` of the cart `$1`: not older than `$3`, and as one of at most `$4` cards. What has lapsed on the
@@ -54,9 +56,24 @@ const applyStatement = `
  */
 export function createSqlJournal(run: RunSql): Journal {
   const one = async (text: string, params: unknown[]) => (await run(text, params))[0];
-  const oneCharge = async (text: string, params: unknown[]) => {
-    const row = await one(text, params);
-    return row ? toCharge(row) : null;
+  const charges = async (text: string, params: unknown[]) => (await run(text, params)).map(toCharge);
+  const oneCharge = async (text: string, params: unknown[]) => (await charges(text, params))[0] ?? null;
+
+  const moveAll: Journal["moveAll"] = async (references, move) => {
+    const { restore, ...alone } = move;
+    const changed = async (how: Move) => {
+      const moved = await charges(...moveStatement(references, how));
+      return moved.length > 0 ? moved.sort((a, b) => a.position - b.position) : null;
+    };
+    // The card may come onto the cart at this very moment; the charge's change is written all the same.
+    for (let races = 0; restore && races < 3; races++) {
+      try {
+        return await changed(move);
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error;
+      }
+    }
+    return changed(alone);
   };
 
   return {
@@ -94,11 +111,12 @@ export function createSqlJournal(run: RunSql): Journal {
     async removeTender(cartId, tenderId) {
       const removed = await one(
         `update giftcard_tender set state = 'removed', sealed_card = null, updated_at = now()
-         where cart_id = $1 and id = $2 and state in ('applied', 'quoted') returning id`,
+         where cart_id = $1 and id = $2 and (state = 'quoted' or (state = 'applied' and not ${isCharged("giftcard_tender")}))
+         returning id`,
         [cartId, tenderId],
       );
       if (removed) return "removed";
-      const row = await one("select state from giftcard_tender where cart_id = $1 and id = $2", [
+      const row = await one(`select ${tenderColumns} from giftcard_tender where cart_id = $1 and id = $2`, [
         cartId,
         tenderId,
       ]);
@@ -106,12 +124,13 @@ export function createSqlJournal(run: RunSql): Journal {
     },
     async putBack({ id, state, sealedCard }, from, maxCards) {
       try {
-        const isHeld = state === "applied" || state === "charging";
+        // Whether it is being charged is told by its charges.
+        const stored = state === "charging" ? "applied" : state;
         const row = await one(
           `update giftcard_tender set state = $2, sealed_card = $3, updated_at = now(), slot = free.slot
            from (select ${freeSlot("(select cart_id from giftcard_tender where id = $1)", "$5", "held.id <> $1")} as slot) free
            where id = $1 and state = $4 and (not $6 or free.slot is not null) returning id`,
-          [id, state, sealedCard, from, maxCards, isHeld],
+          [id, stored, sealedCard, from, maxCards, stored === "applied"],
         );
         return row !== undefined;
       } catch (error) {
@@ -134,61 +153,52 @@ export function createSqlJournal(run: RunSql): Journal {
     async holdsCard(cartId, fingerprint) {
       const row = await one(
         `select 1 as found from giftcard_tender where cart_id = $1 and fingerprint = $2
-           and (state = 'charging' or (state = 'applied' and expires_at > now())) limit 1`,
+           and (state = 'charging' or (state = 'applied' and not ${hasLapsed("giftcard_tender")})) limit 1`,
         [cartId, fingerprint],
       );
       return row !== undefined;
     },
-    async begin(charge, lease) {
+    async begin(payment, lease) {
+      const { tenderId, cartId, externalId, orderId = null, environment, baseUrl, companyId } = payment;
+      const charges = payment.charges.map((charge, index) => ({
+        ...{ reference: charge.reference, position: index + 1, amount_cents: charge.amountCents },
+        ...{ sealed_card: charge.sealedCard, pieces: charge.pieces && JSON.stringify(charge.pieces) },
+      }));
       try {
-        return await oneCharge(
+        const rows = await run(
           `with tender as (
              update giftcard_tender set state = 'charging', updated_at = now()
-             where id = $2 and cart_id = $3 and state = 'applied' and expires_at > now() returning *
+             where id = $1 and cart_id = $2 and state = 'applied' and expires_at > now()
+               and not ${isCharged("giftcard_tender")} returning *
            )
-           insert into giftcard_charge (reference, tender_id, cart_id, external_id, environment, base_url, company_id,
-             order_id, state, last_four, amount_cents, sealed_card, balance_before_cents, lease_owner, lease_until)
-           select $1, id, cart_id, $4, $5, $6, $7, $12, 'intent', last_four, $8, $9, balance_cents, $10, now() + ${sqlInterval("$11")}
-           from tender returning *`,
+           insert into giftcard_charge (reference, tender_id, cart_id, external_id, position, pieces, order_id, environment,
+             base_url, company_id, state, last_four, amount_cents, sealed_card, balance_before_cents, lease_owner, lease_until)
+           select new.reference, tender.id, tender.cart_id, $3, new.position, new.pieces, $4, $5, $6, $7, 'intent',
+             tender.last_four, new.amount_cents, new.sealed_card, tender.balance_cents, $8, now() + ${sqlInterval("$9")}
+           from tender, jsonb_to_recordset($10::jsonb)
+             as new (reference text, position integer, pieces text, amount_cents integer, sealed_card text)
+           order by new.position returning *`,
           [
-            ...[
-              charge.reference,
-              charge.tenderId,
-              charge.cartId,
-              charge.externalId,
-              charge.environment,
-              charge.baseUrl,
-              charge.companyId,
-            ],
-            ...[charge.amountCents, charge.sealedCard, lease.owner, lease.forMs, charge.orderId ?? null],
+            ...[tenderId, cartId, externalId, orderId, environment, baseUrl, companyId],
+            ...[lease.owner, lease.forMs, JSON.stringify(charges)],
           ],
         );
+        return rows.map(toCharge);
       } catch (error) {
-        if (isUniqueViolation(error)) return null;
+        if (isUniqueViolation(error)) return [];
         throw error;
       }
     },
     charge: (reference) => oneCharge("select * from giftcard_charge where reference = $1", [reference]),
-    chargeByExternalId: (id) => oneCharge("select * from giftcard_charge where external_id = $1", [id]),
-    async chargesOfCart(cartId) {
-      const rows = await run(
-        "select * from giftcard_charge where cart_id = $1 order by created_at desc, reference",
+    chargesOfPayment: (id) =>
+      charges("select * from giftcard_charge where external_id = $1 order by position", [id]),
+    chargesOfCart: (cartId) =>
+      charges(
+        "select * from giftcard_charge where cart_id = $1 order by created_at desc, position desc, reference",
         [cartId],
-      );
-      return rows.map(toCharge);
-    },
-    async move(reference, move) {
-      const { restore, ...alone } = move;
-      // The card may come onto the cart at this very moment; the charge's change is written all the same.
-      for (let races = 0; restore && races < 3; races++) {
-        try {
-          return await oneCharge(...moveStatement(reference, move));
-        } catch (error) {
-          if (!isUniqueViolation(error)) throw error;
-        }
-      }
-      return oneCharge(...moveStatement(reference, alone));
-    },
+      ),
+    move: async (reference, move) => (await moveAll([reference], move))?.[0] ?? null,
+    moveAll,
     async renew(owner, forMs) {
       const isHeld = `lease_owner = $1 and state in (${sqlList(recoverableStates)})`;
       const isNew = `lease_until >= now() + 0.9 * ${sqlInterval("$2")}`;

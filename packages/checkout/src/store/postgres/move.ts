@@ -1,32 +1,43 @@
+import { livingStates } from "../charge-states.js";
 import type { Move } from "../journal.js";
 import { momentOf } from "../moments.js";
 import { sqlList } from "../sql-text.js";
 import { sqlInterval } from "./sql-interval.js";
 
+/** A charge of this tender lives. */
+export const isCharged = (tender: string) =>
+  `exists (select from giftcard_charge living
+    where living.tender_id = ${tender}.id and living.state in (${sqlList(livingStates)}))`;
+
+/** What the other charges of the same payment took, which was there too. */
+const takenBeside = `coalesce((select sum(beside.deducted_cents) from giftcard_charge beside
+  where beside.external_id = charge.external_id and beside.position <> charge.position), 0)`;
+
 /** A devalue that took less than asked took all that was there: that is the balance, once it is back. */
 const lessThanAsked = `, balance_cents = case when charge.deducted_cents < charge.amount_cents
-  then charge.deducted_cents else giftcard_tender.balance_cents end`;
+  then charge.deducted_cents + ${takenBeside} else giftcard_tender.balance_cents end`;
 
 /**
- * One statement: the charge's change, what follows from it for the tender, and whatever else must happen with it, so
- * that they can't differ.
+ * One statement: the change of a charge, or of several of one tender together, what follows from it for the tender, and
+ * whatever else must happen with it, so that they can't differ.
  *
  * @param also further parts that read from `charge`, the changed row; they add their own parameters
  */
 export function moveStatement(
-  reference: string,
+  references: readonly string[],
   move: Move,
   also: (param: (value: unknown) => string) => string[] = () => [],
 ): [string, unknown[]] {
   const params: unknown[] = [];
   const p = (value: unknown) => `$${params.push(value)}`;
-  const target = p(reference);
+  const target = p([...references]);
   const sets = [`state = ${p(move.to)}`, "updated_at = now()"];
   if (move.orderId !== undefined) sets.push(`order_id = ${p(move.orderId)}`);
   if (move.deductedCents !== undefined) sets.push(`deducted_cents = ${p(move.deductedCents)}`);
   if (move.sealedCard === null) sets.push("sealed_card = null");
   if (move.sealedToken !== undefined) sets.push(`sealed_token = ${p(move.sealedToken)}`);
   if (move.reason !== undefined) sets.push(`reason = ${p(move.reason)}`);
+  if (move.refundId !== undefined) sets.push(`refund_id = ${p(move.refundId)}`);
   if (move.balanceAfterCents !== undefined) {
     sets.push(`balance_after_cents = ${p(move.balanceAfterCents)}`, "balance_after_at = now()");
   }
@@ -43,15 +54,19 @@ export function moveStatement(
   const moment = momentOf[move.to];
   if (moment) sets.push(`${moment} = coalesce(${moment}, now())`);
   const owner = move.owner === undefined ? "" : `and lease_owner = ${p(move.owner)}`;
-  const change = `update giftcard_charge set ${sets.join(", ")}
-    where reference = ${target} and state in (${sqlList(move.from)}) ${owner} returning *`;
-  const parts = [`charge as (${change})`, ...followTender(move, p), ...also(p)];
+  const canChange = `reference = any(${target}::text[]) and state in (${sqlList(move.from)}) ${owner}`;
+  // Looked at again once they are locked, so that none of them has changed when the first one does.
+  const locked = `locked as (select reference from giftcard_charge where ${canChange} order by reference for update)`;
+  const isAll = `(select count(*) from locked) = cardinality(${target}::text[])`;
+  const [lock, together] = references.length > 1 ? [[locked], `and ${isAll}`] : [[], ""];
+  const change = `update giftcard_charge set ${sets.join(", ")} where ${canChange} ${together} returning *`;
+  const parts = [...lock, `charge as (${change})`, ...followTender(move, p), ...also(p)];
   return [`with ${parts.join(", ")} select * from charge`, params];
 }
 
 /** What is known of the card's balance once its charge is settled. */
 function balanceAfter({ reason, to }: Move): string {
-  if (reason === "card_no_balance") return ", balance_cents = 0";
+  if (reason === "card_no_balance") return `, balance_cents = ${takenBeside}`;
   return to === "reversed" ? lessThanAsked : "";
 }
 
@@ -79,7 +94,7 @@ function followTender(move: Move, p: (value: unknown) => string): string[] {
     and not exists (select 1 from giftcard_tender same where same.cart_id = giftcard_tender.cart_id
       and same.fingerprint = giftcard_tender.fingerprint and same.state in ('applied', 'charging'))
     and not exists (select 1 from giftcard_charge later where later.tender_id = giftcard_tender.id
-      and later.reference <> charge.reference and later.created_at >= charge.created_at)`;
+      and later.external_id <> charge.external_id and later.created_at >= charge.created_at)`;
   return update(`${state}, ${slot}${balance}`, `(${isSettled ? `${isCharging} or ` : ""}${canReturn})`);
 }
 

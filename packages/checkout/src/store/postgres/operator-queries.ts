@@ -26,11 +26,12 @@ const KEY_ID = `convert_from(decode(rpad(${HEADER}, (length(${HEADER}) + 3) / 4 
 
 /** What a filter says, as a condition; it adds its parameters to `params`. */
 function conditionOf(filter: ChargeFilter, params: unknown[]): string {
-  const { states, orderIds, from, to, moved, environment, companyId } = filter;
+  const { states, orderIds, externalIds, from, to, moved, environment, companyId } = filter;
   const p = (value: unknown) => `$${params.push(value)}`;
   const where = ["true"];
   if (states) where.push(`state = any(${p([...states])}::text[])`);
   if (orderIds) where.push(`order_id = any(${p([...orderIds])}::text[])`);
+  if (externalIds) where.push(`external_id = any(${p([...externalIds])}::text[])`);
   if (from) where.push(`created_at >= ${p(from)}`);
   if (to) where.push(`created_at < ${p(to)}`);
   if (environment !== undefined) where.push(`environment = ${p(environment)}`);
@@ -50,7 +51,7 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
       const p = (value: unknown) => `$${params.push(value)}`;
       const matching = `from giftcard_charge where ${conditionOf(filter, params)}`;
       const [counted] = await run(`select count(*)::integer as count ${matching}`, [...params]);
-      const page = `order by state = 'needs_attention' desc, created_at desc, reference limit ${p(limit)} offset ${p(offset)}`;
+      const page = `order by state = 'needs_attention' desc, created_at desc, position desc, reference limit ${p(limit)} offset ${p(offset)}`;
       const rows = await run(`select * ${matching} ${page}`, params);
       return { charges: rows.map(toCharge), count: Number(counted?.count) };
     },
@@ -69,7 +70,7 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
          where t.fingerprint = (
            select fingerprint from giftcard_tender join giftcard_charge on giftcard_tender.id = tender_id
            where reference = $1
-         ) order by charge.created_at desc, charge.reference`,
+         ) order by charge.created_at desc, charge.position desc, charge.reference`,
         [reference],
       );
       return rows.map(toCharge);
@@ -85,7 +86,7 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
       const from = move.from[0];
       if (from === undefined || move.from.length > 1)
         throw new TypeError("An action leaves exactly one state.");
-      const [text, params] = moveStatement(reference, move, (p) => [
+      const [text, params] = moveStatement([reference], move, (p) => [
         `action as (
           insert into giftcard_action (reference, action, actor, from_state, to_state)
           select reference, ${p(action)}, ${p(actor)}, ${p(from)}, state from charge

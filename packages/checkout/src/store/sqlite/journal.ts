@@ -16,7 +16,16 @@ const isLeft = (states: readonly ChargeState[]) =>
  */
 export function createSqliteJournal(sqlite: Sqlite): Journal {
   const { all, one, run, now, alone, insert } = sqlite;
-  const { change, held, readCharge } = createSqliteMoves(sqlite);
+  const { changeAll, held, isCharged, readCharge } = createSqliteMoves(sqlite);
+  const chargesOfPayment = (externalId: string) =>
+    all("select * from giftcard_charge where external_id = ? order by position", externalId).map(toCharge);
+  /** As it is shown: a card is the cart's again with the first of its charges that is over, but still being charged. */
+  const readTender = (row: Row) =>
+    toTender({
+      ...row,
+      expired: row.expired === 1,
+      state: row.state === "applied" && isCharged(row) ? "charging" : row.state,
+    });
   return {
     now: async () => new Date(now()),
     async addQuote(tender, lifeMs) {
@@ -41,7 +50,8 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
         if (row?.state === "applied") return "applied";
         const inTime = Number(row?.expires_at) > nowMs && Number(row?.created_at) > nowMs - quoteLifeMs;
         if (row?.state !== "quoted" || !inTime) return "gone";
-        const hasLapsed = (tender: Row) => tender.state === "applied" && Number(tender.expires_at) <= nowMs;
+        const hasLapsed = (tender: Row) =>
+          tender.state === "applied" && Number(tender.expires_at) <= nowMs && !isCharged(tender);
         const [lapsed, living] = [held(cartId).filter(hasLapsed), held(cartId).filter((t) => !hasLapsed(t))];
         if (living.some(({ fingerprint }) => fingerprint === row.fingerprint)) return "duplicate";
         const slot = freeSlot(living, maxCards);
@@ -59,8 +69,13 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     },
     async removeTender(cartId, tenderId) {
       return alone((nowMs) => {
-        const row = one("select state from giftcard_tender where cart_id = ? and id = ?", cartId, tenderId);
-        if (row?.state === "charging") return "charging";
+        const row = one(
+          "select id, state from giftcard_tender where cart_id = ? and id = ?",
+          cartId,
+          tenderId,
+        );
+        if (row && (row.state === "charging" || (row.state === "applied" && isCharged(row))))
+          return "charging";
         if (row?.state !== "applied" && row?.state !== "quoted") return "gone";
         run(
           "update giftcard_tender set state = 'removed', sealed_card = null, updated_at = ? where id = ?",
@@ -76,13 +91,15 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
         if (!row) return false;
         const others = held(String(row.cart_id)).filter((other) => other.id !== id);
         const slot = freeSlot(others, maxCards);
-        if (state === "applied" || state === "charging") {
+        // Whether it is being charged is told by its charges.
+        const stored = state === "charging" ? "applied" : state;
+        if (stored === "applied") {
           const isThere = others.some((other) => other.fingerprint === row.fingerprint);
           if (isThere || slot === null) return false;
         }
         const set = "state = ?, sealed_card = ?, slot = ?, updated_at = ?";
         return (
-          run(`update giftcard_tender set ${set} where id = ?`, state, sealedCard, slot, nowMs, id) === 1
+          run(`update giftcard_tender set ${set} where id = ?`, stored, sealedCard, slot, nowMs, id) === 1
         );
       });
     },
@@ -92,7 +109,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
         now(),
         tenderId,
       );
-      return row ? toTender({ ...row, expired: row.expired === 1 }) : null;
+      return row ? readTender(row) : null;
     },
     async tenders(cartId) {
       const rows = all(
@@ -101,62 +118,61 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
         now(),
         cartId,
       );
-      return rows.map((row) => toTender({ ...row, expired: row.expired === 1 }));
+      return rows.map(readTender);
     },
     async holdsCard(cartId, fingerprint) {
-      const row = one(
-        `select 1 from giftcard_tender where cart_id = ? and fingerprint = ?
-           and (state = 'charging' or (state = 'applied' and expires_at > ?))`,
-        ...[cartId, fingerprint, now()],
+      const nowMs = now();
+      return held(cartId).some(
+        (tender) =>
+          tender.fingerprint === fingerprint &&
+          (tender.state === "charging" || Number(tender.expires_at) > nowMs || isCharged(tender)),
       );
-      return row !== undefined;
     },
-    async begin(charge, lease) {
+    async begin(payment, lease) {
+      const { tenderId, cartId, externalId, orderId = null, environment, baseUrl, companyId } = payment;
       const begin = (nowMs: number) => {
         const tender = one(
           "select * from giftcard_tender where id = ? and cart_id = ? and state = 'applied' and expires_at > ?",
-          charge.tenderId,
-          charge.cartId,
-          nowMs,
+          ...[tenderId, cartId, nowMs],
         );
-        if (!tender) return null;
-        run(
-          "update giftcard_tender set state = 'charging', updated_at = ? where id = ?",
-          nowMs,
-          charge.tenderId,
-        );
-        insert("giftcard_charge", {
-          reference: charge.reference,
-          tender_id: charge.tenderId,
-          cart_id: charge.cartId,
-          external_id: charge.externalId,
-          order_id: charge.orderId ?? null,
-          environment: charge.environment,
-          base_url: charge.baseUrl,
-          company_id: charge.companyId,
-          state: "intent",
-          last_four: String(tender.last_four),
-          amount_cents: charge.amountCents,
-          sealed_card: charge.sealedCard,
-          balance_before_cents: Number(tender.balance_cents),
-          lease_owner: lease.owner,
-          lease_until: nowMs + lease.forMs,
-          next_try_at: nowMs,
-          created_at: nowMs,
-          updated_at: nowMs,
-        });
-        return readCharge("reference", charge.reference);
+        if (!tender || isCharged(tender)) return [];
+        run("update giftcard_tender set state = 'charging', updated_at = ? where id = ?", nowMs, tenderId);
+        for (const [index, { reference, amountCents, sealedCard, pieces }] of payment.charges.entries()) {
+          insert("giftcard_charge", {
+            reference,
+            tender_id: tenderId,
+            cart_id: cartId,
+            external_id: externalId,
+            position: index + 1,
+            pieces: pieces === undefined ? null : JSON.stringify(pieces),
+            order_id: orderId,
+            environment,
+            base_url: baseUrl,
+            company_id: companyId,
+            state: "intent",
+            last_four: String(tender.last_four),
+            amount_cents: amountCents,
+            sealed_card: sealedCard,
+            balance_before_cents: Number(tender.balance_cents),
+            lease_owner: lease.owner,
+            lease_until: nowMs + lease.forMs,
+            next_try_at: nowMs,
+            created_at: nowMs,
+            updated_at: nowMs,
+          });
+        }
+        return chargesOfPayment(externalId);
       };
       try {
         return alone(begin);
       } catch (error) {
-        // A charge of this card lives, or the shop's payment has one.
-        if (isUniqueViolation(error)) return null;
+        // The shop's payment has charges.
+        if (isUniqueViolation(error)) return [];
         throw error;
       }
     },
-    charge: async (reference) => readCharge("reference", reference),
-    chargeByExternalId: async (externalId) => readCharge("external_id", externalId),
+    charge: async (reference) => readCharge(reference),
+    chargesOfPayment: async (externalId) => chargesOfPayment(externalId),
     async chargesOfCart(cartId) {
       const rows = all(
         "select * from giftcard_charge where cart_id = ? order by created_at desc, rowid desc",
@@ -164,9 +180,12 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       );
       return rows.map(toCharge);
     },
-    async move(reference, move) {
-      return alone((nowMs) => (change(reference, move, nowMs) ? readCharge("reference", reference) : null));
-    },
+    move: async (reference, move) =>
+      alone((nowMs) => (changeAll([reference], move, nowMs) ? readCharge(reference) : null)),
+    moveAll: async (references, move) =>
+      alone((nowMs) =>
+        changeAll(references, move, nowMs) ? references.flatMap((one) => readCharge(one) ?? []) : null,
+      ),
     async renew(owner, forMs) {
       return alone((nowMs) => {
         const isHeld = `lease_owner = ? and state in (${sqlList(recoverableStates)})`;
@@ -191,7 +210,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
           `update giftcard_charge set lease_owner = ?, lease_until = ? where reference = ? and ${isLeft(states)}`,
           ...[lease.owner, nowMs + lease.forMs, reference, nowMs],
         );
-        return changed === 1 ? readCharge("reference", reference) : null;
+        return changed === 1 ? readCharge(reference) : null;
       });
     },
     async release(reference, owner) {

@@ -1,19 +1,39 @@
+import { livingStates } from "../charge-states.js";
 import type { Charge, ChargeState, Move } from "../journal.js";
 import { momentOf } from "../moments.js";
 import { toCharge } from "../rows.js";
+import { sqlList } from "../sql-text.js";
 import type { Row, Sqlite, Value } from "./database.js";
 
 /** How a charge changes, and its tender with it. Each is called while nobody else writes. */
 export function createSqliteMoves({ all, one, run }: Sqlite) {
-  const readCharge = (column: "reference" | "external_id", value: string): Charge | null => {
-    const row = one(`select * from giftcard_charge where ${column} = ?`, value);
+  const readRow = (reference: string) => one("select * from giftcard_charge where reference = ?", reference);
+
+  const readCharge = (reference: string): Charge | null => {
+    const row = readRow(reference);
     return row ? toCharge(row) : null;
   };
 
-  function change(reference: string, move: Move, nowMs: number): boolean {
-    const row = one("select * from giftcard_charge where reference = ?", reference);
-    if (!row || !move.from.includes(row.state as ChargeState)) return false;
-    if (move.owner !== undefined && row.lease_owner !== move.owner) return false;
+  /** Whether a charge of this tender lives. */
+  const isCharged = (tender: Row) =>
+    one(
+      `select 1 from giftcard_charge where tender_id = ? and state in (${sqlList(livingStates)})`,
+      String(tender.id),
+    ) !== undefined;
+
+  /** Changes all of them, or none. */
+  function changeAll(references: readonly string[], move: Move, nowMs: number): boolean {
+    const canChange = (row: Row | undefined): row is Row =>
+      row !== undefined &&
+      move.from.includes(row.state as ChargeState) &&
+      (move.owner === undefined || row.lease_owner === move.owner);
+    const rows = references.map(readRow).filter(canChange);
+    if (rows.length === 0 || rows.length < references.length) return false;
+    for (const row of rows) change(String(row.reference), row, move, nowMs);
+    return true;
+  }
+
+  function change(reference: string, row: Row, move: Move, nowMs: number): void {
     const set = columnsOf(move, row, nowMs);
     const columns = Object.keys(set).map((column) => `${column} = ?`);
     run(
@@ -22,7 +42,6 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
       reference,
     );
     followTender(reference, String(row.tender_id), move, nowMs);
-    return true;
   }
 
   const held = (cartId: string) =>
@@ -35,10 +54,10 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
     if (tender.sealed_card === null && Number(tender.expires_at) > nowMs) return null;
     if (held(cartId).some((other) => other.fingerprint === tender.fingerprint)) return null;
     const latest = one(
-      "select reference from giftcard_charge where tender_id = ? order by rowid desc limit 1",
+      "select external_id from giftcard_charge where tender_id = ? order by rowid desc limit 1",
       id,
     );
-    return latest?.reference === reference ? freeSlot(held(cartId), maxCards) : null;
+    return latest?.external_id === readRow(reference)?.external_id ? freeSlot(held(cartId), maxCards) : null;
   }
 
   function followTender(reference: string, tenderId: string, move: Move, nowMs: number): void {
@@ -74,17 +93,22 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
 
   /** What is known of the card's balance once its charge is settled, or null where nothing new is. */
   function balanceAfter(reference: string, move: Move): number | null {
-    if (move.reason === "card_no_balance") return 0;
-    if (move.to !== "reversed") return null;
+    const charge = readRow(reference) as Row;
+    const isLess =
+      charge.deducted_cents !== null && Number(charge.deducted_cents) < Number(charge.amount_cents);
+    const isEmpty = move.reason === "card_no_balance";
+    if (!isEmpty && !(isLess && move.to === "reversed")) return null;
     // A devalue that took less than asked took all that was there: that is the balance, once it is back.
-    const row = one(
-      `select deducted_cents from giftcard_charge where reference = ? and deducted_cents < amount_cents`,
+    const which = "from giftcard_charge where external_id = ? and reference <> ?";
+    const beside = one(
+      `select coalesce(sum(deducted_cents), 0) as cents ${which}`,
+      String(charge.external_id),
       reference,
     );
-    return row ? Number(row.deducted_cents) : null;
+    return Number(beside?.cents) + (isEmpty ? 0 : Number(charge.deducted_cents));
   }
 
-  return { change, held, readCharge };
+  return { changeAll, held, isCharged, readCharge };
 }
 
 /** The smallest slot that none of these cards holds, or null where all up to `maxCards` are held. */
@@ -102,6 +126,7 @@ function columnsOf(move: Move, row: Row, nowMs: number): Record<string, Value> {
   if (move.sealedCard === null) set.sealed_card = null;
   if (move.sealedToken !== undefined) set.sealed_token = move.sealedToken;
   if (move.reason !== undefined) set.reason = move.reason;
+  if (move.refundId !== undefined) set.refund_id = move.refundId;
   if (move.balanceAfterCents !== undefined) {
     set.balance_after_cents = move.balanceAfterCents;
     set.balance_after_at = nowMs;

@@ -26,7 +26,7 @@ const keyIdOf = (sealed: string): string =>
 /** The part of the journal in SQLite that operators and upkeep use. */
 export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
   const { all, one, run, now, alone, insert } = sqlite;
-  const { change, readCharge } = createSqliteMoves(sqlite);
+  const { changeAll, readCharge } = createSqliteMoves(sqlite);
   return {
     async list({ limit = 50, offset = 0, ...filter }) {
       const [condition, values] = conditionOf(filter);
@@ -65,10 +65,10 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
         const from = move.from[0];
         if (from === undefined || move.from.length > 1)
           throw new TypeError("An action leaves exactly one state.");
-        if (!change(reference, move, nowMs)) return null;
+        if (!changeAll([reference], move, nowMs)) return null;
         const record = { reference, action, actor, from_state: from, to_state: move.to, created_at: nowMs };
         insert("giftcard_action", record);
-        return readCharge("reference", reference);
+        return readCharge(reference);
       });
     },
     async actions(reference) {
@@ -145,7 +145,7 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
 
 /** What a filter says, as a condition with its values. */
 function conditionOf(filter: ChargeFilter): [string, Value[]] {
-  const { states, orderIds, from, to, moved, environment, companyId } = filter;
+  const { states, orderIds, externalIds, from, to, moved, environment, companyId } = filter;
   const where = ["true"];
   const values: Value[] = [];
   const add = (condition: string, ...more: Value[]) => {
@@ -155,6 +155,7 @@ function conditionOf(filter: ChargeFilter): [string, Value[]] {
   const oneOf = (texts: readonly string[]) => `in (${texts.map(() => "?").join(", ")})`;
   if (states) add(`state ${oneOf(states)}`, ...states);
   if (orderIds) add(`order_id ${oneOf(orderIds)}`, ...orderIds);
+  if (externalIds) add(`external_id ${oneOf(externalIds)}`, ...externalIds);
   if (from) add("created_at >= ?", from.getTime());
   if (to) add("created_at < ?", to.getTime());
   if (environment !== undefined) add("environment = ?", environment);
