@@ -25,6 +25,9 @@ export function isWhole(typed: BigNumberInput, amount: BigNumberInput): boolean 
   return isNext || MathBN.eq(typedCents, exactCents);
 }
 
+/** Whether an amount in major units is whole cents. */
+export const isCents = (amount: BigNumberInput): boolean => MathBN.mult(amount, 100).isInteger();
+
 /** What is left of a raw total after `amountCents` of it; keeps the fractions of a cent that the total has. */
 export function lessCents(total: BigNumberInput, amountCents: number): BigNumber {
   return new BigNumber(MathBN.sub(total, fromCents(amountCents)));

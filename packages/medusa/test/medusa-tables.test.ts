@@ -266,7 +266,10 @@ const cases: Record<string, Case> = {
     ask: (f) => payments.readPaymentStanding(run, f.giftPaymentId),
     answer: () => ({ isCanceled: false, isRefunded: false, isPartial: false, capturedLeft: "50" }),
   },
-  readPaymentAmount: { ask: (f) => payments.readPaymentAmount(run, f.giftSessionId), answer: () => "50" },
+  readAskedRefund: {
+    ask: (f) => payments.readAskedRefund(run, f.giftSessionId, "ref_none"),
+    answer: () => ({ left: "50", metadata: null }),
+  },
   readSessionPayments: {
     ask: (f) => payments.readSessionPayments(run, [f.bankSessionId]),
     answer: (f) => [
@@ -351,8 +354,8 @@ const cases: Record<string, Case> = {
     answer: (f) => [
       {
         reference: expect.stringMatching(/^gc_/),
-        ...{ state: "captured", orderId: f.orderId, currency: "eur", kind: "capture", amount: "50" },
-        ...{ entryId: f.captureId, paymentId: f.giftPaymentId, isCaptured: true },
+        ...{ sessionId: f.giftSessionId, orderId: f.orderId, currency: "eur", kind: "capture", amount: "50" },
+        ...{ metadata: null, entryId: f.captureId, paymentId: f.giftPaymentId, isCaptured: true },
       },
     ],
   },

@@ -50,7 +50,7 @@ test("an order of 74.98 is paid by 50.00 from a card and 24.98 by another method
     last_four: expect.stringMatching(/^\d{4}$/),
   });
   // Sealed: a JWE has five parts.
-  expect(gift.data.sealed_token.split(".")).toHaveLength(5);
+  expect(gift.data.charges[0].sealed_token.split(".")).toHaveLength(5);
 });
 
 test("captured, the order is paid; the card's payment is refunded as a whole or not at all", async () => {

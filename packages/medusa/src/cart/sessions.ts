@@ -85,10 +85,10 @@ export async function putBackSession(container: MedusaContainer, sessionId: stri
   await payments.restorePaymentSessions([sessionId]);
 }
 
-/** Whether the session's charge belongs to an order. */
+/** Whether one of the session's charges belongs to an order. */
 async function isOrdered(container: MedusaContainer, sessionId: string): Promise<boolean> {
-  const charge = await contextOf(container).engine.journal.chargeByExternalId(sessionId);
-  return charge !== null && orderedStates.includes(charge.state);
+  const charges = await contextOf(container).engine.journal.chargesOfPayment(sessionId);
+  return charges.some(({ state }) => orderedStates.includes(state));
 }
 
 /**

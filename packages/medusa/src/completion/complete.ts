@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type Engine, type PaymentPlan } from "@giftcard-pay/checkout";
+import { CheckoutError, type Engine, layCharges, type PaymentPlan } from "@giftcard-pay/checkout";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
 import { type CartPayment, readCompletion } from "../cart/cart-payment.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { readOrderLines } from "../cart/order-lines.js";
 import { checkSessions } from "../cart/session-plan.js";
 import { createGiftSession } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
@@ -145,22 +146,40 @@ async function charge(
   const owner = `completion_${randomUUID()}`;
   // From now on: a webhook may authorize it in another process while the cards are charged.
   record.remainderSessionId = remainder?.id ?? null;
-  await beginCharges(container, record, payment, plan, owner);
-  for (const { sessionId, reference } of record.charges) {
-    // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
-    if (record.charges.length > 1) await engine.renew(owner);
-    await engine.devalue(reference);
+  await beginCharges(container, record, payment, await layPlan(container, plan, payment, orderId), owner);
+  const allReferences = record.charges.flatMap(({ references }) => references);
+  for (const { sessionId, references } of record.charges) {
+    for (const reference of references) {
+      // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
+      if (allReferences.length > 1) await engine.renew(owner);
+      await engine.devalue(reference);
+    }
     await payments.authorizePaymentSession(sessionId, {});
   }
   if (remainder && settings.allowPendingRemainder) await expectRemainder(runSql, remainder.id, record.cartId);
   if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
   if (remainder) {
     // Frozen for so long that recovery has taken a card's charge over, this process asks for nothing more.
-    if ((await engine.renew(owner)) < record.charges.length) throw new CheckoutError("payment_in_progress");
+    if ((await engine.renew(owner)) < allReferences.length) throw new CheckoutError("payment_in_progress");
     await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
   }
-  for (const { reference } of record.charges) await engine.commit(reference, owner, orderId);
+  for (const reference of allReferences) await engine.commit(reference, owner, orderId);
   return true;
+}
+
+/** Lays each card's part over the order's lines, where the shop charges by line. */
+async function layPlan(
+  container: MedusaContainer,
+  plan: PaymentPlan,
+  { cart }: CartPayment,
+  orderId: string | undefined,
+): Promise<PaymentPlan> {
+  const { chargesByLine, maxChargesPerCard } = contextOf(container).settings;
+  if (!chargesByLine || orderId === undefined) return plan;
+  const lines = await readOrderLines(container, orderId, cart.totalCents);
+  const parts = plan.parts.map(({ amountCents }) => amountCents);
+  const laid = layCharges(parts, lines, maxChargesPerCard);
+  return { ...plan, parts: plan.parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] })) };
 }
 
 /** Makes a session for each card that pays, where there is none yet, and writes down that its charge begins. */
@@ -177,8 +196,8 @@ async function beginCharges(
     const sessionId = prepared ?? (await createGiftSession(container, payment, plan, index));
     // A prepared one is this completion's from the charge's begin on: had another completion begun it, it would be theirs.
     if (!prepared) record.sessionIds.push(sessionId);
-    const { reference } = await engine.begin(payment.cart, part, sessionId, owner);
-    record.charges.push({ sessionId, reference });
+    const begun = await engine.begin(payment.cart, part, sessionId, owner);
+    record.charges.push({ sessionId, references: begun.map(({ reference }) => reference) });
     if (prepared) record.sessionIds.push(sessionId);
   }
 }

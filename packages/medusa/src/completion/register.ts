@@ -9,8 +9,10 @@ type Hook = (handler: typeof completeWithGiftcards, compensate: typeof voidCompl
  * Takes the hook of Medusa's cart completion that charges the cards. One handler per hook and shop is Medusa's rule, so
  * the second one is taken where another plugin has the first. Without either, orders would be placed that nobody paid,
  * and Medusa swallows what is thrown here: so the process ends.
+ *
+ * @param isByLine cards are charged by the order's lines: no order exists yet in the second one
  */
-export function registerCompletion(logger: Logger): void {
+export function registerCompletion(logger: Logger, isByLine: boolean): void {
   const hooks = completeCartWorkflow.hooks as unknown as Record<string, Hook | undefined>;
   for (const name of ["beforePaymentAuthorization", "validate"]) {
     try {
@@ -18,6 +20,14 @@ export function registerCompletion(logger: Logger): void {
       if (hooks[name]) return;
     } catch {
       // Taken; the next one.
+    }
+    if (isByLine) {
+      logger.error(
+        '@giftcard-pay/medusa can\'t charge gift cards by line (charges: "by-line"): the hook beforePaymentAuthorization of ' +
+          "completeCartWorkflow has a handler already. Take that handler out, call completeWithGiftcards and voidCompletion " +
+          'from it and set callsHandlerItself: true, or set charges: "whole". Medusa ends now.',
+      );
+      process.exit(1);
     }
   }
   logger.error(

@@ -11,8 +11,8 @@ export interface CompletionRecord {
   cartId: string;
   /** The order that it placed; null in `validate`, where there is none yet. */
   orderId: string | null;
-  /** The charges that it began, each with its payment session. */
-  charges: { sessionId: string; reference: string }[];
+  /** What it began to charge: each card's payment session, with its charges. */
+  charges: { sessionId: string; references: string[] }[];
   /** The gift card sessions that go with it: its charges', and one whose charge could not be begun. */
   sessionIds: string[];
   /** The remainder's session: authorized by the completion, or by a webhook while it charged the cards. */
@@ -35,7 +35,7 @@ export async function voidCompletion(
       logger.error(`giftcard: ${what} of cart ${record.cartId} failed: ${nameOf(error)}`);
     });
   };
-  for (const { reference } of record.charges) {
+  for (const reference of record.charges.flatMap(({ references }) => references)) {
     await tryTo("the reversal", () => engine.void(reference, { orderIsGone: true }));
   }
   const { cartId, orderId, sessionIds, remainderSessionId } = record;

@@ -9,7 +9,13 @@ import type { Setup } from "./options.js";
 /** The options that the plugin's functions go by; no secret is among them. */
 export type FlowSettings = Pick<
   Setup,
-  "trustedAddressHeader" | "allowPendingRemainder" | "pendingRemainderLifeMs" | "leaseMs" | "maxCancelsPerRun"
+  | "trustedAddressHeader"
+  | "allowPendingRemainder"
+  | "pendingRemainderLifeMs"
+  | "leaseMs"
+  | "maxCancelsPerRun"
+  | "chargesByLine"
+  | "maxChargesPerCard"
 >;
 
 /** What the plugin's functions share. The module makes it, and Medusa's container holds it. */

@@ -7,6 +7,7 @@ export const defaults = {
   leaseMs: 120_000,
   pendingRemainderLifeMs: 7 * 24 * 60 * 60_000,
   maxCancelsPerRun: 20,
+  maxChargesPerCard: 10,
 } as const;
 
 const text = z.string().min(1);
@@ -25,6 +26,8 @@ const optionsSchema = z
     companyId: z.coerce.number().int().min(1),
     sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
     maxCards: z.coerce.number().int().min(1).max(20).optional(),
+    charges: z.enum(["whole", "by-line"]).optional(),
+    maxChargesPerCard: z.coerce.number().int().min(1).max(50).optional(),
     timeoutMs: milliseconds.optional(),
     tenderLifeMs: milliseconds.optional(),
     quoteLifeMs: milliseconds.optional(),
@@ -67,6 +70,9 @@ export interface Setup {
   readonly pendingRemainderLifeMs: number;
   readonly maxCancelsPerRun: number;
   readonly leaseMs: number;
+  /** Each card is charged by as many charges as it pays units of the order's lines. */
+  readonly chargesByLine: boolean;
+  readonly maxChargesPerCard: number;
   readonly limits: {
     maxCards?: number;
     tenderLifeMs?: number;
@@ -98,7 +104,8 @@ export function readSetup(options: unknown): Setup {
   const { maxCards, tenderLifeMs, quoteLifeMs, guessLimits, leaseMs = ownedMs, ...others } = rest;
   const { trustedAddressHeader, allowPendingRemainder = false, ...another } = others;
   const { maxCancelsPerRun = defaults.maxCancelsPerRun, ...further } = another;
-  const { pendingRemainderLifeMs = defaults.pendingRemainderLifeMs, ...connection } = further;
+  const { pendingRemainderLifeMs = defaults.pendingRemainderLifeMs, ...charging } = further;
+  const { charges, maxChargesPerCard = defaults.maxChargesPerCard, ...connection } = charging;
   try {
     return {
       client: createClient({ environment, ...connection } as ClientOptions),
@@ -107,6 +114,7 @@ export function readSetup(options: unknown): Setup {
       callsHandlerItself,
       trustedAddressHeader: trustedAddressHeader?.toLowerCase() ?? null,
       ...{ allowPendingRemainder, pendingRemainderLifeMs, maxCancelsPerRun, leaseMs },
+      ...{ chargesByLine: charges === "by-line", maxChargesPerCard },
       limits: withoutUndefined({
         ...{ maxCards, tenderLifeMs, quoteLifeMs },
         guessLimits: guessLimits && withoutUndefined(guessLimits),

@@ -1,7 +1,8 @@
-import { type ChargeState, heldStates, type RunSql } from "@giftcard-pay/checkout";
+import { heldStates, type RunSql } from "@giftcard-pay/checkout";
 import { toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";
+import { stateList } from "./state-list.js";
 
 /** What people did to an order. What they did is theirs: such an order is never canceled by itself. */
 export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";
@@ -70,10 +71,11 @@ left join lateral (
     'isCanceled', p.canceled_at is not null, 'captured', ${sumOf("capture")}::text, 'refunded', ${sumOf("refund")}::text,
     'wasCaptured', ${byPeople("capture")}, 'wasRefunded', ${byPeople("refund")},
     'left', (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text,
-    'state', charge.state, 'reason', charge.reason)) as all
+    'isCharged', charge.is_charged)) as all
   from order_payment_collection l
   join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-  left join giftcard_charge charge on charge.external_id = p.payment_session_id
+  left join lateral (select bool_and(state in (${stateList(heldStates)}) or reason = 'refunded') as is_charged
+    from giftcard_charge where external_id = p.payment_session_id offset 0) charge on true
   where l.order_id = o.id and l.deleted_at is null
 ) payment on true
 left join lateral (
@@ -94,8 +96,8 @@ interface PaymentRow {
   wasCaptured: boolean;
   wasRefunded: boolean;
   left: string | null;
-  state: ChargeState | null;
-  reason: string | null;
+  /** Every charge of it is on its card, or was refunded; null where it has none. */
+  isCharged: boolean | null;
 }
 
 interface SessionRow {
@@ -121,8 +123,8 @@ export async function readOrderPayment(run: RunSql, orderId: string): Promise<Or
 }
 
 /** Of a card that is charged, or was until somebody refunded it. */
-const wasCharged = ({ state, reason, refunded }: PaymentRow) =>
-  state !== null && (heldStates.includes(state) || reason === "refunded" || refunded !== null);
+const wasCharged = ({ isCharged, refunded }: PaymentRow) =>
+  isCharged !== null && (isCharged || refunded !== null);
 
 function toOrderPayment(row: Record<string, unknown>): OrderPayment {
   const payments = (row.payments ?? []) as PaymentRow[];

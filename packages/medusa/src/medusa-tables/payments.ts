@@ -24,6 +24,7 @@ export interface SessionPayment {
 /** What Medusa thinks of a payment. */
 export interface PaymentStanding {
   readonly isCanceled: boolean;
+  /** All that was captured is refunded. */
   readonly isRefunded: boolean;
   /** Captured and not refunded, in major units; null where nothing was captured. */
   readonly capturedLeft: string | null;
@@ -33,7 +34,7 @@ export interface PaymentStanding {
 
 /** What Medusa thinks of the payment `p`, for a subquery. */
 export const PAYMENT_STANDING = `select p.canceled_at is not null as is_canceled,
-  (select count(*) from refund where payment_id = p.id and deleted_at is null) > 0 as is_refunded,
+  coalesce(${sumOf("refund")} >= coalesce(${sumOf("capture")}, 0), false) as is_refunded,
   (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text as captured_left,
   coalesce(${sumOf("capture")}, 0) < (p.raw_amount ->> 'value')::numeric as is_partial`;
 
@@ -61,17 +62,31 @@ export async function readPaymentStanding(run: RunSql, paymentId: string): Promi
   };
 }
 
+/** A refund that Medusa has written down and asks the provider for. */
+export interface AskedRefund {
+  /** What of the payment isn't refunded by others, in major units with its fractions of a cent; null where there is no payment. */
+  readonly left: string | null;
+  readonly metadata: unknown;
+}
+
 /**
- * The amount of a session's payment, in major units with its fractions of a cent; null where there is no payment.
+ * What a provider needs to know of a refund of this session's payment.
  *
- * Reads payment.
+ * Reads payment and refund.
  */
-export async function readPaymentAmount(run: RunSql, sessionId: string): Promise<string | null> {
+export async function readAskedRefund(
+  run: RunSql,
+  sessionId: string,
+  refundId: string,
+): Promise<AskedRefund> {
   const [row] = await run(
-    "select amount::text from payment where payment_session_id = $1 and deleted_at is null",
-    [sessionId],
+    `select (amount - coalesce((select sum(amount) from refund
+         where payment_id = p.id and deleted_at is null and id <> $2), 0))::text as left,
+       (select metadata from refund where id = $2 and deleted_at is null) as metadata
+     from payment p where payment_session_id = $1 and deleted_at is null`,
+    [sessionId, refundId],
   );
-  return row ? String(row.amount) : null;
+  return { left: row ? String(row.left) : null, metadata: row?.metadata ?? null };
 }
 
 /**
@@ -128,7 +143,7 @@ export async function paysOrder(run: RunSql, collectionId: string): Promise<bool
 }
 
 /**
- * Medusa's gift card payments, one for each charge, oldest first.
+ * Medusa's gift card payments, oldest first.
  *
  * Reads payment, order_payment_collection, capture and refund.
  *

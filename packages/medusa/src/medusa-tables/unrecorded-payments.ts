@@ -4,8 +4,10 @@ import { stateList } from "./state-list.js";
 
 /** A capture or refund of a gift card payment that its order doesn't know of. */
 export interface UnrecordedPayment {
+  /** One of the payment's charges: who works on the entry holds it. */
   readonly reference: string;
-  readonly state: string;
+  /** The payment session. */
+  readonly sessionId: string;
   readonly orderId: string;
   readonly currency: string;
   readonly kind: "capture" | "refund";
@@ -15,10 +17,12 @@ export interface UnrecordedPayment {
   readonly isCaptured: boolean;
   /** As Medusa wrote it down, in major units. */
   readonly amount: string;
+  /** As Medusa wrote it down beside a refund. */
+  readonly metadata: unknown;
 }
 
 const ofKind = (kind: "capture" | "refund") =>
-  `select '${kind}' as kind, id, raw_amount->>'value' as amount, created_at from ${kind}
+  `select '${kind}' as kind, id, raw_amount->>'value' as amount, metadata, created_at from ${kind}
    where payment_id = p.id and deleted_at is null`;
 
 /**
@@ -37,8 +41,8 @@ const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: str
  */
 export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> {
   const rows = await run(
-    `with ${SCANNED} select charge.reference, charge.state, charge.order_id, p.currency_code, p.id as payment_id, p.captured_at,
-       entry.kind, entry.id, entry.amount
+    `with ${SCANNED} select distinct on (entry.kind, entry.id) charge.reference, charge.external_id, charge.order_id, p.currency_code,
+       p.id as payment_id, p.captured_at, entry.kind, entry.id, entry.amount, entry.metadata
      from scanned charge
      cross join lateral (select id, currency_code, captured_at from payment
        where payment_session_id = charge.external_id and deleted_at is null offset 0) p
@@ -47,12 +51,12 @@ export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promi
        and entry.created_at < now() - ${sqlInterval("$3")}
        and not ${isRecordedSql("entry.id", "p.id", "entry.kind", "charge.order_id")}
        and (select count(*) from "order" where id = charge.order_id and deleted_at is null) = 1
-     order by entry.kind, entry.id`,
+     order by entry.kind, entry.id, charge.reference`,
     [after, only, leaseMs],
   );
   return rows.map((row) => ({
     reference: String(row.reference),
-    state: String(row.state),
+    sessionId: String(row.external_id),
     orderId: String(row.order_id),
     currency: String(row.currency_code),
     kind: row.kind === "refund" ? "refund" : "capture",
@@ -60,6 +64,7 @@ export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promi
     paymentId: String(row.payment_id),
     isCaptured: row.captured_at !== null,
     amount: String(row.amount),
+    metadata: row.metadata,
   }));
 }
 

@@ -1,8 +1,10 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
+import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { isRecorded, type UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
+import { referencesOf } from "../refund-metadata.js";
 import { withHold } from "./hold.js";
 
 /**
@@ -16,17 +18,16 @@ export async function recordPayment(
   holdMs: number,
 ): Promise<void> {
   const { engine, runSql: run } = contextOf(container);
-  const { journal } = engine;
-  const { reference, kind } = entry;
-  let { state } = entry;
-  const reverse = async () => {
-    state = (await engine.reverse(reference, "refunded")).state;
-  };
-  if (kind === "refund" && state !== "reversed") {
+  const { reference, sessionId, entryId: id, kind } = entry;
+  if (kind === "refund") {
+    const references = referencesOf(entry.metadata);
+    const charges = await engine.refund(sessionId, { id, amountCents: toCents(entry.amount), references });
     // While the service is down it is owed; it comes into the order when it is done.
-    if (!(await withHold(journal, entry, holdMs, reverse)) || state !== "reversed") return;
+    if (charges.some(({ state }) => state !== "reversed")) return;
   }
-  await withHold(journal, { reference, state }, holdMs, async () => {
+  const held = await engine.journal.charge(reference);
+  if (!held) return;
+  await withHold(engine.journal, held, holdMs, async () => {
     // Looked at once more now that nobody else writes it: another process may have done so since it was found.
     if (await isRecorded(run, entry)) return;
     if (kind === "capture" && !entry.isCaptured) await captureAnew(container, entry);

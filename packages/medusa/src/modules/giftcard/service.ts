@@ -30,7 +30,7 @@ export class GiftcardService implements GiftcardContext {
   /** What Medusa calls once every module stands. */
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
-      if (!this.#setup.callsHandlerItself) registerCompletion(this.#logger);
+      if (!this.#setup.callsHandlerItself) registerCompletion(this.#logger, this.#setup.chargesByLine);
       const { journal } = this.engine;
       await checkStart({ runSql: this.runSql, journal, sealer: this.#setup.sealer, logger: this.#logger });
     },

@@ -1,4 +1,5 @@
-import { type Charge, CheckoutError, orderedStates } from "@giftcard-pay/checkout";
+import { type Charge, CheckoutError, orderedStates, RefundError } from "@giftcard-pay/checkout";
+import { formatCents } from "@giftcard-pay/client";
 import type {
   AuthorizePaymentInput,
   AuthorizePaymentOutput,
@@ -23,24 +24,45 @@ import type {
   WebhookActionResult,
 } from "@medusajs/framework/types";
 import { AbstractPaymentProvider, MedusaError } from "@medusajs/framework/utils";
-import { isWhole, toCents } from "../../amount.js";
+import { isCents, isWhole, toCents } from "../../amount.js";
 import type { GiftcardContext } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
-import { readPaymentAmount } from "../../medusa-tables/payments.js";
+import { readAskedRefund } from "../../medusa-tables/payments.js";
 import { LAST_FOUR } from "../../names.js";
+import { referencesOf } from "../../refund-metadata.js";
 
 type Data = Record<string, unknown> | undefined;
 
+/** A payment's charges, as they were sent; at least one. */
+type Charges = readonly [Charge, ...Charge[]];
+
 /** What people read of a payment. Nothing is decided by it: the journal is asked each time. */
-function copyOf(charge: Charge) {
+function copyOf(charges: Charges) {
+  const [{ externalId, lastFour }] = charges;
   return {
-    session_id: charge.externalId,
-    reference: charge.reference,
-    state: charge.state,
-    amount_cents: charge.amountCents,
-    last_four: charge.lastFour,
-    sealed_token: charge.sealedToken,
+    session_id: externalId,
+    state: stateOf(charges),
+    amount_cents: sumOf(charges),
+    last_four: lastFour,
+    charges: charges.map(({ reference, state, amountCents, sealedToken }) => ({
+      ...{ reference, state, amount_cents: amountCents, sealed_token: sealedToken },
+    })),
   };
+}
+
+const sumOf = (charges: readonly Charge[]) => charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
+
+/** What a payment is in, where its charges aren't in one state: the first of these that one of them has. */
+const states = [
+  ...["needs_attention", "unknown", "intent", "sent", "taken", "refused"],
+  ...["reversing", "reversed", "devalued", "committed", "captured"],
+] as readonly Charge["state"][];
+
+/** What was refunded counts only where all of it was. */
+function stateOf(charges: Charges): Charge["state"] {
+  const left = charges.filter(({ refundId }) => refundId === null);
+  const counting = left.length > 0 ? left : charges;
+  return states.find((state) => counting.some((charge) => charge.state === state)) ?? charges[0].state;
 }
 
 const statuses: Record<Charge["state"], PaymentSessionStatus> = {
@@ -87,67 +109,80 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 
   async updatePayment({ amount, currency_code, data }: UpdatePaymentInput): Promise<UpdatePaymentOutput> {
-    const charge = await this.#find(data);
-    if (charge && currency_code.toLowerCase() === "eur" && toCents(amount) === charge.amountCents) {
-      return { status: statuses[charge.state], data: copyOf(charge) };
+    const charges = await this.#find(data);
+    if (charges && currency_code.toLowerCase() === "eur" && toCents(amount) === sumOf(charges)) {
+      return { status: statuses[stateOf(charges)], data: copyOf(charges) };
     }
     throw refusal("A gift card payment can't be changed.");
   }
 
-  /** The completion has charged the card already: a session whose charge isn't `devalued` can't be authorized. */
+  /** The completion has charged the card already: a session with a charge that isn't `devalued` can't be authorized. */
   async authorizePayment({ data, context }: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
-    const charge = await this.#require(data);
+    const charges = await this.#require(data);
     // Medusa names the session in the context; the data of a session is what somebody wrote there.
-    if (charge.externalId !== context?.idempotency_key) throw unknownSession();
-    if (charge.state !== "devalued") throw toMedusaError(new CheckoutError("payment_in_progress"));
-    return { status: "authorized", data: copyOf(charge) };
+    if (charges[0].externalId !== context?.idempotency_key) throw unknownSession();
+    if (charges.some(({ state }) => state !== "devalued"))
+      throw toMedusaError(new CheckoutError("payment_in_progress"));
+    return { status: "authorized", data: copyOf(charges) };
   }
 
   async capturePayment({ data }: CapturePaymentInput): Promise<CapturePaymentOutput> {
-    const { reference, state } = await this.#require(data);
+    const charges = await this.#require(data);
+    const state = stateOf(charges);
     if (state === "reversing" || state === "reversed" || state === "refused") {
       throw refusal(
         "This gift card payment was reversed, and its money is on the card again. It can't be captured.",
       );
     }
-    return { data: copyOf(await this.#run(() => this.#giftcard.engine.capture(reference))) };
+    await this.#run(() => this.#giftcard.engine.capture(charges[0].externalId));
+    return { data: copyOf(await this.#require(data)) };
   }
 
   async cancelPayment({ data }: CancelPaymentInput): Promise<CancelPaymentOutput> {
-    const { reference } = await this.#require(data);
-    const charge = await this.#run(() => this.#giftcard.engine.cancel(reference));
+    const [{ externalId }] = await this.#require(data);
+    const charges = await this.#run(() => this.#giftcard.engine.cancel(externalId));
     // Medusa asks for it where it has read the payment just before it was captured.
-    if (charge.state === "captured")
+    if (charges.some(({ state }) => state === "captured"))
       throw refusal(
         "This gift card payment is captured: it is refunded, not canceled. Where Medusa shows it as authorized, capture it there.",
       );
-    return { data: copyOf(charge) };
+    return { data: copyOf(await this.#require(data)) };
   }
 
-  async refundPayment({ data, amount }: RefundPaymentInput): Promise<RefundPaymentOutput> {
-    const { reference, amountCents, externalId } = await this.#require(data);
-    if (!isWhole(amount, (await readPaymentAmount(this.#giftcard.runSql, externalId)) ?? 0)) {
-      const whole = (amountCents / 100).toFixed(2);
-      throw refusal(
-        `A gift card payment is refunded as a whole: ${whole} euro. Nothing was refunded. Refund the order's other ` +
-          "payment first; what is still owed then is paid out in another way, such as a new gift card, or by " +
-          "refunding this payment as a whole.",
-      );
-    }
-    return { data: copyOf(await this.#run(() => this.#giftcard.engine.reverse(reference, "refunded"))) };
+  /** Gives back those charges that make up the amount: the ones that the refund names, or else the last ones. */
+  async refundPayment({ data, amount, context }: RefundPaymentInput): Promise<RefundPaymentOutput> {
+    const charges = await this.#require(data);
+    const [{ externalId }] = charges;
+    const { engine, runSql } = this.#giftcard;
+    const id = context?.idempotency_key;
+    if (id === undefined) throw refusal("This refund has no id of Medusa's, so it isn't made.");
+    const { left, metadata } = await readAskedRefund(runSql, externalId, id);
+    const open = charges.filter(({ refundId }) => refundId === null || refundId === id);
+    const isAll = isWhole(amount, left ?? 0);
+    // Fractions of a cent go with all that is left alone: a charge is of whole cents.
+    if (!isAll && !isCents(amount))
+      throw refusal("A gift card is refunded in whole cents. Nothing was refunded.");
+    const amountCents = isAll ? sumOf(open) : toCents(amount);
+    const references = referencesOf(metadata);
+    await this.#run(() => engine.refund(externalId, { id, amountCents, references })).catch(
+      (error: unknown) => {
+        throw error instanceof RefundError ? unlikeCharges(error, open) : error;
+      },
+    );
+    return { data: copyOf(await this.#require(data)) };
   }
 
   async deletePayment({ data }: DeletePaymentInput): Promise<DeletePaymentOutput> {
-    const charge = await this.#find(data);
-    if (!charge) return { data: {} };
-    if (orderedStates.includes(charge.state)) {
+    const charges = await this.#find(data);
+    if (!charges) return { data: {} };
+    if (charges.some(({ state }) => orderedStates.includes(state))) {
       throw refusal("This gift card payment belongs to an order. Cancel or refund it instead.");
     }
     // The completion that charged it fails when it finds this out; a charge still on its way is ended by recovery.
-    if (charge.state !== "devalued") return { data: copyOf(charge) };
-    return {
-      data: copyOf(await this.#run(() => this.#giftcard.engine.reverse(charge.reference, "session_deleted"))),
-    };
+    const charged = charges.filter(({ state }) => state === "devalued");
+    for (const { reference } of charged)
+      await this.#run(() => this.#giftcard.engine.reverse(reference, "session_deleted"));
+    return { data: copyOf(await this.#require(data)) };
   }
 
   async retrievePayment({ data }: RetrievePaymentInput): Promise<RetrievePaymentOutput> {
@@ -155,8 +190,8 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 
   async getPaymentStatus({ data }: GetPaymentStatusInput): Promise<GetPaymentStatusOutput> {
-    const charge = await this.#find(data);
-    return charge ? { status: statuses[charge.state], data: copyOf(charge) } : { status: "pending" };
+    const charges = await this.#find(data);
+    return charges ? { status: statuses[stateOf(charges)], data: copyOf(charges) } : { status: "pending" };
   }
 
   /** The service sends no webhooks. */
@@ -164,22 +199,38 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     return { action: "not_supported" };
   }
 
-  async #find(data: Data): Promise<Charge | null> {
+  async #find(data: Data): Promise<Charges | null> {
     const id = data?.session_id;
-    return typeof id === "string" ? this.#giftcard.engine.journal.chargeByExternalId(id) : null;
+    if (typeof id !== "string") return null;
+    const [first, ...others] = await this.#giftcard.engine.journal.chargesOfPayment(id);
+    return first ? [first, ...others] : null;
   }
 
-  async #require(data: Data): Promise<Charge> {
-    const charge = await this.#find(data);
-    if (!charge) throw unknownSession();
-    return charge;
+  async #require(data: Data): Promise<Charges> {
+    const charges = await this.#find(data);
+    if (!charges) throw unknownSession();
+    return charges;
   }
 
-  async #run(action: () => Promise<Charge>): Promise<Charge> {
+  async #run<T>(action: () => Promise<T>): Promise<T> {
     return action().catch((error: unknown) => {
-      throw toMedusaError(error, this.#logger);
+      throw error instanceof RefundError ? error : toMedusaError(error, this.#logger);
     });
   }
+}
+
+/** Why an amount can't go back, and what to do. */
+function unlikeCharges({ possibleCents }: RefundError, open: readonly Charge[]): MedusaError {
+  const whole = formatCents(sumOf(open));
+  const what =
+    open.length === 1
+      ? `A gift card payment that was charged at once is refunded as a whole: ${whole} euro.`
+      : `This gift card payment is refunded in the parts in which it was charged: ${open.map(({ amountCents }) => formatCents(amountCents)).join(", ")} euro. ` +
+        `The nearest sums are ${possibleCents.map(formatCents).join(" and ")}.`;
+  return refusal(
+    `${what} Nothing was refunded. Refund the order's other payment first; what is still owed then is paid out in ` +
+      "another way, such as a new gift card, or by refunding this payment as a whole.",
+  );
 }
 
 const unknownSession = () => refusal("This gift card payment was not started by placing an order.");

@@ -94,22 +94,26 @@ insert into giftcard_medusa_migration (number, release) values (1, '0.1.0');
 `;
 
 /**
- * One amount for one charge: nothing is sent for a session of another amount, and nothing is given to an order whose
- * payment is of another amount, or isn't there. Whatever code asks for it, PostgreSQL refuses.
+ * One amount for one payment: no charge is sent for a session of another amount than the session's charges together, and
+ * none is given to an order whose payment is of another amount, or isn't there. Whatever code asks for it, PostgreSQL
+ * refuses.
  */
 const sameAmount = `
 create function giftcard_same_amount() returns trigger language plpgsql as $$
+declare
+  payment_cents integer := new.amount_cents + (select coalesce(sum(amount_cents), 0) from giftcard_charge
+    where external_id = new.external_id and position <> new.position);
 begin
   if new.state = 'sent' then
     perform 1 from payment_session where id = new.external_id and deleted_at is null
-      and round(amount * 100) = new.amount_cents;
+      and round(amount * 100) = payment_cents;
     if not found then
       raise exception using errcode = 'check_violation', constraint = 'giftcard_charge_amount',
         message = 'the charge ' || new.reference || ' has no payment session of the same amount';
     end if;
   else
     perform 1 from payment where payment_session_id = new.external_id and deleted_at is null
-      and canceled_at is null and round(amount * 100) = new.amount_cents;
+      and canceled_at is null and round(amount * 100) = payment_cents;
     if not found then
       raise exception using errcode = 'check_violation', constraint = 'giftcard_charge_amount',
         message = 'the charge ' || new.reference || ' has no payment of the same amount';
