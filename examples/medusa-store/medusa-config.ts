@@ -26,6 +26,8 @@ export default withGiftcard(config, {
   apiKey: env.GIFTCARD_API_KEY ?? "",
   companyId: env.GIFTCARD_COMPANY_ID ?? "",
   sealingKeys: sealingKeys(env.GIFTCARD_SEALING_KEYS),
+  // A charge for each ticket, so that one that is returned goes back to the card to the cent.
+  charges: "by-line",
 });
 
 /** Reads "id:key,id:key", the newest first. */

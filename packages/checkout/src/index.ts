@@ -84,6 +84,18 @@ export type {
 
 export { type LaidCharge, layCharges, type OrderLine, type Piece, unitsOf } from "./flow/charge-layout.js";
 export { viewCharge } from "./flow/charge-view.js";
+export {
+  type ChargePieces,
+  type OpenCharge,
+  planRefund,
+  type RefundPlan,
+  type RefundRule,
+  type RefundSplit,
+  type RefundWish,
+  returnedUnits,
+  valueOfUnits,
+} from "./flow/refund-plan.js";
+export { toOpenCharge } from "./flow/refunds.js";
 export { createEngine } from "./flow/create-engine.js";
 export {
   type Engine,

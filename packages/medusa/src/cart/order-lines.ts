@@ -1,6 +1,6 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, MathBN } from "@medusajs/framework/utils";
+import { MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 
 interface Sold {
@@ -24,12 +24,11 @@ export async function readOrderLines(
   orderId: string,
   totalCents: number,
 ): Promise<OrderLine[]> {
-  const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
-    entity: "order",
-    fields: ["items.*", "items.total", "shipping_methods.*", "shipping_methods.total"],
-    filters: { id: orderId },
+  const order = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
+    select: ["id", "total"] as never[],
+    relations: ["items", "shipping_methods"],
   });
-  const { items, shipping_methods: shipping } = (data[0] ?? {}) as OrderRow;
+  const { items, shipping_methods: shipping } = order as unknown as OrderRow;
   const sold = [...byId(items), ...byId(shipping?.map((method) => ({ ...method, quantity: 1 })))];
   const lines = sold.map(({ id, quantity, total }) => ({
     ...{ id, quantity: MathBN.convert(quantity).toNumber(), totalCents: Math.max(0, toCents(total)) },

@@ -13,6 +13,7 @@ import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { ordersOfCart, readStanding } from "../medusa-tables/carts.js";
+import { noteLines } from "../medusa-tables/orders.js";
 import { expectRemainder } from "../medusa-tables/unpaid-orders.js";
 import { PLAN } from "../names.js";
 import { type CompletionRecord, voidCompletion } from "./void.js";
@@ -177,6 +178,7 @@ async function layPlan(
   const { chargesByLine, maxChargesPerCard } = contextOf(container).settings;
   if (!chargesByLine || orderId === undefined) return plan;
   const lines = await readOrderLines(container, orderId, cart.totalCents);
+  await noteLines(contextOf(container).runSql, { orderId, cartId: cart.id }, lines);
   const parts = plan.parts.map(({ amountCents }) => amountCents);
   const laid = layCharges(parts, lines, maxChargesPerCard);
   return { ...plan, parts: plan.parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] })) };

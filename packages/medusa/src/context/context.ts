@@ -16,6 +16,7 @@ export type FlowSettings = Pick<
   | "maxCancelsPerRun"
   | "chargesByLine"
   | "maxChargesPerCard"
+  | "refundRule"
 >;
 
 /** What the plugin's functions share. The module makes it, and Medusa's container holds it. */

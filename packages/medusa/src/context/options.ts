@@ -1,4 +1,4 @@
-import { createSealer, type GuessLimits, type Sealer } from "@giftcard-pay/checkout";
+import { createSealer, type GuessLimits, type RefundRule, type Sealer } from "@giftcard-pay/checkout";
 import { type ClientOptions, createClient, type GiftcardClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
 
@@ -8,6 +8,7 @@ export const defaults = {
   pendingRemainderLifeMs: 7 * 24 * 60 * 60_000,
   maxCancelsPerRun: 20,
   maxChargesPerCard: 10,
+  refundRule: "as-paid",
 } as const;
 
 const text = z.string().min(1);
@@ -27,6 +28,7 @@ const optionsSchema = z
     sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
     maxCards: z.coerce.number().int().min(1).max(20).optional(),
     charges: z.enum(["whole", "by-line"]).optional(),
+    refundRule: z.enum(["as-paid", "cards-first", "other-first", "in-proportion"]).optional(),
     maxChargesPerCard: z.coerce.number().int().min(1).max(50).optional(),
     timeoutMs: milliseconds.optional(),
     tenderLifeMs: milliseconds.optional(),
@@ -73,6 +75,8 @@ export interface Setup {
   /** Each card is charged by as many charges as it pays units of the order's lines. */
   readonly chargesByLine: boolean;
   readonly maxChargesPerCard: number;
+  /** Who is paid back first. */
+  readonly refundRule: RefundRule;
   readonly limits: {
     maxCards?: number;
     tenderLifeMs?: number;
@@ -105,7 +109,8 @@ export function readSetup(options: unknown): Setup {
   const { trustedAddressHeader, allowPendingRemainder = false, ...another } = others;
   const { maxCancelsPerRun = defaults.maxCancelsPerRun, ...further } = another;
   const { pendingRemainderLifeMs = defaults.pendingRemainderLifeMs, ...charging } = further;
-  const { charges, maxChargesPerCard = defaults.maxChargesPerCard, ...connection } = charging;
+  const { charges, maxChargesPerCard = defaults.maxChargesPerCard, ...refunding } = charging;
+  const { refundRule = defaults.refundRule, ...connection } = refunding;
   try {
     return {
       client: createClient({ environment, ...connection } as ClientOptions),
@@ -114,7 +119,7 @@ export function readSetup(options: unknown): Setup {
       callsHandlerItself,
       trustedAddressHeader: trustedAddressHeader?.toLowerCase() ?? null,
       ...{ allowPendingRemainder, pendingRemainderLifeMs, maxCancelsPerRun, leaseMs },
-      ...{ chargesByLine: charges === "by-line", maxChargesPerCard },
+      ...{ chargesByLine: charges === "by-line", maxChargesPerCard, refundRule },
       limits: withoutUndefined({
         ...{ maxCards, tenderLifeMs, quoteLifeMs },
         guessLimits: guessLimits && withoutUndefined(guessLimits),

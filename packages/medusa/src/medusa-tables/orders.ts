@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { OrderLine, RunSql } from "@giftcard-pay/checkout";
 import type { OrderPayment } from "./order-payment.js";
 
 /**
@@ -27,8 +27,26 @@ export async function notePaid(run: RunSql, { orderId, cartId, totalCents }: Ord
   await run(
     `insert into giftcard_order (order_id, cart_id, total_cents, paid_at)
      select $1, $2, $3, now() where (select count(*) from "order" where id = $1 and canceled_at is null) = 1
-     on conflict (order_id) do update set paid_at = coalesce(giftcard_order.paid_at, excluded.paid_at)`,
+     on conflict (order_id) do update set paid_at = coalesce(giftcard_order.paid_at, excluded.paid_at),
+       total_cents = coalesce(giftcard_order.total_cents, excluded.total_cents)`,
     [orderId, cartId, totalCents],
+  );
+}
+
+/**
+ * Writes down the lines over which an order's cards are charged: an edit changes the order's own.
+ *
+ * Writes giftcard_order.
+ */
+export async function noteLines(
+  run: RunSql,
+  { orderId, cartId }: { readonly orderId: string; readonly cartId: string },
+  lines: readonly OrderLine[],
+): Promise<void> {
+  await run(
+    `insert into giftcard_order (order_id, cart_id, lines) values ($1, $2, $3::jsonb)
+     on conflict (order_id) do update set lines = excluded.lines`,
+    [orderId, cartId, JSON.stringify(lines)],
   );
 }
 

@@ -6,6 +6,7 @@ payment.options.providers.push({ resolve: "./src/providers/bank", id: "bank", op
 
 // Options that a test gives take the place of the example's; null takes one away.
 const { options } = config.plugins.find(({ resolve }) => resolve === "@giftcard-pay/medusa");
+options.charges = "whole";
 for (const [name, value] of Object.entries(JSON.parse(process.env.TEST_GIFTCARD_OPTIONS ?? "{}"))) {
   if (value === null) delete options[name];
   else options[name] = value;

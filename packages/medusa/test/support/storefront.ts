@@ -121,6 +121,26 @@ export function createStorefront(medusa: MedusaStore) {
       return cart.id;
     },
 
+    /** Takes so many units of an order's first item back, after `fulfil` of them were sent out. */
+    async returnItem(orderId: string, quantity: number, fulfil = 0): Promise<void> {
+      const { order } = await ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
+      const { stock_locations } = await ok("GET", "/admin/stock-locations");
+      const location_id = stock_locations[0].id;
+      const [{ id }] = order.items;
+      if (fulfil > 0) {
+        const items = [{ id, quantity: fulfil }];
+        await ok("POST", `/admin/orders/${orderId}/fulfillments`, { items, location_id });
+      }
+      const items = [{ id, quantity }];
+      const { return: returned } = await ok("POST", "/admin/returns", { order_id: orderId, location_id });
+      const path = `/admin/returns/${returned.id}`;
+      await ok("POST", `${path}/request-items`, { items });
+      await ok("POST", `${path}/request`, {});
+      await ok("POST", `${path}/receive`, {});
+      await ok("POST", `${path}/receive-items`, { items });
+      await ok("POST", `${path}/receive/confirm`, {});
+    },
+
     apply: (cartId: string, card: Card) =>
       send("POST", `/store/giftcard-pay/carts/${cartId}/cards`, {
         cardNumber: card.cardNumber,

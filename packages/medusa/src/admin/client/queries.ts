@@ -5,6 +5,8 @@ import type { showCharge } from "../../api/admin/giftcard-pay/charge-view.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
 import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
+import type { OrderRefund, SplitRefund } from "../../refunds/order-refund.js";
+import { money } from "../components/texts.js";
 import { sdk } from "./sdk.js";
 
 /** What becomes of a value on its way through JSON. */
@@ -79,6 +81,29 @@ export const useOrderCharges = (orderId: string) =>
     refetchInterval: ({ state }) =>
       state.data?.charges.some((charge) => charge.state === "reversing") ? 4_000 : 20_000,
   });
+
+/** What the order owes its customer, and what of it can go where. */
+export const useOrderRefund = (orderId: string) =>
+  useQuery({
+    queryKey: [KEY, "refund", orderId],
+    queryFn: () => sdk.client.fetch<{ refund: OrderRefund }>(at(`orders/${orderId}/refund`)),
+    refetchInterval: 20_000,
+  });
+
+/** Gives back what an order owes, by the split that is shown; then Medusa's own parts of the page are read anew. */
+export function useRefundOrder(orderId: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (split: SplitRefund) =>
+      sdk.client.fetch<{ refunded: SplitRefund }>(at(`orders/${orderId}/refund`), {
+        method: "POST",
+        body: split,
+      }),
+    onSuccess: ({ refunded }) => toast.success(`${money(refunded.amountCents)} is refunded`),
+    onError: (error) => toast.error(error.message),
+    onSettled: () => queries.invalidateQueries(),
+  });
+}
 
 export const useUnpaidOrders = () =>
   useQuery({

@@ -83,4 +83,10 @@ const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSty
 /** A time as people read it, by the browser's clock. */
 export const time = (iso: string | null): string => (iso === null ? "–" : moment.format(new Date(iso)));
 
+/** What a payment method is called: `pp_stripe_stripe` is "stripe". */
+export const methodName = (providerId: string): string =>
+  providerId === "pp_system_default"
+    ? "manual payment"
+    : (providerId.replace(/^pp_/, "").split("_")[0] ?? "");
+
 export const cardName = (lastFour: string): string => `•••• ${lastFour}`;

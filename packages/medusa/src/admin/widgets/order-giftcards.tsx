@@ -2,11 +2,12 @@ import { defineWidgetConfig } from "@medusajs/admin-sdk";
 import { Button, Container, Heading, Text } from "@medusajs/ui";
 import { type ChargeRow, useOrderCharges } from "../client/queries.js";
 import { EnvironmentBadge } from "../components/health-section.js";
+import { OrderRefundSection } from "../components/order-refund-section.js";
 import { StateBadge } from "../components/state-badge.js";
 import { cardName, money, reasonText, time } from "../components/texts.js";
 import { useDecide } from "../components/use-decide.js";
 
-/** On an order's page: each card's part, what became of it, and what is owed. */
+/** On an order's page: each card's part, what became of it, what is owed to cards, and what to the customer. */
 function OrderGiftcards({ data: order }: { data: { id: string } }) {
   const { data } = useOrderCharges(order.id);
   const { decide, pendingReference } = useDecide();
@@ -20,13 +21,26 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
         <Heading level="h2">Gift cards</Heading>
         {data.environment === "sandbox" && <EnvironmentBadge environment="sandbox" />}
       </div>
-      {data.charges.map((charge) => (
-        <Card
-          key={charge.reference}
-          charge={charge}
-          isTrying={pendingReference === charge.reference}
-          onTry={() => void decide(charge, "retry")}
-        />
+      {byPayment(data.charges).map(([first, ...others]) => (
+        <div key={first.sessionId} className="flex flex-col gap-y-3 px-6 py-4">
+          <div className="flex items-center justify-between">
+            <Text size="small" leading="compact" weight="plus">
+              {cardName(first.lastFour)}
+            </Text>
+            <Text size="small" leading="compact">
+              {money(sumOf([first, ...others]))}
+            </Text>
+          </div>
+          {[first, ...others].map((charge) => (
+            <Charged
+              key={charge.reference}
+              charge={charge}
+              isPart={others.length > 0}
+              isTrying={pendingReference === charge.reference}
+              onTry={() => void decide(charge, "retry")}
+            />
+          ))}
+        </div>
       ))}
       <div className="flex items-center justify-between px-6 py-4">
         <Text size="small" leading="compact" weight="plus">
@@ -36,25 +50,42 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
           {money(owedCents)}
         </Text>
       </div>
+      <OrderRefundSection orderId={order.id} />
     </Container>
   );
 }
 
-function Card(props: { charge: ChargeRow; isTrying: boolean; onTry: () => void }) {
-  const { charge, isTrying, onTry } = props;
+type Payment = [ChargeRow, ...ChargeRow[]];
+
+/** The charges of each card's payment, in the order in which they were made. */
+function byPayment(charges: readonly ChargeRow[]): Payment[] {
+  const payments = new Map<string, Payment>();
+  for (const charge of charges) {
+    const payment = payments.get(charge.sessionId);
+    if (payment) payment.push(charge);
+    else payments.set(charge.sessionId, [charge]);
+  }
+  return [...payments.values()];
+}
+
+const takenCents = ({ deductedCents, amountCents }: ChargeRow) => deductedCents ?? amountCents;
+const sumOf = (charges: readonly ChargeRow[]) => charges.reduce((sum, charge) => sum + takenCents(charge), 0);
+
+/** One charge; where a card was charged by line, with its own amount. */
+function Charged(props: { charge: ChargeRow; isPart: boolean; isTrying: boolean; onTry: () => void }) {
+  const { charge, isPart, isTrying, onTry } = props;
   const isOwed = charge.state === "reversing";
   const canTry = isOwed || charge.state === "needs_attention";
   return (
-    <div className="text-ui-fg-subtle flex flex-col gap-y-2 px-6 py-4">
+    <div className="text-ui-fg-subtle flex flex-col gap-y-2">
       <div className="flex items-center justify-between">
-        <Text size="small" leading="compact" weight="plus" className="text-ui-fg-base">
-          {cardName(charge.lastFour)}
-        </Text>
-        <Text size="small" leading="compact" className="text-ui-fg-base">
-          {money(charge.deductedCents ?? charge.amountCents)}
-        </Text>
+        <StateBadge state={charge.state} />
+        {isPart && (
+          <Text size="small" leading="compact">
+            {money(takenCents(charge))}
+          </Text>
+        )}
       </div>
-      <StateBadge state={charge.state} />
       <Text size="xsmall" leading="compact">
         Charged {time(charge.devaluedAt ?? charge.sentAt)}
         {charge.reversedAt && `, reversed ${time(charge.reversedAt)}`}

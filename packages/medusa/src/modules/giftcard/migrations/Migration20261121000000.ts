@@ -12,6 +12,8 @@ create table giftcard_order (
   order_id text primary key,
   cart_id text,
   total_cents bigint check (total_cents >= 0),
+  -- The lines over which its cards were charged; null where they were charged as a whole.
+  lines jsonb,
   paid_at timestamptz
 );
 

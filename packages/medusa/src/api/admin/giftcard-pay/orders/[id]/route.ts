@@ -5,6 +5,8 @@ import { showCharge } from "../../charge-view.js";
 export const GET = adminRoute(async ({ giftcard, req }) => {
   const { journal, environment } = giftcard.engine;
   const { charges } = await journal.list({ orderIds: [String(req.params.id)], limit: 200 });
-  const byTime = charges.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  const byTime = charges.toSorted(
+    (a, b) => a.createdAt.getTime() - b.createdAt.getTime() || a.position - b.position,
+  );
   return { environment, charges: byTime.map((charge) => showCharge(charge)) };
 });

@@ -1,0 +1,76 @@
+import { Button, Text, usePrompt } from "@medusajs/ui";
+import type { RefundPart, SplitRefund } from "../../refunds/order-refund.js";
+import { useOrderRefund, useRefundOrder } from "../client/queries.js";
+import { cardName, methodName, money } from "./texts.js";
+
+/** What an order owes its customer after a return, claim, exchange or edit: what goes where, and the button that does it. */
+export function OrderRefundSection({ orderId }: { orderId: string }) {
+  const { data } = useOrderRefund(orderId);
+  const { mutateAsync, isPending } = useRefundOrder(orderId);
+  const prompt = usePrompt();
+  const refund = data?.refund;
+  if (!refund || refund.owedCents === 0) return null;
+  const owed = money(refund.owedCents);
+  async function give(split: SplitRefund): Promise<void> {
+    const isMeant = await prompt({
+      title: `Refund ${money(split.amountCents)}?`,
+      description: `${split.parts.map(partText).join(", ")}. It can't be taken back.`,
+      confirmText: "Refund",
+      cancelText: "Cancel",
+      variant: "confirmation",
+    });
+    if (isMeant) await mutateAsync(split).catch(() => null);
+  }
+  return (
+    <section aria-label="Owed to the customer" className="flex flex-col gap-y-3 px-6 py-4">
+      <div className="flex items-center justify-between">
+        <Text size="small" leading="compact" weight="plus">
+          Owed to the customer
+        </Text>
+        <Text size="small" leading="compact" weight="plus">
+          {owed}
+        </Text>
+      </div>
+      {!refund.isPossible && (
+        <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
+          {whyNot(owed, refund.splits)}
+        </Text>
+      )}
+      {refund.splits.map((split) => (
+        <div key={split.amountCents} className="flex flex-col gap-y-2">
+          {split.parts.map((part) => (
+            <div key={part.paymentId} className="text-ui-fg-subtle flex items-center justify-between">
+              <Text size="small" leading="compact">
+                To {nameOf(part)}
+              </Text>
+              <Text size="small" leading="compact">
+                {money(part.cents)}
+              </Text>
+            </div>
+          ))}
+          <Button
+            size="small"
+            variant="secondary"
+            className="self-end"
+            isLoading={isPending}
+            onClick={() => void give(split)}
+          >
+            Refund {money(split.amountCents)}
+          </Button>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+const nameOf = ({ lastFour, providerId }: RefundPart): string =>
+  lastFour === null ? methodName(providerId) : `card ${cardName(lastFour)}`;
+
+const partText = (part: RefundPart): string => `${money(part.cents)} to ${nameOf(part)}`;
+
+/** A card gives back only what was charged at once. */
+const whyNot = (owed: string, splits: readonly SplitRefund[]): string =>
+  splits.length === 0
+    ? `Nothing of it can go back to the order's payments: what is captured of them is refunded. Pay it out in another way.`
+    : `Exactly ${owed} can't go back: what a card was charged at once goes back to it at once. Choose the nearest sum; ` +
+      "less leaves the rest owed, more is waived in the order.";

@@ -1,0 +1,194 @@
+import {
+  type Charge,
+  planRefund,
+  type RefundPlan,
+  type RefundRule,
+  type RefundSplit,
+  toOpenCharge,
+} from "@giftcard-pay/checkout";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { MedusaError } from "@medusajs/framework/utils";
+import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
+import { fromCents } from "../amount.js";
+import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { contextOf } from "../context/context.js";
+import { type OpenPayment, type RefundableOrder, readRefundable } from "../medusa-tables/order-refund.js";
+import { hasOpenChange } from "../medusa-tables/orders.js";
+import { REFUND_CHARGES } from "../refund-metadata.js";
+
+/** One payment's part of a refund. */
+export interface RefundPart {
+  readonly paymentId: string;
+  readonly providerId: string;
+  /** Of a card; null for another method. */
+  readonly lastFour: string | null;
+  readonly cents: number;
+  /** The card's charges that go back. */
+  readonly references: readonly string[];
+}
+
+/** How a sum goes back: to which payments, and how much to each. */
+export interface SplitRefund {
+  readonly amountCents: number;
+  readonly parts: readonly RefundPart[];
+}
+
+/** What an order owes its customer, and where that can go. */
+export interface OrderRefund {
+  readonly orderId: string;
+  readonly owedCents: number;
+  /** Whether exactly what is owed can go back. */
+  readonly isPossible: boolean;
+  /** The one way where it is possible; the nearest ones where it isn't. */
+  readonly splits: readonly SplitRefund[];
+}
+
+/** An order's payments that can give something back, with the charges of those by card. */
+interface Basis extends RefundableOrder {
+  readonly charges: readonly Charge[];
+}
+
+/** @throws {MedusaError} where there is no such order */
+async function readBasis(container: MedusaContainer, orderId: string): Promise<Basis> {
+  const { engine, runSql } = contextOf(container);
+  const order = await readRefundable(runSql, orderId);
+  if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
+  const gifts = order.payments.filter(({ isGiftcard }) => isGiftcard);
+  const charges = await Promise.all(gifts.map(({ sessionId }) => engine.journal.chargesOfPayment(sessionId)));
+  return { ...order, charges: charges.flat() };
+}
+
+const sumCents = (parts: readonly { readonly cents: number }[]) =>
+  parts.reduce((sum, { cents }) => sum + cents, 0);
+
+/** Plans how an amount goes back, of what the order's payments still hold. */
+function planOf(order: Basis, amountCents: number, rule: RefundRule | undefined): RefundPlan {
+  const others = order.payments.filter(({ isGiftcard }) => !isGiftcard);
+  return planRefund({
+    amountCents,
+    charges: order.charges.filter(({ state }) => state === "captured").map(toOpenCharge),
+    reversed: order.charges.filter(({ state }) => state !== "captured"),
+    otherCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
+    lines: order.lines ?? [],
+    returned: order.returned,
+    rule,
+  });
+}
+
+/** Names the payments of a split: each card's charges by its payment, and other methods from the last one on. */
+function toSplit({ payments, charges }: Basis, split: RefundSplit): SplitRefund {
+  const gone = new Set(split.charges.map(({ reference }) => reference));
+  let leftCents = split.otherCents;
+  const partOf = (payment: OpenPayment): RefundPart => {
+    const { id: paymentId, providerId, sessionId, isGiftcard } = payment;
+    if (!isGiftcard) {
+      const cents = Math.min(leftCents, payment.leftCents);
+      leftCents -= cents;
+      return { paymentId, providerId, lastFour: null, cents, references: [] };
+    }
+    const own = charges.filter(
+      ({ externalId, reference }) => externalId === sessionId && gone.has(reference),
+    );
+    const cents = sumCents(own.map(toOpenCharge));
+    const references = own.map(({ reference }) => reference);
+    return { paymentId, providerId, lastFour: own[0]?.lastFour ?? null, cents, references };
+  };
+  const others = payments.filter(({ isGiftcard }) => !isGiftcard).toReversed();
+  const parts = [...payments.filter(({ isGiftcard }) => isGiftcard), ...others].map(partOf);
+  return { amountCents: split.amountCents, parts: parts.filter(({ cents }) => cents > 0) };
+}
+
+function toOrderRefund(order: Basis, amountCents: number, rule: RefundRule | undefined): OrderRefund {
+  const { orderId } = order;
+  if (amountCents === 0) return { orderId, owedCents: 0, isPossible: true, splits: [] };
+  const plan = planOf(order, amountCents, rule);
+  const splits = plan.isPossible ? [plan.split] : plan.nearest;
+  return {
+    ...{ orderId, owedCents: amountCents, isPossible: plan.isPossible },
+    splits: splits.map((split) => toSplit(order, split)),
+  };
+}
+
+/**
+ * What an order owes its customer after a return, claim, exchange or edit, and how that goes back to its cards and its
+ * other payments. Changes nothing and calls nobody.
+ *
+ * @throws {MedusaError} where there is no such order
+ */
+export async function readOrderRefund(container: MedusaContainer, orderId: string): Promise<OrderRefund> {
+  const order = await readBasis(container, orderId);
+  return toOrderRefund(order, order.owedCents, contextOf(container).settings.refundRule);
+}
+
+/** A refund of some payments that stopped in between. What is done is done, and in Medusa's books. */
+const stopped = (failure: unknown, doneCents: number) =>
+  new MedusaError(
+    MedusaError.Types.UNEXPECTED_STATE,
+    `The refund stopped: ${failure instanceof Error ? failure.message : "unknown"} ` +
+      (doneCents === 0
+        ? "Nothing was refunded."
+        : `${(doneCents / 100).toFixed(2)} euro of it is refunded; what is still owed stands on the order.`),
+  );
+
+/**
+ * Gives back what an order owes, through Medusa's own refunds: the cards first, then the other payments.
+ *
+ * @param wanted the split that the person has seen; it is done only if it is still one of those that are offered
+ * @param actor the id of the person, for Medusa's refunds
+ * @throws {MedusaError} where something else is owed by now, or where a payment can't be refunded
+ */
+export async function refundOrder(
+  container: MedusaContainer,
+  orderId: string,
+  wanted: unknown,
+  actor: string | undefined,
+): Promise<SplitRefund> {
+  const { leases, runSql, settings } = contextOf(container);
+  const before = await readBasis(container, orderId);
+  const release = before.cartId === null ? null : await leases.wait(before.cartId, PATIENCE_MS);
+  try {
+    const order = await readBasis(container, orderId);
+    const { splits, owedCents } = toOrderRefund(order, order.owedCents, settings.refundRule);
+    const split = splits.find((one) => isSame(one, wanted));
+    if (!split) throw refusal("What is owed, or where it can go, has changed. Look at it again.");
+    if (split.amountCents > owedCents && (await hasOpenChange(runSql, orderId)))
+      throw refusal(
+        "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",
+      );
+    await refundParts(container, split, actor);
+    return split;
+  } finally {
+    await release?.();
+  }
+}
+
+/** @throws {MedusaError} that says how much was refunded before it failed */
+async function refundParts(
+  container: MedusaContainer,
+  { parts }: SplitRefund,
+  actor: string | undefined,
+): Promise<void> {
+  const done: RefundPart[] = [];
+  for (const part of parts) {
+    const { paymentId, cents, references } = part;
+    const named = references.length > 0 && { metadata: { [REFUND_CHARGES]: references } };
+    const input = { payment_id: paymentId, amount: fromCents(cents), created_by: actor, ...named };
+    try {
+      await refundPaymentWorkflow(container).run({ input: input as never });
+    } catch (error) {
+      throw stopped(error, sumCents(done));
+    }
+    done.push(part);
+  }
+}
+
+/** Whether what a person has confirmed is this split: the same payments, and the same cents of each. */
+function isSame({ parts }: SplitRefund, wanted: unknown): boolean {
+  const key = (part: Partial<RefundPart> | null) => `${part?.paymentId} ${part?.cents}`;
+  const given = (wanted as Partial<SplitRefund> | null)?.parts;
+  if (!Array.isArray(given)) return false;
+  return parts.map(key).sort().join() === given.map(key).sort().join();
+}
+
+const refusal = (message: string) =>
+  new MedusaError(MedusaError.Types.NOT_ALLOWED, `${message} Nothing was refunded.`, "invalid_request");
