@@ -70,8 +70,10 @@ function judgeJournal({ charges, tenders, payments, orders, leases }: Books, say
   for (const charge of charges.filter(({ state }) => state === "committed" || state === "captured")) {
     const { cart_id, amount_cents, deducted_cents, order_id } = charge;
     const payment = payments.find(({ session_id }) => session_id === charge.external_id);
-    if (deducted_cents !== amount_cents || payment?.cents !== amount_cents) {
-      const what = `asked ${amount_cents}, taken ${deducted_cents}, booked ${payment?.cents ?? "nothing"}`;
+    const ofPayment = charges.filter(({ external_id }) => external_id === charge.external_id);
+    const askedCents = sum(ofPayment.map((one) => one.amount_cents));
+    if (deducted_cents !== amount_cents || payment?.cents !== askedCents) {
+      const what = `asked ${amount_cents} of ${askedCents}, taken ${deducted_cents}, booked ${payment?.cents ?? "nothing"}`;
       say("one charge, several amounts", cart_id, what);
     }
     const order = orders.find(({ id }) => id === order_id);

@@ -15,6 +15,18 @@ export interface GiftcardOptions {
   sealingKeys: { id: string; key: string }[];
   /** Cards per order. Default 5. */
   maxCards?: number | string;
+  /**
+   * How a card is charged: by one charge, or by one for each unit of the order's lines that it pays, so that a returned
+   * unit's part goes back to the card to the cent. Default: `whole`.
+   */
+  charges?: "whole" | "by-line";
+  /** Charges of one card of one order, where it is charged by line: what is more is joined. Default: 10. */
+  maxChargesPerCard?: number | string;
+  /**
+   * Who is paid back first where an order owes something: each line as it was paid, the cards, the other payments, or
+   * both in proportion. Default: `as-paid`.
+   */
+  refundRule?: "as-paid" | "cards-first" | "other-first" | "in-proportion";
   /** The longest that a call to the service takes. Default: 10,000. */
   timeoutMs?: number | string;
   /** How long an applied card can be charged. Default: two hours. */
