@@ -196,31 +196,6 @@ describe("the admin", () => {
     expect(await balanceCents(card)).toBe(cents(2500));
   });
 
-  it("shows where the money of a returned ticket goes, and gives it back", async () => {
-    await storefront.createProduct("ticket", 25);
-    const card = await service.issueCard({ balanceCents: 4375 });
-    const cartId = await storefront.createCart("ticket", 2);
-    await storefront.apply(cartId, card);
-    await storefront.initiate(cartId, "pp_system_default");
-    const { order } = (await storefront.complete(cartId)).body;
-    const { payment_collections } = await storefront.order(order.id);
-    for (const { id } of payment_collections[0].payments)
-      await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
-    await storefront.returnItem(order.id, 1, 2);
-    await page.goto(`${medusa.url}/app/orders/${order.id}`);
-    await shown("Owed to the customer");
-    await shown(`To card •••• ${card.cardNumber.slice(-4)}`);
-    await shown("To manual payment");
-    await keepScreenshot(page, "admin-refund");
-    await button("Refund €25.00").click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Refund", exact: true }).click();
-    await shown("Back on the card");
-    await expect.poll(() => page.getByText("Owed to the customer").count()).toBe(0);
-    expect(await balanceCents(card)).toBe(cents(1875));
-    const after = await storefront.order(order.id);
-    expect(after.summary).toMatchObject({ refunded_total: 25, pending_difference: 0 });
-  });
-
   it("shows an unpaid order that can't be canceled, and a person keeps it", async () => {
     const orderId = await fulfillUnpaid();
     await storefront.ok("POST", "/admin/giftcard-pay/recover", {});
@@ -278,5 +253,31 @@ describe("the admin", () => {
     expect(await readFile(await download.path(), "utf8")).toMatch(/"net",,,,45\.00/);
     await tab("Charges");
     await shown("Back on the card");
+  });
+
+  it("shows where the money of a returned ticket goes, and gives it back", async () => {
+    await storefront.createProduct("ticket", 25);
+    const card = await service.issueCard({ balanceCents: 4375 });
+    const cartId = await storefront.createCart("ticket", 2);
+    await storefront.apply(cartId, card);
+    await storefront.initiate(cartId, "pp_system_default");
+    const { order } = (await storefront.complete(cartId)).body;
+    const { payment_collections } = await storefront.order(order.id);
+    for (const { id } of payment_collections[0].payments)
+      await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+    await storefront.returnItem(order.id, 1, 2);
+    await page.goto(`${medusa.url}/app/orders/${order.id}`);
+    await shown("Owed to the customer");
+    await shown(`To card •••• ${card.cardNumber.slice(-4)}`);
+    await shown("To manual payment");
+    await button("Refund €25.00").scrollIntoViewIfNeeded();
+    await keepScreenshot(page, "admin-refund");
+    await button("Refund €25.00").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Refund", exact: true }).click();
+    await shown("Back on the card");
+    await expect.poll(() => page.getByText("Owed to the customer").count()).toBe(0);
+    expect(await balanceCents(card)).toBe(cents(1875));
+    const after = await storefront.order(order.id);
+    expect(after.summary).toMatchObject({ refunded_total: 25, pending_difference: 0 });
   });
 });
