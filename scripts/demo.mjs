@@ -4,7 +4,7 @@ import { command } from "./command.mjs";
 const HELP = `Runs the whole shop on this machine, with databases that are thrown away afterwards.
 
   npm run demo                 start everything, print where to go and a card to pay with; Ctrl-C stops it
-  npm run demo -- --buy        buy 74.98 with a gift card and the bank without a browser, then cancel the order
+  npm run demo -- --buy        buy with a gift card and the bank without a browser, take one of two tickets back, cancel orders
   npm run demo -- --plain      the shop without a framework: service, shop and a pretend bank
   npm run demo -- --plain --buy  buy there, be declined, close the tab at the bank; with all amounts
   npm run demo -- --no-admin   without Medusa's admin pages, which take half a minute to build the first time
@@ -33,8 +33,9 @@ async function run({ buy, withAdmin }, signal) {
     progress("issuing gift cards");
     const card = await shop.service.issueCard(7500);
     if (buy) {
-      const { buyAndCancel } = await import("./demo/purchase.mjs");
+      const { buyAndCancel, returnOneOfTwo } = await import("./demo/purchase.mjs");
       await buyAndCancel(shop, card, progress);
+      await returnOneOfTwo(shop, await shop.service.issueCard(3500), progress);
       return;
     }
     const second = await shop.service.issueCard(3000);

@@ -48,8 +48,7 @@ export async function buyAndCancel({ store, service }, card, say) {
   assert.deepEqual([before, after], [7500, 2500]);
 
   await adminApi("POST", `/admin/orders/${order.id}/cancel`);
-  const giveUpAt = Date.now() + CARD_RELOAD_TIMEOUT_MS;
-  while ((await balance()) !== before && Date.now() < giveUpAt) await sleep(250);
+  await reachBalance(balance, before);
   const reloaded = await balance();
   say(`order ${order.display_id} canceled: card balance ${inEuro(after)} -> ${inEuro(reloaded)}`);
   assert.equal(reloaded, 7500);
@@ -57,14 +56,69 @@ export async function buyAndCancel({ store, service }, card, say) {
 
 /** @typedef {(method: string, path: string, body?: unknown) => Promise<any>} Api */
 
-/** A cart with the festival, an address and free delivery. @param {Api} api */
-export async function fillCart(api) {
+/**
+ * Buys two tickets of 20.00 with a card of 35.00 and the bank, takes one of them back, and then cancels the order. Says
+ * each step and checks each figure.
+ *
+ * @param {import("../shops/whole-shop.mjs").WholeShop} shop
+ * @param {import("../shops/whole-shop.mjs").IssuedCard} card
+ * @param {(text: string) => void} say
+ * @throws when a call fails or a figure is wrong
+ */
+export async function returnOneOfTwo({ store, service }, card, say) {
+  const balance = balanceOf(service, card);
+  const storeApi = apiAt(store.url, { "x-publishable-api-key": store.publishableKey });
+  const adminApi = apiAt(store.url, { authorization: `Bearer ${store.admin.token}` });
+  const cart = await fillCart(storeApi, "open-air-cinema", 2);
+  await storeApi("POST", `/store/giftcard-pay/carts/${cart.id}/cards`, {
+    cardNumber: card.cardnumber,
+    pin: card.pin,
+  });
+  const order = await placeOrder(storeApi, cart.id);
+  const placed = await readOrder(adminApi, order.id);
+  say(
+    `order ${order.display_id}, two tickets: ${placed.total} = gift card ${placed.giftcard} + ${placed.bank}`,
+  );
+  assert.deepEqual(placed, { total: "40.00", giftcard: "35.00", bank: "5.00" });
+  assert.equal(await balance(), 0);
+  for (const { id } of await readPayments(adminApi, order.id))
+    await adminApi("POST", `/admin/payments/${id}/capture`, {});
+
+  const [item] = (await adminApi("GET", `/admin/orders/${order.id}?fields=items.id`)).order.items;
+  const edit = `/admin/order-edits/${order.id}`;
+  await adminApi("POST", "/admin/order-edits", { order_id: order.id });
+  await adminApi("POST", `${edit}/items/item/${item.id}`, { quantity: 1 });
+  await adminApi("POST", `${edit}/confirm`, {});
+  const path = `/admin/giftcard-pay/orders/${order.id}/refund`;
+  const { refund } = await adminApi("GET", path);
+  await adminApi("POST", path, refund.splits[0]);
+  const refunded = await readRefunds(adminApi, order.id);
+  const back = await balance();
+  say(
+    `one ticket returned: ${refunded.giftcard} to the card, ${refunded.bank} by the bank; card balance ${inEuro(back)}`,
+  );
+  assert.deepEqual([refunded, back], [{ giftcard: "15.00", bank: "5.00" }, 1500]);
+
+  await adminApi("POST", `/admin/orders/${order.id}/cancel`);
+  await reachBalance(balance, 3500);
+  say(`order ${order.display_id} canceled: card balance ${inEuro(back)} -> ${inEuro(await balance())}`);
+  assert.equal(await balance(), 3500);
+}
+
+/** A reversal may take a moment. @param {() => Promise<number>} balance @param {number} cents */
+async function reachBalance(balance, cents) {
+  const giveUpAt = Date.now() + CARD_RELOAD_TIMEOUT_MS;
+  while ((await balance()) !== cents && Date.now() < giveUpAt) await sleep(250);
+}
+
+/** A cart with tickets, an address and free delivery. @param {Api} api */
+export async function fillCart(api, handle = "summer-night-festival", quantity = 1) {
   const { regions } = await api("GET", "/store/regions");
-  const { products } = await api("GET", "/store/products?handle=summer-night-festival&fields=*variants");
+  const { products } = await api("GET", `/store/products?handle=${handle}&fields=*variants`);
   const { cart } = await api("POST", "/store/carts", { region_id: regions[0].id });
   await api("POST", `/store/carts/${cart.id}/line-items`, {
     variant_id: products[0].variants[0].id,
-    quantity: 1,
+    quantity,
   });
   const address = {
     first_name: "Noor",
@@ -92,15 +146,38 @@ async function placeOrder(api, cartId) {
   return result.order;
 }
 
-/** What the shop's admin shows of an order. @param {Api} api @param {string} id */
-async function readOrder(api, id) {
-  const { order } = await api("GET", `/admin/orders/${id}?fields=total,*payment_collections.payments`);
-  const payments = order.payment_collections.flatMap((/** @type {any} */ collection) => collection.payments);
+/** @param {Api} api @param {string} id @returns {Promise<any[]>} */
+async function readPayments(api, id) {
+  const fields = "*payment_collections.payments,*payment_collections.payments.refunds";
+  const { order } = await api("GET", `/admin/orders/${id}?fields=${fields}`);
+  return order.payment_collections.flatMap((/** @type {any} */ collection) => collection.payments);
+}
+
+/**
+ * By card and by bank, in euro.
+ * @param {any[]} payments
+ * @param {(payment: any) => number} centsOf
+ */
+function byMethod(payments, centsOf) {
   const sumOf = (/** @type {boolean} */ giftcard) =>
     payments
-      .filter((/** @type {any} */ payment) => payment.provider_id.startsWith("pp_giftcard") === giftcard)
-      .reduce((/** @type {number} */ sum, /** @type {any} */ payment) => sum + inCents(payment.amount), 0);
-  return { total: inEuro(inCents(order.total)), giftcard: inEuro(sumOf(true)), bank: inEuro(sumOf(false)) };
+      .filter(({ provider_id }) => provider_id.startsWith("pp_giftcard") === giftcard)
+      .reduce((sum, payment) => sum + centsOf(payment), 0);
+  return { giftcard: inEuro(sumOf(true)), bank: inEuro(sumOf(false)) };
+}
+
+/** What the shop's admin shows of an order. @param {Api} api @param {string} id */
+async function readOrder(api, id) {
+  const { order } = await api("GET", `/admin/orders/${id}?fields=total`);
+  const payments = await readPayments(api, id);
+  return { total: inEuro(inCents(order.total)), ...byMethod(payments, ({ amount }) => inCents(amount)) };
+}
+
+/** What was refunded of an order. @param {Api} api @param {string} id */
+async function readRefunds(api, id) {
+  return byMethod(await readPayments(api, id), ({ refunds }) =>
+    refunds.reduce((/** @type {number} */ sum, /** @type {any} */ { amount }) => sum + inCents(amount), 0),
+  );
 }
 
 /**
