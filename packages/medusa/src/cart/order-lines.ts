@@ -17,12 +17,12 @@ interface OrderRow {
  * The lines of an order, tax and discounts included: its items in the order of their ids, then its shipping. They add up
  * to its total: where Medusa rounds the lines otherwise than the total, the last ones take the difference.
  *
- * @param totalCents the order's total
+ * @param totalCents the order's total; left out, each line is as Medusa rounds it
  */
 export async function readOrderLines(
   container: MedusaContainer,
   orderId: string,
-  totalCents: number,
+  totalCents?: number,
 ): Promise<OrderLine[]> {
   const order = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
     select: ["id", "total"] as never[],
@@ -33,7 +33,7 @@ export async function readOrderLines(
   const lines = sold.map(({ id, quantity, total }) => ({
     ...{ id, quantity: MathBN.convert(quantity).toNumber(), totalCents: Math.max(0, toCents(total)) },
   }));
-  return fitLines(lines, totalCents);
+  return totalCents === undefined ? lines : fitLines(lines, totalCents);
 }
 
 const byId = <T extends Sold>(sold: readonly T[] | null | undefined): T[] =>

@@ -3,6 +3,7 @@ import { drainCommand } from "./drain.js";
 import { CommandFailure } from "./failure.js";
 import { reconcileCommand } from "./reconcile.js";
 import { recoverCommand } from "./recover.js";
+import { refundCommand } from "./refund.js";
 import { resealCommand } from "./reseal.js";
 import { statementCommand } from "./statement.js";
 
@@ -21,7 +22,8 @@ function program(): Command {
     .addCommand(statementCommand())
     .addCommand(resealCommand())
     .addCommand(recoverCommand())
-    .addCommand(drainCommand());
+    .addCommand(drainCommand())
+    .addCommand(refundCommand());
   for (const command of [root, ...root.commands]) command.exitOverride();
   return root;
 }

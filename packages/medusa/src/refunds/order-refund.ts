@@ -44,12 +44,12 @@ export interface OrderRefund {
 }
 
 /** An order's payments that can give something back, with the charges of those by card. */
-interface Basis extends RefundableOrder {
+export interface Basis extends RefundableOrder {
   readonly charges: readonly Charge[];
 }
 
-/** @throws {MedusaError} where there is no such order */
-async function readBasis(container: MedusaContainer, orderId: string): Promise<Basis> {
+/** What an order's refund is planned on. @throws {MedusaError} where there is no such order */
+export async function readBasis(container: MedusaContainer, orderId: string): Promise<Basis> {
   const { engine, runSql } = contextOf(container);
   const order = await readRefundable(runSql, orderId);
   if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
@@ -62,7 +62,7 @@ const sumCents = (parts: readonly { readonly cents: number }[]) =>
   parts.reduce((sum, { cents }) => sum + cents, 0);
 
 /** Plans how an amount goes back, of what the order's payments still hold. */
-function planOf(order: Basis, amountCents: number, rule: RefundRule | undefined): RefundPlan {
+export function planOf(order: Basis, amountCents: number, rule: RefundRule): RefundPlan {
   const others = order.payments.filter(({ isGiftcard }) => !isGiftcard);
   return planRefund({
     amountCents,
@@ -76,7 +76,7 @@ function planOf(order: Basis, amountCents: number, rule: RefundRule | undefined)
 }
 
 /** Names the payments of a split: each card's charges by its payment, and other methods from the last one on. */
-function toSplit({ payments, charges }: Basis, split: RefundSplit): SplitRefund {
+export function toSplit({ payments, charges }: Basis, split: RefundSplit): SplitRefund {
   const gone = new Set(split.charges.map(({ reference }) => reference));
   let leftCents = split.otherCents;
   const partOf = (payment: OpenPayment): RefundPart => {
@@ -98,7 +98,7 @@ function toSplit({ payments, charges }: Basis, split: RefundSplit): SplitRefund 
   return { amountCents: split.amountCents, parts: parts.filter(({ cents }) => cents > 0) };
 }
 
-function toOrderRefund(order: Basis, amountCents: number, rule: RefundRule | undefined): OrderRefund {
+function toOrderRefund(order: Basis, amountCents: number, rule: RefundRule): OrderRefund {
   const { orderId } = order;
   if (amountCents === 0) return { orderId, owedCents: 0, isPossible: true, splits: [] };
   const plan = planOf(order, amountCents, rule);
@@ -170,16 +170,30 @@ async function refundParts(
 ): Promise<void> {
   const done: RefundPart[] = [];
   for (const part of parts) {
-    const { paymentId, cents, references } = part;
-    const named = references.length > 0 && { metadata: { [REFUND_CHARGES]: references } };
-    const input = { payment_id: paymentId, amount: fromCents(cents), created_by: actor, ...named };
     try {
-      await refundPaymentWorkflow(container).run({ input: input as never });
+      await refundPart(container, part, { actor });
     } catch (error) {
       throw stopped(error, sumCents(done));
     }
     done.push(part);
   }
+}
+
+/**
+ * Refunds one payment's part, through Medusa's own refund.
+ *
+ * @param also what stands beside Medusa's refund
+ * @throws what Medusa or the payment method fails with
+ */
+export async function refundPart(
+  container: MedusaContainer,
+  { paymentId, cents, references }: RefundPart,
+  { actor, also = {} }: { actor?: string | undefined; also?: Record<string, unknown> },
+): Promise<void> {
+  const named = references.length > 0 ? { [REFUND_CHARGES]: references } : {};
+  const metadata = { ...named, ...also };
+  const input = { payment_id: paymentId, amount: fromCents(cents), created_by: actor, metadata };
+  await refundPaymentWorkflow(container).run({ input: input as never });
 }
 
 /** Whether what a person has confirmed is this split: the same payments, and the same cents of each. */

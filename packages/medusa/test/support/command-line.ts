@@ -5,15 +5,20 @@ import { promisify } from "node:util";
 
 const program = path.resolve(import.meta.dirname, "../../bin/giftcard-medusa.js");
 
+interface Ended {
+  readonly exitCode: number;
+  /** With what went to standard error behind it, where the command failed. */
+  readonly stdout: string;
+}
+
 /** Runs the plugin's command line on a shop's database, outside the shop's folder. */
-export async function runCommand(
-  databaseUrl: string,
-  ...args: string[]
-): Promise<{ exitCode: number; stdout: string }> {
-  const env = { ...process.env, DATABASE_URL: databaseUrl };
-  const running = promisify(execFile)(process.execPath, [program, ...args, "--directory", os.tmpdir()], {
-    env,
-  });
+export const runCommand = (databaseUrl: string, ...args: string[]): Promise<Ended> =>
+  runWith({ DATABASE_URL: databaseUrl }, ...args, "--directory", os.tmpdir());
+
+/** Runs the plugin's command line with these settings. */
+export async function runWith(settings: Record<string, string>, ...args: string[]): Promise<Ended> {
+  const env = { ...process.env, ...settings };
+  const running = promisify(execFile)(process.execPath, [program, ...args], { env });
   return running.then(
     ({ stdout }) => ({ exitCode: 0, stdout }),
     ({ code, stdout, stderr }) => ({ exitCode: code, stdout: stdout + stderr }),

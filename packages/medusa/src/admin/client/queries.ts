@@ -2,10 +2,12 @@ import type { ChargeState, Evidence, Health, Reconciliation, Statement } from "@
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { showCharge } from "../../api/admin/giftcard-pay/charge-view.js";
+import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
 import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { OrderRefund, SplitRefund } from "../../refunds/order-refund.js";
+import type { RunPlan, RunReport } from "../../refunds/run-store.js";
 import { money } from "../components/texts.js";
 import { sdk } from "./sdk.js";
 
@@ -27,6 +29,7 @@ export type HealthView = Health & {
   unpaidOrders: number;
   cancelStop: Json<CancelStop> | null;
 };
+export type RunRow = Json<RunReport>;
 export type ActionRow = Json<Evidence["actions"][number]>;
 export type StatementView = Statement & { orderNames: Record<string, string> };
 export type ReconciliationView = Reconciliation & { orderNames: Record<string, string> };
@@ -104,6 +107,56 @@ export function useRefundOrder(orderId: string) {
     onSettled: () => queries.invalidateQueries(),
   });
 }
+
+/** Products on sale by their title, to choose one of them. */
+export const useProducts = (title: string) =>
+  useQuery({
+    queryKey: [KEY, "products", title],
+    queryFn: () =>
+      sdk.client.fetch<{
+        products: { id: string; title: string; variants: { id: string; title: string }[] }[];
+      }>("/admin/products", {
+        query: { limit: 8, fields: "id,title,variants.id,variants.title", ...(title !== "" && { q: title }) },
+      }),
+    placeholderData: keepPreviousData,
+  });
+
+/** What a refund of everything that was sold of something would do. */
+export function useRefundPlan() {
+  return useMutation({
+    mutationFn: (sold: Sold) =>
+      sdk.client.fetch<{ plan: RunPlan }>(at("refund-plan"), { method: "POST", body: sold }),
+    onError: (error) => toast.error(error.message),
+  });
+}
+
+/** Begins such a refund, as it was planned. */
+export function useBeginRefundRun() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ sold, title, amountCents }: RunPlan) =>
+      sdk.client.fetch<{ run: RunRow }>(at("refund-runs"), {
+        method: "POST",
+        body: { sold, title, amountCents },
+      }),
+    onError: (error) => toast.error(error.message),
+    onSettled: () => queries.invalidateQueries({ queryKey: [KEY] }),
+  });
+}
+
+/** Refunds of many orders, the newest first; looked at again and again while one is under way. */
+export const useRefundRuns = () =>
+  useQuery({
+    queryKey: [KEY, "refund-runs"],
+    queryFn: () => sdk.client.fetch<{ runs: RunRow[] }>(at("refund-runs")),
+    refetchInterval: ({ state }) => (state.data?.runs.some((run) => run.open > 0) ? 1_000 : 30_000),
+  });
+
+/** Tries an order of a run again, or leaves it as it is. */
+export const useDecideRunOrder = () =>
+  usePost<{ runId: string; orderId: string; decision: "retry" | "keep" }>(
+    ({ runId, orderId, decision }) => `refund-runs/${runId}/orders/${orderId}/${decision}`,
+  );
 
 export const useUnpaidOrders = () =>
   useQuery({

@@ -5,6 +5,7 @@ import { ChargesSection } from "../../components/charges-section.js";
 import { HealthSection } from "../../components/health-section.js";
 import { OpenSections } from "../../components/open-sections.js";
 import { ReconciliationSection } from "../../components/reconciliation-section.js";
+import { RefundRunsSection } from "../../components/refund-runs-section.js";
 import { StatementSection } from "../../components/statement-section.js";
 
 /** The page "Gift cards": what needs a person, how the service is, and the reports. */
@@ -16,6 +17,7 @@ function GiftcardsPage() {
         <Tabs.List className="mb-3">
           <Tabs.Trigger value="open">Open</Tabs.Trigger>
           <Tabs.Trigger value="charges">Charges</Tabs.Trigger>
+          <Tabs.Trigger value="refunds">Refund a show</Tabs.Trigger>
           <Tabs.Trigger value="reconciliation">Reconciliation</Tabs.Trigger>
           <Tabs.Trigger value="statement">Statement</Tabs.Trigger>
         </Tabs.List>
@@ -24,6 +26,9 @@ function GiftcardsPage() {
         </Tabs.Content>
         <Tabs.Content value="charges">
           <ChargesSection />
+        </Tabs.Content>
+        <Tabs.Content value="refunds">
+          <RefundRunsSection />
         </Tabs.Content>
         <Tabs.Content value="reconciliation">
           <ReconciliationSection />

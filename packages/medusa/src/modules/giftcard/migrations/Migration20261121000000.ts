@@ -86,6 +86,34 @@ create unlogged table giftcard_cart_lease (
 
 create index giftcard_charge_changed on giftcard_charge (updated_at);
 
+-- Refunds of many orders at once, such as of a show that is off.
+create table giftcard_refund_run (
+  id text primary key,
+  title text not null,
+  sold jsonb not null,
+  actor text not null,
+  created_at timestamptz not null default now()
+);
+create table giftcard_refund_order (
+  run_id text not null references giftcard_refund_run (id),
+  order_id text not null,
+  -- open: to be refunded. person: a person has to look. kept: a person leaves it as it is.
+  state text not null default 'open' check (state in ('open', 'done', 'person', 'kept')),
+  units jsonb not null,
+  amount_cents bigint not null check (amount_cents > 0),
+  -- What its customer had to pay before.
+  pending_cents bigint not null,
+  parts jsonb not null,
+  why text,
+  lease_until timestamptz,
+  updated_at timestamptz not null default now(),
+  primary key (run_id, order_id)
+);
+create index giftcard_refund_order_open on giftcard_refund_order (run_id) where state = 'open';
+create index giftcard_refund_order_order on giftcard_refund_order (order_id);
+-- An order is in one run at a time.
+create unique index giftcard_refund_order_one on giftcard_refund_order (order_id) where state in ('open', 'person');
+
 -- Which of these migrations were run.
 create table giftcard_medusa_migration (
   number integer primary key,
@@ -140,7 +168,7 @@ export class Migration20261121000000 extends Migration {
   override down(): void {
     this.addSql(refuseWhileOpen);
     this.addSql(`
-drop table giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
+drop table giftcard_refund_order, giftcard_refund_run, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
   giftcard_scan, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
 drop function giftcard_same_amount();

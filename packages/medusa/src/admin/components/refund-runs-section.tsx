@@ -1,0 +1,240 @@
+import { Button, Input, Label, Select, Table, Text, usePrompt } from "@medusajs/ui";
+import { useState } from "react";
+import { Link } from "react-router-dom";
+import type { Sold } from "../../medusa-tables/sold-items.js";
+import type { RunPlan } from "../../refunds/run-store.js";
+import {
+  type RunRow,
+  useBeginRefundRun,
+  useDecideRunOrder,
+  useProducts,
+  useRefundPlan,
+  useRefundRuns,
+} from "../client/queries.js";
+import { Nothing, Section } from "./section.js";
+import { cardName, methodName, money, time } from "./texts.js";
+
+const ALL = "all";
+
+/** A show is off: every order that has it gets its money back, by a plan that a person confirms. */
+export function RefundRunsSection() {
+  const [title, setTitle] = useState("");
+  const [productId, setProductId] = useState<string>();
+  const [variantId, setVariantId] = useState(ALL);
+  const { data } = useProducts(title);
+  const { mutate: plan, data: planned, isPending, reset } = useRefundPlan();
+  const product = data?.products.find(({ id }) => id === productId);
+  const choose = (id: string) => {
+    setProductId(id);
+    setVariantId(ALL);
+    reset();
+  };
+  const sold: Sold | undefined = product && (variantId === ALL ? { productId: product.id } : { variantId });
+  return (
+    <div className="flex flex-col gap-y-3">
+      <Section
+        title="Refund a show"
+        about="Every order that has it gets its money back: the card's part to the card, the rest by the other payment. The plan comes first."
+      >
+        <div className="flex flex-wrap items-end gap-3 px-6 py-4">
+          <div className="flex flex-col gap-y-1">
+            <Label size="xsmall" htmlFor="refund-title">
+              Find
+            </Label>
+            <Input
+              id="refund-title"
+              size="small"
+              value={title}
+              placeholder="A product's title"
+              onChange={({ target }) => setTitle(target.value)}
+            />
+          </div>
+          <Choice label="Product" value={product?.id} options={data?.products ?? []} onChoose={choose} />
+          {product && (
+            <Choice
+              label="Variant"
+              value={variantId}
+              options={[{ id: ALL, title: "All of them" }, ...product.variants]}
+              onChoose={(id) => {
+                setVariantId(id);
+                reset();
+              }}
+            />
+          )}
+          <Button
+            size="small"
+            variant="secondary"
+            disabled={!sold}
+            isLoading={isPending}
+            onClick={() => sold && plan(sold)}
+          >
+            Plan
+          </Button>
+        </div>
+        {planned && <Plan plan={planned.plan} onBegun={reset} />}
+      </Section>
+      <Runs />
+    </div>
+  );
+}
+
+function Choice(props: {
+  label: string;
+  value: string | undefined;
+  options: readonly { id: string; title: string }[];
+  onChoose: (id: string) => void;
+}) {
+  const { label, value, options, onChoose } = props;
+  return (
+    <div className="flex flex-col gap-y-1">
+      <Label size="xsmall">{label}</Label>
+      <Select size="small" {...(value !== undefined && { value })} onValueChange={onChoose}>
+        <Select.Trigger aria-label={label} className="w-[220px]">
+          <Select.Value placeholder="Choose one" />
+        </Select.Trigger>
+        <Select.Content>
+          {options.map(({ id, title }) => (
+            <Select.Item key={id} value={id}>
+              {title}
+            </Select.Item>
+          ))}
+        </Select.Content>
+      </Select>
+    </div>
+  );
+}
+
+function Plan({ plan, onBegun }: { plan: RunPlan; onBegun: () => void }) {
+  const { title, orders, refused, amountCents, sums } = plan;
+  const { mutateAsync, isPending } = useBeginRefundRun();
+  const prompt = usePrompt();
+  const begin = async () => {
+    const isMeant = await prompt({
+      title: `Refund ${money(amountCents)}?`,
+      description: `${orders.length} orders of ${title} get their money back. It can't be taken back.`,
+      verificationText: title,
+      confirmText: "Refund",
+      cancelText: "Cancel",
+    });
+    if (isMeant && (await mutateAsync(plan).catch(() => null))) onBegun();
+  };
+  if (orders.length + refused.length === 0) return <Nothing>Nothing of it is left to refund.</Nothing>;
+  return (
+    <>
+      <div className="flex flex-wrap items-center justify-between gap-3 px-6 py-4">
+        <Text size="small">
+          {orders.length} orders, <strong>{money(amountCents)}</strong>
+          {sums.map(
+            ({ providerId, isCard, cents }) =>
+              `, ${money(cents)} ${isCard ? "to gift cards" : `by ${methodName(providerId)}`}`,
+          )}
+        </Text>
+        {orders.length > 0 && (
+          <Button size="small" variant="danger" isLoading={isPending} onClick={() => void begin()}>
+            Refund {money(amountCents)}
+          </Button>
+        )}
+      </div>
+      <div className="overflow-x-auto">
+        <Table>
+          <Table.Body>
+            {orders.map(({ orderId, orderName, amountCents: cents, parts }) => (
+              <Table.Row key={orderId}>
+                <Table.Cell>
+                  <OrderLink orderId={orderId} orderName={orderName} />
+                </Table.Cell>
+                <Table.Cell className="text-right">{money(cents)}</Table.Cell>
+                <Table.Cell>
+                  {parts
+                    .map(
+                      (part) =>
+                        `${money(part.cents)} to ${part.lastFour === null ? methodName(part.providerId) : cardName(part.lastFour)}`,
+                    )
+                    .join(", ")}
+                </Table.Cell>
+              </Table.Row>
+            ))}
+            {refused.map(({ orderId, orderName, amountCents: cents, why }) => (
+              <Table.Row key={orderId}>
+                <Table.Cell>
+                  <OrderLink orderId={orderId} orderName={orderName} />
+                </Table.Cell>
+                <Table.Cell className="text-right">{money(cents)}</Table.Cell>
+                <Table.Cell className="text-ui-fg-error whitespace-normal">Not refunded. {why}</Table.Cell>
+              </Table.Row>
+            ))}
+          </Table.Body>
+        </Table>
+      </div>
+    </>
+  );
+}
+
+function OrderLink({ orderId, orderName }: { orderId: string; orderName: string }) {
+  return (
+    <Link to={`/orders/${orderId}`} className="text-ui-fg-interactive">
+      {orderName}
+    </Link>
+  );
+}
+
+function Runs() {
+  const { data } = useRefundRuns();
+  if (!data || data.runs.length === 0) return null;
+  return (
+    <Section title="Refunds of shows">
+      {data.runs.map((run) => (
+        <Run key={run.id} run={run} />
+      ))}
+    </Section>
+  );
+}
+
+function Run({ run }: { run: RunRow }) {
+  const { mutate, isPending } = useDecideRunOrder();
+  const decide = (orderId: string, decision: "retry" | "keep") =>
+    mutate({ runId: run.id, orderId, decision });
+  return (
+    <div className="flex flex-col gap-y-2 px-6 py-4">
+      <div className="flex flex-wrap items-center justify-between gap-x-4">
+        <Text size="small" weight="plus">
+          {run.title}
+        </Text>
+        <Text size="small">
+          {money(run.doneCents)} of {money(run.amountCents)}
+        </Text>
+      </div>
+      <Text size="xsmall" className="text-ui-fg-subtle">
+        {run.done} orders refunded
+        {run.open > 0 && `, ${run.open} to go`}
+        {run.waiting.length > 0 && `, ${run.waiting.length} wait for a person`}. Asked for by {run.actor},{" "}
+        {time(run.createdAt)}.
+      </Text>
+      {run.waiting.map(({ orderId, orderName, amountCents, why }) => (
+        <div key={orderId} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+          <Text size="small" className="min-w-0">
+            <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {why}
+          </Text>
+          <div className="flex shrink-0 gap-2">
+            <Button
+              size="small"
+              variant="transparent"
+              isLoading={isPending}
+              onClick={() => decide(orderId, "keep")}
+            >
+              Leave it
+            </Button>
+            <Button
+              size="small"
+              variant="secondary"
+              isLoading={isPending}
+              onClick={() => decide(orderId, "retry")}
+            >
+              Try again
+            </Button>
+          </div>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { formatCents } from "@giftcard-pay/client";
+import { Command } from "commander";
+import type { Sold } from "../medusa-tables/sold-items.js";
+import type { RunPlan, RunReport } from "../refunds/run-store.js";
+import { CommandFailure } from "./failure.js";
+
+interface RefundOptions {
+  variant?: string;
+  product?: string;
+  orders?: string;
+  url?: string;
+  dryRun?: boolean;
+  confirm?: string;
+  json?: boolean;
+}
+
+type Report = Omit<RunReport, "createdAt"> & { createdAt: string };
+
+const POLL_MS = 500;
+
+const HELP = `
+Each order that has it gets the money of it back: the card's part to the card, the rest by the order's other payment. The
+plan comes first. The running shop makes the refunds; this asks for them and watches. It can be stopped at any point: the
+shop goes on, and the same command watches again.
+
+It needs a secret API key of the shop's admin in MEDUSA_API_KEY. FILE has an id of an order in each line; such an order
+gets back all that it has paid.
+
+Examples:
+  MEDUSA_API_KEY=sk_… giftcard-medusa refund --product prod_01… --dry-run
+  MEDUSA_API_KEY=sk_… giftcard-medusa refund --product prod_01… --confirm "Summer Night Festival"
+
+Ends with 1 where an order can't be refunded so, or waits for a person; the report says why.`;
+
+/** `giftcard-medusa refund`: gives back what was sold of a show. */
+export function refundCommand(): Command {
+  return new Command("refund")
+    .description("Refund everything that was sold of a product or variant, such as a show that is off")
+    .option("--variant <id>", "a variant, such as one date of a show")
+    .option("--product <id>", "all variants of a product")
+    .option("--orders <file>", "whole orders, an id in each line")
+    .option("--url <url>", "the running shop (or MEDUSA_BACKEND_URL, or http://localhost:9000)")
+    .option("--dry-run", "say what it would do, and change nothing")
+    .option(
+      "--confirm <title>",
+      "what is refunded, as the plan calls it; without it you are asked to type it",
+    )
+    .option("--json", "one JSON value on standard output")
+    .addHelpText("after", HELP)
+    .action(async (options: RefundOptions) => {
+      const call = adminAt(options);
+      const sold = await readSoldOptions(options);
+      const { runs } = await call<{ runs: Report[] }>("GET", "refund-runs");
+      const running = runs.find((run) => run.open > 0 && isSame(run.sold, sold));
+      const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(text);
+      if (running && !options.dryRun) {
+        say(`${running.title}: a refund is under way already, begun by ${running.actor}\n`);
+        return report(options, null, await watch(call, running.id));
+      }
+      process.stderr.write("planning…\n");
+      const { plan } = await call<{ plan: RunPlan }>("POST", "refund-plan", sold);
+      if (!options.json || !options.dryRun) say(planText(plan));
+      if (options.dryRun || plan.orders.length === 0) return report(options, plan, null);
+      await confirm(plan, options);
+      const { title, amountCents } = plan;
+      const { run } = await call<{ run: Report }>("POST", "refund-runs", { sold, title, amountCents });
+      report(options, plan, await watch(call, run.id));
+    });
+}
+
+async function readSoldOptions({ variant, product, orders }: RefundOptions): Promise<Sold> {
+  if ([variant, product, orders].filter((one) => one !== undefined).length !== 1)
+    throw new CommandFailure("Give one of --variant, --product and --orders.", 2);
+  if (variant !== undefined) return { variantId: variant };
+  if (product !== undefined) return { productId: product };
+  const text = await readFile(String(orders), "utf8").catch(() => {
+    throw new CommandFailure(`The file ${orders} can't be read.`, 2);
+  });
+  const orderIds = text.split("\n").flatMap((line) => line.trim() || []);
+  if (orderIds.length === 0) throw new CommandFailure(`The file ${orders} has no order in it.`, 2);
+  return { orderIds };
+}
+
+const isSame = (a: Sold, b: Sold) =>
+  JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort());
+
+type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+
+/** @throws {CommandFailure} where no key is set, the shop can't be reached, or it refuses */
+function adminAt({ url = process.env.MEDUSA_BACKEND_URL ?? "http://localhost:9000" }: RefundOptions): Call {
+  const key = process.env.MEDUSA_API_KEY;
+  if (!key) throw new CommandFailure("Set MEDUSA_API_KEY to a secret API key of the shop's admin.", 2);
+  const authorization = `Basic ${Buffer.from(`${key}:`).toString("base64")}`;
+  return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(new URL(`/admin/giftcard-pay/${path}`, url), {
+      ...{ method, headers: { authorization, "content-type": "application/json" } },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((error: { cause?: { code?: string } }) => {
+      throw new CommandFailure(
+        `The shop at ${new URL(url).origin} can't be reached (${error.cause?.code ?? "no answer"}).`,
+      );
+    });
+    const answer = (await response.json().catch(() => ({}))) as { message?: string };
+    if (response.status === 401)
+      throw new CommandFailure("The shop doesn't take the key in MEDUSA_API_KEY.", 2);
+    if (!response.ok) throw new CommandFailure(answer.message ?? `The shop answered ${response.status}.`);
+    return answer as T;
+  };
+}
+
+async function confirm({ title }: RunPlan, { confirm: given }: RefundOptions): Promise<void> {
+  if (given === title) return;
+  const how = `Nothing was refunded. Give --confirm ${JSON.stringify(title)}.`;
+  if (given !== undefined || !process.stdin.isTTY) throw new CommandFailure(how, 2);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const typed = await lines.question(`Type "${title}" to refund it: `).finally(() => lines.close());
+  if (typed.trim() !== title) throw new CommandFailure(how, 2);
+}
+
+/** Says how far it is until it is over. A shop that is started anew meanwhile goes on. */
+async function watch(call: Call, id: string): Promise<Report> {
+  for (let last: number | undefined; ; ) {
+    const answer = await call<{ run: Report }>("GET", `refund-runs/${id}`).catch((error: unknown) => {
+      if (last === undefined) throw error;
+      return null;
+    });
+    const run = answer?.run;
+    if (run && run.open !== last) {
+      last = run.open;
+      const waiting = run.waiting.length > 0 ? `, ${run.waiting.length} wait for a person` : "";
+      process.stderr.write(`${run.done} refunded, ${euro(run.doneCents)}; ${run.open} to go${waiting}\n`);
+    }
+    if (run?.open === 0) return run;
+    await sleep(POLL_MS);
+  }
+}
+
+function report({ json, dryRun }: RefundOptions, plan: RunPlan | null, run: Report | null): void {
+  if (json) process.stdout.write(`${JSON.stringify({ plan, run })}\n`);
+  else if (run) process.stdout.write(runText(run));
+  else if (!dryRun) process.stdout.write("There is nothing to refund.\n");
+  if ((plan?.refused.length ?? 0) > 0 || (run?.waiting.length ?? 0) > 0) process.exitCode = 1;
+}
+
+const euro = (cents: number): string => formatCents(cents as never);
+
+function planText({ title, orders, refused, amountCents, sums }: RunPlan): string {
+  const lines = [
+    `${title}: ${orders.length} orders, ${euro(amountCents)}`,
+    ...sums.map(({ providerId, isCard, cents }) => `  ${isCard ? "gift cards" : providerId} ${euro(cents)}`),
+    ...orders.map(
+      ({ orderName, orderId, parts }) => `  ${orderName} ${orderId}: ${parts.map(partText).join(", ")}`,
+    ),
+    ...refused.map(
+      ({ orderName, orderId, amountCents: cents, why }) =>
+        `  ${orderName} ${orderId}: not ${euro(cents)}. ${why}`,
+    ),
+    ...(refused.length > 0 ? [`  ${refused.length} orders can't be refunded so`] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+const partText = ({ lastFour, providerId, cents }: RunPlan["orders"][number]["parts"][number]) =>
+  `${euro(cents)} to ${lastFour === null ? providerId : `card …${lastFour}`}`;
+
+function runText({ title, done, doneCents, waiting }: Report): string {
+  const lines = [
+    `${title}: ${done} orders refunded, ${euro(doneCents)}`,
+    ...waiting.map(
+      ({ orderName, orderId, amountCents, why }) => `  ${orderName} ${orderId}, ${euro(amountCents)}: ${why}`,
+    ),
+    ...(waiting.length > 0 ? ["  They wait for a person, on the admin's page Gift cards."] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,48 @@
+import type { RunSql } from "@giftcard-pay/checkout";
+
+/** A refund in Medusa that a refund of many orders has made, or has begun. */
+export interface RunRefund {
+  readonly paymentId: string;
+  /** Whether the order knows of it. */
+  readonly isRecorded: boolean;
+}
+
+/**
+ * What a run has refunded of an order.
+ *
+ * Reads refund, payment, order_payment_collection and order_transaction.
+ *
+ * @param key under which the refund's metadata names the run
+ */
+export async function readRunRefunds(
+  run: RunSql,
+  { runId, orderId, key }: { readonly runId: string; readonly orderId: string; readonly key: string },
+): Promise<RunRefund[]> {
+  const rows = await run(
+    `select refund.payment_id, (select count(*) from order_transaction t where t.order_id = $2
+         and t.reference_id = refund.id and t.reference = 'refund' and t.deleted_at is null) > 0 as is_recorded
+     from order_payment_collection l
+     join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
+     join refund on refund.payment_id = p.id and refund.deleted_at is null
+     where l.order_id = $2 and l.deleted_at is null and refund.metadata ->> $3 = $1`,
+    [runId, orderId, key],
+  );
+  return rows.map((row) => ({
+    paymentId: String(row.payment_id),
+    isRecorded: row.is_recorded === true,
+  }));
+}
+
+/**
+ * What the customer still has to pay of an order, in cents; below 0, what the order owes.
+ *
+ * Reads order and order_summary.
+ */
+export async function readPending(run: RunSql, orderId: string): Promise<number> {
+  const [row] = await run(
+    `select round(coalesce((s.totals ->> 'pending_difference')::numeric, 0) * 100)::integer as cents from "order" o
+     left join order_summary s on s.order_id = o.id and s.version = o.version and s.deleted_at is null where o.id = $1`,
+    [orderId],
+  );
+  return Number(row?.cents ?? 0);
+}

@@ -1,0 +1,197 @@
+import { type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import type { Sold } from "../medusa-tables/sold-items.js";
+import type { RefundPart } from "./order-refund.js";
+
+/** One order's part of a refund of many. */
+export interface PlannedOrder {
+  readonly orderId: string;
+  readonly orderName: string;
+  /** How many units of which lines go back, by the line's id. */
+  readonly units: Readonly<Record<string, number>>;
+  readonly amountCents: number;
+  /** What its customer still has to pay before that; below 0, what the order owes. */
+  readonly pendingCents: number;
+  readonly parts: readonly RefundPart[];
+}
+
+/** An order that has it, and can't be refunded so. */
+export interface RefusedOrder {
+  readonly orderId: string;
+  readonly orderName: string;
+  readonly amountCents: number;
+  /** In words, with what to do. */
+  readonly why: string;
+}
+
+/** What a refund of many orders would do. */
+export interface RunPlan {
+  readonly sold: Sold;
+  /** What people call it; the person who confirms types it. */
+  readonly title: string;
+  readonly orders: readonly PlannedOrder[];
+  readonly refused: readonly RefusedOrder[];
+  readonly amountCents: number;
+  /** By payment method, cards first. */
+  readonly sums: readonly { readonly providerId: string; readonly isCard: boolean; readonly cents: number }[];
+}
+
+/** One order of a run, as it stands. */
+export interface RunOrder extends PlannedOrder {
+  readonly runId: string;
+  readonly sold: Sold;
+  readonly actor: string;
+}
+
+/** How far a run has come. */
+export interface RunReport {
+  readonly id: string;
+  readonly title: string;
+  readonly sold: Sold;
+  readonly actor: string;
+  readonly createdAt: Date;
+  readonly open: number;
+  readonly done: number;
+  readonly doneCents: number;
+  readonly amountCents: number;
+  /** What a person has to look at, with why. */
+  readonly waiting: readonly {
+    readonly orderId: string;
+    readonly orderName: string;
+    readonly amountCents: number;
+    readonly why: string;
+  }[];
+}
+
+/** Writes a run and its orders, all of them or none. @returns false where another run has one of the orders */
+export async function writeRun(run: RunSql, id: string, plan: RunPlan, actor: string): Promise<boolean> {
+  const orders = plan.orders.map(({ orderId, units, amountCents, pendingCents, parts }) => ({
+    ...{ order_id: orderId, units, amount_cents: amountCents, pending_cents: pendingCents, parts },
+  }));
+  const write = run(
+    `with run as (insert into giftcard_refund_run (id, title, sold, actor) values ($1, $2, $3::jsonb, $4) returning id)
+     insert into giftcard_refund_order (run_id, order_id, units, amount_cents, pending_cents, parts)
+     select run.id, planned.order_id, planned.units, planned.amount_cents, planned.pending_cents, planned.parts
+     from run, jsonb_to_recordset($5::jsonb) as planned (order_id text, units jsonb, amount_cents bigint,
+       pending_cents bigint, parts jsonb)`,
+    [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(orders)],
+  );
+  return write.then(
+    () => true,
+    (error: { code?: string }) => {
+      if (error.code === "23505") return false;
+      throw error;
+    },
+  );
+}
+
+/** What runs did with an order. */
+export interface InRuns {
+  /** How many units of each line they have refunded, by the line's id. */
+  readonly units: ReadonlyMap<string, number>;
+  /** One has it now, or a person has left it as it was. */
+  readonly isHeld: boolean;
+}
+
+/** @param except a run that doesn't count */
+export async function readInRuns(run: RunSql, orderId: string, except?: string): Promise<InRuns> {
+  const rows = await run(
+    `select o.state, unit.key as line, unit.value::float8 as units
+     from giftcard_refund_order o cross join lateral jsonb_each_text(o.units) unit
+     where o.order_id = $1 and o.run_id is distinct from $2`,
+    [orderId, except ?? null],
+  );
+  const units = new Map<string, number>();
+  for (const row of rows.filter(({ state }) => state === "done"))
+    units.set(String(row.line), (units.get(String(row.line)) ?? 0) + Number(row.units));
+  return { units, isHeld: rows.some(({ state }) => state !== "done") };
+}
+
+/** Takes the next order of a run that nobody is at; null where none is left. */
+export async function claimOrder(run: RunSql, runId: string, leaseMs: number): Promise<RunOrder | null> {
+  const [row] = await run(
+    `update giftcard_refund_order o set lease_until = now() + ${sqlInterval("$2")}, updated_at = now()
+     from giftcard_refund_run r where r.id = o.run_id and o.run_id = $1 and o.order_id = (
+       select order_id from giftcard_refund_order where run_id = $1 and state = 'open'
+         and (lease_until is null or lease_until <= now()) order by order_id limit 1 for update skip locked
+     ) returning o.*, r.sold, r.actor`,
+    [runId, leaseMs],
+  );
+  if (!row) return null;
+  return {
+    ...{
+      runId,
+      orderId: String(row.order_id),
+      orderName: "",
+      sold: row.sold as Sold,
+      actor: String(row.actor),
+    },
+    units: row.units as RunOrder["units"],
+    amountCents: Number(row.amount_cents),
+    pendingCents: Number(row.pending_cents),
+    parts: row.parts as RunOrder["parts"],
+  };
+}
+
+/** Writes down how an order ended: it is refunded, or a person has to look. */
+export async function endOrder(
+  run: RunSql,
+  { runId, orderId }: Pick<RunOrder, "runId" | "orderId">,
+  state: "done" | "person",
+  why: string | null = null,
+): Promise<void> {
+  await run(
+    `update giftcard_refund_order set state = $3, why = $4, lease_until = null, updated_at = now()
+     where run_id = $1 and order_id = $2 and state = 'open'`,
+    [runId, orderId, state, why],
+  );
+}
+
+/** Lets an order be tried again at once, or left as it is. @returns false where it isn't waiting for a person */
+export async function decideOrder(
+  run: RunSql,
+  { runId, orderId }: Pick<RunOrder, "runId" | "orderId">,
+  state: "open" | "kept",
+): Promise<boolean> {
+  const rows = await run(
+    `update giftcard_refund_order set state = $3, lease_until = null, updated_at = now()
+     where run_id = $1 and order_id = $2 and state = 'person' returning 1`,
+    [runId, orderId, state],
+  );
+  return rows.length === 1;
+}
+
+/** Runs that aren't over, oldest first. */
+export async function openRuns(run: RunSql): Promise<string[]> {
+  const rows = await run(
+    `select id from giftcard_refund_run r where exists (
+       select 1 from giftcard_refund_order where run_id = r.id and state = 'open') order by created_at, id`,
+    [],
+  );
+  return rows.map((row) => String(row.id));
+}
+
+/** The newest runs. */
+export async function readRuns(
+  run: RunSql,
+  { id, limit = 20 }: { id?: string; limit?: number } = {},
+): Promise<RunReport[]> {
+  const rows = await run(
+    `select r.id, r.title, r.sold, r.actor, r.created_at, sum(o.amount_cents)::bigint as amount_cents,
+       count(*) filter (where o.state = 'open')::integer as open, count(*) filter (where o.state = 'done')::integer as done,
+       coalesce(sum(o.amount_cents) filter (where o.state = 'done'), 0)::bigint as done_cents,
+       coalesce(json_agg(json_build_object('orderId', o.order_id, 'orderName', '#' || placed.display_id,
+         'amountCents', o.amount_cents, 'why', o.why) order by placed.display_id) filter (where o.state = 'person'), '[]') as waiting
+     from giftcard_refund_run r left join giftcard_refund_order o on o.run_id = r.id
+     left join "order" placed on placed.id = o.order_id
+     where $1::text is null or r.id = $1
+     group by r.id order by r.created_at desc, r.id limit $2`,
+    [id ?? null, limit],
+  );
+  return rows.map((row) => ({
+    ...{ id: String(row.id), title: String(row.title), sold: row.sold as Sold, actor: String(row.actor) },
+    createdAt: new Date(row.created_at as string),
+    ...{ open: Number(row.open), done: Number(row.done), doneCents: Number(row.done_cents) },
+    amountCents: Number(row.amount_cents ?? 0),
+    waiting: row.waiting as RunReport["waiting"],
+  }));
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from "node:crypto";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { createOrderCreditLinesWorkflow } from "@medusajs/medusa/core-flows";
+import { fromCents } from "../amount.js";
+import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { contextOf } from "../context/context.js";
+import { nameOf } from "../errors.js";
+import { cartOfOrder } from "../medusa-tables/carts.js";
+import { readPending, readRunRefunds } from "../medusa-tables/run-refunds.js";
+import { findSold } from "../medusa-tables/sold-items.js";
+import { type RefundPart, refundPart } from "./order-refund.js";
+import { planOrder } from "./run-plan.js";
+import {
+  claimOrder,
+  endOrder,
+  openRuns,
+  type RunOrder,
+  type RunPlan,
+  type RunReport,
+  readRuns,
+  writeRun,
+} from "./run-store.js";
+
+/** Under this name a refund in Medusa says which run made it. */
+export const REFUND_RUN = "giftcard_run";
+
+const UNKNOWN =
+  "A refund by the other payment method was begun, and nobody knows whether it was made. Look at the payment method: " +
+  "where the money went back, leave this as it is; where it didn't, refund it there.";
+const CHANGED = "The order has changed since the plan was made. Look at it, and refund it on its own page.";
+
+/**
+ * Writes a refund of many orders down, as it was planned. It is made by the shop from then on, whatever becomes of this
+ * process: `workRuns` does it, here or in another one.
+ *
+ * @param actor who asks for it, as it is written down
+ * @returns the run's id; null where another run has one of the orders by now
+ */
+export async function beginRun(
+  container: MedusaContainer,
+  plan: RunPlan,
+  actor: string,
+): Promise<string | null> {
+  const id = `gcrun_${randomUUID()}`;
+  return (await writeRun(contextOf(container).runSql, id, plan, actor)) ? id : null;
+}
+
+/**
+ * Works on the runs that aren't over, order by order. Safe to stop at any point, and in several processes at once: an
+ * order is one's for a lease's time, and each part of it is refunded once.
+ *
+ * @param options.only this run alone
+ * @param options.until when to stop, though orders are left
+ * @param options.progress hears of each order that is over
+ */
+export async function workRuns(
+  container: MedusaContainer,
+  options: { only?: string; until?: () => boolean; progress?: (report: RunReport) => void } = {},
+): Promise<void> {
+  const { runSql: run, settings } = contextOf(container);
+  const { only, until = () => false, progress } = options;
+  for (const runId of only === undefined ? await openRuns(run) : [only]) {
+    while (!until()) {
+      const order = await claimOrder(run, runId, settings.leaseMs);
+      if (!order) break;
+      await workOrder(container, order);
+      const [report] = progress ? await readRuns(run, { id: runId }) : [];
+      if (report) progress?.(report);
+    }
+  }
+}
+
+async function workOrder(container: MedusaContainer, order: RunOrder): Promise<void> {
+  const { leases, runSql: run } = contextOf(container);
+  try {
+    const cartId = await cartOfOrder(run, order.orderId);
+    const release = cartId === null ? null : await leases.wait(cartId, PATIENCE_MS);
+    try {
+      const end = await refundOnce(container, order);
+      // What recovery has begun to write is looked at again, once its lease has run out.
+      if (end !== "wait")
+        await endOrder(run, order, end === "done" ? "done" : "person", end === "done" ? null : end);
+    } finally {
+      await release?.();
+    }
+  } catch (error) {
+    const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+    logger.error(
+      `giftcard: the refund of order ${order.orderId} (run ${order.runId}) failed: ${nameOf(error)}`,
+    );
+    await endOrder(run, order, "person", error instanceof Error ? error.message : "It failed.");
+  }
+}
+
+/** Refunds each part that isn't refunded yet. @returns done; wait; or why a person has to look */
+async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<string> {
+  const { runSql: run } = contextOf(container);
+  const begun = await readRunRefunds(run, { ...order, key: REFUND_RUN });
+  if (begun.length === 0 && !(await isAsPlanned(container, order))) return CHANGED;
+  for (const part of order.parts) {
+    const there = begun.find(({ paymentId }) => paymentId === part.paymentId);
+    if (!there) await refundPart(container, part, { also: { [REFUND_RUN]: order.runId } });
+    // A card's is the journal's: recovery makes it, and writes it into the order.
+    else if (!there.isRecorded) return part.lastFour === null ? UNKNOWN : "wait";
+  }
+  if (begun.length > 0) await waiveRest(container, order);
+  return "done";
+}
+
+/** Whether the same would be planned now, this run's own part left out. */
+async function isAsPlanned(container: MedusaContainer, order: RunOrder): Promise<boolean> {
+  const { runSql: run } = contextOf(container);
+  const [found] = await findSold(run, order.sold, order.orderId);
+  const now = found && (await planOrder(container, order.sold, found, order.runId));
+  const key = (parts: readonly RefundPart[]) =>
+    parts.map(({ paymentId, cents }) => `${paymentId} ${cents}`).join();
+  return now !== undefined && now !== null && !("why" in now) && key(now.parts) === key(order.parts);
+}
+
+/**
+ * Medusa waives what is refunded beyond what an order owes, in its last step. Where a process died before that, the order
+ * says that its customer has to pay it again.
+ */
+async function waiveRest(
+  container: MedusaContainer,
+  { runId, orderId, pendingCents }: RunOrder,
+): Promise<void> {
+  const missingCents = (await readPending(contextOf(container).runSql, orderId)) - pendingCents;
+  if (missingCents <= 0) return;
+  const waived = { reference: "refund_run", reference_id: runId, amount: fromCents(missingCents) };
+  await createOrderCreditLinesWorkflow(container).run({
+    input: { id: orderId, credit_lines: [waived as never] },
+  });
+}

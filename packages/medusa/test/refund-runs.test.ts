@@ -1,0 +1,228 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { runWith } from "./support/command-line.js";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+import type { Card } from "./support/storefront.js";
+
+let shop: TestShop;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop({}, { charges: "by-line" });
+  await shop.storefront.createProduct("poster", 10);
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterEach(async () => {
+  shop.proxy.clear();
+  await shop.proxy.release();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+const admin = (method: string, path: string, body?: unknown) =>
+  shop.storefront.send(method, `/admin/giftcard-pay/${path}`, body);
+
+interface Purchase {
+  readonly orderId: string;
+  readonly card: Card | null;
+}
+
+/** An order for some of a show, with a poster beside it where that is asked for. */
+async function buy(
+  show: string,
+  { tickets = 2, balanceCents = 4375, poster = false, captured = true } = {},
+): Promise<Purchase> {
+  const { storefront, service } = shop;
+  const cartId = await storefront.createCart(show, tickets);
+  if (poster) await storefront.addItem(cartId, "poster");
+  const card = balanceCents > 0 ? await service.issueCard({ balanceCents }) : null;
+  if (card) await storefront.apply(cartId, card);
+  const isCovered =
+    card !== null && (await storefront.ok("GET", `/store/giftcard-pay/carts/${cartId}`)).remainderCents === 0;
+  if (!isCovered) await storefront.initiate(cartId);
+  const { body } = await storefront.complete(cartId);
+  expect(body.type, JSON.stringify(body)).toBe("order");
+  const orderId = body.order.id as string;
+  if (captured) await capture(orderId);
+  return { orderId, card };
+}
+
+async function capture(orderId: string) {
+  const { gifts, others } = paymentsOf(await shop.storefront.order(orderId));
+  for (const { id } of [...gifts, ...others])
+    await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+}
+
+async function newShow(name: string): Promise<string> {
+  await shop.storefront.createProduct(name, 25);
+  const { products } = await shop.storefront.ok("GET", `/admin/products?handle=${name}&fields=id`);
+  return products[0].id;
+}
+
+const balanceOf = async ({ card }: Purchase) => (card ? shop.balanceCents(card) : 0);
+const figures = async ({ orderId }: Purchase) => figuresOf(await shop.storefront.order(orderId));
+
+async function planOf(sold: object) {
+  const { status, body } = await admin("POST", "refund-plan", sold);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.plan;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a plan as the admin has it
+async function begin({ sold, title, amountCents }: any) {
+  const { status, body } = await admin("POST", "refund-runs", { sold, title, amountCents });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.run.id as string;
+}
+
+const reportOf = async (id: string) => (await admin("GET", `refund-runs/${id}`)).body.run;
+const untilOver = (id: string) =>
+  expect.poll(async () => (await reportOf(id)).open, { timeout: 60_000, interval: 300 }).toBe(0);
+
+describe("a show that is off", () => {
+  test("is refunded order by order: each card its part, the rest by the bank, and once", async () => {
+    const productId = await newShow("gala");
+    const split = await buy("gala");
+    const mixed = await buy("gala", { tickets: 1, balanceCents: 5000, poster: true });
+    const byBank = await buy("gala", { tickets: 1, balanceCents: 0 });
+    const open = await buy("gala", { captured: false });
+    const returned = await buy("gala");
+    await shop.storefront.returnItem(returned.orderId, 1, 2);
+    const { refund } = (await admin("GET", `orders/${returned.orderId}/refund`)).body;
+    expect((await admin("POST", `orders/${returned.orderId}/refund`, refund.splits[0])).status).toBe(200);
+    const canceled = await buy("gala");
+    await shop.storefront.ok("POST", `/admin/orders/${canceled.orderId}/cancel`, {});
+    await buy("poster", { tickets: 1, balanceCents: 1000 });
+
+    const plan = await planOf({ productId });
+    expect(plan).toMatchObject({ title: "gala", amountCents: 5000 + 2500 + 2500 + 2500 });
+    expect(plan.orders.map(({ orderId, amountCents }: never) => [orderId, amountCents])).toEqual([
+      [split.orderId, 5000],
+      [mixed.orderId, 2500],
+      [byBank.orderId, 2500],
+      [returned.orderId, 2500],
+    ]);
+    expect(plan.sums).toEqual([
+      { providerId: "pp_giftcard_giftcard", isCard: true, cents: 4375 + 2500 + 2500 },
+      { providerId: "pp_bank_bank", isCard: false, cents: 625 + 2500 },
+    ]);
+    expect(plan.refused).toMatchObject([
+      { orderId: open.orderId, amountCents: 5000, why: expect.stringMatching(/captured: capture/) },
+    ]);
+
+    const id = await begin(plan);
+    await untilOver(id);
+    expect(await reportOf(id)).toMatchObject({
+      done: 4,
+      doneCents: 12_500,
+      amountCents: 12_500,
+      waiting: [],
+    });
+    expect(await balanceOf(split)).toBe(4375);
+    expect(await balanceOf(mixed)).toBe(5000 - 1000);
+    expect(await balanceOf(returned)).toBe(4375);
+    expect(await figures(split)).toMatchObject({ refunded: 50, outstanding: 0 });
+    expect(await figures(mixed)).toMatchObject({ refunded: 25, outstanding: 0 });
+    expect(await figures(byBank)).toMatchObject({ refunded: 25, outstanding: 0 });
+    expect(await figures(returned)).toMatchObject({ refunded: 50, outstanding: 0 });
+
+    const again = await planOf({ productId });
+    expect(again).toMatchObject({ orders: [], amountCents: 0 });
+    // What was confirmed before isn't the plan any more.
+    const body = { sold: plan.sold, title: plan.title, amountCents: plan.amountCents };
+    expect(await admin("POST", "refund-runs", body)).toMatchObject({
+      status: 400,
+      body: { code: "amount_changed" },
+    });
+    await capture(open.orderId);
+    expect((await planOf({ productId })).orders).toMatchObject([
+      { orderId: open.orderId, amountCents: 5000 },
+    ]);
+  });
+
+  test("by its variant, and whole orders by their ids, posters and all", async () => {
+    const productId = await newShow("premiere");
+    const { products } = await shop.storefront.ok(
+      "GET",
+      `/admin/products?id=${productId}&fields=variants.id`,
+    );
+    const bought = await buy("premiere", { tickets: 1, balanceCents: 5000, poster: true });
+    const variant = await planOf({ variantId: products[0].variants[0].id });
+    expect(variant).toMatchObject({ title: "premiere, One", amountCents: 2500 });
+    const orders = await planOf({ orderIds: [bought.orderId] });
+    expect(orders).toMatchObject({ title: "1 orders", amountCents: 3500 });
+    await untilOver(await begin(orders));
+    expect(await balanceOf(bought)).toBe(5000);
+    expect(await figures(bought)).toMatchObject({ refunded: 35, outstanding: 0 });
+    expect(await planOf({ variantId: products[0].variants[0].id })).toMatchObject({ orders: [] });
+  });
+
+  test("waits for a person where an order changes between the plan and its turn", async () => {
+    const productId = await newShow("matinee");
+    const bought = await buy("matinee");
+    const { rows } = await database.query("select count(*)::int as n from giftcard_refund_run");
+    const plan = await planOf({ productId });
+    // As if the run had been written, and the order edited before its turn.
+    await shop.storefront.ok("POST", "/admin/order-edits", { order_id: bought.orderId });
+    const begun = await admin("POST", "refund-runs", { ...plan, orders: undefined });
+    expect(begun.status).toBe(400);
+    expect((await database.query("select count(*)::int as n from giftcard_refund_run")).rows).toEqual(rows);
+    await shop.storefront.ok("DELETE", `/admin/order-edits/${bought.orderId}`);
+    expect(await balanceOf(bought)).toBe(0);
+  });
+
+  test("is refunded once by two people who ask at the same moment", async () => {
+    const productId = await newShow("concert");
+    const bought = [await buy("concert"), await buy("concert")];
+    const { sold, title, amountCents } = await planOf({ productId });
+    const ask = () => admin("POST", "refund-runs", { sold, title, amountCents });
+    const answers = await Promise.all([ask(), ask()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    await untilOver(answers.find(({ status }) => status === 200)?.body.run.id);
+    for (const one of bought) {
+      expect(await balanceOf(one)).toBe(4375);
+      expect(await figures(one)).toMatchObject({ refunded: 50, outstanding: 0 });
+    }
+  });
+
+  test("by the command: a plan, then the refund, then nothing left", async () => {
+    const productId = await newShow("finale");
+    const bought = await buy("finale");
+    await buy("finale", { captured: false });
+    const { api_key } = await shop.storefront.ok("POST", "/admin/api-keys", {
+      title: "show",
+      type: "secret",
+    });
+    const env = { MEDUSA_API_KEY: api_key.token, MEDUSA_BACKEND_URL: shop.medusa.url };
+    const refund = (...args: string[]) => runWith(env, "refund", "--product", productId, ...args);
+    const planned = await refund("--dry-run");
+    expect(planned).toMatchObject({ exitCode: 1 });
+    expect(planned.stdout).toMatch(
+      /^finale: 1 orders, 50\.00\n {2}gift cards 43\.75\n {2}pp_bank_bank 6\.25/,
+    );
+    expect(planned.stdout).toContain("1 orders can't be refunded so");
+    expect(await refund("--confirm", "final")).toMatchObject({
+      ...{ exitCode: 2, stdout: expect.stringContaining('Give --confirm "finale"') },
+    });
+    expect(await balanceOf(bought)).toBe(0);
+    const done = await refund("--confirm", "finale", "--json");
+    expect(JSON.parse(done.stdout.split("\n").find((line) => line.startsWith("{")) ?? "")).toMatchObject({
+      ...{ run: { done: 1, doneCents: 5000, open: 0, waiting: [] } },
+    });
+    expect(await balanceOf(bought)).toBe(4375);
+    expect((await refund()).stdout).toContain("finale: 0 orders, 0.00");
+    expect(await runWith({ ...env, MEDUSA_API_KEY: "sk_wrong" }, "refund", "--product", "a")).toMatchObject({
+      ...{ exitCode: 2, stdout: expect.stringContaining("doesn't take the key") },
+    });
+    expect(await runWith(env, "refund")).toMatchObject({ exitCode: 2 });
+  });
+
+  test("what is asked for is checked", async () => {
+    for (const body of [{}, { productId: "" }, { orderIds: [] }, { productId: "a", variantId: "b" }])
+      expect((await admin("POST", "refund-plan", body)).status).toBe(400);
+    expect((await admin("POST", "refund-plan", { productId: "prod_none" })).status).toBe(404);
+  });
+});
