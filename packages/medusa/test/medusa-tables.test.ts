@@ -7,9 +7,12 @@ import * as carts from "../src/medusa-tables/carts.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
 import * as locks from "../src/medusa-tables/locks.js";
 import * as orderPayment from "../src/medusa-tables/order-payment.js";
+import * as orderRefund from "../src/medusa-tables/order-refund.js";
 import * as orders from "../src/medusa-tables/orders.js";
 import * as payments from "../src/medusa-tables/payments.js";
+import * as runRefunds from "../src/medusa-tables/run-refunds.js";
 import type { Scan } from "../src/medusa-tables/scan.js";
+import * as soldItems from "../src/medusa-tables/sold-items.js";
 import * as stray from "../src/medusa-tables/stray-payments.js";
 import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
 import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
@@ -247,6 +250,58 @@ const cases: Record<string, Case> = {
       return (await orderPayment.readOrderPayment(run, f.orderId))?.paidAt;
     },
     answer: () => expect.any(Date),
+  },
+  noteLines: {
+    ask: async ({ orderId, cartId }) => {
+      await orders.noteLines(run, { orderId, cartId }, [{ id: "line", quantity: 1, totalCents: 7498 }]);
+      return (await orderRefund.readRefundable(run, orderId))?.lines;
+    },
+    answer: () => [{ id: "line", quantity: 1, totalCents: 7498 }],
+  },
+  readRefundable: {
+    given: (f) => [
+      `update order_summary set totals = jsonb_set(totals, '{pending_difference}', '-12.5') where order_id = '${f.orderId}'`,
+      `update order_item set return_received_quantity = 1 where order_id = '${f.orderId}'`,
+    ],
+    ask: (f) => orderRefund.readRefundable(run, f.orderId),
+    answer: (f) => ({
+      ...{ orderId: f.orderId, cartId: f.cartId, owedCents: 1250, lines: null },
+      returned: new Map([[expect.stringMatching(/^ordli_/), 1]]),
+      payments: [
+        {
+          ...{ id: f.giftPaymentId, sessionId: f.giftSessionId, providerId: "pp_giftcard_giftcard" },
+          ...{ isGiftcard: true, leftCents: 5000 },
+        },
+      ],
+    }),
+  },
+  findSold: {
+    ask: (f) => soldItems.findSold(run, { orderIds: [f.orderId] }),
+    answer: (f) => [
+      {
+        ...{ orderId: f.orderId, orderName: expect.stringMatching(/^#\d+$/) },
+        lines: [{ id: expect.stringMatching(/^ordli_/), quantity: 1, kept: 1 }],
+      },
+    ],
+  },
+  nameOfSold: {
+    ask: async () => {
+      const [variant] = await run("select id from product_variant where deleted_at is null limit 1", []);
+      return soldItems.nameOfSold(run, { variantId: String(variant?.id) });
+    },
+    answer: () => expect.stringContaining(", "),
+  },
+  readRunRefunds: {
+    given: (f) => [
+      `insert into refund (id, amount, raw_amount, payment_id, metadata)
+       values ('ref_run', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"giftcard_run": "run"}')`,
+    ],
+    ask: (f) => runRefunds.readRunRefunds(run, { runId: "run", orderId: f.orderId, key: "giftcard_run" }),
+    answer: (f) => [{ paymentId: f.giftPaymentId, isRecorded: false }],
+  },
+  readPending: {
+    ask: (f) => runRefunds.readPending(run, f.orderId),
+    answer: () => 2498,
   },
   orderWithPayment: {
     ask: (f) => orders.orderWithPayment(run, f.cartId, f.giftSessionId),
