@@ -280,4 +280,40 @@ describe("the admin", () => {
     const after = await storefront.order(order.id);
     expect(after.summary).toMatchObject({ refunded_total: 25, pending_difference: 0 });
   });
+
+  it("refunds a show that is off, by a plan that is confirmed with its name", async () => {
+    await storefront.createProduct("gala", 25);
+    const bought: { card: TestCard; orderId: string }[] = [];
+    for (const balance of [4375, 5000, 2500]) {
+      const card = await service.issueCard({ balanceCents: balance });
+      const cartId = await storefront.createCart("gala", 2);
+      await storefront.apply(cartId, card);
+      if (balance < 5000) await storefront.initiate(cartId, "pp_system_default");
+      const { order } = (await storefront.complete(cartId)).body;
+      bought.push({ card, orderId: order.id });
+      // The last one isn't captured yet.
+      if (balance === 2500) continue;
+      const { payment_collections } = await storefront.order(order.id);
+      for (const { id } of payment_collections[0].payments)
+        await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+    }
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await tab("Refund a show");
+    await page.getByLabel("Find").fill("gala");
+    await page.getByRole("combobox", { name: "Product" }).click();
+    await page.getByRole("option", { name: "gala" }).click();
+    await button("Plan").click();
+    await shown(/2 orders/);
+    await shown(/Less than that is captured/);
+    await keepScreenshot(page, "admin-refund-show");
+    await button("Refund €100.00").click();
+    const dialog = page.getByRole("alertdialog");
+    expect(await dialog.getByRole("button", { name: "Refund", exact: true }).isEnabled()).toBe(false);
+    await dialog.getByRole("textbox").fill("gala");
+    await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+    await shown("€100.00 of €100.00");
+    await shown(/2 orders refunded/);
+    const [first, second, third] = bought.map(({ card }) => card) as [TestCard, TestCard, TestCard];
+    expect(await Promise.all([first, second, third].map(balanceCents))).toEqual([4375, 5000, 0]);
+  });
 });
