@@ -84,6 +84,16 @@ export type {
 
 export { type LaidCharge, layCharges, type OrderLine, type Piece, unitsOf } from "./flow/charge-layout.js";
 export { viewCharge } from "./flow/charge-view.js";
+export { createEngine } from "./flow/create-engine.js";
+export {
+  type Engine,
+  type EngineOptions,
+  LEAVE,
+  type PaymentPlan,
+  type PlannedPart,
+  type RecoverOptions,
+} from "./flow/engine.js";
+export type { OnFailure } from "./flow/observers.js";
 export {
   type ChargePieces,
   type OpenCharge,
@@ -96,16 +106,6 @@ export {
   valueOfUnits,
 } from "./flow/refund-plan.js";
 export { toOpenCharge } from "./flow/refunds.js";
-export { createEngine } from "./flow/create-engine.js";
-export {
-  type Engine,
-  type EngineOptions,
-  LEAVE,
-  type PaymentPlan,
-  type PlannedPart,
-  type RecoverOptions,
-} from "./flow/engine.js";
-export type { OnFailure } from "./flow/observers.js";
 export { type HealthSource, readHealth } from "./operator/health.js";
 export { type ReportSource, readReconciliation, readStatement } from "./operator/reports.js";
 export { createSealer, type Sealer } from "./sealing/seal.js";

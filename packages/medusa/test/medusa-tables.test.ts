@@ -272,6 +272,10 @@ const cases: Record<string, Case> = {
           ...{ id: f.giftPaymentId, sessionId: f.giftSessionId, providerId: "pp_giftcard_giftcard" },
           ...{ isGiftcard: true, leftCents: 5000 },
         },
+        {
+          ...{ id: f.bankPaymentId, sessionId: f.bankSessionId, providerId: "pp_bank_bank" },
+          ...{ isGiftcard: false, leftCents: 0 },
+        },
       ],
     }),
   },
@@ -321,9 +325,13 @@ const cases: Record<string, Case> = {
     ask: (f) => payments.readPaymentStanding(run, f.giftPaymentId),
     answer: () => ({ isCanceled: false, isRefunded: false, isPartial: false, capturedLeft: "50" }),
   },
-  readAskedRefund: {
-    ask: (f) => payments.readAskedRefund(run, f.giftSessionId, "ref_none"),
-    answer: () => ({ left: "50", metadata: null }),
+  readRefunds: {
+    given: (f) => [
+      `insert into refund (id, amount, raw_amount, payment_id, metadata)
+       values ('ref_one', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"a": 1}')`,
+    ],
+    ask: (f) => payments.readRefunds(run, f.giftSessionId),
+    answer: () => ({ amount: "50", refunds: [{ id: "ref_one", amount: "1", metadata: { a: 1 } }] }),
   },
   readSessionPayments: {
     ask: (f) => payments.readSessionPayments(run, [f.bankSessionId]),
@@ -408,9 +416,9 @@ const cases: Record<string, Case> = {
     ask: () => unrecorded.findUnrecorded(scan),
     answer: (f) => [
       {
-        reference: expect.stringMatching(/^gc_/),
+        cartId: f.cartId,
         ...{ sessionId: f.giftSessionId, orderId: f.orderId, currency: "eur", kind: "capture", amount: "50" },
-        ...{ metadata: null, entryId: f.captureId, paymentId: f.giftPaymentId, isCaptured: true },
+        ...{ entryId: f.captureId, paymentId: f.giftPaymentId, isCaptured: true },
       },
     ],
   },

@@ -199,13 +199,20 @@ export interface Engine {
    * @param refund.id the shop's own id of this refund: by it a second call is known
    * @param refund.amountCents what goes back
    * @param refund.references which charges may go back for it. Default: any that is open, the last first
+   * @param refund.booked the ids of the refunds that the shop has. A charge that went back for any other is taken first,
+   *   since the shop doesn't know of it. Default: all that stand written
    * @returns the charges that went back for it, or are owed
    * @throws {RefundError} where no open charges make up the sum, with the nearest sums that can go back
    * @throws {CheckoutError} applied_card_not_found
    */
   refund(
     externalId: string,
-    refund: { id: string; amountCents: number; references?: readonly string[] | undefined },
+    refund: {
+      id: string;
+      amountCents: number;
+      references?: readonly string[] | undefined;
+      booked?: readonly string[] | undefined;
+    },
   ): Promise<Charge[]>;
   /**
    * Voids the charge of a completion that failed: as `reverse`, and the card is the cart's again, also where the charge

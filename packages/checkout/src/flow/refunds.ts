@@ -8,9 +8,9 @@ import { insist } from "./late-writes.js";
 import type { Recovery } from "./recovery.js";
 import { type OpenCharge, planRefund } from "./refund-plan.js";
 
-/** It went back already, and no refund is written down for it: a reversal that the shop's books don't know of yet. */
-const isBack = ({ state, refundId }: Charge) =>
-  refundId === null && (state === "reversing" || state === "reversed");
+/** It went back already, or does. */
+const isBack = ({ state }: Charge) => state === "reversing" || state === "reversed";
+const isCharged = ({ state }: Charge) => chargedStates.includes(state);
 
 const sum = (charges: readonly Charge[]) =>
   charges.reduce((cents, { amountCents }) => cents + amountCents, 0);
@@ -28,11 +28,13 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
   const { journal, leaseMs } = context;
   const { move, moveAll } = moveAndTell(context);
 
-  /** The charges that make up this sum; those that are back already come first. */
-  function choose(charges: readonly Charge[], amountCents: number, references?: readonly string[]): Charge[] {
-    const isNamed = ({ reference }: Charge) => references === undefined || references.includes(reference);
-    const open = charges.filter(({ state }) => chargedStates.includes(state));
-    const candidates = [...open, ...charges.filter(isBack)].filter(isNamed);
+  /**
+   * The charges that make up this sum: all that are left, where that is the sum, also those that a person has to decide
+   * about; else those that can go back, and first those that are back already.
+   */
+  function choose(left: readonly Charge[], amountCents: number): Charge[] {
+    if (sum(left) === amountCents) return [...left];
+    const candidates = [...left.filter(isCharged), ...left.filter(isBack)];
     const plan = planRefund({ amountCents, charges: candidates.map(toOpenCharge), otherCents: 0 });
     if (!plan.isPossible)
       throw new RefundError(
@@ -51,8 +53,12 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
     });
 
   return {
-    async refund(externalId, { id, amountCents, references }) {
+    async refund(externalId, { id, amountCents, references, booked }) {
       await context.lateWrites.flush();
+      // A charge that went back for a refund which the shop doesn't have (any more) is back, and not booked.
+      const isLeft = ({ reference, refundId }: Charge) =>
+        (refundId === null || (refundId !== id && booked !== undefined && !booked.includes(refundId))) &&
+        (references === undefined || references.includes(reference));
       for (;;) {
         const charges = await insist(() => journal.chargesOfPayment(externalId));
         if (charges.length === 0) throw new CheckoutError("applied_card_not_found");
@@ -64,7 +70,7 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
           for (const charge of own) now.push(charge.state === "reversing" ? await reverse(charge) : charge);
           return now;
         }
-        const chosen = choose(charges, leftCents, references);
+        const chosen = choose(charges.filter(isLeft), leftCents);
         const lease = { owner: randomUUID(), forMs: leaseMs };
         const owed = {
           from: chargedStates,
@@ -73,11 +79,13 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
           refundId: id,
           lease,
         } as const;
-        const open = chosen.filter((charge) => !isBack(charge));
+        const open = chosen.filter(isCharged);
         // One of them has changed at this very moment: what is there is looked at again.
         if (open.length > 0 && !(await insist(() => moveAll(referencesOf(open), owed)))) continue;
-        for (const { reference, state } of chosen.filter(isBack))
-          await insist(() => move(reference, { from: [state], to: state, refundId: id }));
+        for (const { reference, state, refundId } of chosen.filter((charge) => !isCharged(charge)))
+          await insist(() =>
+            move(reference, { from: [state], to: state, refundId: id, refundIdWas: refundId }),
+          );
       }
     },
   };

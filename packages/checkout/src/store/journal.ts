@@ -138,6 +138,8 @@ export interface Move {
   readonly sealedToken?: string;
   readonly reason?: string;
   readonly refundId?: string;
+  /** Only while this refund, or none, has the charge. */
+  readonly refundIdWas?: string | null;
   readonly balanceAfterCents?: Cents;
   /** Takes (or keeps) the lease for so long; null gives it up. Left out: unchanged. */
   readonly lease?: { readonly owner: string; readonly forMs: number } | null;

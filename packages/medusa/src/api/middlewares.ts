@@ -16,7 +16,7 @@ import { prepareCart } from "./complete-cart.js";
 import { dropDeletedSession } from "./deleted-session.js";
 import { refuseCancel, refuseRefund } from "./open-change.js";
 import { createRemainderSession } from "./store/remainder-session.js";
-import { changeOrderInTurn, makeCollectionInTurn, refundInTurn } from "./turns.js";
+import { changeOrderInTurn, finishRefundsFirst, makeCollectionInTurn, refundInTurn } from "./turns.js";
 
 /** The gift card isn't a method that a page starts a payment with, so it isn't listed as one. */
 function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
@@ -82,11 +82,15 @@ export default defineMiddlewares({
     },
     { matcher: "/store/carts/:id/complete", methods: ["POST"], middlewares: [prepareCart] },
     { matcher: "/admin/payments/:id/capture", methods: ["POST"], middlewares: [refusePartialCapture] },
-    { matcher: "/admin/payments/:id/refund", methods: ["POST"], middlewares: [refundInTurn, refuseRefund] },
+    {
+      matcher: "/admin/payments/:id/refund",
+      methods: ["POST"],
+      middlewares: [refundInTurn, finishRefundsFirst, refuseRefund],
+    },
     {
       matcher: "/admin/orders/:id/cancel",
       methods: ["POST"],
-      middlewares: [changeOrderInTurn, refuseCancel],
+      middlewares: [changeOrderInTurn, finishRefundsFirst, refuseCancel],
     },
     ...beginsChange.map((matcher) => ({
       matcher,

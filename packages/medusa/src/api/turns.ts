@@ -4,6 +4,7 @@ import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { cartOfOrder, cartOfPayment, readStanding } from "../medusa-tables/carts.js";
+import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { handleAnswer } from "./answer.js";
 
 /*
@@ -21,6 +22,22 @@ export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse,
   return orderInTurn(req, res, next, cartOfOrder, orderId);
 }
 
+/** Whose turn a request has. */
+const CART = Symbol("giftcard cart");
+
+/**
+ * Behind one of the two: card refunds that were begun and not finished come first. Medusa would book them as a part of
+ * what it does now, with another amount.
+ */
+export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
+  const cartId = (req as { [CART]?: string })[CART];
+  if (cartId === undefined) return next();
+  await finishRefunds(req.scope, cartId).then(
+    () => next(),
+    (error) => next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER))),
+  );
+}
+
 /** A refund beyond what the order owes, which changes the order. */
 export async function refundInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   return orderInTurn(req, res, next, cartOfPayment, req.params.id);
@@ -36,7 +53,9 @@ async function orderInTurn(
   // Anything else is Medusa's to refuse.
   if (typeof id !== "string" || id.includes("\0")) return next();
   const cartId = await cartOf(contextOf(req.scope).runSql, id);
-  return cartId === null ? next() : takeTurn(req, res, next, cartId);
+  if (cartId === null) return next();
+  (req as { [CART]?: string })[CART] = cartId;
+  return takeTurn(req, res, next, cartId);
 }
 
 /** Two processes would make a payment collection each, and Medusa reads another one than the plugin then. */

@@ -3,12 +3,13 @@ import { toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";
 
-/** A payment of which something is captured and not refunded. */
+/** A payment of an order. */
 export interface OpenPayment {
   readonly id: string;
   readonly sessionId: string;
   readonly providerId: string;
   readonly isGiftcard: boolean;
+  /** Captured and not refunded. */
   readonly leftCents: number;
 }
 
@@ -74,11 +75,9 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
     owedCents: toCents(String(row.owed)),
     lines: row.lines as readonly OrderLine[] | null,
     returned: new Map(items.map(({ id, sold, kept }) => [id, Math.max(0, Number(sold) - Number(kept))])),
-    payments: payments
-      .map(({ id, session, provider, left }) => ({
-        ...{ id, sessionId: session, providerId: provider, isGiftcard: provider === PROVIDER_ID },
-        leftCents: toCents(left),
-      }))
-      .filter(({ leftCents }) => leftCents > 0),
+    payments: payments.map(({ id, session, provider, left }) => ({
+      ...{ id, sessionId: session, providerId: provider, isGiftcard: provider === PROVIDER_ID },
+      leftCents: toCents(left),
+    })),
   };
 }

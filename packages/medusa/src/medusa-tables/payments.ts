@@ -62,31 +62,35 @@ export async function readPaymentStanding(run: RunSql, paymentId: string): Promi
   };
 }
 
-/** A refund that Medusa has written down and asks the provider for. */
-export interface AskedRefund {
-  /** What of the payment isn't refunded by others, in major units with its fractions of a cent; null where there is no payment. */
-  readonly left: string | null;
+/** A refund of a payment, as Medusa has written it down before it asks the provider. */
+export interface WrittenRefund {
+  readonly id: string;
+  /** In major units, with its fractions of a cent. */
+  readonly amount: string;
   readonly metadata: unknown;
 }
 
+/** A session's payment and its refunds. */
+export interface RefundedPayment {
+  /** In major units, with its fractions of a cent. */
+  readonly amount: string;
+  /** Oldest first. */
+  readonly refunds: readonly WrittenRefund[];
+}
+
 /**
- * What a provider needs to know of a refund of this session's payment.
+ * What Medusa has written down about refunds of this session's payment; null where there is no payment.
  *
  * Reads payment and refund.
  */
-export async function readAskedRefund(
-  run: RunSql,
-  sessionId: string,
-  refundId: string,
-): Promise<AskedRefund> {
+export async function readRefunds(run: RunSql, sessionId: string): Promise<RefundedPayment | null> {
   const [row] = await run(
-    `select (amount - coalesce((select sum(amount) from refund
-         where payment_id = p.id and deleted_at is null and id <> $2), 0))::text as left,
-       (select metadata from refund where id = $2 and deleted_at is null) as metadata
+    `select amount::text, (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
+         order by created_at, id), '[]') from refund where payment_id = p.id and deleted_at is null) as refunds
      from payment p where payment_session_id = $1 and deleted_at is null`,
-    [sessionId, refundId],
+    [sessionId],
   );
-  return { left: row ? String(row.left) : null, metadata: row?.metadata ?? null };
+  return row ? { amount: String(row.amount), refunds: row.refunds as WrittenRefund[] } : null;
 }
 
 /**

@@ -4,8 +4,7 @@ import { stateList } from "./state-list.js";
 
 /** A capture or refund of a gift card payment that its order doesn't know of. */
 export interface UnrecordedPayment {
-  /** One of the payment's charges: who works on the entry holds it. */
-  readonly reference: string;
+  readonly cartId: string;
   /** The payment session. */
   readonly sessionId: string;
   readonly orderId: string;
@@ -17,21 +16,21 @@ export interface UnrecordedPayment {
   readonly isCaptured: boolean;
   /** As Medusa wrote it down, in major units. */
   readonly amount: string;
-  /** As Medusa wrote it down beside a refund. */
-  readonly metadata: unknown;
 }
 
 const ofKind = (kind: "capture" | "refund") =>
-  `select '${kind}' as kind, id, raw_amount->>'value' as amount, metadata, created_at from ${kind}
+  `select '${kind}' as kind, id, raw_amount->>'value' as amount, created_at from ${kind}
    where payment_id = p.id and deleted_at is null`;
 
 /**
  * Whether the order knows of it: by count, so that PostgreSQL looks at one order and not through the table. Where Medusa
- * refunds because it cancels the order, it records that by the payment, and not by the refund.
+ * refunds because it cancels the order, it records that by the payment, and not by the refund: that is the payment's last.
  */
 const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: string) =>
-  `((select count(*) from order_transaction t where t.reference_id in (${id}, ${paymentId}) and t.reference = ${kind}
-    and t.order_id = ${orderId} and t.deleted_at is null) > 0)`;
+  `((select count(*) from order_transaction t where t.reference = ${kind} and t.order_id = ${orderId} and t.deleted_at is null
+    and (t.reference_id = ${id} or (t.reference_id = ${paymentId} and (${kind} = 'capture' or not exists (
+      select from refund last join refund own on own.id = ${id}
+      where last.payment_id = ${paymentId} and last.deleted_at is null and last.created_at > own.created_at))))) > 0)`;
 
 /**
  * Captures and refunds that Medusa began and never finished: it writes them beside the payment first, and into the order
@@ -41,8 +40,8 @@ const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: str
  */
 export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> {
   const rows = await run(
-    `with ${SCANNED} select distinct on (entry.kind, entry.id) charge.reference, charge.external_id, charge.order_id, p.currency_code,
-       p.id as payment_id, p.captured_at, entry.kind, entry.id, entry.amount, entry.metadata
+    `with ${SCANNED} select distinct on (entry.kind, entry.id) charge.cart_id, charge.external_id, charge.order_id, p.currency_code,
+       p.id as payment_id, p.captured_at, entry.kind, entry.id, entry.amount
      from scanned charge
      cross join lateral (select id, currency_code, captured_at from payment
        where payment_session_id = charge.external_id and deleted_at is null offset 0) p
@@ -51,11 +50,11 @@ export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promi
        and entry.created_at < now() - ${sqlInterval("$3")}
        and not ${isRecordedSql("entry.id", "p.id", "entry.kind", "charge.order_id")}
        and (select count(*) from "order" where id = charge.order_id and deleted_at is null) = 1
-     order by entry.kind, entry.id, charge.reference`,
+     order by entry.kind, entry.id`,
     [after, only, leaseMs],
   );
   return rows.map((row) => ({
-    reference: String(row.reference),
+    cartId: String(row.cart_id),
     sessionId: String(row.external_id),
     orderId: String(row.order_id),
     currency: String(row.currency_code),
@@ -64,7 +63,6 @@ export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promi
     paymentId: String(row.payment_id),
     isCaptured: row.captured_at !== null,
     amount: String(row.amount),
-    metadata: row.metadata,
   }));
 }
 

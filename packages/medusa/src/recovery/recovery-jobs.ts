@@ -127,7 +127,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
           kind: "record_payment",
           id: entry.entryId,
           orderId: entry.orderId,
-          run: (container) => recordPayment(container, entry, leaseOf(container)),
+          run: (container) => recordPayment(container, entry),
         })),
     ],
   },

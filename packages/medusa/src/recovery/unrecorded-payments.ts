@@ -1,38 +1,44 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
-import { toCents } from "../amount.js";
+import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { isRecorded, type UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
-import { referencesOf } from "../refund-metadata.js";
-import { withHold } from "./hold.js";
+import { findUnrecorded, isRecorded, type UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
+import { makeRefund } from "../providers/giftcard/make-refund.js";
+
+/** Does what was begun, where the journal says that it wasn't done, and writes it into the order; once, in its turn at the cart. */
+export async function recordPayment(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
+  const release = await contextOf(container).leases.wait(entry.cartId, PATIENCE_MS);
+  try {
+    await recordInTurn(container, entry);
+  } finally {
+    await release();
+  }
+}
 
 /**
- * Does what was begun, where the journal says that it wasn't done, and writes it into the order.
+ * Ends the refunds of cards that were begun for the orders of a cart and not finished, before anything else is refunded:
+ * Medusa would take them for a part of what comes next.
  *
- * @param holdMs how long no other process does the same
+ * @param cartId its turn is the caller's
+ * @throws what one of them fails with
  */
-export async function recordPayment(
-  container: MedusaContainer,
-  entry: UnrecordedPayment,
-  holdMs: number,
-): Promise<void> {
-  const { engine, runSql: run } = contextOf(container);
-  const { reference, sessionId, entryId: id, kind } = entry;
-  if (kind === "refund") {
-    const references = referencesOf(entry.metadata);
-    const charges = await engine.refund(sessionId, { id, amountCents: toCents(entry.amount), references });
-    // While the service is down it is owed; it comes into the order when it is done.
-    if (charges.some(({ state }) => state !== "reversed")) return;
-  }
-  const held = await engine.journal.charge(reference);
-  if (!held) return;
-  await withHold(engine.journal, held, holdMs, async () => {
-    // Looked at once more now that nobody else writes it: another process may have done so since it was found.
-    if (await isRecorded(run, entry)) return;
-    if (kind === "capture" && !entry.isCaptured) await captureAnew(container, entry);
-    else await record(container, entry);
-  });
+export async function finishRefunds(container: MedusaContainer, cartId: string): Promise<void> {
+  const { runSql: run } = contextOf(container);
+  const scan = { run, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only: cartId };
+  const begun = (await findUnrecorded(scan)).filter(({ kind }) => kind === "refund");
+  for (const entry of begun) await recordInTurn(container, entry);
+}
+
+async function recordInTurn(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
+  const giftcard = contextOf(container);
+  // Looked at once more now that nobody else writes it: another process may have done so since it was found.
+  if (await isRecorded(giftcard.runSql, entry)) return;
+  const { sessionId, entryId: id, amount, kind, isCaptured } = entry;
+  // While the service is down the card is owed its money, as after any refund.
+  if (kind === "refund") await makeRefund(giftcard, sessionId, { id, amount });
+  if (kind === "capture" && !isCaptured) await captureAnew(container, entry);
+  else await record(container, entry);
 }
 
 /** Medusa takes the half-made capture for made, and makes no other beside it. The card is charged already. */

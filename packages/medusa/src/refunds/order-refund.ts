@@ -14,6 +14,8 @@ import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { type OpenPayment, type RefundableOrder, readRefundable } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
+import { readRefunds } from "../medusa-tables/payments.js";
+import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES } from "../refund-metadata.js";
 
 /** One payment's part of a refund. */
@@ -46,6 +48,8 @@ export interface OrderRefund {
 /** An order's payments that can give something back, with the charges of those by card. */
 export interface Basis extends RefundableOrder {
   readonly charges: readonly Charge[];
+  /** Those that can still go back in the shop's books: charged, or back for a refund that Medusa doesn't have. */
+  readonly open: readonly Charge[];
 }
 
 /** What an order's refund is planned on. @throws {MedusaError} where there is no such order */
@@ -53,10 +57,19 @@ export async function readBasis(container: MedusaContainer, orderId: string): Pr
   const { engine, runSql } = contextOf(container);
   const order = await readRefundable(runSql, orderId);
   if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
-  const gifts = order.payments.filter(({ isGiftcard }) => isGiftcard);
-  const charges = await Promise.all(gifts.map(({ sessionId }) => engine.journal.chargesOfPayment(sessionId)));
-  return { ...order, charges: charges.flat() };
+  const charges: Charge[] = [];
+  const open: Charge[] = [];
+  for (const { sessionId } of order.payments.filter(({ isGiftcard }) => isGiftcard)) {
+    const own = await engine.journal.chargesOfPayment(sessionId);
+    const booked = (await readRefunds(runSql, sessionId))?.refunds.map(({ id }) => id) ?? [];
+    const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
+    charges.push(...own);
+    open.push(...own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge)));
+  }
+  return { ...order, charges, open };
 }
+
+const openStates: readonly string[] = ["captured", "reversing", "reversed"];
 
 const sumCents = (parts: readonly { readonly cents: number }[]) =>
   parts.reduce((sum, { cents }) => sum + cents, 0);
@@ -66,8 +79,8 @@ export function planOf(order: Basis, amountCents: number, rule: RefundRule): Ref
   const others = order.payments.filter(({ isGiftcard }) => !isGiftcard);
   return planRefund({
     amountCents,
-    charges: order.charges.filter(({ state }) => state === "captured").map(toOpenCharge),
-    reversed: order.charges.filter(({ state }) => state !== "captured"),
+    charges: order.open.map(toOpenCharge),
+    reversed: order.charges.filter((charge) => !order.open.includes(charge)),
     otherCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
     lines: order.lines ?? [],
     returned: order.returned,
@@ -125,9 +138,7 @@ const stopped = (failure: unknown, doneCents: number) =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,
     `The refund stopped: ${failure instanceof Error ? failure.message : "unknown"} ` +
-      (doneCents === 0
-        ? "Nothing was refunded."
-        : `${(doneCents / 100).toFixed(2)} euro of it is refunded; what is still owed stands on the order.`),
+      `${(doneCents / 100).toFixed(2)} euro of it is refunded for certain. Look at the order again before you go on.`,
   );
 
 /**
@@ -147,6 +158,7 @@ export async function refundOrder(
   const before = await readBasis(container, orderId);
   const release = before.cartId === null ? null : await leases.wait(before.cartId, PATIENCE_MS);
   try {
+    if (before.cartId !== null) await finishRefunds(container, before.cartId);
     const order = await readBasis(container, orderId);
     const { splits, owedCents } = toOrderRefund(order, order.owedCents, settings.refundRule);
     const split = splits.find((one) => isSame(one, wanted));

@@ -9,6 +9,7 @@ import { nameOf } from "../errors.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
 import { readPending, readRunRefunds } from "../medusa-tables/run-refunds.js";
 import { findSold } from "../medusa-tables/sold-items.js";
+import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { type RefundPart, refundPart } from "./order-refund.js";
 import { planOrder } from "./run-plan.js";
 import {
@@ -96,6 +97,8 @@ async function workOrder(container: MedusaContainer, order: RunOrder): Promise<v
 /** Refunds each part that isn't refunded yet. @returns done; wait; or why a person has to look */
 async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<string> {
   const { runSql: run } = contextOf(container);
+  const cartId = await cartOfOrder(run, order.orderId);
+  if (cartId !== null) await finishRefunds(container, cartId);
   const begun = await readRunRefunds(run, { ...order, key: REFUND_RUN });
   if (begun.length === 0 && !(await isAsPlanned(container, order))) return CHANGED;
   for (const part of order.parts) {

@@ -137,6 +137,7 @@ function changeOf(play: Play, now: Charge | null): Move {
     ...pick([{}, { sealedCard: null }]),
     ...pick([{}, { reason: "card_no_balance" }, { reason: "completion_failed" }]),
     ...pick([{}, {}, { refundId: "refund" }]),
+    ...pick([{}, {}, {}, { refundIdWas: pick([null, "refund"]) }]),
     ...pick([{}, { balanceAfterCents: cents(100) }]),
     ...pick([{}, { lease: null }, { lease: leaseOf(play) }]),
     ...pick([{}, { retryInMs: HOUR_MS }]),

@@ -54,7 +54,9 @@ export function moveStatement(
   const moment = momentOf[move.to];
   if (moment) sets.push(`${moment} = coalesce(${moment}, now())`);
   const owner = move.owner === undefined ? "" : `and lease_owner = ${p(move.owner)}`;
-  const canChange = `reference = any(${target}::text[]) and state in (${sqlList(move.from)}) ${owner}`;
+  const refund =
+    move.refundIdWas === undefined ? "" : `and refund_id is not distinct from ${p(move.refundIdWas)}::text`;
+  const canChange = `reference = any(${target}::text[]) and state in (${sqlList(move.from)}) ${owner} ${refund}`;
   // Looked at again once they are locked, so that none of them has changed when the first one does.
   const locked = `locked as (select reference from giftcard_charge where ${canChange} order by reference for update)`;
   const isAll = `(select count(*) from locked) = cardinality(${target}::text[])`;

@@ -26,7 +26,8 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
     const canChange = (row: Row | undefined): row is Row =>
       row !== undefined &&
       move.from.includes(row.state as ChargeState) &&
-      (move.owner === undefined || row.lease_owner === move.owner);
+      (move.owner === undefined || row.lease_owner === move.owner) &&
+      (move.refundIdWas === undefined || row.refund_id === move.refundIdWas);
     const rows = references.map(readRow).filter(canChange);
     if (rows.length === 0 || rows.length < references.length) return false;
     for (const row of rows) change(String(row.reference), row, move, nowMs);

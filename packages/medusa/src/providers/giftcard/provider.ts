@@ -1,4 +1,10 @@
-import { type Charge, CheckoutError, orderedStates, RefundError } from "@giftcard-pay/checkout";
+import {
+  type Charge,
+  CheckoutError,
+  chargedStates,
+  orderedStates,
+  RefundError,
+} from "@giftcard-pay/checkout";
 import { formatCents } from "@giftcard-pay/client";
 import type {
   AuthorizePaymentInput,
@@ -24,12 +30,11 @@ import type {
   WebhookActionResult,
 } from "@medusajs/framework/types";
 import { AbstractPaymentProvider, MedusaError } from "@medusajs/framework/utils";
-import { isCents, isWhole, toCents } from "../../amount.js";
+import { toCents } from "../../amount.js";
 import type { GiftcardContext } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
-import { readAskedRefund } from "../../medusa-tables/payments.js";
 import { LAST_FOUR } from "../../names.js";
-import { referencesOf } from "../../refund-metadata.js";
+import { makeRefund } from "./make-refund.js";
 
 type Data = Record<string, unknown> | undefined;
 
@@ -152,24 +157,15 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   /** Gives back those charges that make up the amount: the ones that the refund names, or else the last ones. */
   async refundPayment({ data, amount, context }: RefundPaymentInput): Promise<RefundPaymentOutput> {
     const charges = await this.#require(data);
-    const [{ externalId }] = charges;
-    const { engine, runSql } = this.#giftcard;
     const id = context?.idempotency_key;
     if (id === undefined) throw refusal("This refund has no id of Medusa's, so it isn't made.");
-    const { left, metadata } = await readAskedRefund(runSql, externalId, id);
-    const open = charges.filter(({ refundId }) => refundId === null || refundId === id);
-    const isAll = isWhole(amount, left ?? 0);
-    // Fractions of a cent go with all that is left alone: a charge is of whole cents.
-    if (!isAll && !isCents(amount))
-      throw refusal("A gift card is refunded in whole cents. Nothing was refunded.");
-    const amountCents = isAll ? sumOf(open) : toCents(amount);
-    const references = referencesOf(metadata);
-    await this.#run(() => engine.refund(externalId, { id, amountCents, references })).catch(
-      (error: unknown) => {
-        throw error instanceof RefundError ? unlikeCharges(error, open) : error;
-      },
-    );
-    return { data: copyOf(await this.#require(data)) };
+    const [{ externalId }] = charges;
+    await this.#run(() => makeRefund(this.#giftcard, externalId, { id, amount })).catch((error: unknown) => {
+      throw error instanceof RefundError ? unlikeCharges(error, charges) : error;
+    });
+    // It is made, or owed: a failure now would have Medusa forget it.
+    const now = await this.#find(data).catch(() => null);
+    return { data: copyOf(now ?? charges) };
   }
 
   async deletePayment({ data }: DeletePaymentInput): Promise<DeletePaymentOutput> {
@@ -220,13 +216,14 @@ export class GiftcardProvider extends AbstractPaymentProvider {
 }
 
 /** Why an amount can't go back, and what to do. */
-function unlikeCharges({ possibleCents }: RefundError, open: readonly Charge[]): MedusaError {
-  const whole = formatCents(sumOf(open));
-  const what =
-    open.length === 1
-      ? `A gift card payment that was charged at once is refunded as a whole: ${whole} euro.`
-      : `This gift card payment is refunded in the parts in which it was charged: ${open.map(({ amountCents }) => formatCents(amountCents)).join(", ")} euro. ` +
-        `The nearest sums are ${possibleCents.map(formatCents).join(" and ")}.`;
+function unlikeCharges({ possibleCents }: RefundError, charges: Charges): MedusaError {
+  const isByLine = charges.some(({ pieces }) => pieces !== null);
+  const open = charges.filter(({ state }) => chargedStates.includes(state));
+  const parts = open.map(({ amountCents }) => formatCents(amountCents)).join(", ");
+  const what = isByLine
+    ? `This gift card payment is refunded in the parts in which it was charged: ${parts} euro. The nearest sums are ` +
+      `${possibleCents.map((cents) => formatCents(cents as Charge["amountCents"])).join(" and ")}.`
+    : `A gift card payment that was charged at once is refunded as a whole: ${formatCents(sumOf(open) as Charge["amountCents"])} euro.`;
   return refusal(
     `${what} Nothing was refunded. Refund the order's other payment first; what is still owed then is paid out in ` +
       "another way, such as a new gift card, or by refunding this payment as a whole.",

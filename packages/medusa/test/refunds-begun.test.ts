@@ -1,0 +1,137 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+let shop: TestShop;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop({}, { charges: "by-line" });
+  await shop.storefront.createProduct("ticket", 25);
+  await shop.storefront.createProduct("cheap", 5);
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+const admin = (path: string, body: unknown = {}) => shop.storefront.send("POST", `/admin/${path}`, body);
+const figures = async (orderId: string) => figuresOf(await shop.storefront.order(orderId));
+const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
+const refundOf = async (orderId: string) =>
+  (await shop.storefront.ok("GET", `/admin/giftcard-pay/orders/${orderId}/refund`)).refund;
+
+/** Two tickets: 43.75 of the card (25.00 and 18.75), 6.25 of the bank. Ten cheap ones: all of the card. */
+async function bought(handle: "ticket" | "cheap") {
+  const card = await shop.service.issueCard({ balanceCents: handle === "ticket" ? 4375 : 5000 });
+  const cartId = await shop.storefront.createCart(handle, handle === "ticket" ? 2 : 10);
+  await shop.storefront.apply(cartId, card);
+  await shop.storefront.initiate(cartId);
+  const orderId = (await shop.storefront.complete(cartId)).body.order.id as string;
+  const { gifts, others } = paymentsOf(await shop.storefront.order(orderId));
+  for (const { id } of [...gifts, ...others])
+    await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  return { card, cartId, orderId, giftId: gifts[0].id as string };
+}
+
+/** A refund that Medusa has written beside the payment, and that the provider wasn't asked for (yet): its process died. */
+const begunRefund = (paymentId: string, amount: string) =>
+  database.query(
+    `insert into refund (id, amount, raw_amount, payment_id, created_at, updated_at)
+     values ($1, $2::numeric, jsonb_build_object('value', $2::text, 'precision', 20), $3, now(), now())`,
+    [`ref_${paymentId}_${amount}`, amount, paymentId],
+  );
+
+async function breaking(table: string, when: string, work: () => Promise<unknown>) {
+  await database.query(`create function broken() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$;
+    create trigger broken before ${when} on ${table} for each row execute function broken()`);
+  await work();
+  await database.query(`drop trigger broken on ${table}; drop function broken()`);
+}
+
+test("a refund that Medusa took back after the card got its money isn't given once more", async () => {
+  const { card, orderId } = await bought("ticket");
+  await shop.storefront.returnItem(orderId, 1, 2);
+  const path = `giftcard-pay/orders/${orderId}/refund`;
+  // Medusa asks the provider, can't write its answer to the payment, and deletes the refund.
+  await breaking("payment", "update", async () => {
+    expect((await admin(path, (await refundOf(orderId)).splits[0])).status).toBe(500);
+  });
+  expect(await shop.balanceCents(card)).toBe(1875);
+  await shop.passTime(200_000);
+  await recover();
+  await admin(path, (await refundOf(orderId)).splits[0]);
+  // One ticket of 25.00 came back: 18.75 to the card, 6.25 to the bank.
+  expect(await shop.balanceCents(card)).toBe(1875);
+});
+
+test("a refund beside one that was begun is made after it, and both are booked with their own amounts", async () => {
+  const { card, orderId, giftId } = await bought("ticket");
+  await begunRefund(giftId, "25");
+  expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
+  expect(await shop.balanceCents(card)).toBe(4375);
+  expect(await figures(orderId)).toMatchObject({ refunded: 43.75 });
+});
+
+test("a refund that was begun is made, and booked with its own amount, though another is made before recovery", async () => {
+  const { card, orderId, giftId } = await bought("cheap");
+  await begunRefund(giftId, "5");
+  expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).status).toBe(200);
+  await shop.passTime(200_000);
+  await recover();
+  expect.soft(await shop.balanceCents(card)).toBe(1500);
+  expect(await figures(orderId)).toMatchObject({ refunded: 15 });
+});
+
+test("a refund that was begun and asked for again is one", async () => {
+  const { card, orderId, giftId } = await bought("ticket");
+  await shop.storefront.returnItem(orderId, 1, 2);
+  await begunRefund(giftId, "18.75");
+  const path = `giftcard-pay/orders/${orderId}/refund`;
+  // It is finished first: then less is owed than the person has seen.
+  expect((await admin(path, (await refundOf(orderId)).splits[0])).status).toBe(400);
+  expect(await shop.balanceCents(card)).toBe(1875);
+  const { owedCents, splits } = await refundOf(orderId);
+  expect(owedCents).toBe(625);
+  expect((await admin(path, splits[0])).status).toBe(200);
+  await shop.passTime(200_000);
+  await recover();
+  expect(await shop.balanceCents(card)).toBe(1875);
+  expect(await figures(orderId)).toMatchObject({ refunded: 25, outstanding: 0 });
+});
+
+test("a refund that was begun is booked though the order is canceled before recovery", async () => {
+  const { card, orderId, giftId } = await bought("ticket");
+  await begunRefund(giftId, "18.75");
+  expect((await admin(`orders/${orderId}/cancel`)).status).toBe(200);
+  await shop.passTime(200_000);
+  await recover();
+  expect(await shop.balanceCents(card)).toBe(4375);
+  expect(await figures(orderId)).toMatchObject({ refunded: 50 });
+});
+
+test("a canceled order, one of whose charges a person called taken, is over", async () => {
+  const { cartId, orderId } = await bought("ticket");
+  // Medusa cancels the order, and can't write its refunds.
+  await breaking("refund", "insert", () => admin(`orders/${orderId}/cancel`));
+  const { rows } = await database.query(
+    // Recovery comes to this one first; where it comes to the other one first, all is well.
+    `update giftcard_charge set sealed_token = 'broken'
+     where reference = (select min(reference) from giftcard_charge where cart_id = $1) returning reference`,
+    [cartId],
+  );
+  await recover();
+  expect((await admin(`giftcard-pay/charges/${rows[0].reference}/mark-taken`)).status).toBe(200);
+  const { failed } = await recover();
+  expect(failed.filter((job: { orderId: string }) => job.orderId === orderId)).toEqual([]);
+});
+
+test("what is left of a payment by line isn't called charged at once", async () => {
+  const { giftId } = await bought("ticket");
+  expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
+  expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).body.message).not.toContain(
+    "charged at once",
+  );
+});
