@@ -78,6 +78,7 @@ create table giftcard_purchase (
   total_cents bigint not null,
   remainder_cents bigint not null,
   remainder_data text,
+  lines text,
   lease_owner text,
   lease_until timestamp with time zone,
   next_try_at timestamp with time zone not null default now(),
@@ -91,6 +92,25 @@ create table giftcard_purchase (
   constraint giftcard_purchase_check CHECK (remainder_cents >= 0 AND remainder_cents <= total_cents),
   constraint giftcard_purchase_state_check CHECK (state = ANY (ARRAY['charging'::text, 'pending'::text, 'paid'::text, 'voiding'::text, 'failed'::text, 'reversing'::text, 'reversed'::text, 'refunding'::text, 'refunded'::text])),
   constraint giftcard_purchase_total_cents_check CHECK (total_cents >= 0)
+);
+
+create table giftcard_refund (
+  id text not null,
+  order_id text not null,
+  number integer not null,
+  rule text not null,
+  lines text,
+  amount_cents bigint not null,
+  remainder_cents bigint not null,
+  charge_references text not null,
+  created_at timestamp with time zone not null default now(),
+  done_at timestamp with time zone,
+  constraint giftcard_refund_pkey PRIMARY KEY (id),
+  constraint giftcard_refund_order_id_number_key UNIQUE (order_id, number),
+  constraint giftcard_refund_amount_cents_check CHECK (amount_cents > 0),
+  constraint giftcard_refund_check CHECK (remainder_cents >= 0 AND remainder_cents <= amount_cents),
+  constraint giftcard_refund_number_check CHECK (number >= 1),
+  constraint giftcard_refund_rule_check CHECK (rule = ANY (ARRAY['as-paid'::text, 'cards-first'::text, 'other-first'::text, 'in-proportion'::text]))
 );
 
 create table giftcard_secret (

@@ -84,6 +84,7 @@ CREATE TABLE giftcard_purchase (
   total_cents integer not null check (total_cents >= 0),
   remainder_cents integer not null check (remainder_cents between 0 and total_cents),
   remainder_data text,
+  lines text,
   lease_owner text,
   lease_until integer,
   next_try_at integer not null,
@@ -92,6 +93,20 @@ CREATE TABLE giftcard_purchase (
   last_actor text,
   created_at integer not null,
   updated_at integer not null
+) strict;
+
+CREATE TABLE giftcard_refund (
+  id text primary key,
+  order_id text not null,
+  number integer not null check (number >= 1),
+  rule text not null check (rule in ('as-paid', 'cards-first', 'other-first', 'in-proportion')),
+  lines text,
+  amount_cents integer not null check (amount_cents > 0),
+  remainder_cents integer not null check (remainder_cents between 0 and amount_cents),
+  charge_references text not null,
+  created_at integer not null,
+  done_at integer,
+  unique (order_id, number)
 ) strict;
 
 CREATE TABLE giftcard_secret (

@@ -1,3 +1,4 @@
+import { isCents, type OrderLine, unitCount } from "./flow/charge-layout.js";
 import type { CartView, EngineOptions } from "./flow/engine.js";
 import type { RemainderMethod } from "./flow/remainder.js";
 import type { SealingKey } from "./sealing/seal.js";
@@ -23,11 +24,22 @@ export interface CheckoutOptions
   readonly sealingKeys: readonly SealingKey[];
   /** Needed where orders can have a remainder. */
   readonly remainder?: RemainderMethod;
+  /**
+   * How a card's part of an order is charged: as one charge, or by the order's lines, each unit by charges of its own. A
+   * charge goes back to its card only as a whole; so by line, a unit that is returned can go back exactly the way in which
+   * it was paid. Default "whole".
+   */
+  readonly charges?: "whole" | "by-line";
+  /**
+   * By line, how many charges a card has at most: 1 to 50. With more units than that, some charges pay several of them.
+   * Each is a call to the service while the shopper waits. Default 10.
+   */
+  readonly maxChargesPerCard?: number;
   /** How long a pending remainder may take before the cards are reversed. Default 30 minutes. */
   readonly pendingLifeMs?: number;
   /**
    * How long a commit owns its purchase between two of its steps; longer than a step takes. At least a second, default two
-   * minutes. A call of the remainder's `status` or `cancel` may take half of it.
+   * minutes. A call of the remainder's `status`, `cancel` or `refund` may take half of it.
    */
   readonly leaseMs?: number;
   /**
@@ -62,12 +74,15 @@ const needed: Readonly<Record<string, Rule>> = {
   "client.companyId": ["a whole number above 0", (value) => Number.isSafeInteger(value) && Number(value) > 0],
   store: anObject,
   "store.journal": withFunctions("begin", "move", "claim"),
-  "store.purchases": withFunctions("begin", "change", "claim", "list"),
+  "store.purchases": withFunctions("begin", "change", "claim", "refunds", "list"),
   sealingKeys: ["a list of at least one { id, key }", (value) => Array.isArray(value) && value.length > 0],
 };
 const optional: Readonly<Record<string, Rule>> = {
   environment: ['"sandbox" or "live"', (value) => value === "sandbox" || value === "live"],
   remainder: withFunctions("status", "cancel"),
+  "remainder.refund": aFunction,
+  charges: ['"whole" or "by-line"', (value) => value === "whole" || value === "by-line"],
+  maxChargesPerCard: count(50),
   pendingLifeMs: wholeMs(1000, 30 * DAY_MS),
   leaseMs: wholeMs(1000, DAY_MS),
   maxCards: count(100),
@@ -137,4 +152,36 @@ export function checkCart<Cart extends CartView>(cart: Cart): Cart {
     throw new TypeError("cart.totalCents has to be whole cents, 0 or more.");
   if (typeof currency !== "string") throw new TypeError('cart.currency has to be a text such as "EUR".');
   return cart;
+}
+
+const MOST_UNITS = 10_000;
+
+/**
+ * Refuses lines of an order that don't make up its total, or that can't be told apart.
+ *
+ * @returns a copy, so that nothing changes between the looking and the writing
+ * @throws {TypeError} naming the field
+ */
+export function checkLines(lines: unknown, totalCents: number): OrderLine[] | undefined {
+  if (lines === undefined) return undefined;
+  if (!Array.isArray(lines)) throw new TypeError("order.lines has to be a list.");
+  const copy = lines.map((line: Partial<OrderLine> | null, index) => {
+    const { id, quantity, totalCents: lineCents } = line ?? {};
+    const refuse = (what: string) => {
+      throw new TypeError(`order.lines[${index}].${what}.`);
+    };
+    if (typeof id !== "string" || id === "") refuse("id has to be a text that isn't empty");
+    if (!(Number.isFinite(quantity) && Number(quantity) > 0)) refuse("quantity has to be a number above 0");
+    if (!isCents(Number(lineCents)) || typeof lineCents !== "number")
+      refuse("totalCents has to be whole cents, 0 or more");
+    return { id, quantity, totalCents: lineCents } as OrderLine;
+  });
+  if (new Set(copy.map(({ id }) => id)).size < copy.length)
+    throw new TypeError("order.lines has two lines of one id.");
+  const sum = (amounts: readonly number[]) => amounts.reduce((total, one) => total + one, 0);
+  if (sum(copy.map(unitCount)) > MOST_UNITS)
+    throw new TypeError(`order.lines has more than ${MOST_UNITS} units.`);
+  if (sum(copy.map((line) => line.totalCents)) !== totalCents)
+    throw new TypeError("order.lines has to add up to cart.totalCents.");
+  return copy;
 }

@@ -5,7 +5,9 @@ import type { CartView, Engine } from "./flow/engine.js";
 import { createReport, guardObserver } from "./flow/observers.js";
 import { type CommitResult, createPurchaseFlow, type Order } from "./flow/purchase-flow.js";
 import { createPurchaseRecovery } from "./flow/purchase-recovery.js";
+import { createPurchaseRefunds, type OrderPayment, type OrderRefund } from "./flow/purchase-refunds.js";
 import { createPurchaseSteps } from "./flow/purchase-steps.js";
+import type { OrderRefundPlan, RefundRequest } from "./flow/refund-request.js";
 import { type AuthorizeRemainder, createRemainder } from "./flow/remainder.js";
 import { createOperator, type Operator } from "./operator/operator.js";
 import { createSealer } from "./sealing/seal.js";
@@ -28,7 +30,8 @@ export interface Checkout
    *   answer `authorized` pays
    * @throws {CheckoutError} what a card or the service refuses; payment_in_progress; cart_completed; amount_changed, also
    *   where this order's purchase is of another cart, total or remainder
-   * @throws {TypeError} for an answer of authorizeRemainder that is none; everything goes back then
+   * @throws {TypeError} for lines that don't add up to the total, or are missing where cards are charged by line: nothing
+   *   has moved then; for an answer of authorizeRemainder that is none: everything goes back then
    */
   commit(order: Order, options?: { authorizeRemainder?: AuthorizeRemainder }): Promise<CommitResult>;
   /**
@@ -43,23 +46,60 @@ export interface Checkout
   confirm(orderId: string): Promise<CommitResult>;
   /**
    * Gives everything of a cancelled order back: the cards' part, and the remainder by its method's `cancel`. It is written
-   * down first; what can't be reversed now is reversed by `recover`. Done twice it is done once.
+   * down first; what can't be reversed now is reversed by `recover`. Done twice it is done once. What refunds gave back
+   * before isn't given again.
+   *
+   * @throws {CheckoutError} cart_not_found; payment_in_progress while a refund of the order is in work: nothing has changed
    */
   reverse(orderId: string): Promise<ChargeView[]>;
   /**
-   * Gives the cards' part back, and leaves the remainder as it is: of all cards, or of one, by its charge's reference, as
-   * a whole.
+   * Tells where a refund of a paid order would go, and moves nothing. See `refund`.
+   *
+   * @returns what goes to each card and to the remainder's method, in cents; or the nearest amounts that can go back, where
+   *   this one can't: a charge goes back to its card only as a whole
+   * @throws as `refund`, but for the RefundError
    */
-  refund(orderId: string, reference?: string): Promise<ChargeView[]>;
+  refundPlan(orderId: string, request: RefundRequest): Promise<OrderRefundPlan>;
+  /**
+   * Gives a part of a paid order back: units of its lines, or an amount. It is decided and written down first, one refund
+   * of an order at a time; then the charges go back to their cards, then the remainder's part by its method's `refund`. What
+   * can't be done now is owed, and done by `recover`. By its id it is done once: the same id again goes on with it where it
+   * isn't done, and answers the same.
+   *
+   * @param request.id the shop's own id of this return; no other refund of any order has it
+   * @throws {RefundError} where this amount can't go back, or nothing is left, with the nearest that can: nothing has changed
+   * @throws {RangeError} for units that the order hasn't, or not any more; for a quantity or an amount that is 0 or less
+   * @throws {TypeError} for a request that is none; for an id that is another refund's; for lines of an order that was
+   *   committed without any; where the remainder's method has no `refund` and is needed. Nothing has changed
+   * @throws {CheckoutError} cart_not_found; payment_in_progress while the order isn't decided, or another refund of it is in
+   *   work: ask again later
+   */
+  refund(orderId: string, request: RefundRequest & { readonly id: string }): Promise<OrderRefund>;
+  /**
+   * Gives the cards' part back, and leaves the remainder as it is: of all cards, or one charge, by its reference. An order
+   * that isn't paid goes back as a whole.
+   *
+   * @throws {CheckoutError} cart_not_found; applied_card_not_found where the order has no such charge;
+   *   payment_in_progress while another refund of the order is in work
+   */
+  refundCards(orderId: string, reference?: string): Promise<ChargeView[]>;
+  /**
+   * How an order was paid, and what of it went back or is written down to go back, in cents. From the moment in which it is
+   * paid, the amounts of cards and remainder are its total; before, and where it failed, it has no cards and 0 of a
+   * remainder.
+   *
+   * @returns null for an order that nobody tried to pay
+   */
+  paidBy(orderId: string): Promise<OrderPayment | null>;
   /** What stands written of an order's payment, or null. */
   read(orderId: string): Promise<Purchase | null>;
   /**
    * Says that an order is paid, cards and remainder, for this total: the last look before it is completed. Only the shop
-   * itself can take it back then, by `reverse` or `refund`.
+   * itself can take it back then, by `reverse`, `refund` or `refundCards`.
    *
    * @param totalCents the order's total, as it is about to be completed
-   * @throws {CheckoutError} payment_in_progress while it isn't decided; amount_changed where it isn't paid (any more), or
-   *   for another total
+   * @throws {CheckoutError} payment_in_progress while it isn't decided; amount_changed where it isn't paid (any more), a
+   *   part of it went back, or for another total
    */
   assertPaid(orderId: string, totalCents: number): Promise<Purchase>;
   /**
@@ -83,7 +123,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const { store, sealingKeys, leaseMs = 2 * MINUTE_MS, pendingLifeMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
   const { store: _store, sealingKeys: _keys, remainder: _remainder, pendingLifeMs: _life, ...rest } = options;
-  const { onPurchase: _onPurchase, ...engineOptions } = rest;
+  const { onPurchase: _onPurchase, charges = "whole", maxChargesPerCard = 10, ...engineOptions } = rest;
   const sealer = createSealer({ keys: sealingKeys });
   const engine = createEngine({ ...engineOptions, journal, sealer, leaseMs });
   // Half of a lease, so that a call has ended before anybody else may make it.
@@ -92,8 +132,10 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const tell = guardObserver(options.onPurchase, report);
   const shared = { engine, journal, purchases, remainder, leaseMs, tell, report };
   const steps = createPurchaseSteps(shared);
-  const { commit, confirm, assertPaid } = createPurchaseFlow({ ...shared, steps, pendingLifeMs });
-  const recovery = createPurchaseRecovery({ ...shared, steps, confirm });
+  const flowOptions = { pendingLifeMs, charges, maxChargesPerCard };
+  const { commit, confirm, assertPaid } = createPurchaseFlow({ ...shared, steps, ...flowOptions });
+  const { refundCards, ...refunds } = createPurchaseRefunds({ ...shared, steps });
+  const recovery = createPurchaseRecovery({ ...shared, steps, confirm, refundCards });
   return {
     environment: engine.environment,
     balance: engine.balance,
@@ -104,8 +146,10 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     commit,
     confirm,
     assertPaid,
-    reverse: async (orderId) => (await recovery.reverse(orderId, "reversing")).map(viewCharge),
-    refund: async (orderId, reference) => (await recovery.refund(orderId, reference)).map(viewCharge),
+    reverse: async (orderId) => (await recovery.reverse(orderId)).map(viewCharge),
+    ...refunds,
+    refundCards: async (orderId, reference) =>
+      (await recovery.refundCards(orderId, reference)).map(viewCharge),
     read: (orderId) => purchases.read(orderId),
     recover: recovery.recover,
     ...createOperator({ engine, sealer, client: options.client, purchases, retryPurchase: recovery.retry }),

@@ -1,4 +1,5 @@
 import { formatCents, GiftcardError, RefusedError } from "@giftcard-pay/client";
+import type { RefundShares } from "./flow/refund-plan.js";
 import type { ShopError, ShopErrorCode } from "./http/storefront.js";
 
 /** The HTTP status and the developer's text of every refusal. A page shows its own text for the code. */
@@ -90,8 +91,10 @@ export class RefundError extends Error {
   readonly code = "refund_not_possible";
   /** The nearest amounts that can be refunded, in cents: at most one below and one above. */
   readonly possibleCents: readonly number[];
+  /** Where these would go, for a refund of an order; none for one of a card's payment alone. */
+  readonly nearest: readonly RefundShares[];
 
-  constructor(amountCents: number, possibleCents: readonly number[]) {
+  constructor(amountCents: number, possibleCents: readonly number[], shares: readonly RefundShares[] = []) {
     const euro = (cents: number) => formatCents(cents);
     const nearest = possibleCents.map(euro).join(" or ");
     super(
@@ -99,6 +102,7 @@ export class RefundError extends Error {
         (nearest === "" ? "Nothing is left to go back." : `What can is ${nearest}.`),
     );
     this.possibleCents = possibleCents;
+    this.nearest = shares;
   }
 }
 

@@ -7,11 +7,15 @@ export type { ChargeView } from "./flow/charge-view.js";
 export type { CartView, Evidence, TenderChange } from "./flow/engine.js";
 export type { Guesser, GuessLimits } from "./flow/guess-limits.js";
 export type { CommitResult, Order } from "./flow/purchase-flow.js";
+export type { OrderPayment, OrderRefund } from "./flow/purchase-refunds.js";
+export type { RefundRule, RefundShares } from "./flow/refund-plan.js";
+export type { OrderRefundPlan, RefundRequest } from "./flow/refund-request.js";
 export {
   type AuthorizeRemainder,
   type RemainderAnswer,
   RemainderFault,
   type RemainderMethod,
+  type RemainderPart,
   type RemainderRequest,
 } from "./flow/remainder.js";
 export { createHandler, type HandlerOptions } from "./http/handler.js";
@@ -72,12 +76,14 @@ export type {
 } from "./store/journal.js";
 export type {
   NewPurchase,
+  NewRefund,
   Purchase,
   PurchaseChange,
   PurchaseLease,
   PurchaseListing,
   PurchaseState,
   PurchaseStore,
+  Refund,
 } from "./store/purchase-store.js";
 
 // What a plugin is built on, for a shop system that has carts, orders and payments of its own, such as Medusa.

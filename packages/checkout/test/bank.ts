@@ -7,6 +7,8 @@ export class Bank {
   /** How often it was told to reverse, by run. */
   readonly cancels: string[] = [];
   readonly payments = new Map<string, { cents: number; state: "open" | "authorized" | "canceled" }>();
+  /** What it gave back, by the refund's id. */
+  readonly refunds = new Map<string, { runId: string; cents: number }>();
 
   authorize = async ({ runId, remainderCents }: RemainderRequest): Promise<RemainderAnswer> => {
     if (this.mood === "fail") throw new Error("the bank can't be reached");
@@ -29,7 +31,19 @@ export class Bank {
       const payment = this.payments.get(runId);
       if (payment) payment.state = "canceled";
     },
+    refund: async ({ runId }, { id, amountCents }) => {
+      if (this.isDown) throw new Error("the bank is down");
+      const payment = this.payments.get(runId);
+      if (this.refunds.has(id) || payment?.state === "canceled") return;
+      if (payment?.state !== "authorized" || amountCents > payment.cents - this.#backCents(runId))
+        throw new Error("the bank hasn't that much");
+      this.refunds.set(id, { runId, cents: amountCents });
+    },
   };
+
+  #backCents(runId: string): number {
+    return [...this.refunds.values()].reduce((sum, part) => sum + (part.runId === runId ? part.cents : 0), 0);
+  }
 
   /** The shopper pays on the bank's page. */
   pay(): void {
@@ -37,7 +51,10 @@ export class Bank {
   }
 
   get heldCents(): number {
-    return [...this.payments.values()].reduce((sum, p) => sum + (p.state === "authorized" ? p.cents : 0), 0);
+    return [...this.payments].reduce(
+      (sum, [runId, p]) => sum + (p.state === "authorized" ? p.cents - this.#backCents(runId) : 0),
+      0,
+    );
   }
 }
 

@@ -266,15 +266,17 @@ for (const [name, open] of Object.entries(stores)) {
       dying.open();
     });
 
-    it("that is refunded keeps its remainder until it is cancelled", async () => {
+    it("whose cards are refunded keeps its remainder until it is cancelled", async () => {
       const o = await order();
       await commit(o);
-      await checkout().refund(o.id);
-      expect((await checkout().read(o.id))?.state).toBe("refunded");
+      await checkout().refundCards(o.id);
+      expect((await checkout().read(o.id))?.state).toBe("paid");
       expect(await paid()).toEqual([0, 2498]);
-      await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
+      expect(await commit(o)).toMatchObject({ status: "paid", remainderCents: 2498 });
+      expect(await paid()).toEqual([0, 2498]);
       await checkout().reverse(o.id);
-      expect((await checkout().refund(o.id)).map((a) => a.state)).toEqual(["reversed"]);
+      await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
+      expect((await checkout().refundCards(o.id)).map((a) => a.state)).toEqual(["reversed"]);
       expect((await checkout().read(o.id))?.state).toBe("reversed");
       expect(await paid()).toEqual([0, 0]);
     });
@@ -285,10 +287,12 @@ for (const [name, open] of Object.entries(stores)) {
       await checkout().apply(o.cart, other);
       await commit(o);
       const [charge] = await store.journal.chargesOfCart(o.cart.id);
-      const reversed = await checkout().refund(o.id, charge?.reference);
+      const reversed = await checkout().refundCards(o.id, charge?.reference);
       expect(reversed).toMatchObject([{ state: "reversed", amountCents: charge?.amountCents }]);
-      await expect(checkout().refund(o.id, "gc_other")).rejects.toEqual(refusal("applied_card_not_found"));
-      await checkout().refund(o.id);
+      await expect(checkout().refundCards(o.id, "gc_other")).rejects.toEqual(
+        refusal("applied_card_not_found"),
+      );
+      await checkout().refundCards(o.id);
       expect([await card.balanceCents(), await other.balanceCents()]).toEqual([7500, 1000]);
     });
   });

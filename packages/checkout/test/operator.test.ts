@@ -146,7 +146,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       await buy();
       await cancel(await buy());
       const refunded = await buy();
-      await checkout().refund(refunded);
+      await checkout().refundCards(refunded);
       write(refunded, { refundedCents: 5000 });
       bank = "declined";
       await buy();

@@ -442,7 +442,7 @@ for (const [name, open] of Object.entries(stores)) {
       });
 
       it("and isn't there is refused", async () => {
-        for (const ask of [checkout().reverse, checkout().refund, checkout().confirm])
+        for (const ask of [checkout().reverse, checkout().refundCards, checkout().confirm])
           await expect(ask("order_none")).rejects.toEqual(refusal("cart_not_found"));
       });
     });
@@ -469,7 +469,7 @@ for (const [name, open] of Object.entries(stores)) {
           await get(o);
           expect(await stateOf(o)).toBe(state);
           const [one] = await chargesOf(o);
-          const refunded = await checkout().refund(o.id, one?.reference);
+          const refunded = await checkout().refundCards(o.id, one?.reference);
           expect(refunded.map((charge) => charge.state)).toEqual(["reversed", "reversed"]);
           expect(await stateOf(o)).toBe("failed");
           expect([await more.balanceCents(), ...(await paid())]).toEqual([1000, 0, 0]);
@@ -488,7 +488,7 @@ for (const [name, open] of Object.entries(stores)) {
         refunded: async () => {
           const o = await order();
           await commit(o);
-          await checkout().refund(o.id);
+          await checkout().refundCards(o.id);
           return o;
         },
         remainder_declined: async () => {
@@ -523,13 +523,13 @@ for (const [name, open] of Object.entries(stores)) {
         },
         "refunded, before it was paid": async () => {
           const o = await pending();
-          await checkout().refund(o.id);
+          await checkout().refundCards(o.id);
           return o;
         },
         "refunded, of one card": async () => {
           const o = await order();
           await commit(o);
-          await checkout().refund(o.id, (await chargesOf(o))[0]?.reference);
+          await checkout().refundCards(o.id, (await chargesOf(o))[0]?.reference);
           return o;
         },
       };

@@ -317,9 +317,9 @@ for (const [name, open] of Object.entries(stores)) {
       bank.pay();
       expect(await by.confirm(o.id)).toMatchObject({ status: "paid" });
       expect(heard.splice(0)).toEqual(["charging", "pending", "paid"]);
-      await by.refund(o.id);
+      await by.refundCards(o.id);
       await by.reverse(o.id);
-      expect(heard.splice(0)).toEqual(["refunding", "refunded", "reversing", "reversed"]);
+      expect(heard.splice(0)).toEqual(["refunding", "paid", "reversing", "reversed"]);
       expect(await paid()).toEqual([0, 0]);
     });
 
@@ -355,7 +355,7 @@ for (const [name, open] of Object.entries(stores)) {
       const o = await order();
       await commit(o);
       const [charge] = await store.journal.chargesOfCart(o.cart.id);
-      await checkout().refund(o.id, charge?.reference);
+      await checkout().refundCards(o.id, charge?.reference);
       expect(await paid()).toEqual([0, 2498]);
       await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
     });
@@ -370,7 +370,7 @@ for (const [name, open] of Object.entries(stores)) {
       await checkout().confirm(o.id);
       expect(await checkout().assertPaid(o.id, 7498)).toMatchObject({ state: "paid", remainderCents: 2498 });
       await expect(checkout().assertPaid(o.id, 7499)).rejects.toEqual(refusal("amount_changed"));
-      await checkout().refund(o.id);
+      await checkout().refundCards(o.id);
       await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
     });
 

@@ -132,6 +132,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
         database = await make();
         bank = new Bank();
         bank.payments.set("run-pending", { cents: 2000, state: "authorized" });
+        bank.payments.set("run-refunding", { cents: 1500, state: "authorized" });
         await database.run(read(release, file));
         await database.run(await rowsOf());
         store = await database.open();
@@ -193,7 +194,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
           ...{ refused: "refused", reversed: "reversed", taken: "taken" },
         };
         expect(await states()).toEqual(recovered);
-        await shop.engine({ journal: store.journal }).capture(referenceOf("committed"));
+        await shop.engine({ journal: store.journal }).capture("pay-committed");
         await shop.engine({ journal: store.journal }).reverse(referenceOf("captured"), "refunded");
         await checkout().markNotTaken(referenceOf("needs_attention"), "ada");
         const ended = { committed: "captured", captured: "reversed", needs_attention: "refused" };
@@ -212,6 +213,10 @@ for (const [name, { file, make }] of Object.entries(databases)) {
         };
         for (const [before, after] of Object.entries(ended))
           expect([before, (await store.purchases.read(before))?.state]).toEqual([before, after]);
+        expect([...bank.refunds]).toEqual([["refund-2", { runId: "run-refunding", cents: 1500 }]]);
+        expect((await store.purchases.refunds("refunding")).map(({ doneAt }) => doneAt !== null)).toEqual([
+          ...[true, true],
+        ]);
       });
 
       it("takes one migration more with all that it holds, and is left alone by this release from then on", async () => {

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { checkCart } from "../checkout-options.js";
+import { checkCart, checkLines } from "../checkout-options.js";
 import { CheckoutError } from "../errors.js";
 import type { Charge } from "../store/journal.js";
-import { type Purchase, undecidedStates } from "../store/purchase-store.js";
+import { type Purchase, paidStates, undecidedStates } from "../store/purchase-store.js";
+import { layCharges, type OrderLine } from "./charge-layout.js";
 import type { CartView, PaymentPlan } from "./engine.js";
-import type { PurchaseContext, PurchaseSteps } from "./purchase-steps.js";
+import type { PurchaseContext } from "./purchase-context.js";
+import type { PurchaseSteps } from "./purchase-steps.js";
 import type { AuthorizeRemainder } from "./remainder.js";
 
 /** An order to be paid. Its id is the shop's, made before, and is bound to its cart and total. */
@@ -13,6 +15,12 @@ export interface Order {
   readonly cart: CartView;
   /** The remainder that the shopper was shown; another one is refused before anything moves. */
   readonly expectedRemainderCents?: number;
+  /**
+   * What the order consists of, with tax and discounts: it adds up to the cart's total, and no two lines have one id. What
+   * comes back last, such as shipping, stands last. Needed for refunds by line, and to charge cards by line. At most 10,000
+   * units. They are written down with the purchase; a second commit of the order doesn't change them.
+   */
+  readonly lines?: readonly OrderLine[];
 }
 
 /** What has become of an order's payment. Amounts in cents. */
@@ -31,6 +39,9 @@ export interface CommitResult {
 interface FlowOptions extends PurchaseContext {
   readonly steps: PurchaseSteps;
   readonly pendingLifeMs: number;
+  /** How a card's part is charged: as one, or by the order's lines. */
+  readonly charges: "whole" | "by-line";
+  readonly maxChargesPerCard: number;
 }
 
 /** Paying an order: at once, or when the shopper comes back. */
@@ -52,7 +63,8 @@ export function createPurchaseFlow(options: FlowOptions) {
   /** What a purchase answers as it stands. */
   function answerOf(purchase: Purchase): Promise<CommitResult> {
     const { state } = purchase;
-    if (state === "paid" || state === "pending") return toResult(purchase, state);
+    if (paidStates.includes(state)) return toResult(purchase, "paid");
+    if (state === "pending") return toResult(purchase, state);
     if (state === "voiding" || state === "failed") return toResult(purchase, "declined");
     throw new CheckoutError(state === "charging" ? "payment_in_progress" : "cart_completed");
   }
@@ -86,10 +98,18 @@ export function createPurchaseFlow(options: FlowOptions) {
     return plan;
   }
 
+  /** Each card's part, over the lines that stand written where it is charged by line. */
+  function partsOf({ parts }: PaymentPlan, { lines }: Purchase): PaymentPlan["parts"] {
+    if (options.charges === "whole" || !lines) return parts;
+    const partsCents = parts.map(({ amountCents }) => amountCents);
+    const laid = layCharges(partsCents, lines, options.maxChargesPerCard);
+    return parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] }));
+  }
+
   async function charge(order: Order, purchase: Purchase, plan: PaymentPlan): Promise<void> {
     const { runId } = purchase;
     const begun: Charge[] = [];
-    for (const [index, part] of plan.parts.entries()) {
+    for (const [index, part] of partsOf(plan, purchase).entries()) {
       begun.push(...(await engine.begin(order.cart, part, `${runId}:${index}`, runId, order.id)));
     }
     for (const [index, { reference }] of begun.entries()) {
@@ -134,12 +154,15 @@ export function createPurchaseFlow(options: FlowOptions) {
     if (typeof order.id !== "string" || order.id === "")
       throw new TypeError("order.id has to be a text that isn't empty.");
     const cart = checkCart(order.cart);
+    const lines = checkLines(order.lines, cart.totalCents) ?? null;
+    if (options.charges === "by-line" && !lines)
+      throw new TypeError('order.lines are needed where charges is "by-line".');
     const there = await readSettled(order.id);
     if (there && there.state !== "failed") return answerAgain(order, there);
     const plan = await planOf(order, authorizeRemainder);
     const runId = randomUUID();
     const ids = { orderId: order.id, cartId: cart.id, runId };
-    const wanted = { ...ids, totalCents: cart.totalCents, remainderCents: plan.remainderCents };
+    const wanted = { ...ids, totalCents: cart.totalCents, remainderCents: plan.remainderCents, lines };
     const purchase = await steps.begin(wanted, { owner: runId, forMs: leaseMs });
     if (purchase.runId !== runId) return answerAgain(order, purchase);
     let wasAsked = false;
@@ -156,11 +179,12 @@ export function createPurchaseFlow(options: FlowOptions) {
         if (answer.status === "pending") return await answerOf(await waitForRemainder(purchase, answer.data));
       }
       const paid = await steps.complete(purchase);
-      if (paid.state !== "paid" || paid.runId !== runId) throw new CheckoutError("payment_in_progress");
+      if (!paidStates.includes(paid.state) || paid.runId !== runId)
+        throw new CheckoutError("payment_in_progress");
       return await answerOf(paid);
     } catch (error) {
       const now = await giveUp(purchase, wasAsked);
-      if (now?.state === "paid" && now.runId === runId) return answerOf(now);
+      if (now && paidStates.includes(now.state) && now.runId === runId) return answerOf(now);
       throw error;
     }
   }
@@ -169,7 +193,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   async function giveUp(purchase: Purchase, wasAsked: boolean): Promise<Purchase | null> {
     try {
       const now = await steps.voidPurchase(purchase, "completion_failed", { isLate: wasAsked });
-      if (now.runId === purchase.runId && now.state === "paid") return now;
+      if (now.runId === purchase.runId && paidStates.includes(now.state)) return now;
       // Voided by somebody else, who may not have seen the last card that was charged here.
       const isHeld = (await steps.chargesOf(purchase)).some((charge) => charge.state === "devalued");
       if (isHeld) await steps.reverseCards(purchase, "completion_failed");
@@ -200,7 +224,7 @@ export function createPurchaseFlow(options: FlowOptions) {
       throw error;
     }
     // Paid after it was given up: that goes back too.
-    const isPaid = now.state === "paid";
+    const isPaid = paidStates.includes(now.state);
     return answerOf(isPaid ? now : await steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true }));
   }
 

@@ -2,12 +2,16 @@ import { CheckoutError } from "../errors.js";
 import type { Charge } from "../store/journal.js";
 import { type Purchase, undecidedStates } from "../store/purchase-store.js";
 import { type ChargeView, viewCharge } from "./charge-view.js";
-import { isReversing, newOwner, type PurchaseContext, type PurchaseSteps } from "./purchase-steps.js";
+import type { PurchaseContext } from "./purchase-context.js";
+import { isReversing, newOwner, type PurchaseSteps } from "./purchase-steps.js";
+import { isPaidStill } from "./refund-request.js";
 import { faultCode } from "./remainder.js";
 
 interface RecoveryContext extends PurchaseContext {
   readonly steps: PurchaseSteps;
   readonly confirm: (orderId: string) => Promise<unknown>;
+  /** Of an order that is paid. */
+  readonly refundCards: (orderId: string, reference?: string) => Promise<Charge[]>;
 }
 
 /** Reversing what an order was paid with, and settling what crashes and failures left. */
@@ -20,33 +24,46 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     return purchase;
   };
 
-  /** Reverses what an order was paid with, or what was taken for one that wasn't paid. */
-  async function reverse(orderId: string, to: "reversing" | "refunding"): Promise<Charge[]> {
-    const reason = to === "reversing" ? "order_canceled" : "refunded";
-    const before = await find(orderId);
-    if (undecidedStates.includes(before.state)) {
-      const now = await steps.voidPurchase(before, reason);
-      // Paid at this very moment by another process, it is reversed as what it is.
-      if (now.state !== "paid") return steps.chargesOf(now);
-    }
-    const owner = newOwner();
-    const from = to === "reversing" ? (["paid", "refunding", "refunded"] as const) : (["paid"] as const);
-    // Owed as a whole before any part is tried, so that a crash in between leaves none behind.
-    const owed = await steps.change(orderId, { from, to, lease: { owner, forMs: leaseMs } });
-    const held = owed ?? (await steps.claim(orderId, owner))?.purchase;
-    if (held && isReversing(held)) await steps.reverseAll(held, owner);
+  /**
+   * Voids an order that isn't paid, and goes on where it is being given back as a whole already.
+   *
+   * @returns the purchase as it stands; one that is paid is left alone
+   */
+  async function endUnpaid(purchase: Purchase, reason: string): Promise<Purchase> {
+    if (undecidedStates.includes(purchase.state)) return steps.voidPurchase(purchase, reason);
+    if (!isReversing(purchase)) return purchase;
+    const held = await steps.claim(purchase.orderId);
+    if (held && isReversing(held.purchase)) return steps.reverseAll(held.purchase, held.owner);
     // Somebody else is at it, and the remainder goes back once; the cards' part may be tried by everybody.
-    else if (isReversing(before)) await steps.reverseCards(before, reason);
-    return steps.chargesOf(await steps.reread(before));
+    await steps.reverseCards(purchase, reason);
+    return steps.reread(purchase);
   }
 
-  async function refund(orderId: string, reference?: string): Promise<Charge[]> {
-    const purchase = await find(orderId);
-    const isUnpaid = [...undecidedStates, "voiding", "failed"].includes(purchase.state);
-    if (reference === undefined || isUnpaid) return reverse(orderId, "refunding");
-    const charge = (await steps.chargesOf(purchase)).find((one) => one.reference === reference);
-    if (!charge) throw new CheckoutError("applied_card_not_found");
-    return [await engine.reverse(reference, "refunded")];
+  /** Decides that everything goes back of an order that was paid. null where it has changed meanwhile. */
+  async function takeBack({ orderId, state }: Purchase, owner: string): Promise<Purchase | null> {
+    // Owed as a whole before any part is tried, so that a crash in between leaves none behind.
+    const change = { to: "reversing", lease: { owner, forMs: leaseMs } } as const;
+    if (state !== "refunding") return steps.change(orderId, { ...change, from: [state] });
+    // A refund may be at the remainder's method just now: only where nobody is at it.
+    if (await steps.claim(orderId, owner)) return steps.change(orderId, { ...change, from: [state], owner });
+    if ((await find(orderId)).state === "refunding") throw new CheckoutError("payment_in_progress");
+    return null;
+  }
+
+  /** Reverses all that an order was paid with, or what was taken for one that wasn't paid. */
+  async function reverse(orderId: string): Promise<Charge[]> {
+    for (;;) {
+      const now = await endUnpaid(await find(orderId), "order_canceled");
+      if (!isPaidStill(now)) return steps.chargesOf(now);
+      const owner = newOwner();
+      const owed = await takeBack(now, owner);
+      if (owed && isReversing(owed)) return steps.chargesOf(await steps.reverseAll(owed, owner));
+    }
+  }
+
+  async function refundCards(orderId: string, reference?: string): Promise<Charge[]> {
+    const now = await endUnpaid(await find(orderId), "refunded");
+    return isPaidStill(now) ? options.refundCards(orderId, reference) : steps.chargesOf(now);
   }
 
   async function recoverPurchases(): Promise<Purchase[]> {
@@ -94,5 +111,5 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     return asked && steps.decide(asked, owner);
   }
 
-  return { reverse, refund, recover, retry };
+  return { reverse, refundCards, recover, retry };
 }

@@ -1,43 +1,33 @@
 import { randomUUID } from "node:crypto";
 import { CheckoutError } from "../errors.js";
 import { heldStates } from "../store/charge-states.js";
-import type { CheckoutStore } from "../store/checkout-store.js";
 import type { Charge } from "../store/journal.js";
 import {
   type Purchase,
   type PurchaseChange,
   type PurchaseStore,
+  paidStates,
   undecidedStates,
 } from "../store/purchase-store.js";
-import { type Engine, LEAVE } from "./engine.js";
+import { LEAVE } from "./engine.js";
+import type { PurchaseContext } from "./purchase-context.js";
 import { retryDelayMs } from "./recovery.js";
+import { createRefundSteps } from "./refund-steps.js";
 import { faultCode, type Remainder } from "./remainder.js";
 
-/** What the parts of a purchase share. */
-export interface PurchaseContext extends CheckoutStore {
-  readonly engine: Engine;
-  readonly remainder: Remainder;
-  readonly leaseMs: number;
-  /** Tells of a change of state; whoever hears it has no say in it. */
-  readonly tell: (purchase: Purchase) => void;
-  /** Hears of failures that nobody waits for. */
-  readonly report: (failure: unknown) => void;
-}
-
-/** Where a purchase goes whose money goes back: the state that it ends in, and the reason that its charges get. */
+/** Where a purchase goes whose money goes back as a whole: the state that it ends in, and the reason that its charges get. */
 const ends = {
   voiding: { to: "failed", reason: "completion_failed" },
   reversing: { to: "reversed", reason: "order_canceled" },
-  refunding: { to: "refunded", reason: "refunded" },
 } as const;
 type Reversing = keyof typeof ends;
 
-/** Whether what was taken for it is being reversed, or is owed. */
+/** Whether all that was taken for it is being reversed, or is owed. */
 export const isReversing = (purchase: Purchase): purchase is Purchase & { state: Reversing } =>
   purchase.state in ends;
 
 /** What a caller holds a purchase by: nobody else's name. */
-export const newOwner = () => randomUUID();
+export const newOwner = (): string => randomUUID();
 
 /**
  * The steps by which a purchase is decided. Each decision is one compare-and-set of its state, made before anything is
@@ -50,10 +40,15 @@ export function createPurchaseSteps(context: PurchaseContext) {
   const chargesOf = async ({ cartId, runId }: Purchase): Promise<Charge[]> =>
     (await journal.chargesOfCart(cartId)).filter((charge) => charge.externalId.startsWith(`${runId}:`));
 
-  /** What the order has of its cards and its remainder, where that is paid. */
+  /** What a paid order still has of its cards and its remainder. */
   async function heldCents(purchase: Purchase): Promise<number> {
     const held = (await chargesOf(purchase)).filter((charge) => heldStates.includes(charge.state));
-    return held.reduce((sum, charge) => sum + (charge.deductedCents ?? 0), purchase.remainderCents);
+    const refunds = await purchases.refunds(purchase.orderId);
+    const backCents = refunds.reduce((sum, { remainderCents }) => sum + remainderCents, 0);
+    return held.reduce(
+      (sum, { deductedCents }) => sum + (deductedCents ?? 0),
+      purchase.remainderCents - backCents,
+    );
   }
 
   async function change(orderId: string, wanted: PurchaseChange): Promise<Purchase | null> {
@@ -101,7 +96,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const purchase = orderId === null ? null : await purchases.read(orderId);
     if (!purchase || !externalId.startsWith(`${purchase.runId}:`)) return null;
     if (undecidedStates.includes(purchase.state)) return LEAVE;
-    return purchase.state === "paid" ? orderId : null;
+    return paidStates.includes(purchase.state) ? orderId : null;
   }
 
   /**
@@ -140,19 +135,27 @@ export function createPurchaseSteps(context: PurchaseContext) {
     return fault;
   }
 
-  /** Cancels the remainder, unless somebody else has taken the purchase over. @returns why it didn't go, or null */
-  async function cancelRemainder(purchase: Purchase, owner: string): Promise<string | null> {
+  /**
+   * Has the remainder given back, or a part of it, unless somebody else has taken the purchase over.
+   *
+   * @returns why it didn't go, or null
+   */
+  async function askRemainder(
+    purchase: Purchase,
+    owner: string,
+    what: "cancel" | "refund",
+    ask: () => Promise<void>,
+  ): Promise<string | null> {
     const { orderId, state, runId } = purchase;
-    if (purchase.remainderCents === 0 || state === "refunding") return null;
     // The cards may have taken long. The call ends before the lease does.
     const lease = { owner, forMs: leaseMs };
     if (!(await purchases.change(orderId, { from: [state], to: state, runId, owner, lease }))) return null;
     try {
-      await remainder.cancel(purchase);
+      await ask();
       return null;
     } catch (error) {
       report(error);
-      return faultCode("cancel", error);
+      return faultCode(what, error);
     }
   }
 
@@ -164,11 +167,13 @@ export function createPurchaseSteps(context: PurchaseContext) {
   ): Promise<Purchase> {
     const { orderId, runId, state } = purchase;
     const cardsFault = await reverseCards(purchase, reason);
-    const fault = (await cancelRemainder(purchase, owner)) ?? cardsFault;
+    const cancel = () => remainder.cancel(purchase);
+    const hasRemainder = purchase.remainderCents > 0;
+    const fault = (hasRemainder ? await askRemainder(purchase, owner, "cancel", cancel) : null) ?? cardsFault;
     const held = { from: [state], runId, owner, lease: null } as const;
     const now =
       fault === null
-        ? await change(orderId, { ...held, to: ends[state].to })
+        ? await change(orderId, { ...held, to: ends[state].to, isRefundDone: true })
         : await putOff(purchase, owner, fault);
     return now ?? reread(purchase);
   }
@@ -182,9 +187,14 @@ export function createPurchaseSteps(context: PurchaseContext) {
     });
   }
 
-  /** Ends a purchase that this caller holds, by what became of its remainder. */
+  const finishRefund = createRefundSteps(context, {
+    ...{ chargesOf, heldCents, askRemainder, change, putOff, reread },
+  });
+
+  /** Ends a purchase that this caller holds: what is owed of it, or by what became of its remainder. */
   async function decide(purchase: Purchase, owner: string): Promise<Purchase> {
     if (isReversing(purchase)) return reverseAll(purchase, owner);
+    if (purchase.state === "refunding") return finishRefund(purchase, owner);
     // What the cards cover alone is paid as soon as it is written down; this wasn't.
     if (purchase.remainderCents === 0) return voidPurchase(purchase, "never_ordered", { owner });
     let status: Awaited<ReturnType<Remainder["status"]>>;
@@ -217,6 +227,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     claim,
     decide,
     reverseAll,
+    finishRefund,
     heldCents,
     orderOf,
     reread,

@@ -8,7 +8,9 @@ import { isCents, type OrderLine, type Piece, unitCount, unitsOf } from "./charg
  * - `other-first`: to the other method as much as can be
  * - `in-proportion`: to the cards in the proportion in which they still hold what is open
  */
-export type RefundRule = "as-paid" | "cards-first" | "other-first" | "in-proportion";
+export type RefundRule = (typeof refundRules)[number];
+/** Every rule, the default first. */
+export const refundRules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
 
 /** A charge that can still go back, as a whole. */
 export interface OpenCharge {
@@ -45,6 +47,16 @@ export interface RefundSplit {
   readonly charges: readonly OpenCharge[];
   /** What the other method gives back. */
   readonly otherCents: number;
+}
+
+/** Where the money of a refund goes, in cents. */
+export interface RefundShares {
+  /** In all. */
+  readonly amountCents: number;
+  /** To each card, in the order in which they were charged. */
+  readonly cards: readonly { readonly lastFour: string; readonly amountCents: number }[];
+  /** To the remainder's method. */
+  readonly remainderCents: number;
 }
 
 export type RefundPlan =

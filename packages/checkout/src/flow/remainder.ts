@@ -18,13 +18,31 @@ export interface RemainderRequest {
 /**
  * The shop's own payment method. `status` and `cancel` are also called after a crash, when nobody knows whether the
  * payment was ever asked for: `status` then answers "declined", and `cancel` makes sure that a request of this `runId`
- * that is still on its way takes nothing, where the method can do that. Each has to answer within half of `leaseMs`.
+ * that is still on its way takes nothing, where the method can do that. Each has to answer within half of `leaseMs`; one
+ * that answers later isn't heard, and is asked again.
  */
 export interface RemainderMethod {
   /** What has become of the payment. Throws when it can't be asked now. */
   status(request: RemainderRequest): Promise<"authorized" | "declined" | "pending">;
-  /** Cancels or refunds whatever was authorized or captured, once. Throws when it can't be done now: it is tried again. */
+  /**
+   * Cancels or refunds whatever was authorized or captured, once: what is still there, where `refund` gave parts of it
+   * back. Throws when it can't be done now: it is tried again.
+   */
   cancel(request: RemainderRequest): Promise<unknown>;
+  /**
+   * Gives a part of what was taken back, once per `part.id`: asked again with the same id, after a crash or a lost answer, it
+   * gives nothing more. Nor does it after `cancel`. Throws when it can't be done now: it is tried again. Needed where
+   * `Checkout.refund` may give back a part of the remainder.
+   */
+  refund?(request: RemainderRequest, part: RemainderPart): Promise<unknown>;
+}
+
+/** A part of a remainder that goes back. */
+export interface RemainderPart {
+  /** The refund's own id, as the shop gave it: use it as the refund's idempotency key. */
+  readonly id: string;
+  /** What goes back for it, above 0; with all earlier ones never more than `remainderCents`. */
+  readonly amountCents: number;
 }
 
 /** Asks the shop's own method for the remainder. */
@@ -43,13 +61,16 @@ const isStatus = (value: unknown): value is Status => statuses.includes(value as
 
 const NEEDED = 'has to answer the status "authorized", "declined" or "pending"';
 
-/** A fault of the shop's own method: it can't say what became of a remainder, or can't cancel it now. */
+/** What the method is asked for. */
+type Call = "status" | "cancel" | "refund";
+
+/** A fault of the shop's own method: it can't say what became of a remainder, or can't give it back now. */
 export class RemainderFault extends Error {
   override readonly name = "RemainderFault";
   /** What failed and a code, such as `status:timeout`; never a text of the method's own. */
   readonly code: string;
 
-  constructor(what: "status" | "cancel", cause: string, message: string) {
+  constructor(what: Call, cause: string, message: string) {
     super(message);
     this.code = `${what}:${cause}`;
   }
@@ -72,7 +93,10 @@ function causeOf(error: unknown): string {
  * @param limitMs how long a call may take
  */
 export function createRemainder(method: RemainderMethod | undefined, limitMs: number) {
-  async function call(what: "status" | "cancel", purchase: Purchase): Promise<unknown> {
+  async function call(
+    what: Call,
+    ask: (method: RemainderMethod) => Promise<unknown> | undefined,
+  ): Promise<unknown> {
     if (!method) {
       throw new RemainderFault(
         what,
@@ -80,13 +104,14 @@ export function createRemainder(method: RemainderMethod | undefined, limitMs: nu
         "The order has a remainder: createCheckout needs remainder.",
       );
     }
+    if (!method[what]) throw new RemainderFault(what, "no_function", `remainder.${what} is needed for it.`);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       const fault = new RemainderFault(what, "timeout", `remainder.${what} gave no answer in ${limitMs} ms.`);
       timer = setTimeout(() => reject(fault), limitMs);
     });
     try {
-      return await Promise.race([(async () => method[what](requestOf(purchase)))(), late]);
+      return await Promise.race([(async () => ask(method))(), late]);
     } finally {
       clearTimeout(timer);
     }
@@ -94,6 +119,9 @@ export function createRemainder(method: RemainderMethod | undefined, limitMs: nu
 
   return {
     isThere: method !== undefined,
+
+    /** Whether it gives back parts of a remainder. */
+    canRefund: method?.refund !== undefined,
 
     /** Asks for a remainder. @throws {TypeError} for an answer that is none; what it throws itself */
     async authorize(
@@ -109,14 +137,19 @@ export function createRemainder(method: RemainderMethod | undefined, limitMs: nu
 
     /** What became of it. @throws what it throws itself; {RemainderFault} for an answer that is none, or none in time */
     async status(purchase: Purchase): Promise<Status> {
-      const status = await call("status", purchase);
+      const status = await call("status", (asked) => asked.status(requestOf(purchase)));
       if (!isStatus(status)) throw new RemainderFault("status", "no_answer", `remainder.status ${NEEDED}.`);
       return status;
     },
 
     /** Cancels it. @throws as `status` */
     async cancel(purchase: Purchase): Promise<void> {
-      await call("cancel", purchase);
+      await call("cancel", (asked) => asked.cancel(requestOf(purchase)));
+    },
+
+    /** Gives a part of it back. @throws as `status` */
+    async refund(purchase: Purchase, part: RemainderPart): Promise<void> {
+      await call("refund", (asked) => asked.refund?.(requestOf(purchase), part));
     },
   };
 }

@@ -1,3 +1,6 @@
+import type { OrderLine } from "../flow/charge-layout.js";
+import type { RefundRule } from "../flow/refund-plan.js";
+
 /** Every state that the payment of an order can be in. */
 export const purchaseStates = [
   /** A commit is under way. */
@@ -12,8 +15,9 @@ export const purchaseStates = [
   /** It was paid, and everything goes back, or went. */
   "reversing",
   "reversed",
-  /** It was paid, and the cards' part goes back, or went. */
+  /** It is paid, and a refund of it is in work. */
   "refunding",
+  /** It was paid, and all of it went back by refunds. */
   "refunded",
 ] as const;
 /** The state of an order's payment. */
@@ -31,6 +35,8 @@ export interface Purchase {
   readonly remainderCents: number;
   /** What the shop said of a pending remainder, such as the address to send the shopper to. JSON. */
   readonly remainderData: string | null;
+  /** The order's lines, as they were paid; null where the shop gave none. */
+  readonly lines: readonly OrderLine[] | null;
   /** How often the step after this state has failed. */
   readonly tries: number;
   /** Why it failed last, such as `cancel:ECONNREFUSED`: what failed and a code, never a text from outside. */
@@ -45,6 +51,32 @@ export interface Purchase {
 export interface PurchaseLease {
   readonly owner: string;
   readonly forMs: number;
+}
+
+/** A refund of a paid order, to begin: what was decided, before any of it is done. */
+export interface NewRefund {
+  /** The shop's own id; no other refund has it. */
+  readonly id: string;
+  /** Which of its order's refunds it is: 1, 2 and so on. By it two that were planned at the same moment are one. */
+  readonly number: number;
+  /** By which rule it was split. */
+  readonly rule: RefundRule;
+  /** How many units of each line come back, by the line's id; null for an amount. */
+  readonly lines: Readonly<Record<string, number>> | null;
+  /** What goes back in all. */
+  readonly amountCents: number;
+  /** What of it the remainder's method gives back; the charges are the rest. */
+  readonly remainderCents: number;
+  /** The charges that go back, each as a whole, by their references. */
+  readonly references: readonly string[];
+}
+
+/** A refund, as it is written down. */
+export interface Refund extends NewRefund {
+  readonly orderId: string;
+  readonly createdAt: Date;
+  /** When nothing was left to do but what is owed to a card, which its charge says; null while it is in work. */
+  readonly doneAt: Date | null;
 }
 
 /** What a change writes; what is left out stays. */
@@ -63,6 +95,10 @@ export interface PurchaseChange {
   /** Why the next step failed: a code. Counts a try. Left out: a change of state clears it, and the tries. */
   readonly lastError?: string;
   readonly lastActor?: string;
+  /** Writes this refund of the order down with it. Where its id or number is there already, nothing is changed: null. */
+  readonly refund?: NewRefund;
+  /** Writes down with it that the order's refund in work is done. */
+  readonly isRefundDone?: true;
 }
 
 /** Which purchases to read. */
@@ -88,6 +124,10 @@ export interface PurchaseStore {
   read(orderId: string): Promise<Purchase | null>;
   /** Compare-and-set; null when it wasn't in `from` (or not this run's, or not leased to `owner`). */
   change(orderId: string, change: PurchaseChange): Promise<Purchase | null>;
+  /** A refund by its id, or null. */
+  refund(id: string): Promise<Refund | null>;
+  /** All refunds of an order, by their numbers. At most the last one is in work. */
+  refunds(orderId: string): Promise<Refund[]>;
   /**
    * Leases up to `limit` purchases that aren't settled and that nobody holds: those whose next try is due, the longest
    * due first, or one order's; a pending one never before it is due.
@@ -98,10 +138,16 @@ export interface PurchaseStore {
 }
 
 /** A purchase to begin. */
-export type NewPurchase = Pick<Purchase, "orderId" | "cartId" | "runId" | "totalCents" | "remainderCents">;
+export type NewPurchase = Pick<
+  Purchase,
+  "orderId" | "cartId" | "runId" | "totalCents" | "remainderCents" | "lines"
+>;
 
 /** It may still be paid, or voided. */
 export const undecidedStates: readonly PurchaseState[] = ["charging", "pending"];
+
+/** It is paid, though a part of it may have gone back, or goes back now. */
+export const paidStates: readonly PurchaseState[] = ["paid", "refunding"];
 
 /** States that recovery ends. */
 export const unsettledStates: readonly PurchaseState[] = [
@@ -121,9 +167,26 @@ export function toPurchase(row: Record<string, unknown>): Purchase {
     totalCents: Number(row.total_cents),
     remainderCents: Number(row.remainder_cents),
     remainderData: row.remainder_data as string | null,
+    lines: row.lines === null ? null : JSON.parse(String(row.lines)),
     tries: Number(row.tries),
     lastError: row.last_error as string | null,
     lastActor: row.last_actor as string | null,
     createdAt: new Date(row.created_at as string),
+  };
+}
+
+/** A row of giftcard_refund. */
+export function toRefund(row: Record<string, unknown>): Refund {
+  return {
+    id: String(row.id),
+    orderId: String(row.order_id),
+    number: Number(row.number),
+    rule: row.rule as RefundRule,
+    lines: row.lines === null ? null : JSON.parse(String(row.lines)),
+    amountCents: Number(row.amount_cents),
+    remainderCents: Number(row.remainder_cents),
+    references: JSON.parse(String(row.charge_references)),
+    createdAt: new Date(row.created_at as string),
+    doneAt: row.done_at === null ? null : new Date(row.done_at as string),
   };
 }

@@ -115,7 +115,7 @@ export class ShopCalls {
   async #refundAll(story: OrderStory, { checkout }: ShopProcess) {
     const wasPaid = story.paid.length > 0;
     story.isRefundAsked = true;
-    const views = await checkout.refund(story.id);
+    const views = await checkout.refundCards(story.id);
     if (wasPaid) story.isRefundDone = true;
     return views;
   }
@@ -127,7 +127,7 @@ export class ShopCalls {
     story.refundedReferences.add(reference);
     // Of an order that isn't paid, one card can't go back alone: all do.
     if (story.paid.length === 0) story.isRefundAsked = true;
-    return checkout.refund(story.id, reference);
+    return checkout.refundCards(story.id, reference);
   }
 
   /** Errors are CheckoutErrors, what the shop's own parts threw, or the TypeErrors that are documented. */

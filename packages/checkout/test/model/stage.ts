@@ -12,6 +12,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** All that a store holds. */
 export interface Rows {
   readonly purchases: readonly Row[];
+  readonly refunds: readonly Row[];
   readonly charges: readonly Row[];
   readonly tenders: readonly Row[];
   readonly actions: readonly Row[];
@@ -39,6 +40,7 @@ const tables = [
   "giftcard_tender",
   "giftcard_guess",
   "giftcard_purchase",
+  "giftcard_refund",
 ];
 const isTime = (column: string) => /_(at|until)$/.test(column);
 const onCart = "from giftcard_tender where state in ('applied', 'charging') and cart_id =";
@@ -81,6 +83,7 @@ export async function openSqliteStage(folder: string): Promise<Stage> {
       all(`select * ${onCart} ? and expires_at > cast(unixepoch('subsec') * 1000 as integer)`, cartId),
     rows: async () => ({
       purchases: all("select * from giftcard_purchase"),
+      refunds: all("select * from giftcard_refund"),
       charges: all("select * from giftcard_charge order by created_at, rowid"),
       tenders: all("select * from giftcard_tender"),
       actions: all("select * from giftcard_action"),
@@ -124,6 +127,7 @@ export async function openPostgresStage(databaseUrl: string, schema: string): Pr
     cardsOf: (cartId) => all(`select * ${onCart} $1 and expires_at > now()`, [cartId]),
     rows: async () => ({
       purchases: await all("select * from giftcard_purchase"),
+      refunds: await all("select * from giftcard_refund"),
       charges: await all("select * from giftcard_charge order by created_at, reference"),
       tenders: await all("select * from giftcard_tender"),
       actions: await all("select * from giftcard_action"),

@@ -1,8 +1,9 @@
 import { cents } from "@giftcard-pay/client";
+import { refundRules } from "../../flow/refund-plan.js";
 import { chargedStates, chargeStates } from "../charge-states.js";
 import type { CheckoutStore } from "../checkout-store.js";
 import type { Charge, ChargeState, Move, Tender, TenderState } from "../journal.js";
-import { type PurchaseState, purchaseStates } from "../purchase-store.js";
+import { type NewRefund, type PurchaseState, purchaseStates } from "../purchase-store.js";
 
 /** A store on which calls are played, with a hand on its clock. */
 export interface PlayedStore extends CheckoutStore {
@@ -21,6 +22,7 @@ export interface Play {
   readonly charges: string[];
   readonly externalIds: string[];
   readonly orders: string[];
+  readonly refunds: string[];
   /** How many names were given. */
   count: number;
   /** One of a list, by the next choice. */
@@ -262,11 +264,24 @@ const purchase: Call = async (play) => {
   const { pick, both, orders } = play;
   const orderId = pick([newId(play, "order"), pick(orders) ?? newId(play, "order")]);
   if (!orders.includes(orderId)) orders.push(orderId);
-  const amounts = { totalCents: 7498, remainderCents: pick([0, 2498]) };
+  const lines = pick([null, [{ id: "ticket", quantity: 2, totalCents: 7498 }]]);
+  const amounts = { totalCents: 7498, remainderCents: pick([0, 2498]), lines };
   const begun = { orderId, cartId: pick(play.carts), runId: newId(play, "run"), ...amounts };
   const lease = leaseOf(play);
   await both(`begin ${orderId} for ${lease.owner}`, ({ purchases }) => purchases.begin(begun, lease));
 };
+
+/** A refund that is written down with a change; in some plays its id, its number or an amount can't be. */
+function refundOf(play: Play): NewRefund {
+  const { pick, refunds } = play;
+  const fresh = newId(play, "refund");
+  const id = pick([fresh, fresh, pick(refunds) ?? fresh]);
+  if (!refunds.includes(id)) refunds.push(id);
+  return {
+    ...{ id, number: pick([1, 1, 2, 2, 3]), rule: pick(refundRules), lines: pick([null, { ticket: 1 }]) },
+    ...{ amountCents: pick([3749, 900, 0]), remainderCents: pick([0, 900]), references: pick([[], ["gc"]]) },
+  };
+}
 
 const decide: Call = async (play) => {
   const { pick, both, orders } = play;
@@ -287,10 +302,13 @@ const decide: Call = async (play) => {
     ...pick([{}, { retryInMs: HOUR_MS }]),
     ...pick([{}, { lastError: "cancel:down" }]),
     ...pick([{}, { lastActor: "ada" }]),
+    ...pick([{}, {}, { refund: refundOf(play) }]),
+    ...pick([{}, {}, { isRefundDone: true as const }]),
   };
   await both(`change ${orderId} ${JSON.stringify(change)}`, ({ purchases }) =>
     purchases.change(orderId, change),
   );
+  await both(`refunds of ${orderId}`, ({ purchases }) => purchases.refunds(orderId));
 };
 
 const claim: Call = async (play) => {

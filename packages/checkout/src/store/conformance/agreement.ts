@@ -31,6 +31,7 @@ export async function sameAnswers(
       charges: [],
       externalIds: [],
       orders: [],
+      refunds: [],
       count: 0,
     },
     pick: (list) => list[(left.shift() ?? 0) % list.length] as (typeof list)[number],
@@ -67,7 +68,7 @@ async function answerOf(
   return plain(answer);
 }
 
-async function readEverything({ both, carts, tenders, charges, orders }: Play): Promise<void> {
+async function readEverything({ both, carts, tenders, charges, orders, refunds }: Play): Promise<void> {
   for (const cartId of carts) {
     await both(`tenders ${cartId}`, ({ journal }) => journal.tenders(cartId));
     await both(`chargesOfCart ${cartId}`, ({ journal }) => journal.chargesOfCart(cartId));
@@ -79,6 +80,7 @@ async function readEverything({ both, carts, tenders, charges, orders }: Play): 
     await both(`chargesOfCard ${reference}`, ({ journal }) => journal.chargesOfCard(reference));
   }
   for (const orderId of orders) await both(`read ${orderId}`, ({ purchases }) => purchases.read(orderId));
+  for (const id of refunds) await both(`refund ${id}`, ({ purchases }) => purchases.refund(id));
   await both("list", ({ journal }) => journal.list({ limit: 20 }));
   await both("list by state", ({ journal }) => journal.list({ states: chargeStates.slice(2, 8), limit: 20 }));
   await both("countByState", ({ journal }) => journal.countByState());

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { NewPurchase, Purchase, PurchaseLease, PurchaseStore } from "../purchase-store.js";
+import type { NewPurchase, NewRefund, Purchase, PurchaseLease, PurchaseStore } from "../purchase-store.js";
 import type { ConformanceCase } from "./kit.js";
 import { atAnyPace } from "./pace.js";
 
@@ -58,7 +58,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     } as const;
     await book.change(first.orderId, { ...voiding, lease: null, lastActor: "ada" });
     await book.change(first.orderId, { from: ["voiding"], to: "failed" });
-    const again = { ...newOrder(), orderId: first.orderId, totalCents: 900, remainderCents: 0 };
+    const again = { ...newOrder(), orderId: first.orderId, totalCents: 900, remainderCents: 0, lines: null };
     const begun = await book.begin(again, leaseOf("commit"));
     assert.deepEqual(begun, { ...again, ...untried, createdAt: begun.createdAt });
     assert.equal(await book.change(first.orderId, { ...voiding, runId: first.runId }), null);
@@ -120,6 +120,66 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       assert.deepEqual([done?.tries, done?.lastError, done?.lastActor], [0, null, "ada"]);
     },
   );
+
+  must(
+    "write a refund down with the change of state, once among many, and count on from there",
+    async (book) => {
+      const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
+      assert.deepEqual(await book.refunds(orderId), []);
+      const begin = (refund: NewRefund, from: "paid" | "charging" = "paid") =>
+        book.change(orderId, { from: [from], to: "refunding", lease: leaseOf("shop"), refund });
+      const [first, second] = [newRefund(1), newRefund(2)];
+      // Where the state isn't right, nothing is written.
+      assert.equal(await begin(first), null);
+      assert.equal(await book.refund(first.id), null);
+      await book.change(orderId, { from: ["charging"], to: "paid", lease: null });
+      const others = [1, 1].map(newRefund);
+      const begun = await Promise.all([first, ...others].map((refund) => begin(refund)));
+      assert.equal(begun.filter(Boolean).length, 1);
+      const [written] = await book.refunds(orderId);
+      assert.ok(written);
+      const wanted = [first, ...others].find(({ id }) => id === written.id);
+      assert.deepEqual(written, { ...wanted, orderId, createdAt: written.createdAt, doneAt: null });
+      assert.ok(Math.abs(Date.now() - written.createdAt.getTime()) < 10 * MINUTE_MS);
+      const done = { from: ["refunding"], to: "paid", isRefundDone: true } as const;
+      assert.equal(await book.change(orderId, { ...done, owner: "other" }), null);
+      assert.equal((await book.refund(written.id))?.doneAt, null);
+      assert.equal((await book.change(orderId, { ...done, owner: "shop", lease: null }))?.state, "paid");
+      const ended = await book.refund(written.id);
+      assert.ok(ended?.doneAt);
+      // Planned before the first one was done, or with an id that is there: the state stays as it is.
+      assert.equal(await begin(newRefund(1)), null);
+      assert.equal(await begin({ ...second, id: written.id }), null);
+      assert.equal((await book.read(orderId))?.state, "paid");
+      const amount = { ...second, lines: null, references: [], remainderCents: 3499 };
+      assert.equal((await begin(amount))?.state, "refunding");
+      assert.deepEqual(
+        (await book.refunds(orderId)).map(({ number, lines, doneAt }) => [number, lines, doneAt === null]),
+        [
+          [1, { ticket: 1 }, false],
+          [2, null, true],
+        ],
+      );
+      assert.deepEqual((await book.refunds(orderId))[0], ended);
+      const other = await book.begin(newOrder(), leaseOf("commit"));
+      assert.deepEqual(await book.refunds(other.orderId), []);
+      const taken = {
+        from: ["charging"],
+        to: "refunding",
+        refund: { ...newRefund(1), id: written.id },
+      } as const;
+      assert.equal(await book.change(other.orderId, taken), null);
+    },
+  );
+
+  must("refuse a refund of nothing, or of more than it is", async (book) => {
+    const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
+    const begin = (wrong: Partial<NewRefund>) =>
+      book.change(orderId, { from: ["charging"], to: "refunding", refund: { ...newRefund(1), ...wrong } });
+    for (const wrong of [{ amountCents: 0 }, { remainderCents: -1 }, { remainderCents: 3500 }, { number: 0 }])
+      await assert.rejects(begin(wrong), JSON.stringify(wrong));
+    assert.deepEqual([(await book.read(orderId))?.state, await book.refunds(orderId)], ["charging", []]);
+  });
 
   must("give the longest due first, and no more than asked for", async (book) => {
     const orders = [newOrder(), newOrder(), newOrder()];
@@ -195,4 +255,14 @@ const newOrder = (): NewPurchase => ({
   runId: randomUUID(),
   totalCents: 7498,
   remainderCents: 2498,
+  lines: [
+    { id: "ticket", quantity: 2, totalCents: 6998 },
+    { id: "shipping", quantity: 1, totalCents: 500 },
+  ],
+});
+
+/** A refund of one ticket. */
+const newRefund = (number: number): NewRefund => ({
+  ...{ id: `refund_${randomUUID()}`, number, rule: "as-paid", lines: { ticket: 1 } },
+  ...{ amountCents: 3499, remainderCents: 1249, references: ["gc_1", "gc_2"] },
 });

@@ -1,7 +1,34 @@
-import { type Purchase, type PurchaseStore, toPurchase, unsettledStates } from "../purchase-store.js";
+import {
+  type NewRefund,
+  type Purchase,
+  type PurchaseStore,
+  toPurchase,
+  toRefund,
+  unsettledStates,
+} from "../purchase-store.js";
 import { sqlList } from "../sql-text.js";
 import type { RunSql } from "./run-sql.js";
 import { sqlInterval } from "./sql-interval.js";
+
+/** PostgreSQL's code of a row that is there already. */
+const isThere = (error: unknown) => (error as { code?: unknown } | null)?.code === "23505";
+
+/** What else a change writes, as parts of its statement that read from `purchase`, the changed row. */
+function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined, isDone: boolean): string[] {
+  const parts: string[] = [];
+  if (refund) {
+    const { id, number, rule, lines, amountCents, remainderCents, references } = refund;
+    const written = lines && JSON.stringify(lines);
+    const values = [id, number, rule, written, amountCents, remainderCents, JSON.stringify(references)];
+    parts.push(`begun as (insert into giftcard_refund
+        (order_id, id, number, rule, lines, amount_cents, remainder_cents, charge_references)
+      select order_id, ${values.map(p).join(", ")} from purchase)`);
+  }
+  if (isDone)
+    parts.push(`done as (update giftcard_refund set done_at = now() from purchase
+      where giftcard_refund.order_id = purchase.order_id and giftcard_refund.done_at is null)`);
+  return parts;
+}
 
 /** Purchases on PostgreSQL. Each change is one statement. */
 export function createSqlPurchases(run: RunSql): PurchaseStore {
@@ -12,23 +39,27 @@ export function createSqlPurchases(run: RunSql): PurchaseStore {
   const read = (orderId: string) => one("select * from giftcard_purchase where order_id = $1", [orderId]);
   return {
     read,
-    async begin({ orderId, cartId, runId, totalCents, remainderCents }, lease) {
+    async begin({ orderId, cartId, runId, totalCents, remainderCents, lines }, lease) {
       const begun = await one(
         `insert into giftcard_purchase as old
-           (order_id, cart_id, run_id, state, total_cents, remainder_cents, lease_owner, lease_until)
-         values ($1, $2, $3, 'charging', $4, $5, $6, now() + ${sqlInterval("$7")})
+           (order_id, cart_id, run_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until)
+         values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${sqlInterval("$7")})
          on conflict (order_id) do update set cart_id = $2, run_id = $3, state = 'charging', total_cents = $4,
-           remainder_cents = $5, remainder_data = null, lease_owner = $6, lease_until = now() + ${sqlInterval("$7")},
+           remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${sqlInterval("$7")},
            next_try_at = now(), tries = 0, last_error = null, last_actor = null, created_at = now(), updated_at = now()
          where old.state = 'failed' returning *`,
-        [orderId, cartId, runId, totalCents, remainderCents, lease.owner, lease.forMs],
+        [
+          ...[orderId, cartId, runId, totalCents, remainderCents, lease.owner, lease.forMs],
+          lines && JSON.stringify(lines),
+        ],
       );
       if (begun) return begun;
       const there = await read(orderId);
       if (!there) throw new Error("A purchase vanished while it was being begun.");
       return there;
     },
-    change(orderId, { from, to, runId, owner, remainderData, lease, retryInMs, lastError, lastActor }) {
+    async change(orderId, change) {
+      const { from, to, runId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
       const params: unknown[] = [orderId, to];
       const p = (value: unknown) => `$${params.push(value)}`;
       const sets = ["state = $2", "updated_at = now()"];
@@ -49,11 +80,22 @@ export function createSqlPurchases(run: RunSql): PurchaseStore {
         sets.push(`lease_owner = ${p(lease.owner)}`, `lease_until = now() + ${sqlInterval(p(lease.forMs))}`);
       const ofRun = runId === undefined ? "" : `and run_id = ${p(runId)}`;
       const ofOwner = owner === undefined ? "" : `and lease_owner = ${p(owner)}`;
-      return one(
-        `update giftcard_purchase set ${sets.join(", ")}
-         where order_id = $1 and state in (${sqlList(from)}) ${ofRun} ${ofOwner} returning *`,
-        params,
-      );
+      const changed = `update giftcard_purchase set ${sets.join(", ")}
+         where order_id = $1 and state in (${sqlList(from)}) ${ofRun} ${ofOwner} returning *`;
+      const { refund, isRefundDone = false } = change;
+      const parts = [`purchase as (${changed})`, ...alsoRefund(p, refund, isRefundDone)];
+      return one(`with ${parts.join(", ")} select * from purchase`, params).catch((error: unknown) => {
+        if (refund && isThere(error)) return null;
+        throw error;
+      });
+    },
+    async refund(id) {
+      const [row] = await run("select * from giftcard_refund where id = $1", [id]);
+      return row ? toRefund(row) : null;
+    },
+    async refunds(orderId) {
+      const rows = await run("select * from giftcard_refund where order_id = $1 order by number", [orderId]);
+      return rows.map(toRefund);
     },
     async claim(lease, limit, orderId) {
       const isDue = "next_try_at <= now()";

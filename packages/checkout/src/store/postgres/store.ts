@@ -7,7 +7,7 @@ import type { RunSql } from "./run-sql.js";
 /** Puts the schema before the tables' names. */
 function qualify(text: string, schema: string): string {
   return text.replace(
-    /(?<!['"\w])giftcard_(tender|charge|action|guess|secret|purchase)(?!\w)/g,
+    /(?<!['"\w])giftcard_(tender|charge|action|guess|secret|purchase|refund)(?!\w)/g,
     `"${schema}".$&`,
   );
 }

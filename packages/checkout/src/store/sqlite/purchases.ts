@@ -1,9 +1,16 @@
-import { type Purchase, type PurchaseStore, toPurchase, unsettledStates } from "../purchase-store.js";
+import {
+  type NewRefund,
+  type Purchase,
+  type PurchaseStore,
+  toPurchase,
+  toRefund,
+  unsettledStates,
+} from "../purchase-store.js";
 import { sqlList } from "../sql-text.js";
 import type { Sqlite } from "./database.js";
 
 /** Purchases in an SQLite file. Each change is one transaction. */
-export function createSqlitePurchases({ one, all, run, alone }: Sqlite): PurchaseStore {
+export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite): PurchaseStore {
   type Row = NonNullable<ReturnType<typeof one>>;
   const rowOf = (orderId: string) => one("select * from giftcard_purchase where order_id = ?", orderId);
   const find = (orderId: string): Purchase | null => {
@@ -19,29 +26,54 @@ export function createSqlitePurchases({ one, all, run, alone }: Sqlite): Purchas
     );
     return toPurchase(rowOf(orderId) as Row);
   };
+  const hasRefund = (orderId: string, { id, number }: NewRefund): boolean =>
+    one(
+      "select 1 from giftcard_refund where id = ? or (order_id = ? and number = ?)",
+      id,
+      orderId,
+      number,
+    ) !== undefined;
+  function addRefund(orderId: string, refund: NewRefund, nowMs: number): void {
+    const { id, number, rule, lines, amountCents, remainderCents, references } = refund;
+    insert("giftcard_refund", {
+      ...{ id, order_id: orderId, number, rule, lines: lines && JSON.stringify(lines) },
+      ...{ amount_cents: amountCents, remainder_cents: remainderCents },
+      ...{ charge_references: JSON.stringify(references), created_at: nowMs },
+    });
+  }
   return {
     read: async (orderId) => find(orderId),
-    async begin({ orderId, cartId, runId, totalCents, remainderCents }, lease) {
+    async begin({ orderId, cartId, runId, totalCents, remainderCents, lines }, lease) {
       return alone((nowMs) => {
         const there = find(orderId);
         if (there && there.state !== "failed") return there;
         run("delete from giftcard_purchase where order_id = ?", orderId);
-        run(
-          `insert into giftcard_purchase (order_id, cart_id, run_id, state, total_cents, remainder_cents, lease_owner,
-             lease_until, next_try_at, created_at, updated_at) values (?, ?, ?, 'charging', ?, ?, ?, ?, ?, ?, ?)`,
-          ...[orderId, cartId, runId, totalCents, remainderCents],
-          ...[lease.owner, nowMs + lease.forMs, nowMs, nowMs, nowMs],
-        );
+        insert("giftcard_purchase", {
+          ...{ order_id: orderId, cart_id: cartId, run_id: runId, state: "charging" },
+          ...{ total_cents: totalCents, remainder_cents: remainderCents },
+          ...{ lines: lines && JSON.stringify(lines) },
+          ...{ lease_owner: lease.owner, lease_until: nowMs + lease.forMs },
+          ...{ next_try_at: nowMs, created_at: nowMs, updated_at: nowMs },
+        });
         return find(orderId) as Purchase;
       });
     },
-    async change(orderId, { from, to, runId, owner, remainderData, lease, retryInMs, lastError, lastActor }) {
+    async change(orderId, change) {
+      const { from, to, runId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
       return alone((nowMs) => {
         const row = rowOf(orderId);
         const there = row && toPurchase(row);
         if (!there || !from.includes(there.state)) return null;
         if (runId !== undefined && there.runId !== runId) return null;
         if (owner !== undefined && row.lease_owner !== owner) return null;
+        if (change.refund && hasRefund(orderId, change.refund)) return null;
+        if (change.isRefundDone)
+          run(
+            "update giftcard_refund set done_at = ? where order_id = ? and done_at is null",
+            nowMs,
+            orderId,
+          );
+        if (change.refund) addRefund(orderId, change.refund, nowMs);
         const hasMoved = there.state !== to;
         const set: Parameters<typeof write>[1] = { state: to, updated_at: nowMs };
         if (lastError !== undefined || hasMoved) set.last_error = lastError ?? null;
@@ -56,6 +88,13 @@ export function createSqlitePurchases({ one, all, run, alone }: Sqlite): Purchas
         }
         return write(orderId, set);
       });
+    },
+    async refund(id) {
+      const row = one("select * from giftcard_refund where id = ?", id);
+      return row ? toRefund(row) : null;
+    },
+    async refunds(orderId) {
+      return all("select * from giftcard_refund where order_id = ? order by number", orderId).map(toRefund);
     },
     async claim(lease, limit, orderId) {
       return alone((nowMs) => {

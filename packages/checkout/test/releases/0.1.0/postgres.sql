@@ -112,6 +112,7 @@ create table giftcard_purchase (
   total_cents bigint not null check (total_cents >= 0),
   remainder_cents bigint not null check (remainder_cents between 0 and total_cents),
   remainder_data text,
+  lines text,
   lease_owner text,
   lease_until timestamptz,
   next_try_at timestamptz not null default now(),
@@ -123,3 +124,17 @@ create table giftcard_purchase (
 );
 create index giftcard_purchase_open on giftcard_purchase (next_try_at)
   where state in ('charging', 'pending', 'voiding', 'reversing', 'refunding');
+
+create table giftcard_refund (
+  id text primary key,
+  order_id text not null,
+  number integer not null check (number >= 1),
+  rule text not null check (rule in ('as-paid', 'cards-first', 'other-first', 'in-proportion')),
+  lines text,
+  amount_cents bigint not null check (amount_cents > 0),
+  remainder_cents bigint not null check (remainder_cents between 0 and amount_cents),
+  charge_references text not null,
+  created_at timestamptz not null default now(),
+  done_at timestamptz,
+  unique (order_id, number)
+);

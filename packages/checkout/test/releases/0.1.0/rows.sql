@@ -66,3 +66,9 @@ values
   ('reversed', 'cart-g', 'run-reversed', 'reversed', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
   ('refunding', 'cart-h', 'run-refunding', 'refunding', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
   ('refunded', 'cart-i', 'run-refunded', 'refunded', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier});
+
+insert into giftcard_refund
+  (id, order_id, number, rule, lines, amount_cents, remainder_cents, charge_references, created_at, done_at)
+values
+  ('refund-1', 'refunding', 1, 'as-paid', null, 500, 500, '[]', {earlier}, {earlier}),
+  ('refund-2', 'refunding', 2, 'as-paid', null, 1500, 1500, '[]', {earlier}, null);

@@ -1,0 +1,181 @@
+import { randomUUID } from "node:crypto";
+import { CheckoutError, RefundError } from "../errors.js";
+import { chargedStates } from "../store/charge-states.js";
+import type { Charge } from "../store/journal.js";
+import { type NewRefund, type Purchase, undecidedStates } from "../store/purchase-store.js";
+import type { PurchaseContext } from "./purchase-context.js";
+import { newOwner, type PurchaseSteps } from "./purchase-steps.js";
+import { type RefundShares, refundRules } from "./refund-plan.js";
+import {
+  checkRefundRequest,
+  isPaidStill,
+  isSameWish,
+  type OrderRefundPlan,
+  openCharges,
+  type PaidBooks,
+  type RefundRequest,
+  remainderBackCents,
+  sharesOf,
+  splitRefund,
+  writtenOf,
+} from "./refund-request.js";
+
+/** A refund as it stands. */
+export interface OrderRefund extends RefundShares {
+  readonly id: string;
+  /** False while a part of it is owed: it is written down, and `recover` goes on with it. */
+  readonly isDone: boolean;
+}
+
+/** How an order was paid, and what of it went back or is written down to go back. Amounts in cents. */
+export interface OrderPayment {
+  readonly orderId: string;
+  readonly totalCents: number;
+  /** In the order in which they were charged. */
+  readonly cards: readonly {
+    readonly lastFour: string;
+    readonly amountCents: number;
+    readonly refundedCents: number;
+  }[];
+  /** What the remainder's method has. */
+  readonly remainder: { readonly amountCents: number; readonly refundedCents: number };
+}
+
+interface RefundsContext extends PurchaseContext {
+  readonly steps: PurchaseSteps;
+}
+
+/** Giving parts of a paid order back: one refund at a time, decided by one compare-and-set of the purchase. */
+export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: RefundsContext) {
+  /** The refunds are read before the charges: a charge that none of them has taken stays open until the next one begins. */
+  async function booksOf(orderId: string): Promise<PaidBooks> {
+    const purchase = await purchases.read(orderId);
+    if (!purchase) throw new CheckoutError("cart_not_found");
+    const refunds = await purchases.refunds(orderId);
+    return { purchase, refunds, charges: (await steps.chargesOf(purchase)).reverse() };
+  }
+
+  /** @throws {CheckoutError} payment_in_progress while it isn't decided whether the order is paid */
+  function split(books: PaidBooks, request: RefundRequest) {
+    if (undecidedStates.includes(books.purchase.state)) throw new CheckoutError("payment_in_progress");
+    const plan = splitRefund(books, request);
+    if (plan.isPossible) return { isPossible: true, written: writtenOf(plan.split) } as const;
+    const nearest = plan.nearest.map((one) => sharesOf(writtenOf(one), books.charges));
+    return { isPossible: false, amountCents: plan.amountCents, nearest } as const;
+  }
+
+  async function refundPlan(orderId: string, given: RefundRequest): Promise<OrderRefundPlan> {
+    const request = checkRefundRequest(given);
+    const books = await booksOf(orderId);
+    const plan = split(books, request);
+    return plan.isPossible ? { isPossible: true, ...sharesOf(plan.written, books.charges) } : plan;
+  }
+
+  /** Goes on with what is in work of an order, where nobody is at it. @returns the purchase as it stands */
+  async function goOn(orderId: string): Promise<Purchase | null> {
+    const held = await steps.claim(orderId);
+    return held ? steps.decide(held.purchase, held.owner) : purchases.read(orderId);
+  }
+
+  /**
+   * Decides on a refund that was planned by these books, and does it.
+   *
+   * @returns whether it was decided: not where anything has changed since the books were read
+   * @throws {CheckoutError} payment_in_progress while another refund is in work
+   */
+  async function begin(books: PaidBooks, wanted: Omit<NewRefund, "number">): Promise<boolean> {
+    const { orderId, runId, state } = books.purchase;
+    if (state === "refunding") {
+      if ((await goOn(orderId))?.state === "refunding") throw new CheckoutError("payment_in_progress");
+      return false;
+    }
+    const lease = { owner: newOwner(), forMs: leaseMs };
+    const refund = { ...wanted, number: books.refunds.length + 1 };
+    const begun = await steps.change(orderId, { from: ["paid"], to: "refunding", runId, lease, refund });
+    if (begun) await steps.finishRefund(begun, lease.owner);
+    return begun !== null;
+  }
+
+  async function refund(
+    orderId: string,
+    given: RefundRequest & { readonly id: string },
+  ): Promise<OrderRefund> {
+    const { id, lines = null, rule = refundRules[0] } = checkRefundRequest(given);
+    if (typeof id !== "string" || id === "")
+      throw new TypeError("A refund's id has to be a text that isn't empty.");
+    for (;;) {
+      const there = await purchases.refund(id);
+      if (there && (there.orderId !== orderId || !isSameWish(there, given)))
+        throw new TypeError(`The id "${id}" is that of another refund.`);
+      if (there?.doneAt === null) await goOn(orderId);
+      if (there) return resultOf(id);
+      const books = await booksOf(orderId);
+      const plan = split(books, given);
+      if (!plan.isPossible) {
+        const { amountCents, nearest } = plan;
+        throw new RefundError(
+          amountCents,
+          nearest.map((shares) => shares.amountCents),
+          nearest,
+        );
+      }
+      if (plan.written.remainderCents > 0 && !remainder.canRefund)
+        throw new TypeError("A part of the remainder would go back: createCheckout needs remainder.refund.");
+      if (await begin(books, { id, rule, lines, ...plan.written })) return resultOf(id);
+    }
+  }
+
+  async function resultOf(id: string): Promise<OrderRefund> {
+    const refund = await purchases.refund(id);
+    if (!refund) throw new Error("A refund vanished after it was written down.");
+    const { charges } = await booksOf(refund.orderId);
+    const chosen = charges.filter(({ reference }) => refund.references.includes(reference));
+    const isDone = refund.doneAt !== null && chosen.every(({ state }) => state === "reversed");
+    return { id, ...sharesOf(refund, charges), isDone };
+  }
+
+  /** All cards' part of a paid order, or one charge of it. What another refund has taken already stays with that one. */
+  async function refundCards(orderId: string, reference?: string): Promise<Charge[]> {
+    const isWanted = (charge: Charge) => reference === undefined || charge.reference === reference;
+    for (;;) {
+      const books = await booksOf(orderId);
+      const charges = books.charges.filter(isWanted);
+      if (reference !== undefined && charges.length === 0) throw new CheckoutError("applied_card_not_found");
+      const open = openCharges(books).filter(isWanted);
+      const amountCents = open.reduce((sum, charge) => sum + charge.amountCents, 0);
+      const references = open.map((charge) => charge.reference);
+      const wanted = { lines: null, amountCents, remainderCents: 0, references };
+      const id = `cards_${randomUUID()}`;
+      if (open.length === 0) await goOn(orderId);
+      else if (!(await begin(books, { id, rule: "cards-first", ...wanted }))) continue;
+      return (await steps.chargesOf(books.purchase)).filter(isWanted);
+    }
+  }
+
+  async function paidBy(orderId: string): Promise<OrderPayment | null> {
+    if (!(await purchases.read(orderId))) return null;
+    const { purchase, refunds, charges } = await booksOf(orderId);
+    const { totalCents, state } = purchase;
+    const isWhole = state === "reversing" || state === "reversed";
+    if (!isWhole && !isPaidStill(purchase))
+      return { orderId, totalCents, cards: [], remainder: { amountCents: 0, refundedCents: 0 } };
+    const taken = new Set(refunds.flatMap(({ references }) => references));
+    const isBack = ({ state, reference }: Charge) =>
+      state !== "taken" && (isWhole || !chargedStates.includes(state) || taken.has(reference));
+    const cards = new Map<string, OrderPayment["cards"][number]>();
+    for (const charge of charges) {
+      const { externalId, lastFour, amountCents } = charge;
+      const before = cards.get(externalId) ?? { amountCents: 0, refundedCents: 0 };
+      cards.set(externalId, {
+        lastFour,
+        amountCents: before.amountCents + amountCents,
+        refundedCents: before.refundedCents + (isBack(charge) ? amountCents : 0),
+      });
+    }
+    const refundedCents = isWhole ? purchase.remainderCents : remainderBackCents(refunds);
+    const rest = { amountCents: purchase.remainderCents, refundedCents };
+    return { orderId, totalCents, cards: [...cards.values()], remainder: rest };
+  }
+
+  return { refundPlan, refund, refundCards, paidBy };
+}
