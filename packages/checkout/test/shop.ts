@@ -43,14 +43,16 @@ export interface TestCard {
   balanceCents(): Promise<number>;
 }
 
-export async function startShop(): Promise<Shop> {
-  const shared = inject("sharedService");
+/** @param options.isUnlimited it may call as often as it likes: the service is its own then */
+export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
+  const shared = isUnlimited ? undefined : inject("sharedService");
   const service = shared
     ? await attachService(shared)
     : await startGiftcardService({
         databaseUrl: await testDatabase(),
         environment: "sandbox",
         issuedAtOnce: 8,
+        ...(isUnlimited && { args: ["--calls-per-minute", "0"] }),
       });
   const shopDatabase = await testDatabase();
   const { companyId, apiKey } = await service.createCompany();
