@@ -51,7 +51,7 @@ export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
     : await startGiftcardService({
         databaseUrl: await testDatabase(),
         environment: "sandbox",
-        issuedAtOnce: 8,
+        issuedAtOnce: isUnlimited ? 200 : 8,
         ...(isUnlimited && { args: ["--calls-per-minute", "0"] }),
       });
   const shopDatabase = await testDatabase();
