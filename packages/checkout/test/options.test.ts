@@ -25,6 +25,12 @@ const refused: Record<string, unknown[]> = {
   sealingKeys: [undefined, [], "a-very-secret-key", [{ id: "1" }], [null]],
   environment: ["production", "", undefined],
   remainder: [null, {}, { status: method.status }, { ...method, cancel: "no" }],
+  "remainder.refund": [
+    { ...method, refund: "yes" },
+    { ...method, refund: null },
+  ],
+  charges: ["by-unit", true, null],
+  maxChargesPerCard: [0, 51, 1.5, "10"],
   pendingLifeMs: ["30m", 0, -1, 1000.5, Number.NaN, Number.POSITIVE_INFINITY, null],
   leaseMs: [5, 999, "120000", null],
   tenderLifeMs: ["2h", 0],
@@ -74,7 +80,9 @@ describe("createCheckout", () => {
       quoteLifeMs: 60_000,
       maxCards: 1,
     };
-    const rest = { guessLimits: { perCart: 3 }, onPurchase: () => {}, remainder: method };
+    const parts = { charges: "by-line", maxChargesPerCard: 50 } as const;
+    const remainder = { ...method, refund: async () => {} };
+    const rest = { guessLimits: { perCart: 3 }, onPurchase: () => {}, remainder, ...parts };
     expect(createCheckout({ ...good, ...all, ...rest }).environment).toBe("sandbox");
     expect(createCheckout({ ...good, leaseMs: undefined } as never).environment).toBe("sandbox");
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readBlock } from "../../../test/support/page-blocks.js";
 import {
   type Checkout,
   type CheckoutOptions,
@@ -244,6 +245,21 @@ for (const [name, open] of Object.entries(stores)) {
         await checkout().reverse(o.id);
         expect([await stateOf(o), ...(await paid())]).toEqual(["reversed", 0, 0]);
         expect(await back(o)).toEqual([5000, 2498]);
+      });
+
+      it("does what the README shows", async () => {
+        const { id, cart } = await order();
+        const text = await readBlock("packages/checkout/README.md", "return.js");
+        const names = ["checkout", "orderId", "cart", "authorizeRemainder", "console"];
+        const run = new ((async () => {}).constructor as FunctionConstructor)(...names, text);
+        const printed: unknown[] = [];
+        const log = (...values: unknown[]) => void printed.push(...values);
+        await run(checkout(), id, cart, bank.authorize, { log });
+        const [lastFour, last] = [card.cardNumber.slice(-4), { amountCents: 2498, refundedCents: 2498 }];
+        expect(printed).toEqual([
+          ...[[{ lastFour, amountCents: 1251 }], 2498, true],
+          ...[[{ lastFour, amountCents: 5000, refundedCents: 1251 }], last],
+        ]);
       });
 
       it("splits an amount by the rule that is asked for", async () => {

@@ -18,6 +18,7 @@ export interface Piece {
   readonly cents: number;
 }
 
+/** A charge of a card's part, and what it pays. */
 export interface LaidCharge {
   readonly amountCents: number;
   /** In the order of their units. */
