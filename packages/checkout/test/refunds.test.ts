@@ -648,6 +648,10 @@ for (const [name, open] of Object.entries(stores)) {
           ...{ state: "refunding", lastError: "card:ECONNRESET" },
         });
         expect(await paid()).toEqual([5000, 0]);
+        // What it has taken is gone for everybody else, though the journal doesn't know yet.
+        expect(await checkout().refundPlan(o.id, { amountCents: 5000 })).toEqual({
+          ...{ isPossible: false, amountCents: 5000, nearest: [shares(3749, 0)] },
+        });
         await recoverElsewhere();
         expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["paid", 3749, 0, 1]);
       });
@@ -807,6 +811,25 @@ for (const [name, open] of Object.entries(stores)) {
         expect([late.told, await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual([
           ...[["refunding"], "paid", 3749, 0, 1],
         ]);
+      });
+
+      it("stays with whoever took its refund over", async () => {
+        const o = await paidOrder();
+        const takeOver = async () => {
+          await store.letLeasesRunOut(["purchase"]);
+          await store.purchases.claim({ owner: "another", forMs: 60_000 }, 1, o.id);
+        };
+        const late = newProcess();
+        late.before("paid", takeOver);
+        expect(await late.by.refund(o.id, { id: newId(), ...oneTicket })).toMatchObject({ isDone: false });
+        expect([late.told, await stateOf(o)]).toEqual([["refunding"], "refunding"]);
+        await store.letLeasesRunOut();
+        const canceler = newProcess();
+        canceler.before("reversing", takeOver);
+        await expect(canceler.by.reverse(o.id)).rejects.toEqual(refusal("payment_in_progress"));
+        expect([canceler.told, await stateOf(o), bank.cancels]).toEqual([[], "refunding", []]);
+        await recoverElsewhere();
+        expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["paid", 3749, 0, 1]);
       });
 
       it("is reversed as a whole where nobody is at its refund, and that refund gives nothing more", async () => {
