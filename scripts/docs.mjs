@@ -67,6 +67,11 @@ const packages = {
       file: "src/workflows/index.ts",
       about: "a completion with gift cards, for a shop with a hook handler of its own",
     },
+    {
+      from: "@giftcard-pay/medusa/paid-by",
+      file: "src/reports/paid-by.ts",
+      about: "how an order was paid, for a shop's own mails, invoices and pages",
+    },
   ],
   service: [
     { from: "@giftcard-pay/service", file: "src/index.ts", about: "the card service, started from code" },

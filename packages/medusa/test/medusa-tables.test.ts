@@ -242,6 +242,19 @@ const cases: Record<string, Case> = {
     ask: (f) => orders.readOrderNames(run, [f.orderId]),
     answer: (f) => ({ [f.orderId]: expect.stringMatching(/^#\d+$/) }),
   },
+  readOrderOwner: {
+    given: (f) => [
+      `insert into "order" (id, version, status, currency_code, is_draft_order)
+       values ('order_draft', 1, 'draft', 'eur', true)`,
+      `update "order" set customer_id = 'cus_owner' where id = '${f.orderId}'`,
+    ],
+    ask: async (f) => [
+      await orders.readOrderOwner(run, f.orderId),
+      await orders.readOrderOwner(run, "order_draft"),
+      await orders.readOrderOwner(run, "order_gone"),
+    ],
+    answer: () => [{ customerId: "cus_owner" }, null, null],
+  },
   notePaid: {
     given: (f) => [`delete from giftcard_order where order_id = '${f.orderId}'`],
     ask: async (f) => {
@@ -436,6 +449,14 @@ function paidOrder({ orderId, cartId, giftPaymentId, bankPaymentId }: Facts) {
   ];
   return expect.objectContaining({
     ...{ orderId, cartId, isCanceled: false, totalCents: 7498, paidCents: 7498, pendingCents: 0 },
+    ...{ currency: "eur", currentTotalCents: 7498 },
+    paid: [
+      {
+        ...{ providerId: "pp_giftcard_giftcard", lastFour: expect.stringMatching(/^\d{4}$/) },
+        ...{ amountCents: 5000, refundedCents: 0 },
+      },
+      { providerId: "pp_bank_bank", lastFour: null, amountCents: 2498, refundedCents: 0 },
+    ],
     heldPayments: expect.arrayContaining(held),
     openSessionIds: [],
   });

@@ -15,20 +15,38 @@ export interface HeldPayment {
   readonly capturedLeft: string | null;
 }
 
+/** A payment that paid a part of an order, in whole cents. */
+export interface PaidPart {
+  readonly providerId: string;
+  /** The card's last four digits; null of any other method. */
+  readonly lastFour: string | null;
+  /** Without what went back before the order was placed. */
+  readonly amountCents: number;
+  /** What went back of it since, or is owed. */
+  readonly refundedCents: number;
+}
+
 /** What an order was paid by, read at the moment of the call; of gift cards, the journal decides. */
 export interface OrderPayment {
   readonly orderId: string;
   /** null where the order never was a cart. */
   readonly cartId: string | null;
   readonly isCanceled: boolean;
+  /** ISO 4217, in lower case. */
+  readonly currency: string;
+  /** The total now, after edits and returns; null where Medusa doesn't say it. */
+  readonly currentTotalCents: number | null;
   /** The total as the order was placed, whatever was edited since; null where Medusa doesn't say it. */
   readonly totalCents: number | null;
   /** Since when it is written down that the order was paid, or null. */
   readonly paidAt: Date | null;
   /**
-   * Every payment that was ever authorized and not voided, whatever was refunded since the order was placed. What was
-   * refunded before that belonged to an earlier try, and paid nothing of this order.
+   * Every payment that was ever authorized and not voided, whatever was refunded since the order was placed: cards
+   * first, each as they were charged. What was refunded before that belonged to an earlier try, and paid nothing of
+   * this order.
    */
+  readonly paid: readonly PaidPart[];
+  /** The sum of these. */
   readonly paidCents: number;
   /** What other methods have accepted and settle later. */
   readonly pendingCents: number;
@@ -40,8 +58,13 @@ export interface OrderPayment {
 }
 
 const EDITS = "'edit', 'exchange', 'claim', 'return_request', 'return_receive', 'credit_line'";
-const REFUNDED_BEFORE = `coalesce((select sum((raw_amount ->> 'value')::numeric) from refund
-  where payment_id = p.id and deleted_at is null and created_at < o.created_at), 0)`;
+/** What was refunded of the payment `p` before the order `o` was placed, or since, in major units. */
+const refunded = (when: "<" | ">=") => `coalesce((select sum((raw_amount ->> 'value')::numeric) from refund
+  where payment_id = p.id and deleted_at is null and created_at ${when} o.created_at), 0)`;
+/** The total of the order `o` in a version, in cents. */
+const totalOf = (version: string) => `
+  select round((totals -> 'raw_current_order_total' ->> 'value')::numeric * 100) as total_cents from order_summary
+  where order_id = o.id and version = ${version} and deleted_at is null limit 1`;
 const byPeople = (table: string) =>
   `(select count(*) from ${table} where payment_id = p.id and deleted_at is null and created_by is not null) > 0`;
 
@@ -50,31 +73,31 @@ const byPeople = (table: string) =>
  * Medusa keeps a summary for each version of an order; version 1 is the order as it was placed.
  */
 const STATEMENT = `
-select o.id, cart.cart_id, o.status, o.canceled_at is not null as is_canceled, fact.paid_at,
-  coalesce(fact.total_cents, placed.total_cents) as total_cents, payment.all as payments, session.all as sessions,
+select o.id, cart.cart_id, o.status, o.currency_code, o.canceled_at is not null as is_canceled, fact.paid_at,
+  coalesce(fact.total_cents, placed.total_cents) as total_cents, latest.total_cents as current_cents, payment.all as payments, session.all as sessions,
   (select count(*) from order_fulfillment l join fulfillment f on f.id = l.fulfillment_id
     where l.order_id = o.id and l.deleted_at is null and f.canceled_at is null and f.deleted_at is null) > 0 as is_fulfilled,
   (select count(*) from order_change where order_id = o.id and status = 'confirmed' and deleted_at is null
     and change_type in (${EDITS})) > 0 as is_edited
 from unnest($1::text[]) wanted (id)
-cross join lateral (select id, status, canceled_at, created_at from "order"
+cross join lateral (select id, status, currency_code, version, canceled_at, created_at from "order"
   where id = wanted.id and deleted_at is null offset 0) o
 left join lateral (select cart_id from order_cart where order_id = o.id and deleted_at is null limit 1) cart on true
 left join lateral (select paid_at, total_cents from giftcard_order where order_id = o.id offset 0) fact on true
-left join lateral (
-  select round((totals -> 'raw_current_order_total' ->> 'value')::numeric * 100) as total_cents from order_summary
-  where order_id = o.id and version = 1 and deleted_at is null limit 1
-) placed on true
+left join lateral (${totalOf("1")}) placed on true
+left join lateral (${totalOf("o.version")}) latest on true
 left join lateral (
   select json_agg(json_build_object('id', p.id, 'provider', p.provider_id, 'amount',
-    ((p.raw_amount ->> 'value')::numeric - ${REFUNDED_BEFORE})::text,
+    ((p.raw_amount ->> 'value')::numeric - ${refunded("<")})::text, 'refundedSince', ${refunded(">=")}::text,
     'isCanceled', p.canceled_at is not null, 'captured', ${sumOf("capture")}::text, 'refunded', ${sumOf("refund")}::text,
     'wasCaptured', ${byPeople("capture")}, 'wasRefunded', ${byPeople("refund")},
     'left', (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text,
-    'isCharged', charge.is_charged)) as all
+    'isCharged', charge.is_charged, 'lastFour', charge.last_four, 'heldCents', charge.held_cents)
+    order by p.created_at, p.id) as all
   from order_payment_collection l
   join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-  left join lateral (select bool_and(state in (${stateList(heldStates)}) or reason = 'refunded') as is_charged
+  left join lateral (select bool_and(state in (${stateList(heldStates)}) or reason = 'refunded') as is_charged,
+      min(last_four) as last_four, coalesce(sum(amount_cents) filter (where state in (${stateList(heldStates)})), 0) as held_cents
     from giftcard_charge where external_id = p.payment_session_id offset 0) charge on true
   where l.order_id = o.id and l.deleted_at is null
 ) payment on true
@@ -93,11 +116,15 @@ interface PaymentRow {
   isCanceled: boolean;
   captured: string | null;
   refunded: string | null;
+  refundedSince: string;
   wasCaptured: boolean;
   wasRefunded: boolean;
   left: string | null;
   /** Every charge of it is on its card, or was refunded; null where it has none. */
   isCharged: boolean | null;
+  lastFour: string | null;
+  /** What is off the card, by the journal. */
+  heldCents: number | null;
 }
 
 interface SessionRow {
@@ -126,12 +153,26 @@ export async function readOrderPayment(run: RunSql, orderId: string): Promise<Or
 const wasCharged = ({ isCharged, refunded }: PaymentRow) =>
   isCharged !== null && (isCharged || refunded !== null);
 
+/** Of a card, what isn't off it any more went back, or is owed to it: whatever Medusa has come to know of that. */
+function toPaidPart(payment: PaymentRow): PaidPart {
+  const { provider: providerId, lastFour, heldCents } = payment;
+  const amountCents = toCents(payment.amount);
+  const isCard = providerId === PROVIDER_ID;
+  const refundedCents = isCard
+    ? Math.max(0, amountCents - (heldCents ?? 0))
+    : Math.min(amountCents, toCents(payment.refundedSince));
+  return { providerId, lastFour: isCard ? lastFour : null, amountCents, refundedCents };
+}
+
 function toOrderPayment(row: Record<string, unknown>): OrderPayment {
   const payments = (row.payments ?? []) as PaymentRow[];
   const sessions = (row.sessions ?? []) as SessionRow[];
-  const sum = (rows: readonly { amount: string }[]) =>
-    rows.reduce((total, { amount }) => total + toCents(amount), 0);
-  const paid = payments.filter((p) => !p.isCanceled && (p.provider !== PROVIDER_ID || wasCharged(p)));
+  const pending = sessions.filter(({ status }) => status === "pending_authorization");
+  const paid = payments
+    .filter((p) => !p.isCanceled && (p.provider !== PROVIDER_ID || wasCharged(p)))
+    .map(toPaidPart)
+    .filter(({ amountCents }) => amountCents > 0)
+    .sort((a, b) => Number(a.lastFour === null) - Number(b.lastFour === null));
   const isHeld = (p: PaymentRow) => !p.isCanceled && (p.left === null || Number(p.left) > 0);
   const touches: [Touch, unknown][] = [
     ["fulfilled", row.is_fulfilled],
@@ -144,10 +185,13 @@ function toOrderPayment(row: Record<string, unknown>): OrderPayment {
     orderId: String(row.id),
     cartId: row.cart_id as string | null,
     isCanceled: row.is_canceled === true || row.status === "canceled",
+    currency: String(row.currency_code),
+    currentTotalCents: row.current_cents === null ? null : Number(row.current_cents),
     totalCents: row.total_cents === null ? null : Number(row.total_cents),
     paidAt: row.paid_at as Date | null,
-    paidCents: sum(paid),
-    pendingCents: sum(sessions.filter(({ status }) => status === "pending_authorization")),
+    paid,
+    paidCents: paid.reduce((sum, { amountCents }) => sum + amountCents, 0),
+    pendingCents: pending.reduce((sum, { amount }) => sum + toCents(amount), 0),
     touches: touches.flatMap(([touch, isSo]) => (isSo === true ? [touch] : [])),
     heldPayments: payments
       .filter(isHeld)

@@ -18,6 +18,22 @@ export async function readOrderNames(
 }
 
 /**
+ * Whose an order is, by the customer's id: of a guest too. null where there is no such order, or it is a draft.
+ *
+ * Reads order.
+ */
+export async function readOrderOwner(
+  run: RunSql,
+  orderId: string,
+): Promise<{ customerId: string | null } | null> {
+  const [row] = await run(
+    `select customer_id from "order" where id = $1 and not is_draft_order and deleted_at is null`,
+    [orderId],
+  );
+  return row ? { customerId: row.customer_id as string | null } : null;
+}
+
+/**
  * Writes down that an order was paid, for the total as it was placed. Nothing automatic cancels, voids or refunds it from
  * then on. A canceled order isn't written down: what is paid to it later goes back.
  *

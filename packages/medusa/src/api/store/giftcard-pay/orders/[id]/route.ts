@@ -1,0 +1,28 @@
+import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import { MedusaError } from "@medusajs/framework/utils";
+import { contextOf } from "../../../../../context/context.js";
+import { readOrderOwner } from "../../../../../medusa-tables/orders.js";
+import { readPaidBy } from "../../../../../reports/paid-by.js";
+
+/**
+ * How an order was paid, for its shopper. Who isn't logged in shows by the order's id alone that the order is his, as at
+ * Medusa's own `GET /store/orders/:id`. A customer who is logged in sees his own orders, and no other.
+ */
+export async function GET(req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> {
+  res.setHeader("Cache-Control", "no-store");
+  const orderId = String(req.params.id);
+  const paidBy = (await maySee(req, orderId)) ? await readPaidBy(req.scope, orderId) : null;
+  if (!paidBy) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
+  res.status(200).json(paidBy);
+}
+
+/** A NUL, which a browser can send, is no text to a database. */
+async function maySee(
+  { scope, auth_context }: AuthenticatedMedusaRequest,
+  orderId: string,
+): Promise<boolean> {
+  if (orderId.includes("\0")) return false;
+  const owner = await readOrderOwner(contextOf(scope).runSql, orderId);
+  const customerId = auth_context?.actor_id;
+  return owner !== null && (!customerId || owner.customerId === customerId);
+}
