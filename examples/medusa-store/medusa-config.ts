@@ -18,6 +18,21 @@ const config = defineConfig({
     ...(env.COOKIE_SECURE === "false" && { cookieOptions: { secure: false, sameSite: "lax" as const } }),
   },
   admin: { disable: env.DISABLE_ADMIN === "true", path: "/app" },
+  modules: {
+    // Mails are written into the log. The admin's own notices are of the channel "feed".
+    notification: {
+      resolve: "@medusajs/medusa/notification",
+      options: {
+        providers: [
+          {
+            resolve: "@medusajs/medusa/notification-local",
+            id: "local",
+            options: { channels: ["feed", "email"] },
+          },
+        ],
+      },
+    },
+  },
 });
 
 export default withGiftcard(config, {

@@ -60,6 +60,8 @@ describe("a purchase in the browser", () => {
     ]);
     expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [50], bank: [24.98] });
     expect(await balanceCents(card)).toBe(2500);
+    const mailed = `Total €74.98, tax included. Paid by: gift card ending ${card.cardnumber.slice(-4)} €50.00, bank €24.98.`;
+    await expect.poll(() => shop.store.logs()).toContain(mailed);
 
     await callAdmin("POST", `/admin/orders/${orderId}/cancel`);
     await expect.poll(() => balanceCents(card)).toBe(7500);
@@ -77,6 +79,17 @@ describe("a purchase in the browser", () => {
     const orderId = await placeOrder();
     expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [50, 24.98], bank: [] });
     expect([await balanceCents(first), await balanceCents(second)]).toEqual([2500, 502]);
+    await refundFirst(orderId);
+    await page.reload();
+    const [ofFirst, ofSecond] = [first, second].map(
+      ({ cardnumber }) => `Gift card ending in ${cardnumber.slice(-4)}`,
+    );
+    await page.getByText(`Returned: ${ofFirst}`).waitFor();
+    expect((await paymentsShown()).slice(0, -1)).toEqual([
+      [ofFirst, "€50.00"],
+      [ofSecond, "€24.98"],
+      [`Returned: ${ofFirst}`, "€50.00"],
+    ]);
   });
 
   it("refuses a wrong PIN, and a card taken off again is not charged", async () => {
@@ -208,6 +221,14 @@ async function orderInAdmin(id: string): Promise<{ total: number; giftcards: num
       .map((payment) => payment.amount)
       .sort((a, b) => b - a);
   return { total: order.total, giftcards: amounts(true), bank: amounts(false) };
+}
+
+/** Captures the order's largest payment, and gives it back. */
+async function refundFirst(orderId: string): Promise<void> {
+  const { order } = await callAdmin("GET", `/admin/orders/${orderId}?fields=*payment_collections.payments`);
+  const payments: { id: string; amount: number }[] = order.payment_collections[0].payments;
+  const [largest] = payments.toSorted((a, b) => b.amount - a.amount);
+  for (const what of ["capture", "refund"]) await callAdmin("POST", `/admin/payments/${largest?.id}/${what}`);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of Medusa, read by the test

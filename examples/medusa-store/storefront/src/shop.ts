@@ -1,3 +1,4 @@
+import type { PaidBy } from "@giftcard-pay/medusa/paid-by";
 import Medusa from "@medusajs/js-sdk";
 import type { HttpTypes } from "@medusajs/types";
 import type { Config } from "./config.js";
@@ -15,7 +16,7 @@ export type Address = Required<
 
 const CART_KEY = "night-owl-cart";
 const CART_FIELDS = { fields: "*items,*shipping_methods,*shipping_address,+completed_at" };
-const ORDER_FIELDS = { fields: "*items,*shipping_methods,*payment_collections.payments" };
+const ORDER_FIELDS = { fields: "*items,*shipping_methods" };
 /** The one way to pay that this shop has of its own. */
 const BANK = "pp_system_default";
 
@@ -115,6 +116,11 @@ export class Shop {
   async order(id: string): Promise<Order> {
     const { order } = await this.#sdk.store.order.retrieve(id, ORDER_FIELDS);
     return order;
+  }
+
+  /** How an order was paid, and what went back, in cents. */
+  paidBy(orderId: string): Promise<PaidBy> {
+    return this.#sdk.client.fetch<PaidBy>(`/store/giftcard-pay/orders/${orderId}`);
   }
 
   async #createCart(): Promise<Cart> {

@@ -1,14 +1,12 @@
+import type { PaidBy } from "@giftcard-pay/medusa/paid-by";
 import { html, render } from "lit";
-import { formatEuro } from "../money.js";
+import { formatCents, formatEuro } from "../money.js";
 import type { Place } from "../place.js";
-import type { Order } from "../shop.js";
 
-/** Thanks, and how it was paid. */
+/** Thanks, how it was paid, and what went back. */
 export async function showOrder({ outlet, shop, id, count }: Place): Promise<void> {
-  const order = await shop.order(id);
+  const [order, paidBy] = await Promise.all([shop.order(id), shop.paidBy(id)]);
   count([]);
-  const payments = (order.payment_collections ?? []).flatMap((collection) => collection.payments ?? []);
-  payments.sort((a, b) => b.amount - a.amount);
   render(
     html`<section class="panel placed">
       <p class="tick" aria-hidden="true">✓</p>
@@ -28,9 +26,7 @@ export async function showOrder({ outlet, shop, id, count }: Place): Promise<voi
       </ul>
       <h2>Paid with</h2>
       <dl class="sums" id="payments">
-        ${payments.map(
-          (payment) => html`<div><dt>${nameOf(payment)}</dt><dd>${formatEuro(payment.amount)}</dd></div>`,
-        )}
+        ${rowsOf(paidBy).map(({ name, cents }) => html`<div><dt>${name}</dt><dd>${formatCents(cents)}</dd></div>`)}
         <div class="strong"><dt>Total</dt><dd>${formatEuro(order.total)}</dd></div>
       </dl>
       <a class="button" href="/">Another night out</a>
@@ -39,10 +35,15 @@ export async function showOrder({ outlet, shop, id, count }: Place): Promise<voi
   );
 }
 
-type Payment = NonNullable<NonNullable<Order["payment_collections"]>[number]["payments"]>[number];
-
-/** A gift card's payment carries the card's last four digits; any other is the bank's. */
-function nameOf(payment: Payment): string {
-  const lastFour = payment.data?.last_four;
-  return lastFour ? `Gift card ending in ${lastFour}` : "Bank (demo)";
+/** What each card and the bank paid, then what went back to which. */
+function rowsOf({ cards, others }: PaidBy): { name: string; cents: number }[] {
+  const paid = [
+    ...cards.map((card) => ({ ...card, name: `Gift card ending in ${card.lastFour}` })),
+    ...others.map((other) => ({ ...other, name: "Bank (demo)" })),
+  ];
+  const returned = paid.filter(({ refundedCents }) => refundedCents > 0);
+  return [
+    ...paid.map(({ name, amountCents }) => ({ name, cents: amountCents })),
+    ...returned.map(({ name, refundedCents }) => ({ name: `Returned: ${name}`, cents: refundedCents })),
+  ];
 }
