@@ -8,7 +8,8 @@ import { hasWeather } from "./scenario.js";
 const codes: Record<ShopErrorCode, true> = {
   ...{ invalid_request: true, invalid_card: true, card_blocked: true, card_expired: true },
   ...{ card_no_balance: true, card_not_active: true, card_already_applied: true, too_many_cards: true },
-  ...{ too_many_attempts: true, nothing_to_pay: true, quote_expired: true, applied_card_not_found: true },
+  ...{ too_many_attempts: true, nothing_to_pay: true, giftcard_not_payable: true },
+  ...{ quote_expired: true, applied_card_not_found: true },
   ...{ applied_card_expired: true, balance_changed: true, amount_changed: true, cart_not_found: true },
   ...{ cart_completed: true, currency_not_supported: true, payment_in_progress: true, outcome_unknown: true },
   ...{ service_unavailable: true, internal: true },

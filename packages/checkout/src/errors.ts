@@ -26,6 +26,10 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
     status: 409,
     message: "The cart is already covered: there is nothing left to pay with a card.",
   },
+  giftcard_not_payable: {
+    status: 409,
+    message: "A gift card can't pay for a gift card. Pay what is left by another method.",
+  },
   quote_expired: { status: 409, message: "The quote is no longer valid. Enter the card again." },
   applied_card_not_found: { status: 404, message: "The cart has no such gift card." },
   applied_card_expired: {

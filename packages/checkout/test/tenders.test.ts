@@ -80,6 +80,28 @@ describe("quoting and applying a card", () => {
     );
   });
 
+  it("pays nothing of what no card may pay, such as a gift card in the cart", async () => {
+    const engine = shop.engine();
+    const cart = { ...newCart(7000), notByCardCents: 2500 };
+    const [first, second] = [await shop.card(3000), await shop.card(7500)];
+    await engine.apply(cart, first);
+    expect(await engine.quote(cart, second)).toMatchObject({
+      ...{ usableCents: 1500, limitedBy: "order", remainderCents: 2500 },
+    });
+    const summary = await engine.apply(cart, second);
+    expect(summary).toMatchObject({ coveredCents: 4500, remainderCents: 2500, notByCardCents: 2500 });
+    expect(summary.cards.map(({ amountCents }) => amountCents)).toEqual([3000, 1500]);
+    expect(await engine.plan(cart)).toMatchObject({ coveredCents: 4500, remainderCents: 2500 });
+    await expect(engine.quote(cart, await shop.card(1000))).rejects.toEqual(refusal("giftcard_not_payable"));
+    const only = { ...cart, totalCents: 2500 };
+    expect(await engine.plan(only)).toMatchObject({ parts: [], coveredCents: 0, remainderCents: 2500 });
+    const { notByCardCents: _, ...free } = cart;
+    expect(await engine.summary(free)).toMatchObject({ coveredCents: 7000, remainderCents: 0 });
+    expect(await engine.summary(free)).not.toHaveProperty("notByCardCents");
+    for (const notByCardCents of [7001, -1, 0.5])
+      await expect(engine.plan({ ...cart, notByCardCents })).rejects.toEqual(refusal("internal"));
+  });
+
   it("refuses with the cause once number and PIN match, and with one answer before", async () => {
     const engine = shop.engine();
     const cart = newCart(7498);

@@ -12,6 +12,8 @@ export interface CartView {
   readonly id: string;
   /** The total in cents, before gift cards. */
   readonly totalCents: number;
+  /** What of the total no card may pay, in cents, such as gift cards in the cart. Default: nothing. */
+  readonly notByCardCents?: number | undefined;
   /** ISO 4217, any case. */
   readonly currency: string;
   /** The shopper's address on the network, for the limits; only its keyed hash is kept. */
@@ -123,7 +125,7 @@ export interface Engine {
    * @param also what must happen with it, after it is written and before it is told. If it throws, the cart is as it was
    *   before, the quote may be applied again, and its error is thrown
    * @throws {CheckoutError} what the card or the service refuses; card_already_applied; too_many_cards; nothing_to_pay;
-   *   quote_expired
+   *   giftcard_not_payable; quote_expired
    */
   apply(cart: CartView, request: ApplyRequest, also?: () => Promise<void>): Promise<CartSummary>;
   /** The applied cards, what they cover of the total, and what is left, in cents. Takes nothing and calls nobody. */

@@ -60,6 +60,7 @@ export function createTenders(context: TenderContext) {
       totalCents: cart.totalCents,
       coveredCents,
       remainderCents,
+      ...(cart.notByCardCents ? { notByCardCents: cart.notByCardCents } : {}),
       maxPerCardCents: MAX_DEDUCTION_CENTS,
       maxCards: context.maxCards,
       cards: toAppliedCards(cart, tenders),
@@ -69,7 +70,7 @@ export function createTenders(context: TenderContext) {
 
   async function quote(cart: CartView, entry: CardEntry): Promise<Quote> {
     const card = readCard(entry);
-    const { remainderCents } = await roomFor(cart);
+    const { openCents, remainderCents } = await roomFor(cart);
     const from = { cartId: cart.id, address: cart.address };
     const { balanceCents, expiryDate } = await guarded(from, card.cardNumber, () => spendableBalance(card));
     const fingerprint = await context.fingerprints.ofCard(card.cardNumber);
@@ -83,7 +84,7 @@ export function createTenders(context: TenderContext) {
     );
     const tender = { id, cartId: cart.id, lastFour, fingerprint, balanceCents, sealedCard };
     await journal.addQuote(tender, context.tenderLifeMs);
-    const { amountCents, limitedBy } = cardShare(remainderCents, balanceCents);
+    const { amountCents, limitedBy } = cardShare(openCents, balanceCents);
     return {
       quoteId: id,
       lastFour,
@@ -135,14 +136,16 @@ export function createTenders(context: TenderContext) {
     return summary(cart);
   }
 
-  /** Refuses where the cart takes no further card; returns what is left to pay. */
-  async function roomFor(cart: CartView): Promise<PaymentPlan> {
+  /** Refuses where the cart takes no further card; returns what is left to pay, and what of it a card may pay. */
+  async function roomFor(cart: CartView): Promise<{ remainderCents: number; openCents: number }> {
     const tenders = await journal.tenders(checkedCart(cart).id);
-    const current = toPlan(cart, tenders);
-    if (current.remainderCents === 0) throw new CheckoutError("nothing_to_pay");
+    const { coveredCents, remainderCents } = toPlan(cart, tenders);
+    const openCents = payableCents(cart) - coveredCents;
+    if (remainderCents === 0) throw new CheckoutError("nothing_to_pay");
+    if (openCents === 0) throw new CheckoutError("giftcard_not_payable");
     if (tenders.filter((t) => !t.expired).length >= context.maxCards)
       throw new CheckoutError("too_many_cards");
-    return current;
+    return { remainderCents, openCents };
   }
 
   async function spendableBalance(card: Card): Promise<{ balanceCents: Cents; expiryDate: string }> {
@@ -175,9 +178,15 @@ async function wholly(also: Also | undefined, undo: () => Promise<void>): Promis
 
 function checkedCart(cart: CartView): CartView {
   if (cart.currency.toUpperCase() !== "EUR") throw new CheckoutError("currency_not_supported");
-  if (!Number.isSafeInteger(cart.totalCents) || cart.totalCents < 0) throw new CheckoutError("internal");
+  const { totalCents, notByCardCents = 0 } = cart;
+  if (!Number.isSafeInteger(totalCents) || !Number.isSafeInteger(notByCardCents))
+    throw new CheckoutError("internal");
+  if (notByCardCents < 0 || notByCardCents > totalCents) throw new CheckoutError("internal");
   return cart;
 }
+
+/** What cards may pay of a cart. */
+const payableCents = ({ totalCents, notByCardCents = 0 }: CartView) => totalCents - notByCardCents;
 
 /** A NUL, which a browser can send, is no text to a database. */
 const isId = (value: unknown) => typeof value === "string" && value !== "" && !value.includes("\0");
@@ -193,7 +202,7 @@ function readCard(entry: CardEntry): Card {
 }
 
 function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard[] {
-  let leftCents = cart.totalCents;
+  let leftCents = payableCents(cart);
   return tenders.map((tender) => {
     const { id, lastFour, balanceCents } = tender;
     const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";

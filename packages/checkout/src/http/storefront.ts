@@ -25,7 +25,10 @@ export interface CardEntry {
 /** Applies a quoted card; with card number and PIN, quotes and applies it in one call. */
 export type ApplyRequest = { quoteId: string } | CardEntry;
 
-/** Why an order uses no more of a card: the order is covered, the balance ends, or the limit per card is reached. */
+/**
+ * Why an order uses no more of a card: all that cards may pay of it is covered, the balance ends, or the limit per card is
+ * reached.
+ */
 export type LimitedBy = "order" | "balance" | "limit";
 
 /** What a card holds and what this order would use of it. Nothing has been taken. */
@@ -76,6 +79,8 @@ export interface CartSummary {
   coveredCents: number;
   /** What another card or payment method has to pay. */
   remainderCents: number;
+  /** What of the remainder no card may pay, such as gift cards in the cart; left out where that is nothing. */
+  notByCardCents?: number;
   /** The most that one card pays of one order. */
   maxPerCardCents: number;
   /** How many cards one order takes. */
@@ -96,6 +101,7 @@ export type ShopErrorCode =
   | "too_many_cards"
   | "too_many_attempts"
   | "nothing_to_pay"
+  | "giftcard_not_payable"
   | "quote_expired"
   | "applied_card_not_found"
   | "applied_card_expired"
