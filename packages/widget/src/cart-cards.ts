@@ -39,12 +39,13 @@ export class CartCards implements ReactiveController {
 
   /** Whether a card would fit after the one that is quoted. */
   get takesAnother(): boolean {
-    return this.quote?.remainderCents !== 0 && this.#room > 1;
+    const { quote, summary } = this;
+    return (!quote || quote.remainderCents > (summary?.notByCardCents ?? 0)) && this.#room > 1;
   }
 
   /** Whether the cards, and not the amount, keep the cart from taking another. */
   get isFull(): boolean {
-    return !!this.summary?.remainderCents && !this.takesCard;
+    return !!this.summary && openCents(this.summary) > 0 && !this.takesCard;
   }
 
   /** Whether the cards pay all of it. */
@@ -57,13 +58,12 @@ export class CartCards implements ReactiveController {
     return !!this.summary && this.summary.cards.length > 0;
   }
 
-  /** How many more cards fit, if anything is left to pay. An expired one counts for nothing. */
+  /** How many more cards fit, if anything is left that a card may pay. An expired one counts for nothing. */
   get #room(): number {
     const { summary } = this;
     if (!summary) return 2;
     return (
-      summary.remainderCents &&
-      summary.maxCards - summary.cards.filter((card) => card.state !== "expired").length
+      openCents(summary) && summary.maxCards - summary.cards.filter((card) => card.state !== "expired").length
     );
   }
 
@@ -187,12 +187,18 @@ export class CartCards implements ReactiveController {
 }
 
 /** What a quoted card would pay of a cart that changed since; undefined where there is nothing left for it to pay. */
-function requote(quote: Quote, { remainderCents, maxPerCardCents }: CartSummary): Quote | undefined {
+/** What is left to pay, and a card may pay. */
+function openCents({ remainderCents, notByCardCents = 0 }: CartSummary): number {
+  return remainderCents - notByCardCents;
+}
+
+function requote(quote: Quote, summary: CartSummary): Quote | undefined {
   const { balanceCents } = quote;
-  const usableCents = Math.min(remainderCents, balanceCents, maxPerCardCents);
+  const { remainderCents, maxPerCardCents } = summary;
+  const leftCents = openCents(summary);
+  const usableCents = Math.min(leftCents, balanceCents, maxPerCardCents);
   if (usableCents === 0) return undefined;
-  const limitedBy =
-    usableCents === remainderCents ? "order" : usableCents === balanceCents ? "balance" : "limit";
+  const limitedBy = usableCents === leftCents ? "order" : usableCents === balanceCents ? "balance" : "limit";
   return { ...quote, usableCents, limitedBy, remainderCents: remainderCents - usableCents };
 }
 

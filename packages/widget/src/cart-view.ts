@@ -25,6 +25,7 @@ export function cartView(state: CartViewState, remove: (card: AppliedCard) => vo
       ? cardList({ words, summary, isFull, removing: busy ? removing?.id : undefined }, remove)
       : nothing
   }
-  ${isApplied || takesCard ? nothing : html`<p>${texts.errors.nothing_to_pay}</p>`}
+  ${note(summary?.notByCardCents ? texts.errors.giftcard_not_payable : "")}
+  ${isApplied || takesCard || summary?.notByCardCents ? nothing : html`<p>${texts.errors.nothing_to_pay}</p>`}
   ${isApplied || quote ? note(changeText(words, cards)) : nothing}`;
 }

@@ -53,6 +53,39 @@ describe("applying cards", () => {
     await expect(widget.element).to.be.accessible();
   });
 
+  it("leaves the gift cards in the cart to another way to pay, and says so", async () => {
+    const cart = await makeCart({ totalCents: 5500, notByCardCents: 2500 });
+    const widget = await show(cart);
+    expect(widget.text).to.contain("A gift card can't pay for a gift card.");
+    await widget.check(rich);
+    expect(widget.text).to.contain("Used for this order €30.00");
+    expect(widget.text).to.contain("Left to pay €25.00");
+    expect(widget.text).not.to.contain("You can add another card");
+    await widget.press("#apply");
+    expect(widget.text).to.contain("Paid by gift card €30.00");
+    expect(widget.text).to.contain("Left to pay €25.00");
+    expect(widget.text).to.contain("A gift card can't pay for a gift card.");
+    expect(widget.text).not.to.contain("takes no more gift cards");
+    expect(!!widget.find("#add")).to.equal(false);
+    await cart.change({ totalCents: 6500 });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(!!widget.find("#add")).to.equal(false);
+    await cart.change({ totalCents: 8500 });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(!!widget.find("#add")).to.equal(true);
+    await expect(widget.element).to.be.accessible();
+  });
+
+  it("takes no card where the cart has gift cards alone", async () => {
+    const widget = await show(await makeCart({ totalCents: 2500, notByCardCents: 2500 }));
+    expect(widget.text).to.contain("A gift card can't pay for a gift card.");
+    expect(widget.text).not.to.contain("nothing left to pay");
+    expect(widget.find("#number")?.checkVisibility()).to.equal(false);
+    await expect(widget.element).to.be.accessible();
+  });
+
   it("takes no more cards than the shop allows", async () => {
     const widget = await show(await makeCart({ maxCards: 1 }));
     await widget.check(rich);

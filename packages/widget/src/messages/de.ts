@@ -63,6 +63,8 @@ export const de: Messages = {
       "Diese Bestellung nimmt keine weiteren Geschenkkarten an. Entfernen Sie zuerst eine, oder zahlen Sie den Rest auf andere Weise.",
     too_many_attempts: "Das wurde zu oft versucht. Zur Sicherheit müssen Sie eine Weile warten.",
     nothing_to_pay: "Für diese Bestellung ist nichts mehr zu zahlen.",
+    giftcard_not_payable:
+      "Mit einer Geschenkkarte lässt sich keine Geschenkkarte bezahlen. Zahlen Sie diese auf andere Weise.",
     quote_expired: "Das ist zu lange her. Geben Sie die PIN erneut ein, um das Guthaben zu prüfen.",
     applied_card_not_found: "Diese Karte gehörte nicht mehr zu Ihrer Bestellung.",
     applied_card_expired:

@@ -55,6 +55,7 @@ export const en: Messages = {
     too_many_cards: "This order takes no more gift cards. Remove one, or pay the rest another way.",
     too_many_attempts: "That was tried too often. For safety you have to wait a while.",
     nothing_to_pay: "There is nothing left to pay for this order.",
+    giftcard_not_payable: "A gift card can't pay for a gift card. Pay for that another way.",
     quote_expired: "That was too long ago. Enter the PIN again.",
     applied_card_not_found: "This card was no longer part of your order.",
     applied_card_expired: "We no longer have the details of one of your cards. Remove it and enter it again.",

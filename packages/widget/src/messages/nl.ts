@@ -59,6 +59,8 @@ export const nl: Messages = {
       "Deze bestelling neemt geen cadeaukaarten meer aan. Verwijder er eerst een, of betaal de rest op een andere manier.",
     too_many_attempts: "Dit is te vaak geprobeerd. Voor de veiligheid moet je even wachten.",
     nothing_to_pay: "Er is voor deze bestelling niets meer te betalen.",
+    giftcard_not_payable:
+      "Met een cadeaukaart kunt u geen cadeaukaart betalen. Betaal die op een andere manier.",
     quote_expired: "Dat is te lang geleden. Vul de pincode opnieuw in om het saldo te bekijken.",
     applied_card_not_found: "Deze kaart hoorde niet meer bij je bestelling.",
     applied_card_expired:

@@ -13,6 +13,7 @@ const statusOf = {
   applied_card_not_found: 404,
   cart_completed: 409,
   card_already_applied: 409,
+  giftcard_not_payable: 409,
   too_many_cards: 409,
   payment_in_progress: 409,
   outcome_unknown: 503,
@@ -121,10 +122,12 @@ function quoteOf(cart, entry) {
     throw new Refusal("card_already_applied");
   const { remainderCents } = summaryOf(cart);
   if (remainderCents === 0) throw new Refusal("nothing_to_pay");
+  const openCents = remainderCents - (cart.notByCardCents ?? 0);
+  if (openCents === 0) throw new Refusal("giftcard_not_payable");
   const quote = {
     quoteId: `quote_${randomUUID()}`,
     lastFour: cardNumber.slice(-4),
-    ...shareOf(cart, card, remainderCents),
+    ...shareOf(cart, card, openCents),
   };
   cart.quotes.set(quote.quoteId, card);
   return { ...quote, remainderCents: remainderCents - quote.usableCents, expiryDate: card.expiryDate ?? "" };
@@ -149,7 +152,8 @@ function shareOf(cart, card, owedCents) {
 
 /** @returns {CartSummary} */
 function summaryOf(cart) {
-  let owedCents = cart.totalCents;
+  const { notByCardCents = 0 } = cart;
+  let owedCents = cart.totalCents - notByCardCents;
   const cards = cart.applied.map(({ id, number, state }) => {
     const card = cart.cards.find((one) => one.number === number);
     const use = shareOf(cart, card, state === "applied" ? owedCents : 0);
@@ -161,8 +165,9 @@ function summaryOf(cart) {
     cartId: cart.id,
     currency: "EUR",
     totalCents: cart.totalCents,
-    coveredCents: cart.totalCents - owedCents,
-    remainderCents: owedCents,
+    coveredCents: cart.totalCents - notByCardCents - owedCents,
+    remainderCents: owedCents + notByCardCents,
+    ...(notByCardCents && { notByCardCents }),
     maxPerCardCents: cart.maxPerCardCents,
     maxCards: cart.maxCards,
     cards,
