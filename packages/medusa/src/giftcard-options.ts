@@ -51,6 +51,11 @@ export interface GiftcardOptions {
    * of which the last entry counts. Default: none; the connection's address counts.
    */
   trustedAddressHeader?: string;
+  /**
+   * Lets gift cards pay for gift cards. A product is one by Medusa's `is_giftcard`, or by `giftcard: true` in its metadata.
+   * Default: false; cards pay for the other lines of such a cart.
+   */
+  cardsBuyCards?: boolean;
   /** Lets a method that settles later pay the remainder beside gift cards. Default: false. */
   allowPendingRemainder?: boolean;
   /** How long such a remainder may take before the order is canceled and the cards are whole again. Default: 7 days. */

@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as carts from "../src/medusa-tables/carts.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
+import * as giftcardItems from "../src/medusa-tables/giftcard-items.js";
 import * as locks from "../src/medusa-tables/locks.js";
 import * as orderPayment from "../src/medusa-tables/order-payment.js";
 import * as orderRefund from "../src/medusa-tables/order-refund.js";
@@ -229,6 +230,25 @@ const cases: Record<string, Case> = {
     given: (f) => [`delete from giftcard_order where order_id = '${f.orderId}'`],
     ask: () => charged.findUnnoted(scan),
     answer: (f) => [f.orderId],
+  },
+  giftcardItemsOfCart: {
+    given: (f) => [`update cart_line_item set is_giftcard = true where cart_id = '${f.cartId}'`],
+    ask: async (f) => [
+      await giftcardItems.giftcardItemsOfCart(run, f.cartId),
+      await giftcardItems.giftcardItemsOfCart(run, f.readyCartId),
+    ],
+    answer: () => [[expect.stringMatching(/^cali_/)], []],
+  },
+  giftcardItemsOfOrder: {
+    given: (f) => [
+      `update product set metadata = '{"giftcard": true}' where id = (select product_id from order_line_item i
+         join order_item sold on sold.item_id = i.id where sold.order_id = '${f.orderId}')`,
+    ],
+    ask: async (f) => [
+      await giftcardItems.giftcardItemsOfOrder(run, f.orderId),
+      await giftcardItems.giftcardItemsOfOrder(run, "order_gone"),
+    ],
+    answer: () => [[expect.stringMatching(/^ordli_/)], []],
   },
   readOrderPayments: {
     ask: (f) => orderPayment.readOrderPayments(run, [f.orderId]),

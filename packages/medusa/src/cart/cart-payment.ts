@@ -1,6 +1,6 @@
 import { type CartView, CheckoutError } from "@giftcard-pay/checkout";
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import {
@@ -11,7 +11,9 @@ import {
   readPlacedOrders,
   type SessionView,
 } from "../medusa-tables/carts.js";
+import { giftcardItemsOfCart, giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
 import { PROVIDER_ID } from "../names.js";
+import { readSold } from "./order-lines.js";
 
 /** A cart and its payment, read at the moment of the call. */
 export interface CartPayment {
@@ -22,6 +24,8 @@ export interface CartPayment {
   readonly isCompleted: boolean;
   /** Completed, and open in Medusa: it opened the cart again when it voided a second order beside the one that stands. */
   readonly isReopened: boolean;
+  /** The lines of the cart, or of its order, that are gift cards, where no card may pay for one. */
+  readonly giftcardItemIds: readonly string[];
   readonly collectionId: string | null;
   /** Gift card sessions, which only the plugin makes. */
   readonly giftSessions: readonly SessionView[];
@@ -31,28 +35,37 @@ export interface CartPayment {
   readonly deadSessions: readonly SessionView[];
 }
 
+interface Line {
+  id: string;
+  total: BigNumberInput;
+}
+
 interface CartRow {
   id: string;
   currency_code: string;
   total: BigNumberInput;
   raw_total?: BigNumberInput;
   completed_at?: string | Date | null;
+  /** With their totals, since the cart's own is added up of them. */
+  items?: Line[];
 }
 
 /** @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
   const select = ["id", "currency_code", "completed_at", "total", "raw_total"] as never[];
-  const { runSql } = contextOf(container);
-  const [carts, sessions, orderIds] = await Promise.all([
+  const { runSql, settings } = contextOf(container);
+  const [carts, sessions, orderIds, giftcardItemIds] = await Promise.all([
     container.resolve(Modules.CART).listCarts({ id: cartId }, { select, take: 1 }),
     readCartSessions(runSql, cartId),
     ordersOfCart(runSql, cartId),
+    settings.cardsBuyCards ? [] : giftcardItemsOfCart(runSql, cartId),
   ]);
   const row = carts[0] as CartRow | undefined;
   if (!row) throw new CheckoutError("cart_not_found");
   const rawTotal = row.raw_total ?? row.total;
   const isReopened = !row.completed_at && orderIds.length > 0;
-  const due = { rawTotal, currency: row.currency_code, isCompleted: isReopened || Boolean(row.completed_at) };
+  const isCompleted = isReopened || Boolean(row.completed_at);
+  const due = { rawTotal, currency: row.currency_code, isCompleted, giftcardItemIds, lines: row.items ?? [] };
   return { ...toCartPayment(cartId, due, sessions), isReopened };
 }
 
@@ -74,31 +87,44 @@ export async function readCompletion(
   container: MedusaContainer,
   cartId: string,
 ): Promise<{ payment: CartPayment; orderIds: string[] }> {
+  const { runSql, settings } = contextOf(container);
   const [orders, sessions] = await Promise.all([
-    readPlacedOrders(contextOf(container).runSql, cartId),
-    readCartSessions(contextOf(container).runSql, cartId),
+    readPlacedOrders(runSql, cartId),
+    readCartSessions(runSql, cartId),
   ]);
   const orderIds = orders.map((order) => order.order_id);
   const [placed] = orders;
   if (!placed?.raw_total || orders.length > 1)
     return { payment: await readCartPayment(container, cartId), orderIds };
-  const due = { rawTotal: placed.raw_total, currency: placed.currency_code, isCompleted: true };
+  const { order_id: orderId, raw_total: rawTotal, currency_code: currency } = placed;
+  const giftcardItemIds = settings.cardsBuyCards ? [] : await giftcardItemsOfOrder(runSql, orderId);
+  const lines = giftcardItemIds.length > 0 ? await readSold(container, orderId) : [];
+  const due = { rawTotal, currency, isCompleted: true, giftcardItemIds, lines };
   return { payment: toCartPayment(cartId, due, sessions), orderIds };
 }
 
 function toCartPayment(
   id: string,
-  due: Pick<CartPayment, "rawTotal" | "isCompleted"> & { currency: string },
+  due: Pick<CartPayment, "rawTotal" | "isCompleted" | "giftcardItemIds"> & {
+    currency: string;
+    lines: readonly Line[];
+  },
   { collectionId, sessions }: CartSessions,
 ): CartPayment {
-  const { rawTotal, currency, isCompleted } = due;
+  const { rawTotal, currency, isCompleted, giftcardItemIds, lines } = due;
+  const totalCents = toCents(rawTotal);
+  const giftcards = lines.filter((line) => giftcardItemIds.includes(line.id));
+  const giftcardsCents = toCents(
+    giftcards.reduce((sum, { total }) => MathBN.add(sum, total), MathBN.convert(0)),
+  );
   const isDead = ({ status, payment }: SessionView) => payment?.isOver || !processable.includes(status);
   return {
-    cart: { id, totalCents: toCents(rawTotal), currency },
+    cart: { id, totalCents, currency, notByCardCents: Math.min(giftcardsCents, totalCents) },
     rawTotal,
     isEuro: String(currency).toLowerCase() === "eur",
     isCompleted,
     isReopened: false,
+    giftcardItemIds,
     collectionId,
     giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),
     otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s)),

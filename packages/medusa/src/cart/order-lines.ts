@@ -8,32 +8,32 @@ interface Sold {
   total: BigNumberInput;
 }
 
+type SoldLine = Sold & { quantity: BigNumberInput };
+
 interface OrderRow {
-  items?: (Sold & { quantity: BigNumberInput })[] | null;
+  items?: SoldLine[] | null;
   shipping_methods?: Sold[] | null;
 }
 
 /**
- * The lines of an order, tax and discounts included: its items in the order of their ids, then its shipping. They add up
- * to its total: where Medusa rounds the lines otherwise than the total, the last ones take the difference.
- *
- * @param totalCents the order's total; left out, each line is as Medusa rounds it
+ * The lines of an order in whole cents, tax and discounts included: its items in the order of their ids, then its
+ * shipping. Medusa may round their sum otherwise: see `fitLines`.
  */
-export async function readOrderLines(
-  container: MedusaContainer,
-  orderId: string,
-  totalCents?: number,
-): Promise<OrderLine[]> {
+export async function readOrderLines(container: MedusaContainer, orderId: string): Promise<OrderLine[]> {
+  return (await readSold(container, orderId)).map(({ id, quantity, total }) => ({
+    ...{ id, quantity: MathBN.convert(quantity).toNumber(), totalCents: Math.max(0, toCents(total)) },
+  }));
+}
+
+/** What an order sold: its items in the order of their ids, then its shipping, tax and discounts included. */
+export async function readSold(container: MedusaContainer, orderId: string): Promise<SoldLine[]> {
   const order = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
+    // Medusa adds the lines up only where the order's own total is asked for.
     select: ["id", "total"] as never[],
     relations: ["items", "shipping_methods"],
   });
   const { items, shipping_methods: shipping } = order as unknown as OrderRow;
-  const sold = [...byId(items), ...byId(shipping?.map((method) => ({ ...method, quantity: 1 })))];
-  const lines = sold.map(({ id, quantity, total }) => ({
-    ...{ id, quantity: MathBN.convert(quantity).toNumber(), totalCents: Math.max(0, toCents(total)) },
-  }));
-  return totalCents === undefined ? lines : fitLines(lines, totalCents);
+  return [...byId(items), ...byId(shipping?.map((method) => ({ ...method, quantity: 1 })))];
 }
 
 const byId = <T extends Sold>(sold: readonly T[] | null | undefined): T[] =>

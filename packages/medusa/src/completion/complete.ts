@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type Engine, layCharges, type PaymentPlan } from "@giftcard-pay/checkout";
+import { CheckoutError, type Engine, layCharges, type OrderLine, type PaymentPlan } from "@giftcard-pay/checkout";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
 import { type CartPayment, readCompletion } from "../cart/cart-payment.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
-import { readOrderLines } from "../cart/order-lines.js";
+import { fitLines, readOrderLines } from "../cart/order-lines.js";
 import { checkSessions } from "../cart/session-plan.js";
 import { createGiftSession } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
@@ -172,13 +172,17 @@ async function charge(
 async function layPlan(
   container: MedusaContainer,
   plan: PaymentPlan,
-  { cart }: CartPayment,
+  { cart, giftcardItemIds }: CartPayment,
   orderId: string | undefined,
 ): Promise<PaymentPlan> {
   const { chargesByLine, maxChargesPerCard } = contextOf(container).settings;
   if (!chargesByLine || orderId === undefined) return plan;
-  const lines = await readOrderLines(container, orderId, cart.totalCents);
-  await noteLines(contextOf(container).runSql, { orderId, cartId: cart.id }, lines);
+  const all = await readOrderLines(container, orderId);
+  const isLeftOut = ({ id }: OrderLine) => giftcardItemIds.includes(id);
+  const payableCents = cart.totalCents - (cart.notByCardCents ?? 0);
+  const lines = fitLines(all.filter((line) => !isLeftOut(line)), payableCents);
+  const noted = [...lines, ...all.filter(isLeftOut)];
+  await noteLines(contextOf(container).runSql, { orderId, cartId: cart.id }, noted);
   const parts = plan.parts.map(({ amountCents }) => amountCents);
   const laid = layCharges(parts, lines, maxChargesPerCard);
   return { ...plan, parts: plan.parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] })) };

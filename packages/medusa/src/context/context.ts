@@ -17,6 +17,7 @@ export type FlowSettings = Pick<
   | "chargesByLine"
   | "maxChargesPerCard"
   | "refundRule"
+  | "cardsBuyCards"
 >;
 
 /** What the plugin's functions share. The module makes it, and Medusa's container holds it. */

@@ -29,6 +29,7 @@ const optionsSchema = z
     maxCards: z.coerce.number().int().min(1).max(20).optional(),
     charges: z.enum(["whole", "by-line"]).optional(),
     refundRule: z.enum(["as-paid", "cards-first", "other-first", "in-proportion"]).optional(),
+    cardsBuyCards: z.boolean().optional(),
     maxChargesPerCard: z.coerce.number().int().min(1).max(50).optional(),
     timeoutMs: milliseconds.optional(),
     tenderLifeMs: milliseconds.optional(),
@@ -77,6 +78,8 @@ export interface Setup {
   readonly maxChargesPerCard: number;
   /** Who is paid back first. */
   readonly refundRule: RefundRule;
+  /** Whether a card pays for gift cards in the cart too. */
+  readonly cardsBuyCards: boolean;
   readonly limits: {
     maxCards?: number;
     tenderLifeMs?: number;
@@ -110,7 +113,7 @@ export function readSetup(options: unknown): Setup {
   const { maxCancelsPerRun = defaults.maxCancelsPerRun, ...further } = another;
   const { pendingRemainderLifeMs = defaults.pendingRemainderLifeMs, ...charging } = further;
   const { charges, maxChargesPerCard = defaults.maxChargesPerCard, ...refunding } = charging;
-  const { refundRule = defaults.refundRule, ...connection } = refunding;
+  const { refundRule = defaults.refundRule, cardsBuyCards = false, ...connection } = refunding;
   try {
     return {
       client: createClient({ environment, ...connection } as ClientOptions),
@@ -119,7 +122,7 @@ export function readSetup(options: unknown): Setup {
       callsHandlerItself,
       trustedAddressHeader: trustedAddressHeader?.toLowerCase() ?? null,
       ...{ allowPendingRemainder, pendingRemainderLifeMs, maxCancelsPerRun, leaseMs },
-      ...{ chargesByLine: charges === "by-line", maxChargesPerCard, refundRule },
+      ...{ chargesByLine: charges === "by-line", maxChargesPerCard, refundRule, cardsBuyCards },
       limits: withoutUndefined({
         ...{ maxCards, tenderLifeMs, quoteLifeMs },
         guessLimits: guessLimits && withoutUndefined(guessLimits),

@@ -75,8 +75,8 @@ export function createStorefront(medusa: MedusaStore) {
       for (const { id } of regions) await ok("POST", `/admin/regions/${id}`, { payment_providers: ids });
     },
 
-    /** Puts something new on sale. It isn't kept in stock. */
-    async createProduct(handle: string, price: number) {
+    /** Puts something new on sale. It isn't kept in stock. @returns its id */
+    async createProduct(handle: string, price: number, more: object = {}): Promise<string> {
       const { products } = await ok(
         "GET",
         "/admin/products?fields=sales_channels.id,shipping_profile.id&limit=1",
@@ -89,12 +89,14 @@ export function createStorefront(medusa: MedusaStore) {
         manage_inventory: false,
         prices: [{ currency_code: "eur", amount: price }],
       };
-      await ok("POST", "/admin/products", {
+      const { product } = await ok("POST", "/admin/products", {
         ...{ title: handle, handle, status: "published", options, variants: [variant] },
         sales_channels: [{ id: sales_channels[0].id }],
         shipping_profile_id: shipping_profile.id,
+        ...more,
       });
       market = undefined;
+      return product.id;
     },
 
     /** A cart with an address and free shipping. @returns its id */
