@@ -64,22 +64,28 @@ export const checkoutPage = (cart, remainderCents, notice) =>
       <script type="module" src="/checkout.js"></script>`,
   );
 
+/** What a card or the bank paid, and what went back. @typedef {{ name: string, amountCents: number, refundedCents: number }} Part */
+
 /**
+ * @param {string} title
+ * @param {string} text
  * @param {import("./orders.js").Order} order
- * @param {import("@giftcard-pay/checkout").CommitResult} result
+ * @param {Part[]} parts
  */
-export const paidPage = (order, { cards, remainderCents }) =>
+export const orderPage = (title, text, order, parts) =>
   page(
-    "Thank you",
-    html`<p>Your order is paid.</p>
+    title,
+    html`<p>${text}</p>
       ${lineTable(order.lines, order.totalCents)}
       <h2>Paid with</h2>
       <table id="payments">
-        ${cards.map(
-          (card) =>
-            html`<tr><td>Gift card ending in ${card.lastFour}</td><td>${euro(card.amountCents)}</td></tr>`,
-        )}
-        ${remainderCents > 0 ? html`<tr><td>Bank</td><td>${euro(remainderCents)}</td></tr>` : ""}
+        ${parts.map(({ name, amountCents }) => html`<tr><td>${name}</td><td>${euro(amountCents)}</td></tr>`)}
+        ${parts
+          .filter(({ refundedCents }) => refundedCents > 0)
+          .map(
+            ({ name, refundedCents }) =>
+              html`<tr><td>Returned: ${name}</td><td>${euro(refundedCents)}</td></tr>`,
+          )}
       </table>`,
   );
 

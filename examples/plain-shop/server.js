@@ -20,7 +20,7 @@ import { getCookie, setCookie } from "hono/cookie";
 import { csrf } from "hono/csrf";
 import { createBankClient } from "./bank-client.js";
 import { newSession, openOrders, products } from "./orders.js";
-import { checkoutPage, messagePage, operatorPage, paidPage, productsPage } from "./pages.js";
+import { checkoutPage, messagePage, operatorPage, orderPage, productsPage } from "./pages.js";
 import { readSettings } from "./settings.js";
 
 const publicDir = new URL("./public/", import.meta.url);
@@ -197,13 +197,33 @@ function addOrderRoutes(app, shop) {
     const order = orders.orderOf(c.req.param("id"), sessionOf(c));
     if (!order) return c.notFound();
     const purchase = await checkout.read(order.id);
-    if (purchase?.state === "paid") return c.html(paidPage(order, await checkout.confirm(order.id)));
+    if (purchase && paidStates.includes(purchase.state)) {
+      const title = purchase.state === "paid" ? "Thank you" : "Your order";
+      return c.html(orderPage(title, states[purchase.state] ?? "", order, await paidBy(shop, purchase)));
+    }
     if (purchase?.state === "pending") {
       const link = { href: pageIn(JSON.parse(purchase.remainderData ?? "{}")), text: "Pay at the bank" };
       return c.html(messagePage("One step to go", "The bank's part of your order isn't paid yet.", link));
     }
     return c.html(messagePage("Your order", states[purchase?.state ?? "charging"] ?? ""));
   });
+}
+
+/**
+ * How an order was paid, cards first, and what went back, or is owed.
+ * @param {Shop} shop
+ * @param {import("@giftcard-pay/checkout").Purchase} purchase
+ * @returns {Promise<import("./pages.js").Part[]>}
+ */
+async function paidBy({ checkout }, { orderId, state, remainderCents }) {
+  const { charges } = await checkout.charges({ orderIds: [orderId] });
+  const cards = charges.toReversed().map(({ lastFour, amountCents, state }) => ({
+    ...{ name: `Gift card ending in ${lastFour}`, amountCents },
+    refundedCents: state === "reversing" || state === "reversed" ? amountCents : 0,
+  }));
+  const refundedCents = state === "reversing" || state === "reversed" ? remainderCents : 0;
+  const bank = { name: "Bank", amountCents: remainderCents, refundedCents };
+  return remainderCents > 0 ? [...cards, bank] : cards;
 }
 
 /** @typedef {import("@giftcard-pay/checkout").CommitResult} CommitResult */
@@ -274,8 +294,11 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
 const declined = "The bank's part was not paid. Nothing was taken, and your gift card is whole.";
 const unreachable =
   "The payment could not be made just now. What was taken, if anything, goes back by itself.";
+/** @type {string[]} */
+const paidStates = ["paid", "reversing", "reversed", "refunding", "refunded"];
 /** @type {Record<string, string>} */
 const states = {
+  paid: "Your order is paid.",
   charging: "Your order is being paid. Look again in a moment.",
   voiding: "Your order was not paid. What was taken is being given back.",
   failed: "Your order was not paid. Nothing was taken, and your gift card is whole.",

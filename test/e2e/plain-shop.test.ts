@@ -74,6 +74,10 @@ describe("a purchase in the plain shop", () => {
     expect(await balanceCents(card)).toBe(7500);
     await page.reload();
     await page.getByText("What you paid was given back").waitFor();
+    expect((await payments()).slice(2)).toEqual([
+      [`Returned: Gift card ending in ${card.cardnumber.slice(-4)}`, "€50.00"],
+      ["Returned: Bank", "€24.98"],
+    ]);
     expect(shop.logs()).not.toContain(card.cardnumber);
   });
 
