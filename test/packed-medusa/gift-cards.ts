@@ -1,7 +1,8 @@
-/** What a Medusa shop writes of its own with the packages' types: its own hook, and its own look at a card. */
+/** What a Medusa shop writes of its own with the packages' types: its own hook, and its own look at a card and an order. */
 
 import type { CartSummary, Charge } from "@giftcard-pay/checkout";
 import { createClient, RefusedError } from "@giftcard-pay/client";
+import { type PaidBy, readPaidBy } from "@giftcard-pay/medusa/paid-by";
 import { completeWithGiftcards, voidCompletion } from "@giftcard-pay/medusa/workflows";
 import { completeCartWorkflow } from "@medusajs/medusa/core-flows";
 
@@ -9,6 +10,11 @@ completeCartWorkflow.hooks.validate(
   async (input, context) => completeWithGiftcards(input, context),
   voidCompletion,
 );
+
+export async function paidByBankCents(...order: Parameters<typeof readPaidBy>): Promise<number> {
+  const paidBy: PaidBy | null = await readPaidBy(...order);
+  return (paidBy?.others ?? []).reduce((sum, { amountCents }) => sum + amountCents, 0);
+}
 
 export const stateOf = ({ state }: Charge): string => state;
 export const leftCents = ({ remainderCents }: CartSummary): number => remainderCents;

@@ -43,7 +43,7 @@ export interface PaidBy {
  * Each payment is in whole cents, rounded half up. Medusa may have a fraction of a cent in the total; then one payment
  * alone has it too, so the sum is right.
  *
- * It says whose order it is to nobody: ask whether the reader may see the order before you show it.
+ * It doesn't ask who reads: show it to the order's own customer alone.
  *
  * @param container Medusa's, or that of a request, a subscriber or a job
  * @param orderId Medusa's id of the order
