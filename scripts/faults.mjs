@@ -32,8 +32,11 @@ const lineOf = ({ cell, verdict, seconds }) =>
 /** @param {CellResult[]} results */
 const lastLine = (results) => `books exact: ${results.length} cells, ${results.filter(isBad).length} bad`;
 
-const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "person"]);
+const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "person"]);
 const TABLE = /(?<=<!-- written by npm run faults -->\n)[\s\S]*?(?=\n<!-- end -->)/;
+
+/** The plain shop is one, on whichever store. @param {CellResult} result */
+const shopOf = ({ cell }) => (cell.shop.startsWith("plain") ? "plain" : cell.shop);
 
 /**
  * A line for each shop and place, with how many purchases ended how.
@@ -43,7 +46,7 @@ function tableOf(results) {
   /** @type {Map<string, CellResult[]>} */
   const places = new Map();
   for (const result of results) {
-    const place = `${result.cell.shop.split(" ")[0]} | ${result.cell.place}`;
+    const place = `${shopOf(result)} | ${result.cell.place}`;
     places.set(place, [...(places.get(place) ?? []), result]);
   }
   const counts = (/** @type {CellResult[]} */ here) => [

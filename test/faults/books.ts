@@ -1,12 +1,13 @@
 import { checkLedger } from "../../packages/service/dist/store/ledger-check.js";
 import type { Purchase, Shop } from "./shop.js";
 
-import type { ChargeRow, Expect, ShopBooks, Verdict } from "./verdict.js";
+import type { ChargeRow, Expect, Outcome, ShopBooks, Verdict } from "./verdict.js";
 
-/** A card at the service. `taken`: how often it was charged and not reversed. */
+/** A card at the service, and what it should have paid. `taken`: how often it was charged and not reversed. */
 interface CardBooks {
   readonly issuedCents: number;
   readonly partCents: number;
+  readonly chargesCents: readonly number[];
   readonly balanceCents: number;
   readonly takenCents: number;
   readonly taken: number;
@@ -26,21 +27,41 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
     wrong.push(`a charge is ${state} (${reason})`);
   }
   const takenCents = sum(cards.map((card) => card.takenCents));
-  const outcome = charges.some(({ state }) => state === "needs_attention")
-    ? "person"
-    : takenCents > 0
-      ? "paid"
-      : !order || order.isCanceled
-        ? "whole"
-        : "refunded";
+  const isPart = purchase.units !== null && takenCents < sum(cards.map((card) => card.partCents));
+  const outcomeOf = (): Exclude<Outcome, "open"> => {
+    if (charges.some(({ state }) => state === "needs_attention")) return "person";
+    if (takenCents > 0) return isPart ? "part" : "paid";
+    return !order || order.isCanceled ? "whole" : "refunded";
+  };
+  const outcome = outcomeOf();
   if (outcome === "person") judgePerson(books, cards, expect);
   else if (outcome === "paid") judgePaid(books, cards, expect);
+  else if (outcome === "part") judgePaid(books, withoutUnit(cards, purchase), expect);
   else judgeBack(books, cards, expect);
-  const keepsRest = outcome === "paid" || (outcome === "refunded" && shop.refundsCardsOnly);
-  const rest = keepsRest && purchase.remainderCents > 0 ? [purchase.remainderCents] : [];
+  const keepsRest =
+    outcome === "paid" || outcome === "part" || (outcome === "refunded" && shop.refundsCardsOnly);
+  const backCents = outcome === "part" ? unitBackOf(purchase).otherCents : 0;
+  const restCents = keepsRest ? purchase.remainderCents - backCents : 0;
+  const rest = restCents > 0 ? [restCents] : [];
   expect(same(books.bankCents, rest), `the bank holds ${list(books.bankCents)}, not ${list(rest)}`);
   books.check(outcome, expect);
   return { outcome: wrong.length > 0 ? "open" : outcome, wrong };
+}
+
+/** What a unit that comes back gives to the card, and to the other method. */
+export function unitBackOf({ units }: Purchase): { cardCents: number; otherCents: number } {
+  const { cardBackCents: cardCents = 0, eachCents = 0 } = units ?? {};
+  return { cardCents, otherCents: eachCents - cardCents };
+}
+
+/** What the card should have paid once a unit was given back: the charge of that unit is off. */
+function withoutUnit(cards: readonly CardBooks[], purchase: Purchase): CardBooks[] {
+  const { cardCents } = unitBackOf(purchase);
+  return cards.map((card) => ({
+    ...card,
+    partCents: card.partCents - cardCents,
+    chargesCents: card.chargesCents.toSpliced(card.chargesCents.lastIndexOf(cardCents), 1),
+  }));
 }
 
 function judgePaid({ order, charges }: ShopBooks, cards: readonly CardBooks[], expect: Expect): void {
@@ -48,16 +69,16 @@ function judgePaid({ order, charges }: ShopBooks, cards: readonly CardBooks[], e
     order !== null && !order.isCanceled,
     `money is off a card, and the order is ${order ? "canceled" : "not there"}`,
   );
-  for (const { takenCents, partCents, taken, balanceCents, issuedCents } of cards) {
+  for (const { takenCents, partCents, chargesCents, taken, balanceCents, issuedCents } of cards) {
     expect(takenCents === partCents, `${takenCents} cents are off a card, not ${partCents}`);
-    expect(taken === 1, `a card was charged ${taken} times`);
+    expect(taken === chargesCents.length, `a card was charged ${taken} times`);
     expect(balanceCents === issuedCents - partCents, `a card holds ${balanceCents} of ${issuedCents} cents`);
   }
   const kept = charges.filter(isDecided);
   expect(
     same(
       kept.map((a) => a.deducted_cents ?? 0),
-      cards.map((card) => card.partCents),
+      cards.flatMap((card) => card.chargesCents),
     ),
     `the journal holds ${list(kept.map((a) => a.deducted_cents))}`,
   );
@@ -103,9 +124,10 @@ async function readCards<P extends Purchase>({ giftcards }: Shop<P>, { cards }: 
      where c.id = any($1) group by c.id`,
     [cards.map((card) => card.id)],
   );
-  return cards.map(({ id, issuedCents, partCents }) => {
+  return cards.map(({ id, issuedCents, partCents, chargesCents }) => {
     const row = rows.find((found) => found.id === id);
-    return { issuedCents, partCents, balanceCents: row.balance, takenCents: row.taken, taken: row.times };
+    const paid = { balanceCents: row.balance, takenCents: row.taken, taken: row.times };
+    return { issuedCents, partCents, chargesCents, ...paid };
   });
 }
 

@@ -3,12 +3,14 @@ import type { Fault } from "../support/fault-proxy.js";
 import type { Outcome, Verdict } from "./verdict.js";
 
 /** The shops that are tried. */
-export const shopNames = ["medusa", "plain sqlite", "plain postgresql"] as const;
+export const shopNames = ["medusa", "medusa by line", "plain sqlite", "plain postgresql"] as const;
 export type ShopName = (typeof shopNames)[number];
 
 /** How an order is paid. */
 export const tenderKinds = ["card", "card + remainder", "two cards + remainder"] as const;
-export type TenderKind = (typeof tenderKinds)[number];
+/** How an order is paid where a card is charged for each unit. */
+export const unitKinds = ["three units", "ten units"] as const;
+export type TenderKind = (typeof tenderKinds | typeof unitKinds)[number];
 
 /** Where in a purchase something goes wrong. Not each shop has each. */
 export type Step =
@@ -16,6 +18,7 @@ export type Step =
   | "quote"
   | "session"
   | "devalue"
+  | "again"
   | "remainder"
   | "order"
   | "return"
@@ -24,6 +27,7 @@ export type Step =
   | "capture"
   | "cancel"
   | "refund"
+  | "give back"
   | "recovery";
 
 /** Where the fault is: with the shopper, in a network, in a service that knows the plain interface only, in a process. */

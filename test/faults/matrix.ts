@@ -1,5 +1,6 @@
 import { startPostgres } from "../support/postgres.js";
 import { type Cell, type CellResult, type ShopName, shopNames } from "./cells.js";
+import { byLineCells, shortByLineCells } from "./medusa/by-line-cells.js";
 import { medusaCells, shortMedusaCells } from "./medusa/cells.js";
 import { openMedusa } from "./medusa/runner.js";
 import { plainCells, shortPlainCells } from "./plain/cells.js";
@@ -9,16 +10,17 @@ import type { CellRunner } from "./shop.js";
 export type { Cell, CellResult };
 
 const shops: Readonly<Record<ShopName, (postgresUrl: string) => Promise<CellRunner>>> = {
-  medusa: openMedusa,
+  medusa: (postgresUrl) => openMedusa(postgresUrl, "whole"),
+  "medusa by line": (postgresUrl) => openMedusa(postgresUrl, "by-line"),
   "plain sqlite": (postgresUrl) => openPlainShop("sqlite", postgresUrl),
   "plain postgresql": (postgresUrl) => openPlainShop("postgresql", postgresUrl),
 };
 
 /** Every cell, in the order of a purchase. */
-export const allCells = (): Cell[] => [...medusaCells(), ...plainCells()];
+export const allCells = (): Cell[] => [...medusaCells(), ...byLineCells(), ...plainCells()];
 
 /** Every fault and every step at least once, and each kind of tender: what runs with the tests. */
-export const shortCells = (): Cell[] => [...shortMedusaCells(), ...shortPlainCells()];
+export const shortCells = (): Cell[] => [...shortMedusaCells(), ...shortByLineCells(), ...shortPlainCells()];
 
 export interface MatrixOptions {
   /** Medusas side by side; the plain shops are fast enough alone. Default 2. */
@@ -52,13 +54,21 @@ export async function runMatrix(cells: readonly Cell[], options: MatrixOptions =
       await shop?.close();
     }
   };
-  const workOf = (name: ShopName) => {
-    const jobs = groupCells(cells.filter(({ shop }) => shop === name));
-    const count = Math.min(name === "medusa" ? workers : 1, jobs.length);
-    return Array.from({ length: count }, () => work(shops[name], jobs));
+  const jobsOf = (name: ShopName) => groupCells(cells.filter(({ shop }) => shop === name));
+  /** Workers that do the first shop's jobs, and then the next one's. */
+  const workersOf = (names: readonly ShopName[], most: number) => {
+    const jobs = names.map((name) => [shops[name], jobsOf(name)] as const);
+    const count = Math.min(most, Math.max(...jobs.map(([, own]) => own.length)));
+    return Array.from({ length: count }, async () => {
+      for (const [open, own] of jobs) await work(open, own);
+    });
   };
+  const ownShops = shopNames.filter((name) => !name.startsWith("medusa"));
   try {
-    await Promise.all(shopNames.flatMap(workOf));
+    await Promise.all([
+      ...workersOf(["medusa", "medusa by line"], workers),
+      ...ownShops.flatMap((name) => workersOf([name], 1)),
+    ]);
   } finally {
     await postgres?.stop();
   }

@@ -62,9 +62,9 @@ async function fail<P extends Purchase>(shop: Shop<P>, cell: Cell, purchase: P):
 }
 
 async function failInDatabase<P extends Purchase>(shop: Shop<P>, cell: Cell, purchase: P): Promise<void> {
-  const { database, statements } = shop;
+  const { database } = shop;
   if (!database) throw new Error("there is no network to the database");
-  database.set({ pattern: statements[cell.point] as RegExp, fault: cell.fault as never });
+  database.set({ ...shop.statement(cell.point, purchase), fault: cell.fault as never });
   const acting = shop.act(cell.step, purchase);
   if (cell.fault === "hold") {
     await Promise.race([until(() => database.hits > 0, SETTLE_MS), acting]);
@@ -112,7 +112,7 @@ export async function conclude<P extends Purchase>(
   };
 }
 
-/** Nothing ever sends a devalue twice; and a purchase without a fault costs one quote and one devalue a card. */
+/** Nothing ever sends a devalue twice; and a purchase without a fault costs a quote for each card, and a devalue for each charge. */
 function judgeCalls(seen: readonly SeenCall[], cell: Cell, { cards }: Purchase): string[] {
   const devalues = seen.filter((call) => call.operation === "devalue");
   const byKey = count(devalues.map((call) => call.idempotencyKey ?? "none"));
@@ -120,8 +120,9 @@ function judgeCalls(seen: readonly SeenCall[], cell: Cell, { cards }: Purchase):
   if (byKey.none) wrong.push("a devalue was sent without its key");
   if (cell.place !== "none") return wrong;
   const calls = count(seen.map((call) => call.operation));
+  const charges = cards.flatMap(({ chargesCents }) => chargesCents).length;
   const isLeast =
-    Object.keys(calls).length === 2 && calls.balance === cards.length && calls.devalue === cards.length;
+    Object.keys(calls).length === 2 && calls.balance === cards.length && calls.devalue === charges;
   return isLeast ? wrong : [...wrong, `the purchase took ${JSON.stringify(calls)}`];
 }
 

@@ -13,17 +13,35 @@ export interface Tenders {
   readonly product: string;
   readonly totalCents: number;
   /** For each card: what it holds before, and what the order takes from it. */
-  readonly cards: readonly { readonly issuedCents: number; readonly partCents: number }[];
+  readonly cards: readonly {
+    readonly issuedCents: number;
+    readonly partCents: number;
+    /** What is charged at once, where that isn't all of its part. */
+    readonly chargesCents?: readonly number[];
+  }[];
   readonly remainderCents: number;
+  readonly units?: Units;
+}
+
+/** An order of several units of one thing, of which one comes back. */
+export interface Units {
+  readonly quantity: number;
+  readonly eachCents: number;
+  /** What the card gets of a unit that comes back; the other method gets the rest. */
+  readonly cardBackCents: number;
 }
 
 /** A cart, what it is paid with, and what became of it. */
 export interface Purchase {
   readonly kind: TenderKind;
   readonly cartId: string;
-  readonly cards: readonly (IssuedCard & { readonly partCents: number })[];
+  readonly cards: readonly (IssuedCard & {
+    readonly partCents: number;
+    readonly chargesCents: readonly number[];
+  })[];
   readonly remainderCents: number;
   readonly totalCents: number;
+  readonly units: Units | null;
 }
 
 /** Where a fault of a network is set. */
@@ -49,8 +67,8 @@ export interface Shop<P extends Purchase = Purchase> {
   readonly giftcards: GiftcardSide;
   /** Between the shop and its database, where it is reached by a network. */
   readonly database: DatabaseProxy | null;
-  /** The statement at which the database's network fails, for each point. */
-  readonly statements: Readonly<Record<string, RegExp>>;
+  /** The statement at which the database's network fails, and how many such pass before. */
+  statement(point: string, purchase: P): { readonly pattern: RegExp; readonly skip?: number };
   /** Whether a refund leaves what the bank was paid. */
   readonly refundsCardsOnly: boolean;
   /** Begins a purchase: cards and a cart, nothing applied yet. */
@@ -95,11 +113,11 @@ export interface CellRunner {
 export async function issueTenders(
   giftcards: GiftcardSide,
   kind: TenderKind,
-  { totalCents, remainderCents, cards }: Tenders,
+  { totalCents, remainderCents, cards, units }: Tenders,
 ): Promise<Omit<Purchase, "cartId">> {
   const issued = [];
-  for (const { issuedCents, partCents } of cards) {
-    issued.push({ ...(await giftcards.issueCard(issuedCents)), partCents });
+  for (const { issuedCents, partCents, chargesCents = [partCents] } of cards) {
+    issued.push({ ...(await giftcards.issueCard(issuedCents)), partCents, chargesCents });
   }
-  return { kind, cards: issued, remainderCents, totalCents };
+  return { kind, cards: issued, remainderCents, totalCents, units: units ?? null };
 }

@@ -24,6 +24,8 @@ export interface Trap {
   readonly fault: DatabaseFault;
   /** How many requests meet it. Default 1. */
   readonly times?: number;
+  /** How many that would meet it pass before. Default 0. */
+  readonly skip?: number;
 }
 
 export interface DatabaseProxy {
@@ -49,7 +51,7 @@ const READY = "Z".charCodeAt(0);
 /** A real TCP proxy between a shop and its database, which knows where a request and its answer end. */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
-  const traps: { trap: Trap; left: number }[] = [];
+  const traps: { trap: Trap; left: number; skip: number }[] = [];
   const held: (() => void)[] = [];
   const pairs = new Set<() => void>();
   let hits = 0;
@@ -72,6 +74,10 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     const text = request.toString("latin1");
     const met = traps.find(({ trap, left }) => left > 0 && trap.pattern.test(text));
     if (!met) return "pass";
+    if (met.skip > 0) {
+      met.skip -= 1;
+      return "pass";
+    }
     met.left -= 1;
     hits += 1;
     return met.trap.fault;
@@ -126,7 +132,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     get hits() {
       return hits;
     },
-    set: (trap) => void traps.push({ trap, left: trap.times ?? 1 }),
+    set: (trap) => void traps.push({ trap, left: trap.times ?? 1, skip: trap.skip ?? 0 }),
     clear() {
       traps.length = 0;
       hits = 0;

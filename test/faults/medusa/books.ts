@@ -1,4 +1,4 @@
-import { list, same, sum } from "../books.js";
+import { list, same, sum, unitBackOf } from "../books.js";
 import type { Purchase } from "../shop.js";
 import type { Expect, Outcome, ShopBooks } from "../verdict.js";
 import { orderOf } from "./purchase.js";
@@ -27,6 +27,7 @@ export async function readBooks(world: World, purchase: Purchase): Promise<ShopB
     bankCents: world.bank.heldCents(cartId),
     check(outcome, expect) {
       if (outcome === "paid" && order) checkPaid(paper, purchase, sum(captured), expect);
+      if (outcome === "part" && order) checkPart(paper, purchase, sum(captured), expect);
       if (outcome === "whole" || outcome === "refunded") checkBack(paper, purchase, outcome, expect);
     },
   };
@@ -65,6 +66,44 @@ function checkPaid(paper: Paper, purchase: Purchase, journalCaptured: number, ex
   const asked =
     captured === purchase.totalCents ? "captured" : captured > 0 ? "partially_captured" : "authorized";
   expect(order.payment_status === asked, `the order's payment is ${order.payment_status}, not ${asked}`);
+}
+
+/** One unit is off the order, and in its books once: what the card and the other method got back for it. */
+function checkPart(
+  { order, payments }: Paper,
+  purchase: Purchase,
+  journalCaptured: number,
+  expect: Expect,
+): void {
+  const { cardCents, otherCents } = unitBackOf(purchase);
+  const sumOf = (isGift: boolean, key: "cents" | "refundedCents" | "capturedCents") =>
+    sum(payments.filter((payment) => payment.isGift === isGift).map((payment) => payment[key]));
+  for (const [isGift, backCents] of [
+    [true, cardCents],
+    [false, otherCents],
+  ] as const) {
+    const refunded = sumOf(isGift, "refundedCents");
+    const what = isGift ? "card" : "other payment";
+    expect(refunded === backCents, `Medusa refunded ${refunded} of the ${what}, not ${backCents}`);
+  }
+  const giftLeft = sumOf(true, "capturedCents") - cardCents;
+  expect(
+    journalCaptured === giftLeft,
+    `captured: ${giftLeft} left in Medusa, ${journalCaptured} in the journal`,
+  );
+  const backCents = cardCents + otherCents;
+  expect(toCents(order.total) === purchase.totalCents - backCents, `the order's total is ${order.total}`);
+  const booked = order.transactions.filter(({ reference }: { reference: string }) => reference === "refund");
+  expect(
+    same(
+      booked.map(({ amount }: { amount: number }) => -toCents(amount)),
+      [cardCents, otherCents].filter((cents) => cents > 0),
+    ),
+    `the order's books have refunds of ${list(booked.map(({ amount }: { amount: number }) => amount))}`,
+  );
+  const { refunded_total: shown, pending_difference: owed } = order.summary;
+  expect(toCents(shown) === backCents, `the order shows ${shown} refunded`);
+  expect(toCents(owed) === 0, `the order still shows ${owed} outstanding`);
 }
 
 function checkBack(paper: Paper, { totalCents }: Purchase, outcome: Outcome, expect: Expect): void {

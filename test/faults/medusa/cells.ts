@@ -8,34 +8,7 @@ import {
   tenderKinds,
 } from "../cells.js";
 import type { Outcome } from "../verdict.js";
-
-const moved = (state: string) => new RegExp(`update giftcard_charge set state[\\s\\S]*${state}`);
-
-/** The statement at which the database's network fails, for each step and point. */
-export const statements: Record<string, RegExp> = {
-  "quote written": /insert into giftcard_tender/,
-  "session written": /insert into "payment_session"/,
-  "devalue not sent": moved("sent"),
-  "devalue answered": moved("devalued"),
-  "remainder authorized": /insert into "payment" [\s\S]*pp_bank_bank/,
-  "order written": /insert into "order" /,
-  "order committed": moved("committed"),
-  "capture written": /insert into "capture"/,
-  "cancel owed": moved("reversing"),
-  "cancel written": /update "order" set[\s\S]*canceled/,
-  "refund written": /insert into "refund"/,
-  "recovery claims": /update giftcard_charge set lease_owner/,
-  "recovery ended": moved("(?:reversed|refused)"),
-};
-
-/** Where only a death leaves something: between what Medusa writes of a capture or refund, and what it does. */
-export const deadlyStatements: Record<string, RegExp> = {
-  ...statements,
-  "capture confirmed": moved("captured"),
-  "capture booked": /insert into "order_transaction"/,
-  "refund owed": moved("reversing"),
-  "refund booked": /insert into "order_transaction"/,
-};
+import { statements } from "./points.js";
 
 /** Where each process is killed: at a statement, in a call to the service, or in the bank. */
 const medusaKills: readonly (readonly [Step, string])[] = [

@@ -4,6 +4,9 @@ import { issueTenders, type Purchase } from "../shop.js";
 import { createCart, tenders } from "./tenders.js";
 import type { World } from "./world.js";
 
+/** What was given back for a purchase: nobody gives it back again. */
+const given = new WeakMap<Purchase, unknown>();
+
 /** An answer, or undefined where the connection ended without one. */
 export type MaybeAnswer = Answer | undefined;
 
@@ -55,6 +58,38 @@ export const actions = {
     const order = await orderOf(world, purchase.cartId);
     if (order?.status === "canceled") return true;
     return isDone(await maybe(world.storefront.send("POST", `/admin/orders/${order?.id}/cancel`, {})));
+  },
+
+  /** Takes one unit out of the order, which owes it from then on. */
+  async takeOut(world: World, { cartId, units }: Purchase): Promise<boolean> {
+    const order = await orderOf(world, cartId);
+    const path = `/admin/order-edits/${order.id}`;
+    const quantity = (units?.quantity ?? 1) - 1;
+    for (const [to, body] of [
+      ["/admin/order-edits", { order_id: order.id }],
+      [`${path}/items/item/${order.items[0].id}`, { quantity }],
+      [`${path}/confirm`, {}],
+    ] as const) {
+      if (!isDone(await maybe(world.storefront.send("POST", to, body)))) return false;
+    }
+    return true;
+  },
+
+  /** Gives back what the order owes, and then once more, which is refused. @throws where it isn't */
+  async "give back"(world: World, purchase: Purchase): Promise<boolean> {
+    const order = await orderOf(world, purchase.cartId);
+    const path = `/admin/giftcard-pay/orders/${order?.id}/refund`;
+    const asked = await maybe(world.storefront.send("GET", path));
+    if (asked?.status !== 200) return false;
+    const { owedCents, splits } = asked.body.refund;
+    const before = given.get(purchase);
+    if (owedCents > 0) {
+      given.set(purchase, splits[0]);
+      return isDone(await maybe(world.storefront.send("POST", path, splits[0])));
+    }
+    if (before && isDone(await maybe(world.storefront.send("POST", path, before))))
+      throw new Error("the same was given back twice");
+    return true;
   },
 
   /** Refunds every captured payment whole. */

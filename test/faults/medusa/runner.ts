@@ -1,9 +1,17 @@
 import type { Cell, Step } from "../cells.js";
 import { pause, runNetworkCell } from "../run-cell.js";
 import { killService, killShop, runKill } from "../run-kill.js";
-import type { CellRunner, FaultyLink, Purchase, Shop, Trap } from "../shop.js";
+import {
+  type CellRunner,
+  type FaultyLink,
+  LEASE_MS,
+  type Purchase,
+  type Shop,
+  TIMEOUT_MS,
+  type Trap,
+} from "../shop.js";
 import { readBooks } from "./books.js";
-import { deadlyStatements, statements } from "./cells.js";
+import { basePoint, deadlyStatements, skipOf } from "./points.js";
 import { actions, begin } from "./purchase.js";
 import { runRace } from "./run-race.js";
 import { openWorld, type World } from "./world.js";
@@ -11,8 +19,8 @@ import { openWorld, type World } from "./world.js";
 const operations = ["balance", "devalue", "canceldevalue"];
 
 /** Starts Medusa with everything it needs on a PostgreSQL server, to run cells. */
-export async function openMedusa(postgresUrl: string): Promise<CellRunner> {
-  const world = await openWorld(postgresUrl);
+export async function openMedusa(postgresUrl: string, charges: "whole" | "by-line"): Promise<CellRunner> {
+  const world = await openWorld(postgresUrl, { timeoutMs: TIMEOUT_MS, leaseMs: LEASE_MS, charges });
   const shop = createShop(world);
   return {
     async run(cells) {
@@ -30,7 +38,11 @@ export async function openMedusa(postgresUrl: string): Promise<CellRunner> {
 function createShop(world: World): Shop {
   const { giftcards, database } = world;
   return {
-    ...{ giftcards, database, statements, refundsCardsOnly: false },
+    ...{ giftcards, database, refundsCardsOnly: false },
+    statement: (point, purchase) => ({
+      pattern: deadlyStatements[basePoint(point)] as RegExp,
+      skip: skipOf(point, purchase),
+    }),
     begin: (kind) => begin(world, kind),
     approach: (step, purchase) => approach(world, step, purchase),
     provoke: (cell, purchase) => provoke(world, cell, purchase),
@@ -58,14 +70,17 @@ async function approach(world: World, step: Step, purchase: Purchase): Promise<v
   if (step === "quote") return;
   await must("applying the cards", actions.quote(world, purchase));
   if (step === "session" && purchase.remainderCents > 0) return;
-  await must("starting the payment", actions.session(world, purchase));
-  if (step === "capture" || step === "cancel" || step === "refund") {
+  const behaviour = step === "decline" ? "error" : "authorized";
+  await must("starting the payment", actions.session(world, purchase, behaviour));
+  if (step === "capture" || step === "cancel" || step === "refund" || step === "give back") {
     await must("placing the order", isOrder(actions.complete(world, purchase)));
-    if (step === "refund") await must("capturing", actions.capture(world, purchase));
+    if (step === "refund" || step === "give back") await must("capturing", actions.capture(world, purchase));
+    if (step === "give back") await must("taking a unit out", actions.takeOut(world, purchase));
   }
   if (step === "recovery") {
     const { proxy } = world.giftcards;
-    proxy.set("devalue", "cut-after", 1);
+    // Of several charges the last one is lost, and the others are owed.
+    proxy.set("devalue", "cut-after", 1, purchase.units === null ? 0 : skipOf("the last", purchase));
     proxy.set("canceldevalue", "cut-before");
     await actions.complete(world, purchase);
     proxy.set("canceldevalue", "pass");
@@ -87,7 +102,8 @@ async function act(world: World, step: Step, purchase: Purchase): Promise<boolea
     case "cancel":
       return actions.cancel(world, purchase);
     case "refund":
-      return actions.refund(world, purchase);
+    case "give back":
+      return actions[step](world, purchase);
     case "recovery":
       await age(world, purchase);
       return recover(world);
@@ -104,17 +120,19 @@ async function provoke(world: World, { place, step, point }: Cell, purchase: Pur
   const isInService = place === "service" || place === "kill service";
   if (isInService && step === "remainder") await actions.session(world, purchase, "error");
   if (place === "service" && step === "order") {
-    world.database.set({ pattern: statements["order committed"] as RegExp, fault: "cut-before" });
+    world.database.set({ pattern: deadlyStatements["order committed"] as RegExp, fault: "cut-before" });
   }
 }
 
-function linkOf({ giftcards }: World, { step }: Cell, purchase: Purchase): FaultyLink {
-  const isUndoing = step === "remainder" || step === "order";
+function linkOf({ giftcards }: World, { step, point }: Cell, purchase: Purchase): FaultyLink {
+  const isUndoing = step === "remainder" || step === "order" || step === "decline";
+  const isCharging = step === "devalue" || step === "again";
+  // With two cards it is the second that fails.
+  const cards = step === "quote" || isCharging ? purchase.cards.length - 1 : 0;
   return {
     proxy: giftcards.proxy,
-    operations: isUndoing ? ["canceldevalue"] : step === "devalue" ? ["devalue"] : operations,
-    // With two cards it is the second that fails.
-    skip: step === "quote" || step === "devalue" ? purchase.cards.length - 1 : 0,
+    operations: isUndoing ? ["canceldevalue"] : isCharging ? ["devalue"] : operations,
+    skip: purchase.units === null ? cards : skipOf(point, purchase),
     isAlone: !isUndoing,
   };
 }
@@ -123,15 +141,19 @@ function trap({ giftcards, database, bank }: World, { point }: Cell, purchases: 
   const { proxy } = giftcards;
   const since = proxy.seen.length;
   const times = purchases.length;
-  const pattern = deadlyStatements[point];
-  const operation = point.endsWith("on its way") ? (point.split(" ")[0] as string) : "";
-  if (pattern) database.set({ pattern, fault: "hold", times });
-  if (operation) proxy.set(operation, "hold");
+  const base = basePoint(point);
+  const pattern = deadlyStatements[base];
+  const operation = base.endsWith("on its way") ? (base.split(" ")[0] as string) : "";
+  // A death at one of several charges is of one purchase.
+  const skip = skipOf(point, purchases[0] as Purchase);
+  if (pattern) database.set({ pattern, fault: "hold", times, skip });
+  if (operation) proxy.set(operation, "hold", undefined, skip);
   return {
     isReached() {
       if (pattern) return database.hits >= times;
       if (operation) {
-        return proxy.seen.slice(since).filter((call) => call.operation === operation).length >= times;
+        const seen = proxy.seen.slice(since).filter((call) => call.operation === operation);
+        return seen.length >= times + skip;
       }
       return purchases.every(({ cartId }) =>
         bank.deeds(cartId).some(({ deed }) => deed === (point === "bank asked" ? "ask" : "authorize")),
@@ -156,7 +178,12 @@ async function goOn(world: World, step: Step, purchase: Purchase): Promise<void>
   if (step === "quote" || step === "session" || step === "purchase") {
     await again((w, p) => isOrder(actions.complete(w, p)));
   }
+  if (step === "again") await again((w, p) => isOrder(actions.complete(w, p)));
   if (step === "capture" || step === "cancel" || step === "refund") await again(actions[step]);
+  if (step === "give back") {
+    // What it answered may be a part of it, and the last time nothing is owed.
+    for (let times = 0; times < 3; times += 1) await again(actions[step]);
+  }
 }
 
 async function age({ shopBooks }: World, { cartId }: Purchase): Promise<void> {

@@ -19,7 +19,18 @@ export const tenders: Record<TenderKind, Tenders> = {
       { issuedCents: 2449, partCents: 2449 },
     ],
   },
+  "three units": {
+    ...{ product: "faults-matinee", totalCents: 4500, remainderCents: 500 },
+    cards: [{ issuedCents: 4000, partCents: 4000, chargesCents: [1500, 1500, 1000] }],
+    units: { quantity: 3, eachCents: 1500, cardBackCents: 1000 },
+  },
+  "ten units": {
+    ...{ product: "faults-snack", totalCents: 5000, remainderCents: 0 },
+    cards: [{ issuedCents: 6000, partCents: 5000, chargesCents: Array(10).fill(500) }],
+    units: { quantity: 10, eachCents: 500, cardBackCents: 500 },
+  },
 };
+
 /** What the purchases buy, and how it gets to the buyer: read once, since every cell makes carts. */
 export interface Market {
   readonly regionId: string;
@@ -34,8 +45,8 @@ const address = {
 
 /** Puts what the purchases buy on sale. */
 export async function openMarket(storefront: Storefront): Promise<Market> {
-  for (const { product, totalCents } of Object.values(tenders)) {
-    await storefront.createProduct(product, totalCents / 100);
+  for (const { product, totalCents, units } of Object.values(tenders)) {
+    await storefront.createProduct(product, (units?.eachCents ?? totalCents) / 100);
   }
   const { regions } = await storefront.ok("GET", "/store/regions");
   const { products } = await storefront.ok("GET", "/store/products?fields=handle,variants.id&limit=100");
@@ -55,10 +66,11 @@ export async function openMarket(storefront: Storefront): Promise<Market> {
 
 /** A cart that is ready to be paid. @returns its id */
 export async function createCart(storefront: Storefront, market: Market, kind: TenderKind): Promise<string> {
+  const { product, units } = tenders[kind];
   const { cart } = await storefront.ok("POST", "/store/carts", {
     ...{ region_id: market.regionId, email: "ada@example.com" },
     ...{ shipping_address: address, billing_address: address },
-    items: [{ variant_id: market.variantIds[tenders[kind].product], quantity: 1 }],
+    items: [{ variant_id: market.variantIds[product], quantity: units?.quantity ?? 1 }],
   });
   const option = { option_id: market.shippingOptionId };
   await storefront.ok("POST", `/store/carts/${cart.id}/shipping-methods`, option);

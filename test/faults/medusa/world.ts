@@ -13,7 +13,6 @@ import {
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.js";
 import type { TestCompany } from "../../support/service.js";
 import { type Closers, type GiftcardSide, openBooks, openGiftcardSide } from "../service.js";
-import { LEASE_MS, TIMEOUT_MS } from "../shop.js";
 import { type Bank, openBank } from "./bank.js";
 import { type Market, openMarket } from "./tenders.js";
 
@@ -42,6 +41,7 @@ export interface World {
 export interface PluginOptions {
   readonly timeoutMs: number;
   readonly leaseMs: number;
+  readonly charges?: "whole" | "by-line";
   readonly allowPendingRemainder?: boolean;
   readonly pendingRemainderLifeMs?: number;
 }
@@ -52,7 +52,7 @@ export interface PluginOptions {
  */
 export async function openWorld(
   postgresUrl: string,
-  options: PluginOptions = { timeoutMs: TIMEOUT_MS, leaseMs: LEASE_MS },
+  options: PluginOptions,
   { sharesLock = false } = {},
 ): Promise<World> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-faults-"));

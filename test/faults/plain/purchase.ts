@@ -2,7 +2,7 @@ import { Visitor } from "../../../scripts/shops/visitor.mjs";
 import type { TenderKind } from "../cells.js";
 import { pause } from "../run-cell.js";
 import { issueTenders, type Purchase } from "../shop.js";
-import { tenders } from "./tenders.js";
+import { tendersOf } from "./tenders.js";
 import type { World } from "./world.js";
 
 /** A purchase with its shopper's browser. */
@@ -21,10 +21,10 @@ const bankLink = /href="([^"]+)">Pay at the bank</;
 /** Begins a purchase: cards, and a cart in a new session. */
 export async function begin({ giftcards, url }: World, kind: TenderKind): Promise<PlainPurchase> {
   const visitor = new Visitor();
-  const { product } = tenders[kind];
+  const tenders = tendersOf(kind);
   const [issued, page] = await Promise.all([
-    issueTenders(giftcards, kind, tenders[kind]),
-    visitor.submit(`${url}/cart`, { product }),
+    issueTenders(giftcards, kind, tenders),
+    visitor.submit(`${url}/cart`, { product: tenders.product }),
   ]);
   const cartId = page.text.match(/cart="([^"]+)"/)?.[1];
   if (!cartId) throw new Error("the checkout shows no cart");

@@ -39,7 +39,8 @@ export async function openPlainShop(store: Store, postgresUrl: string): Promise<
 function createShop(world: World): Shop<PlainPurchase> {
   const { giftcards, database, bank, checkoutBooks } = world;
   return {
-    ...{ giftcards, database, statements, refundsCardsOnly: true },
+    ...{ giftcards, database, refundsCardsOnly: true },
+    statement: (point) => ({ pattern: statements[point] as RegExp }),
     begin: (kind) => begin(world, kind),
     approach: (step, purchase) => approach(world, step, purchase),
     provoke: async () => {},

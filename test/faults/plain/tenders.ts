@@ -2,7 +2,7 @@ import type { TenderKind } from "../cells.js";
 import type { Tenders } from "../shop.js";
 
 /** What a purchase with these tenders costs, and what each card pays of it: the products are the shop's own. */
-export const tenders: Record<TenderKind, Tenders> = {
+const tenders: Partial<Record<TenderKind, Tenders>> = {
   card: {
     ...{ product: "cinema", totalCents: 2000, remainderCents: 0 },
     cards: [{ issuedCents: 2499, partCents: 2000 }],
@@ -19,3 +19,10 @@ export const tenders: Record<TenderKind, Tenders> = {
     ],
   },
 };
+
+/** @throws for a kind that this shop doesn't sell */
+export function tendersOf(kind: TenderKind): Tenders {
+  const found = tenders[kind];
+  if (!found) throw new Error(`the plain shop sells no ${kind}`);
+  return found;
+}

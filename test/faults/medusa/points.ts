@@ -1,0 +1,46 @@
+import type { Purchase } from "../shop.js";
+
+const moved = (state: string) => new RegExp(`update giftcard_charge set state[\\s\\S]*${state}`);
+
+/** The statement at which the database's network fails, for each step and point. */
+export const statements: Record<string, RegExp> = {
+  "quote written": /insert into giftcard_tender/,
+  "session written": /insert into "payment_session"/,
+  "devalue not sent": moved("sent"),
+  "devalue answered": moved("devalued"),
+  "remainder authorized": /insert into "payment" [\s\S]*pp_bank_bank/,
+  "order written": /insert into "order" /,
+  "order committed": moved("committed"),
+  "capture written": /insert into "capture"/,
+  "cancel owed": moved("reversing"),
+  "cancel written": /update "order" set[\s\S]*canceled/,
+  "refund written": /insert into "refund"/,
+  "recovery claims": /update giftcard_charge set lease_owner/,
+  "recovery ended": moved("(?:reversed|refused)"),
+};
+
+/** Where only a death leaves something: between what Medusa writes of a capture or refund, and what it does. */
+export const deadlyStatements: Record<string, RegExp> = {
+  ...statements,
+  "capture confirmed": moved("captured"),
+  "capture booked": /insert into "order_transaction"/,
+  "refund owed": moved("reversing"),
+  "refund ended": moved("reversed"),
+  "refund booked": /insert into "order_transaction"/,
+  "charges begun": /insert into giftcard_charge/,
+  "charge not sent": moved("'intent'"),
+  "card authorized": /insert into "payment" [\s\S]*pp_giftcard/,
+};
+
+/** Which of a card's charges a point is at, where it says so. */
+const AT = /(?:^|, )the (first|middle|last)$/;
+
+/** What a point is, at whichever charge. */
+export const basePoint = (point: string) => point.replace(AT, "");
+
+/** How many of the card's charges pass before. */
+export function skipOf(point: string, { cards }: Purchase): number {
+  const last = (cards[0]?.chargesCents.length ?? 1) - 1;
+  const which = AT.exec(point)?.[1];
+  return which === "last" ? last : which === "middle" ? Math.floor(last / 2) : 0;
+}
