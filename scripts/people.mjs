@@ -14,7 +14,7 @@ const HELP = `Random shoppers and admins at the same moment, on a real Medusa, a
   npm run people -- --replay <file>     plays what a violation wrote down, again
 
   --rounds <n>      so many rounds
-  --workers <n>     worlds side by side, each with two Medusas (default 2)
+  --workers <n>     worlds side by side, each with two Medusas for each way of charging cards (default 2)
   --scenario <json> plays this scenario
   --pending         shops that take payments which settle later beside cards (\`allowPendingRemainder\`)
   --shared-lock     Medusa's own lock is one for both processes (\`locking-postgres\`); by default each has its own

@@ -4,6 +4,7 @@ import type { AdminStep, Step } from "./scenario.js";
 /** An order's payment, as Medusa's tables have it. */
 interface PaymentRow {
   readonly id: string;
+  readonly session_id: string;
   readonly is_gift: boolean;
   readonly cents: number;
   readonly captured: number;
@@ -25,10 +26,7 @@ const actions: Record<AdminStep, (scene: OrderScene, step: Step) => Promise<unkn
     const part = 1 + Math.floor(((step.n ?? 50) / 100) * (payment.captured - payment.refunded - 1));
     await refund(scene, step, payment, part, "bank");
   },
-  async "refund card"(scene, step) {
-    const payment = (await paymentsOf(scene)).find((row) => row.is_gift && row.refunded === 0);
-    if (payment) await refund(scene, step, payment, payment.cents, "card");
-  },
+  "refund card": refundCard,
   edit,
   async fulfil(scene, step) {
     const items = (await itemsOf(scene, step)).map(({ id, quantity }) => ({ id, quantity }));
@@ -41,6 +39,7 @@ const actions: Record<AdminStep, (scene: OrderScene, step: Step) => Promise<unkn
     });
   },
   return: takeBack,
+  "give back": giveBack,
   cancel: (scene, step) =>
     call(scene, step, { path: `${orderPath(scene)}/cancel`, what: "cancels the order" }),
   recover,
@@ -67,7 +66,7 @@ const orderPath = ({ orderId }: OrderScene) => `/admin/orders/${orderId}`;
 
 async function paymentsOf({ stage, orderId }: OrderScene): Promise<PaymentRow[]> {
   const { rows } = await stage.world.shopBooks.query(
-    `select p.id, p.provider_id = 'pp_giftcard_giftcard' as is_gift, round(p.amount * 100)::int as cents,
+    `select p.id, p.payment_session_id as session_id, p.provider_id = 'pp_giftcard_giftcard' as is_gift, round(p.amount * 100)::int as cents,
        (select coalesce(round(sum(amount) * 100), 0)::int from capture where payment_id = p.id and deleted_at is null) as captured,
        (select coalesce(round(sum(amount) * 100), 0)::int from refund where payment_id = p.id and deleted_at is null) as refunded
      from payment p join order_payment_collection link on link.payment_collection_id = p.payment_collection_id
@@ -101,15 +100,49 @@ function refund(
   return call(scene, step, { path: `/admin/payments/${id}/refund`, body, what });
 }
 
+/** Refunds some of a card's charges: a sum of some, all that are left, or, now and then, what no charges add up to. */
+async function refundCard(scene: OrderScene, step: Step): Promise<void> {
+  const n = step.n ?? 0;
+  const gifts = (await paymentsOf(scene)).filter((row) => row.is_gift && row.cents > row.refunded);
+  const captured = gifts.filter((row) => row.captured > row.refunded);
+  const payment = captured[n % Math.max(captured.length, 1)] ?? gifts[0];
+  if (!payment) return;
+  const { rows } = await scene.stage.world.shopBooks.query(
+    "select amount_cents from giftcard_charge where external_id = $1 and refund_id is null order by position",
+    [payment.session_id],
+  );
+  const left: number[] = rows.map(({ amount_cents }) => amount_cents);
+  const leftCents = payment.cents - payment.refunded;
+  const some = left.filter((_, index) => (n >> (index % 6)) % 2 === 1);
+  const ways = [leftCents, Math.ceil(leftCents / 2), left[0] ?? leftCents];
+  const asked = ways[n % 7] ?? some.reduce((sum, cents) => sum + cents, 0);
+  await refund(scene, step, payment, asked || leftCents, "card");
+}
+
+/** Looks at what the order owes, and gives it back in one of the ways that are offered. */
+async function giveBack(scene: OrderScene, step: Step): Promise<void> {
+  const path = `/admin/giftcard-pay/orders/${scene.orderId}/refund`;
+  const asked = await call(scene, step, { method: "GET", path, what: "asks what the order owes" });
+  const { owedCents = 0, splits = [] } = asked?.body?.refund ?? {};
+  if (splits.length === 0) return;
+  const split = splits[(step.n ?? 0) % splits.length];
+  const given = split.parts.map(({ cents, lastFour }: { cents: number; lastFour: string | null }) => {
+    return `${euro(cents)} to ${lastFour === null ? "the bank" : "a card"}`;
+  });
+  const what = `gives ${given.join(", ")} back of ${euro(owedCents)} owed`;
+  await call(scene, step, { path, body: split, what, gaveCents: split.amountCents });
+}
+
 async function itemsOf(scene: OrderScene, step: Step): Promise<{ id: string; quantity: number }[]> {
   const path = `${orderPath(scene)}?fields=id,*items`;
   const answer = await call(scene, step, { method: "GET", path, what: "looks at the order" });
   return answer?.body?.order?.items ?? [];
 }
 
-/** Changes how many of the first thing there are: more, fewer, or none. */
+/** Changes how many of a thing there are: more, fewer, or none. */
 async function edit(scene: OrderScene, step: Step): Promise<void> {
-  const [item] = await itemsOf(scene, step);
+  const items = await itemsOf(scene, step);
+  const item = items[(step.n ?? 0) % Math.max(items.length, 1)];
   if (!item) return;
   const quantity = (step.n ?? 0) % 4;
   const path = `/admin/order-edits/${scene.orderId}`;
@@ -123,15 +156,17 @@ async function edit(scene: OrderScene, step: Step): Promise<void> {
   await call(scene, step, { path: `${path}/confirm`, what: "confirms the edit" });
 }
 
-/** Takes one thing back that was handed over. */
+/** Takes some of a thing back that was handed over. */
 async function takeBack(scene: OrderScene, step: Step): Promise<void> {
-  const [item] = await itemsOf(scene, step);
+  const n = step.n ?? 0;
+  const all = await itemsOf(scene, step);
+  const item = all[n % Math.max(all.length, 1)];
   if (!item) return;
   const body = { order_id: scene.orderId, location_id: scene.stage.locationId };
   const begun = await call(scene, step, { path: "/admin/returns", body, what: "begins a return" });
   const path = `/admin/returns/${begun?.body?.return?.id}`;
   if (!isDone(begun)) return;
-  const items = { items: [{ id: item.id, quantity: 1 }] };
+  const items = { items: [{ id: item.id, quantity: 1 + (n % Math.min(item.quantity, 3)) }] };
   for (const [end, sent] of [
     ...([["request-items", items], ["request"], ["receive"]] as const),
     ...([["receive-items", items], ["receive/confirm"]] as const),

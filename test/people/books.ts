@@ -8,9 +8,10 @@ export interface OrderBooks {
   readonly is_canceled: boolean;
   /** Whether an edit or a return was confirmed. */
   readonly is_changed: boolean;
-  /** The total as placed, and the highest that an edit ever made it. */
+  /** The total as placed, and the highest and the lowest that it ever was. */
   readonly placed: number;
   readonly highest: number;
+  readonly lowest: number;
   /** What the order shows. */
   readonly paid: number;
   readonly refunded: number;
@@ -40,6 +41,15 @@ export interface ChargeBooks {
   readonly amount_cents: number;
   readonly deducted_cents: number | null;
   readonly reason: string | null;
+  /** Medusa's refund for which it went back. */
+  readonly refund_id: string | null;
+}
+
+/** A refund of a card in Medusa. */
+export interface CardRefundBooks {
+  readonly id: string;
+  readonly cart_id: string;
+  readonly cents: number;
 }
 
 /** Whatever was written down about a round's carts, by everybody. All in cents. */
@@ -48,6 +58,7 @@ export interface Books {
   readonly orders: readonly OrderBooks[];
   readonly payments: readonly PaymentBooks[];
   readonly charges: readonly ChargeBooks[];
+  readonly cardRefunds: readonly CardRefundBooks[];
   readonly tenders: readonly { readonly id: string; readonly cart_id: string; readonly state: string }[];
   readonly leases: readonly string[];
   /** What a bank has promised to pay later. */
@@ -72,7 +83,7 @@ const TWIN = `select 1 from order_transaction twin join capture on capture.id = 
 export async function readBooks({ world }: Stage, { carts, cards }: Round): Promise<Books> {
   const ids = carts.map(({ id }) => id);
   const read = async (sql: string) => (await world.shopBooks.query(sql, [ids])).rows;
-  const [cartRows, orders, payments, charges, tenders, leases, pending] = await Promise.all([
+  const [cartRows, orders, payments, charges, cardRefunds, tenders, leases, pending] = await Promise.all([
     read("select id, completed_at is not null as is_completed from cart where id = any($1) order by id"),
     read(`select o.id, link.cart_id, o.status = 'canceled' as is_canceled,
         (select count(*) from order_change where order_id = o.id and status = 'confirmed' and deleted_at is null) > 0 as is_changed,
@@ -80,7 +91,8 @@ export async function readBooks({ world }: Stage, { carts, cards }: Round): Prom
       from order_cart link join "order" o on o.id = link.order_id and o.deleted_at is null
       cross join lateral (select ${total("current_order_total")} as placed from order_summary
         where order_id = o.id and deleted_at is null order by version limit 1) first
-      cross join lateral (select max(${total("current_order_total")}) over () as highest, ${total("paid_total")} as paid,
+      cross join lateral (select max(${total("current_order_total")}) over () as highest,
+        min(${total("current_order_total")}) over () as lowest, ${total("paid_total")} as paid,
         ${total("refunded_total")} as refunded from order_summary
         where order_id = o.id and deleted_at is null order by version desc limit 1) latest
       cross join lateral (select coalesce(round(sum(greatest(amount, 0)) * 100), 0)::int as "bookedPaid",
@@ -94,8 +106,12 @@ export async function readBooks({ world }: Stage, { carts, cards }: Round): Prom
         (select coalesce(round(sum(amount) * 100), 0)::int from refund where payment_id = p.id and deleted_at is null) as refunded
       from payment p join cart_payment_collection link on link.payment_collection_id = p.payment_collection_id
       where link.cart_id = any($1) and p.deleted_at is null order by p.id`),
-    read(`select reference, cart_id, tender_id, external_id, order_id, state, last_four, amount_cents, deducted_cents, reason
-      from giftcard_charge where cart_id = any($1) order by created_at`),
+    read(`select reference, cart_id, tender_id, external_id, order_id, state, last_four, amount_cents, deducted_cents, reason,
+        refund_id from giftcard_charge where cart_id = any($1) order by created_at, position`),
+    read(`select r.id, link.cart_id, round(r.amount * 100)::int as cents from refund r
+      join payment p on p.id = r.payment_id and p.provider_id = 'pp_giftcard_giftcard' and p.deleted_at is null
+      join cart_payment_collection link on link.payment_collection_id = p.payment_collection_id
+      where link.cart_id = any($1) and r.deleted_at is null order by r.id`),
     read("select id, cart_id, state from giftcard_tender where cart_id = any($1) order by id"),
     read("select cart_id from giftcard_cart_lease where cart_id = any($1) and until > now()"),
     read(`select link.cart_id, round(s.amount * 100)::int as cents from payment_session s
@@ -103,7 +119,7 @@ export async function readBooks({ world }: Stage, { carts, cards }: Round): Prom
       where link.cart_id = any($1) and s.status = 'pending_authorization' and s.deleted_at is null`),
   ]);
   return {
-    ...{ carts: cartRows, orders, payments, charges, tenders, pending },
+    ...{ carts: cartRows, orders, payments, charges, cardRefunds, tenders, pending },
     leases: leases.map(({ cart_id }) => cart_id),
     bank: world.bank.held().filter(({ cart }) => cart !== undefined && ids.includes(cart)),
     takenCents: await readTaken(world.giftcards.books, cards),

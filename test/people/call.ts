@@ -16,9 +16,16 @@ export interface Scene {
 export async function call(
   { stage, round, actor, name, cart }: Scene,
   step: Step,
-  request: { method?: string; path: string; body?: unknown; what: string; medusa?: 0 | 1 },
+  request: {
+    method?: string;
+    path: string;
+    body?: unknown;
+    what: string;
+    medusa?: 0 | 1;
+    gaveCents?: number;
+  },
 ): Promise<Answer | undefined> {
-  const { method = "POST", path, body, what, medusa = actor.medusa } = request;
+  const { method = "POST", path, body, what, medusa = actor.medusa, gaveCents = 0 } = request;
   const begin = performance.now();
   const hadCards = cart.cardIds.length > 0;
   const sent = method === "POST" ? (body ?? {}) : undefined;
@@ -30,7 +37,7 @@ export async function call(
   round.entries.push({
     atMs: begin - round.startedAt,
     tookMs: performance.now() - begin,
-    ...{ who: name, cart: cart.index, step: step.do, what, paidPastShopCents: paid },
+    ...{ who: name, cart: cart.index, step: step.do, what, paidPastShopCents: paid, gaveCents },
     hadCards: hadCards && cart.cardIds.length > 0,
     ...readAnswer(answer),
   });

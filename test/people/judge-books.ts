@@ -56,7 +56,8 @@ function judgeCards({ cards }: Round, { charges, payments, takenCents }: Books, 
 const isAlive = ({ is_canceled, is_gift }: PaymentBooks) => is_gift && !is_canceled;
 
 /** Nothing is open for ever, and one charge has one amount. */
-function judgeJournal({ charges, tenders, payments, orders, leases }: Books, say: Say): void {
+function judgeJournal(books: Books, say: Say): void {
+  const { charges, tenders, payments, orders, leases } = books;
   for (const { state, reason, cart_id } of charges) {
     if (openStates.includes(state))
       say("open for ever", cart_id, `a charge stays ${state} (${reason ?? "no reason"})`);
@@ -79,6 +80,26 @@ function judgeJournal({ charges, tenders, payments, orders, leases }: Books, say
     const order = orders.find(({ id }) => id === order_id);
     if (order?.cart_id !== cart_id)
       say("charge without its order", cart_id, `a ${charge.state} charge names ${order_id}`);
+  }
+  judgeCharges(books, say);
+}
+
+/** Per payment: the charges that stand are what it still pays; and per refund: those that went back are its amount. */
+function judgeCharges({ charges, payments, cardRefunds }: Books, say: Say): void {
+  for (const payment of payments.filter(isAlive)) {
+    const own = charges.filter(({ external_id }) => external_id === payment.session_id);
+    const kept = own.filter(({ state }) => state === "committed" || state === "captured");
+    const keptCents = sum(kept.map(({ amount_cents }) => amount_cents));
+    if (keptCents === paysCents(payment)) continue;
+    const what = `a card's payment pays ${euro(paysCents(payment))}, and its charges hold ${euro(keptCents)}`;
+    say("charges and payment differ", payment.cart_id, what);
+  }
+  for (const { id, cart_id, cents } of cardRefunds) {
+    const back = charges.filter(({ refund_id }) => refund_id === id);
+    const backCents = sum(back.map(({ amount_cents }) => amount_cents));
+    if (backCents === cents && back.every(({ state }) => state === "reversed")) continue;
+    const what = `a refund of ${euro(cents)} gave back ${back.map((one) => euro(one.amount_cents)).join(", ") || "nothing"}`;
+    say("charges and refund differ", cart_id, what);
   }
 }
 
@@ -105,6 +126,7 @@ function judgeCart(round: Round, books: Books, { id, is_completed }: Books["cart
     judgeStanding(books, payments, order, say);
     const living = payments.filter(({ is_canceled }) => !is_canceled);
     judgeShown(living, order, say);
+    judgeGiven(round, living, order, say);
   }
   if (order?.is_canceled) {
     // A cancel that Medusa ends halfway leaves its refunds in the order's sums, though it takes them back.
@@ -185,6 +207,29 @@ function judgeShown(payments: readonly PaymentBooks[], order: OrderBooks, say: S
     "order shows other sums",
     order.cart_id,
     `${euro(order.paid)} paid and ${euro(order.refunded)} refunded, of ${euro(captured)} captured and ${euro(refunded)} refunded`,
+  );
+}
+
+/**
+ * What is given back is owed. Where nothing else was refunded, the order keeps at least what it costs: what is given back
+ * beyond what is owed, since charges don't add up to it, Medusa takes off the order's total.
+ */
+function judgeGiven(
+  { entries, carts }: Round,
+  payments: readonly PaymentBooks[],
+  order: OrderBooks,
+  say: Say,
+): void {
+  const index = carts.findIndex(({ id }) => id === order.cart_id);
+  const own = entries.filter(({ cart }) => cart === index);
+  const others = ["refund bank", "refund card", "cancel"];
+  if (!own.some(({ gaveCents }) => gaveCents > 0) || own.some(({ step }) => others.includes(step))) return;
+  const kept = sum(payments.map(({ captured, refunded }) => captured - refunded));
+  if (kept >= order.lowest) return;
+  say(
+    "given back more than owed",
+    order.cart_id,
+    `${euro(kept)} are kept of an order of ${euro(order.lowest)}`,
   );
 }
 

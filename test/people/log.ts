@@ -20,6 +20,7 @@ export function tellStory(
     ...violations.map(
       ({ kind, what, cart }) => `VIOLATION ${kind}${cart >= 0 ? ` (cart ${cart})` : ""}: ${what}`,
     ),
+    `  charges: ${scenario.charges}`,
     `  cards: ${scenario.cards.map((cents, index) => `${index}: ${euro(cents)}`).join(", ")}`,
   ];
   for (const { index, id } of carts.filter((cart) => isConcerned(cart.index))) {

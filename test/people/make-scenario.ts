@@ -18,13 +18,13 @@ export function makeScenario(seed: number, cartCount = 4): Scenario {
   const random = createRandom(seed);
   const carts = Array.from({ length: cartCount }, (): CartPlan => {
     const isPlain = random.chance(0.2);
-    const count = random.chance(0.25) ? 2 : 1;
+    const count = random.pick([1, 1, 1, 2, 2, 3]);
     return {
       isPlain,
       items: random
         .shuffle(goodNames)
         .slice(0, count)
-        .map((good) => ({ good, quantity: random.chance(0.2) ? 2 : 1 })),
+        .map((good) => ({ good, quantity: random.chance(0.5) ? 1 : random.int(2, mostOf(good)) })),
     };
   });
   const cards: number[] = [];
@@ -38,8 +38,12 @@ export function makeScenario(seed: number, cartCount = 4): Scenario {
   const weather = random.chance(0.3) ? [makeWeather(random)] : [];
   // In bad weather nobody is promised a smooth purchase.
   const promised = weather.length > 0 ? carts.map((cart) => ({ ...cart, isPlain: false })) : carts;
-  return { seed, cards, carts: promised, actors: [...actors, ...weather] };
+  const charges = random.chance(0.6) ? "by-line" : "whole";
+  return { seed, charges, cards, carts: promised, actors: [...actors, ...weather] };
 }
+
+/** Of cheap things people take more. */
+const mostOf = (good: Good) => (goods[good] < 1000 ? 12 : goods[good] < 5000 ? 5 : 3);
 
 const amount = (random: Random) =>
   random.chance(0.6) ? random.pick([1000, 2000, 2500, 4000, 5000, 5000, 7500]) : random.int(100, 12_000);
@@ -145,8 +149,7 @@ function makeAdmins(random: Random, cart: number, after?: "answered"): Actor[] {
   const count = random.chance(0.2) ? 2 : 1;
   return Array.from({ length: count }, (): Actor => {
     const begins = after ?? (random.chance(0.2) ? "order" : "answered");
-    const steps = Array.from({ length: random.int(1, 4) }, (_, index): Step => {
-      const step = adminStep(random);
+    const steps = adminSteps(random).map((step, index): Step => {
       if (index > 0) return random.chance(0.5) ? step : { ...step, waitMs: random.int(0, 400) };
       return { ...step, after: begins, waitMs: random.int(0, 800) };
     });
@@ -154,10 +157,22 @@ function makeAdmins(random: Random, cart: number, after?: "answered"): Actor[] {
   });
 }
 
+/** Some things in any order; or an order that is paid, handed over, taken back in part, and refunded. */
+function adminSteps(random: Random): Step[] {
+  const some = (from: number, to: number) =>
+    Array.from({ length: random.int(from, to) }, () => adminStep(random));
+  if (random.chance(0.6)) return some(1, 4);
+  const step = (name: AdminStep): Step => ({ do: name, n: random.int(0, 100) });
+  const back = random.chance(0.3) ? [step("edit")] : [step("fulfil"), step("return")];
+  const giveBack = (): Step => ({ ...step("give back"), ...(random.chance(0.3) && { times: 2, gapMs: 30 }) });
+  const then = [[step("return"), giveBack()], [step("refund card")], some(0, 2)];
+  return [step("capture"), ...back, giveBack(), ...random.pick(then)];
+}
+
 function adminStep(random: Random): Step {
   const name = random.weighted<AdminStep>({
-    ...{ capture: 22, "capture bank": 8, "capture card": 8, "refund bank": 12, "refund card": 8 },
-    ...{ edit: 14, fulfil: 6, return: 6, cancel: 14, recover: 8 },
+    ...{ capture: 22, "capture bank": 8, "capture card": 8, "refund bank": 10, "refund card": 10 },
+    ...{ edit: 14, fulfil: 8, return: 10, "give back": 18, cancel: 10, recover: 6 },
   });
   if (name === "cancel" && random.chance(0.4)) return { do: name, times: 2, gapMs: random.int(0, 200) };
   return { do: name, n: random.int(0, 100) };

@@ -20,6 +20,8 @@ export interface Entry {
   readonly orderId: string | null;
   /** What the bank had been paid for the cart past the shop, when the answer came. */
   readonly paidPastShopCents: number;
+  /** What an admin asked to be given back of what an order owes; 0 where it isn't about that. */
+  readonly gaveCents: number;
   /** Whether cards were on the cart, when it began and when it was answered. */
   readonly hadCards: boolean;
 }
@@ -44,7 +46,7 @@ export interface Signal {
 /** Of what isn't an answer of a Medusa. */
 export const unasked = {
   ...{ tookMs: 0, status: 200, type: null, code: null, message: null, orderId: null },
-  ...{ paidPastShopCents: 0, hadCards: false },
+  ...{ paidPastShopCents: 0, gaveCents: 0, hadCards: false },
 } as const;
 
 export function createSignal(): Signal {

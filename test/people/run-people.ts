@@ -9,7 +9,7 @@ import { settle, type Verdict } from "./settle.js";
 import { shrink } from "./shrink.js";
 import { openStage, type Stage, type StageOptions } from "./stage.js";
 
-export interface PeopleOptions extends StageOptions {
+export interface PeopleOptions extends Omit<StageOptions, "charges"> {
   /** The first round's seed; each further round takes the next. */
   readonly seed: number;
   /** Seeds of single rounds, played before those. */
@@ -71,7 +71,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
     (minutes !== undefined && playingSince > 0 && performance.now() - playingSince > minutes * 60_000);
   /** Each kind of violation is made shorter once. */
   const shrunk = new Set<string>();
-  const finish = async (stage: Stage, { played, round, verdict, seconds }: Settled) => {
+  const finish = async ({ stage, played, round, verdict, seconds }: Settled) => {
     const { violations, books } = verdict;
     const base = { seed: played.seed, carts: played.carts.length, seconds, violations };
     const kinds = [...new Set(violations.map(({ kind }) => kind))];
@@ -90,8 +90,14 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
     options.onRound?.(result, { carts });
   };
   const work = async () => {
-    const stage = await openStage(postgresUrl, options);
-    playingSince ||= performance.now();
+    /** A world for each way in which a shop charges cards, opened when it is first needed. */
+    const stages = new Map<Scenario["charges"], Stage>();
+    const stageOf = async (charges: Scenario["charges"]) => {
+      const stage = stages.get(charges) ?? (await openStage(postgresUrl, { ...options, charges }));
+      stages.set(charges, stage);
+      playingSince ||= performance.now();
+      return stage;
+    };
     /** The round before becomes quiet while the next one is played. */
     let settling: Promise<Settled> | undefined;
     try {
@@ -100,6 +106,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
         begun += 1;
         carts += played.carts.length;
         const before = settling;
+        const stage = await stageOf(played.charges);
         const startedAt = performance.now();
         const round = await play(stage, played);
         countEntries(counts, round);
@@ -107,16 +114,16 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
         const settled = await before;
         // To play a round again, everything else has to be quiet.
         if (settled && settled.verdict.violations.length > 0) await settling;
-        if (settled) await finish(stage, settled);
+        if (settled) await finish(settled);
       }
-      if (settling) await finish(stage, await settling);
+      if (settling) await finish(await settling);
     } finally {
       await settling?.catch(() => {});
-      await stage.close();
+      for (const stage of stages.values()) await stage.close();
     }
   };
   try {
-    say(`starting ${workers} worlds, each with two Medusas`);
+    say(`starting ${workers} worlds, each with two Medusas for each way of charging cards`);
     await Promise.all(Array.from({ length: Math.min(workers, most) }, work));
   } finally {
     await postgres?.stop();
@@ -126,6 +133,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
 }
 
 interface Settled {
+  readonly stage: Stage;
   readonly played: Scenario;
   readonly round: Round;
   readonly verdict: Verdict;
@@ -139,7 +147,7 @@ async function settleRound(
   startedAt: number,
 ): Promise<Settled> {
   const verdict = await settle(stage, round);
-  return { played, round, verdict, seconds: (performance.now() - startedAt) / 1000 };
+  return { stage, played, round, verdict, seconds: (performance.now() - startedAt) / 1000 };
 }
 
 function countEntries(counts: Record<string, Record<string, number>>, { entries }: Round): void {

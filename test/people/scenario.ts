@@ -1,5 +1,7 @@
 /** What can be bought, and its price in cents. */
 export const goods = {
+  "faults-snack": 500,
+  "faults-matinee": 1500,
   "faults-evening": 3749,
   "faults-night": 7498,
   "faults-weekend": 9947,
@@ -36,7 +38,7 @@ export const shopperSteps = [
 export const bankSteps = ["pay", "webhook"] as const;
 export const adminSteps = [
   ...(["capture", "capture bank", "capture card", "refund bank", "refund card", "edit", "fulfil"] as const),
-  ...(["return", "cancel", "recover"] as const),
+  ...(["return", "give back", "cancel", "recover"] as const),
 ] as const;
 export const weatherSteps = ["lose answer", "restart service", "restart Medusa"] as const;
 
@@ -81,6 +83,8 @@ export interface CartPlan {
 /** Everything that happens in one round. It is made wholly from its seed, and can be replayed from its JSON. */
 export interface Scenario {
   readonly seed: number;
+  /** How the shop charges a card: at once, or for each unit. */
+  readonly charges: "whole" | "by-line";
   /** What each card holds, in cents. */
   readonly cards: readonly number[];
   readonly carts: readonly CartPlan[];

@@ -1,6 +1,6 @@
 import type { Storefront } from "../../packages/medusa/test/support/storefront.js";
 import { openWorld, type World } from "../faults/medusa/world.js";
-import { type Good, goods } from "./scenario.js";
+import { type Good, goods, type Scenario } from "./scenario.js";
 
 /** After this long nothing is held any more by what died or stood still. */
 export const LEASE_MS = 5000;
@@ -11,6 +11,8 @@ export const PENDING_LIFE_MS = 8000;
 
 /** How a stage's shop is set up. */
 export interface StageOptions {
+  /** How the shop charges a card. */
+  readonly charges?: Scenario["charges"] | undefined;
   /** Whether the shop takes payments that settle later beside cards. */
   readonly allowsPending?: boolean | undefined;
   /** Whether the shop's processes share Medusa's own lock. */
@@ -38,10 +40,11 @@ export interface Stage {
 /** Starts a stage on a PostgreSQL server. */
 export async function openStage(
   postgresUrl: string,
-  { allowsPending = false, sharesLock = false }: StageOptions,
+  { allowsPending = false, sharesLock = false, charges = "whole" }: StageOptions,
 ): Promise<Stage> {
   const pending = { allowPendingRemainder: true, pendingRemainderLifeMs: PENDING_LIFE_MS };
-  const world = await openWorld(postgresUrl, { ...options, ...(allowsPending && pending) }, { sharesLock });
+  const plugin = { ...options, charges, ...(allowsPending && pending) };
+  const world = await openWorld(postgresUrl, plugin, { sharesLock });
   try {
     const { storefront, market } = world;
     const second = await world.secondStorefront();
