@@ -199,7 +199,7 @@ function addOrderRoutes(app, shop) {
     const purchase = await checkout.read(order.id);
     if (purchase && paidStates.includes(purchase.state)) {
       const title = purchase.state === "paid" ? "Thank you" : "Your order";
-      return c.html(orderPage(title, states[purchase.state] ?? "", order, await paidBy(shop, purchase)));
+      return c.html(orderPage(title, states[purchase.state] ?? "", order, await partsOf(shop, order.id)));
     }
     if (purchase?.state === "pending") {
       const link = { href: pageIn(JSON.parse(purchase.remainderData ?? "{}")), text: "Pay at the bank" };
@@ -210,20 +210,16 @@ function addOrderRoutes(app, shop) {
 }
 
 /**
- * How an order was paid, cards first, and what went back, or is owed.
+ * What paid an order, and what went back.
  * @param {Shop} shop
- * @param {import("@giftcard-pay/checkout").Purchase} purchase
+ * @param {string} orderId
  * @returns {Promise<import("./pages.js").Part[]>}
  */
-async function paidBy({ checkout }, { orderId, state, remainderCents }) {
-  const { charges } = await checkout.charges({ orderIds: [orderId] });
-  const cards = charges.toReversed().map(({ lastFour, amountCents, state }) => ({
-    ...{ name: `Gift card ending in ${lastFour}`, amountCents },
-    refundedCents: state === "reversing" || state === "reversed" ? amountCents : 0,
-  }));
-  const refundedCents = state === "reversing" || state === "reversed" ? remainderCents : 0;
-  const bank = { name: "Bank", amountCents: remainderCents, refundedCents };
-  return remainderCents > 0 ? [...cards, bank] : cards;
+async function partsOf({ checkout }, orderId) {
+  const { cards = [], remainder = { amountCents: 0, refundedCents: 0 } } =
+    (await checkout.paidBy(orderId)) ?? {};
+  const named = cards.map(({ lastFour, ...part }) => ({ name: `Gift card ending in ${lastFour}`, ...part }));
+  return remainder.amountCents > 0 ? [...named, { name: "Bank", ...remainder }] : named;
 }
 
 /** @typedef {import("@giftcard-pay/checkout").CommitResult} CommitResult */
@@ -256,7 +252,7 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
   app.post("/operator/orders/:id/refund", async (c) => {
     const orderId = c.req.param("id");
     if (!(await checkout.read(orderId))) return c.notFound();
-    await checkout.refund(orderId);
+    await checkout.refundCards(orderId);
     return c.redirect("/operator", 303);
   });
 
@@ -267,13 +263,15 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
   });
 
   /**
-   * What the cards paid, as the shop's own orders have it: the total less what the bank was asked for.
+   * What the cards paid for the shop's own orders, and what went back to them.
    * @param {import("@giftcard-pay/checkout").PaymentQuery} query
    */
   async function* payments({ from, to, orderIds }) {
-    for (const { id, totalCents } of orders.placed(from, to, orderIds)) {
-      const { state = "failed", remainderCents = 0 } = (await checkout.read(id)) ?? {};
-      if (state === "paid") yield { orderId: id, amountCents: totalCents - remainderCents };
+    for (const { id } of orders.placed(from, to, orderIds)) {
+      const { cards = [] } = (await checkout.paidBy(id)) ?? {};
+      const amountCents = cards.reduce((sum, card) => sum + card.amountCents, 0);
+      const refundedCents = cards.reduce((sum, card) => sum + card.refundedCents, 0);
+      if (amountCents > 0) yield { orderId: id, amountCents, refundedCents };
     }
   }
 
@@ -304,8 +302,8 @@ const states = {
   failed: "Your order was not paid. Nothing was taken, and your gift card is whole.",
   reversing: "Your order was cancelled. What you paid is being given back.",
   reversed: "Your order was cancelled. What you paid was given back.",
-  refunding: "What your gift cards paid is being given back.",
-  refunded: "What your gift cards paid was given back.",
+  refunding: "A part of your payment is being given back.",
+  refunded: "Your payment was given back.",
 };
 
 /** @param {unknown} error it holds no card */

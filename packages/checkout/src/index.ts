@@ -105,7 +105,6 @@ export {
   type OpenCharge,
   planRefund,
   type RefundPlan,
-  type RefundRule,
   type RefundSplit,
   type RefundWish,
   returnedUnits,

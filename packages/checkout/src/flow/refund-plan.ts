@@ -24,6 +24,7 @@ export interface OpenCharge {
 /** What tells which units a charge pays, whether or not it went back. */
 export type ChargePieces = Pick<OpenCharge, "pieces">;
 
+/** What is to go back, and what can. */
 export interface RefundWish {
   /** What is to go back in all, above 0. */
   readonly amountCents: number;
@@ -41,6 +42,7 @@ export interface RefundWish {
   readonly rule?: RefundRule | undefined;
 }
 
+/** How an amount goes back. */
 export interface RefundSplit {
   readonly amountCents: number;
   /** What goes back to the cards, in the order in which it was charged. */
@@ -59,6 +61,7 @@ export interface RefundShares {
   readonly remainderCents: number;
 }
 
+/** Whether the amount can go back to the cent, and how; else what can. */
 export type RefundPlan =
   | { readonly isPossible: true; readonly split: RefundSplit }
   /** The nearest lower amount above 0, then the nearest higher one, as far as there are any. */

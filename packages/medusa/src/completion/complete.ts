@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type Engine, layCharges, type OrderLine, type PaymentPlan } from "@giftcard-pay/checkout";
+import {
+  CheckoutError,
+  type Engine,
+  layCharges,
+  type OrderLine,
+  type PaymentPlan,
+} from "@giftcard-pay/checkout";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
@@ -180,7 +186,10 @@ async function layPlan(
   const all = await readOrderLines(container, orderId);
   const isLeftOut = ({ id }: OrderLine) => giftcardItemIds.includes(id);
   const payableCents = cart.totalCents - (cart.notByCardCents ?? 0);
-  const lines = fitLines(all.filter((line) => !isLeftOut(line)), payableCents);
+  const lines = fitLines(
+    all.filter((line) => !isLeftOut(line)),
+    payableCents,
+  );
   const noted = [...lines, ...all.filter(isLeftOut)];
   await noteLines(contextOf(container).runSql, { orderId, cartId: cart.id }, noted);
   const parts = plan.parts.map(({ amountCents }) => amountCents);
