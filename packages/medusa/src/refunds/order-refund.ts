@@ -59,12 +59,14 @@ export async function readBasis(container: MedusaContainer, orderId: string): Pr
   if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
   const charges: Charge[] = [];
   const open: Charge[] = [];
-  for (const { sessionId } of order.payments.filter(({ isGiftcard }) => isGiftcard)) {
+  for (const { sessionId, leftCents } of order.payments.filter(({ isGiftcard }) => isGiftcard)) {
     const own = await engine.journal.chargesOfPayment(sessionId);
     const booked = (await readRefunds(runSql, sessionId))?.refunds.map(({ id }) => id) ?? [];
     const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
     charges.push(...own);
-    open.push(...own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge)));
+    // A payment that was canceled, or never captured, has nothing to refund.
+    if (leftCents > 0)
+      open.push(...own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge)));
   }
   return { ...order, charges, open };
 }
