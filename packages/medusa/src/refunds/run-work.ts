@@ -78,34 +78,47 @@ async function workOrder(container: MedusaContainer, order: RunOrder): Promise<v
     const cartId = await cartOfOrder(run, order.orderId);
     const release = cartId === null ? null : await leases.wait(cartId, PATIENCE_MS);
     try {
+      if (cartId !== null) await finishRefunds(container, cartId);
       const end = await refundOnce(container, order);
-      // What recovery has begun to write is looked at again, once its lease has run out.
       if (end !== "wait")
         await endOrder(run, order, end === "done" ? "done" : "person", end === "done" ? null : end);
     } finally {
       await release?.();
     }
   } catch (error) {
-    const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
-    logger.error(
-      `giftcard: the refund of order ${order.orderId} (run ${order.runId}) failed: ${nameOf(error)}`,
-    );
-    await endOrder(run, order, "person", error instanceof Error ? error.message : "It failed.");
+    // Nothing was asked of another method: the order is tried again once its lease has run out.
+    tellFailure(container, order, error);
   }
 }
 
-/** Refunds each part that isn't refunded yet. @returns done; wait; or why a person has to look */
+function tellFailure(container: MedusaContainer, { orderId, runId }: RunOrder, error: unknown): void {
+  const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+  logger.error(`giftcard: the refund of order ${orderId} (run ${runId}) failed: ${nameOf(error)}`);
+}
+
+/**
+ * Refunds each part that isn't refunded yet.
+ *
+ * @returns done; wait, until recovery has ended what it has begun to write; or why a person has to look
+ */
 async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<string> {
   const { runSql: run } = contextOf(container);
-  const cartId = await cartOfOrder(run, order.orderId);
-  if (cartId !== null) await finishRefunds(container, cartId);
   const begun = await readRunRefunds(run, { ...order, key: REFUND_RUN });
   if (begun.length === 0 && !(await isAsPlanned(container, order))) return CHANGED;
   for (const part of order.parts) {
     const there = begun.find(({ paymentId }) => paymentId === part.paymentId);
-    if (!there) await refundPart(container, part, { also: { [REFUND_RUN]: order.runId } });
+    if (!there) {
+      const failure = await refundPart(container, part, { also: { [REFUND_RUN]: order.runId } }).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      if (failure === null) continue;
+      // Whether the other method has done it isn't known.
+      tellFailure(container, order, failure);
+      return failure instanceof Error ? failure.message : "It failed.";
+    }
     // A card's is the journal's: recovery makes it, and writes it into the order.
-    else if (!there.isRecorded) return part.lastFour === null ? UNKNOWN : "wait";
+    if (!there.isRecorded) return part.lastFour === null ? UNKNOWN : "wait";
   }
   if (begun.length > 0) await waiveRest(container, order);
   return "done";
