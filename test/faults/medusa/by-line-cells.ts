@@ -35,6 +35,7 @@ const statements: Points = [
   ["give back", "refund written", unitKinds],
   ["give back", "refund owed", unitKinds],
   ["give back", "refund ended", unitKinds],
+  ["give back", "refund kept", unitKinds],
 ];
 
 /** Where Medusa is killed. One death at one of several charges is of one purchase. */

@@ -15,6 +15,7 @@ export const statements: Record<string, RegExp> = {
   "cancel owed": moved("reversing"),
   "cancel written": /update "order" set[\s\S]*canceled/,
   "refund written": /insert into "refund"/,
+  "refund kept": /update "payment" set/,
   "recovery claims": /update giftcard_charge set lease_owner/,
   "recovery ended": moved("(?:reversed|refused)"),
 };
