@@ -85,6 +85,14 @@ const list: readonly Allowed[] = [
     why: "the admin saw an order whose completion failed then: Medusa has taken it away",
   },
   {
+    ...{
+      steps: [...adminSteps, "capture card", "refund card", "give back"],
+      status: 404,
+      message: /Payment with id: \S+ was not found|There is no such order/,
+    },
+    why: "the same: its payments are gone too",
+  },
+  {
     ...{ steps: adminSteps, status: 400, message: /Order could not be found/ },
     why: "the same, on routes that answer so",
   },
