@@ -13,9 +13,9 @@ import {
 import type { Outcome } from "../verdict.js";
 
 const table = (name: string) => `"public".giftcard_${name}`;
-/** A charge or a purchase comes to this state: its id ends, then the parameter's length, then the state. */
+/** A charge or a purchase comes to this state: its id, or a list with it, ends, then the parameter's length, then the state. */
 const moved = (name: "charge" | "purchase", state: string) =>
-  new RegExp(`update ${table(name)} set state[\\s\\S]*[0-9a-f]{12}\\0\\0\\0[\\s\\S]${state}`);
+  new RegExp(`update ${table(name)} set state[\\s\\S]*[0-9a-f]{12}(?:"})?\\0\\0\\0[\\s\\S]${state}`);
 
 /** The statement at which the database's network fails, for each step and point. */
 export const statements: Record<string, RegExp> = {
