@@ -46,7 +46,7 @@ export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promi
      cross join lateral (select id, currency_code, captured_at from payment
        where payment_session_id = charge.external_id and deleted_at is null offset 0) p
      cross join lateral (${ofKind("capture")} union all ${ofKind("refund")} offset 0) entry
-     where charge.state in (${stateList([...orderedStates, "reversed"])})
+     where charge.state in (${stateList([...orderedStates, "reversing", "reversed"])})
        and entry.created_at < now() - ${sqlInterval("$3")}
        and not ${isRecordedSql("entry.id", "p.id", "entry.kind", "charge.order_id")}
        and (select count(*) from "order" where id = charge.order_id and deleted_at is null) = 1

@@ -55,8 +55,7 @@ export async function makeRefund(
  * left of it.
  */
 function centsOf(amount: BigNumberInput, left: BigNumberInput, openCents: number): number {
-  const isAll = isWhole(amount, left) && MathBN.lt(MathBN.sub(MathBN.mult(left, 100), openCents).abs(), 1);
-  if (isAll) return openCents;
+  if (isWhole(amount, left)) return openCents;
   if (isCents(amount)) return toCents(amount);
   throw refusal("A gift card is refunded in whole cents.");
 }
