@@ -1,4 +1,4 @@
-import { CheckoutError } from "@giftcard-pay/checkout";
+import { CheckoutError, RefundError } from "@giftcard-pay/checkout";
 import type { Logger } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 
@@ -27,7 +27,7 @@ export function nameOf(error: unknown): string {
 export function toMedusaError(thrown: unknown, logger?: Logger): MedusaError {
   const error = innermost(thrown);
   if (isMedusaError(error)) return error;
-  if (error instanceof CheckoutError) return refusal(error);
+  if (error instanceof CheckoutError || error instanceof RefundError) return refusal(error);
   if ((error as Failure | null)?.constraint === AMOUNT_CONSTRAINT)
     return refusal(new CheckoutError("amount_changed"));
   logger?.error(`giftcard: ${(error as Failure | null)?.stack || nameOf(error)}`);
@@ -35,7 +35,7 @@ export function toMedusaError(thrown: unknown, logger?: Logger): MedusaError {
   return new MedusaError(MedusaError.Types.UNEXPECTED_STATE, internal.message, internal.code);
 }
 
-const refusal = ({ message, code }: CheckoutError) =>
+const refusal = ({ message, code }: CheckoutError | RefundError) =>
   new MedusaError(MedusaError.Types.NOT_ALLOWED, message, code);
 
 function isMedusaError(error: unknown): error is MedusaError {

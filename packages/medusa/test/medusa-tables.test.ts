@@ -298,7 +298,7 @@ const cases: Record<string, Case> = {
     ],
     ask: (f) => orderRefund.readRefundable(run, f.orderId),
     answer: (f) => ({
-      ...{ orderId: f.orderId, cartId: f.cartId, owedCents: 1250, lines: null },
+      ...{ orderId: f.orderId, cartId: f.cartId, owedCents: 1250, lines: null, isEdited: false },
       returned: new Map([[expect.stringMatching(/^ordli_/), 1]]),
       payments: [
         {

@@ -174,6 +174,25 @@ describe("a show that is off", () => {
     expect(await balanceOf(bought)).toBe(0);
   });
 
+  test("leaves an order to its own page that owes something already, or was edited", async () => {
+    const productId = await newShow("revue");
+    const owing = await buy("revue");
+    await shop.storefront.returnItem(owing.orderId, 1, 2);
+    const edited = await buy("revue");
+    const { order } = await shop.storefront.ok("GET", `/admin/orders/${edited.orderId}?fields=id,items.id`);
+    await shop.storefront.ok("POST", "/admin/order-edits", { order_id: edited.orderId });
+    const path = `/admin/order-edits/${edited.orderId}`;
+    await shop.storefront.ok("POST", `${path}/items/item/${order.items[0].id}`, { quantity: 3 });
+    await shop.storefront.ok("POST", `${path}/confirm`, {});
+    expect(await planOf({ productId })).toMatchObject({
+      orders: [],
+      refused: [
+        { orderId: owing.orderId, why: expect.stringMatching(/^It owes 25\.00 already/) },
+        { orderId: edited.orderId, why: expect.stringMatching(/^It was changed since it was paid/) },
+      ],
+    });
+  });
+
   test("is refunded once by two people who ask at the same moment", async () => {
     const productId = await newShow("concert");
     const bought = [await buy("concert"), await buy("concert")];

@@ -19,7 +19,6 @@ export interface Piece {
 }
 
 /** A charge of a card's part, and what it pays. */
-/** A charge to be made, and which units it pays. */
 export interface LaidCharge {
   readonly amountCents: number;
   /** In the order of their units. */

@@ -33,7 +33,7 @@ function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNext
   next();
 }
 
-/** A card is charged as a whole, so its payment is captured as a whole; the provider isn't told how much. */
+/** A card's payment is captured as a whole: the provider isn't told how much. */
 async function refusePartialCapture(
   req: MedusaRequest,
   _res: MedusaResponse,
@@ -102,6 +102,12 @@ export default defineMiddlewares({
       methods: ["POST"],
       middlewares: [refuseSecondPayment],
     },
+    // Ten thousand orders by their ids.
+    ...["/admin/giftcard-pay/refund-plan", "/admin/giftcard-pay/refund-runs"].map((matcher) => ({
+      matcher,
+      methods: ["POST" as const],
+      bodyParser: { sizeLimit: "1mb" as const },
+    })),
     // The service's report of a busy month is longer than what Medusa takes by itself.
     {
       matcher: "/admin/giftcard-pay/reconciliation",

@@ -141,7 +141,7 @@ async function watch(call: Call, id: string): Promise<Report> {
 function report({ json, dryRun }: RefundOptions, plan: RunPlan | null, run: Report | null): void {
   if (json) process.stdout.write(`${JSON.stringify({ plan, run })}\n`);
   else if (run) process.stdout.write(runText(run));
-  else if (!dryRun) process.stdout.write("There is nothing to refund.\n");
+  else if (!dryRun && plan?.refused.length === 0) process.stdout.write("There is nothing to refund.\n");
   if ((plan?.refused.length ?? 0) > 0 || (run?.waiting.length ?? 0) > 0) process.exitCode = 1;
 }
 

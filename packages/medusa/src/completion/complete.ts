@@ -19,6 +19,7 @@ import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { ordersOfCart, readStanding } from "../medusa-tables/carts.js";
+import { giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
 import { noteLines } from "../medusa-tables/orders.js";
 import { expectRemainder } from "../medusa-tables/unpaid-orders.js";
 import { PLAN } from "../names.js";
@@ -178,12 +179,14 @@ async function charge(
 async function layPlan(
   container: MedusaContainer,
   plan: PaymentPlan,
-  { cart, giftcardItemIds }: CartPayment,
+  { cart }: CartPayment,
   orderId: string | undefined,
 ): Promise<PaymentPlan> {
-  const { chargesByLine, maxChargesPerCard } = contextOf(container).settings;
+  const { runSql, settings } = contextOf(container);
+  const { chargesByLine, maxChargesPerCard, cardsBuyCards } = settings;
   if (!chargesByLine || orderId === undefined) return plan;
   const all = await readOrderLines(container, orderId);
+  const giftcardItemIds = cardsBuyCards ? [] : await giftcardItemsOfOrder(runSql, orderId);
   const isLeftOut = ({ id }: OrderLine) => giftcardItemIds.includes(id);
   const payableCents = cart.totalCents - (cart.notByCardCents ?? 0);
   const lines = fitLines(
@@ -191,7 +194,7 @@ async function layPlan(
     payableCents,
   );
   const noted = [...lines, ...all.filter(isLeftOut)];
-  await noteLines(contextOf(container).runSql, { orderId, cartId: cart.id }, noted);
+  await noteLines(runSql, { orderId, cartId: cart.id }, noted);
   const parts = plan.parts.map(({ amountCents }) => amountCents);
   const laid = layCharges(parts, lines, maxChargesPerCard);
   return { ...plan, parts: plan.parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] })) };

@@ -26,6 +26,8 @@ export interface RefundableOrder {
   readonly lines: readonly OrderLine[] | null;
   /** How many units of each line were sold and aren't any more, by the line's id. */
   readonly returned: ReadonlyMap<string, number>;
+  /** Whether an edit of it was confirmed. */
+  readonly isEdited: boolean;
 }
 
 /** What Medusa keeps of an item that isn't the buyer's any more, or won't be. */
@@ -36,12 +38,13 @@ const BACK = ["return_requested", "return_received", "return_dismissed", "writte
 /**
  * What an order has to give back; null where there is no such order.
  *
- * Reads order, order_summary, order_item, order_cart, order_payment_collection, payment, capture and refund, beside
+ * Reads order, order_summary, order_item, order_change, order_cart, order_payment_collection, payment, capture and refund, beside
  * giftcard_order.
  */
 export async function readRefundable(run: RunSql, orderId: string): Promise<RefundableOrder | null> {
   const [row] = await run(
-    `select cart.cart_id, fact.lines, item.all as items, payment.all as payments,
+    `select cart.cart_id, fact.lines, exists (select from order_change where order_id = o.id and status = 'confirmed'
+         and change_type = 'edit' and deleted_at is null) as is_edited, item.all as items, payment.all as payments,
        greatest(0, -coalesce((summary.totals ->> 'pending_difference')::numeric, 0))::text as owed
      from "order" o
      left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
@@ -73,6 +76,7 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
     orderId,
     cartId: row.cart_id as string | null,
     owedCents: toCents(String(row.owed)),
+    isEdited: row.is_edited === true,
     lines: row.lines as readonly OrderLine[] | null,
     returned: new Map(items.map(({ id, sold, kept }) => [id, Math.max(0, Number(sold) - Number(kept))])),
     payments: payments.map(({ id, session, provider, left }) => ({

@@ -40,7 +40,7 @@ export async function findSold(run: RunSql, sold: Sold, only?: string): Promise<
      from order_line_item line
      join order_item item on item.item_id = line.id and item.deleted_at is null
      join "order" o on o.id = item.order_id and item.version = o.version
-     where ${column} = any($1::text[]) and o.deleted_at is null and o.canceled_at is null and not o.is_draft_order
+     where ${column} = any($1::text[]) and line.deleted_at is null and o.deleted_at is null and o.canceled_at is null and not o.is_draft_order
        and ($2::text is null or o.id = $2)
      group by o.id, o.display_id order by o.display_id`,
     [[...value], only ?? null],

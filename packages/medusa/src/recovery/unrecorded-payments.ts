@@ -1,3 +1,4 @@
+import { RefundError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
@@ -30,13 +31,37 @@ export async function finishRefunds(container: MedusaContainer, cartId: string):
   for (const entry of begun) await recordInTurn(container, entry);
 }
 
+/**
+ * Makes a refund that was begun. One that no charges make up was never made, and never can be: Medusa would have taken it
+ * back, had it not died before.
+ *
+ * @returns false where it is taken back
+ */
+async function makeBegun(
+  container: MedusaContainer,
+  sessionId: string,
+  refund: { readonly id: string; readonly amount: string },
+): Promise<boolean> {
+  const giftcard = contextOf(container);
+  try {
+    await makeRefund(giftcard, sessionId, refund);
+    return true;
+  } catch (error) {
+    const charges = await giftcard.engine.journal.chargesOfPayment(sessionId);
+    const isBegun = charges.some(({ refundId }) => refundId === refund.id);
+    if (isBegun || !(error instanceof RefundError)) throw error;
+    await container.resolve(Modules.PAYMENT).deleteRefunds([refund.id]);
+    return false;
+  }
+}
+
 async function recordInTurn(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
   const giftcard = contextOf(container);
   // Looked at once more now that nobody else writes it: another process may have done so since it was found.
   if (await isRecorded(giftcard.runSql, entry)) return;
   const { sessionId, entryId: id, amount, kind, isCaptured } = entry;
   // While the service is down the card is owed its money, as after any refund.
-  if (kind === "refund") await makeRefund(giftcard, sessionId, { id, amount });
+  if (kind === "refund" && !(await makeBegun(container, sessionId, { id, amount }))) return;
   if (kind === "capture" && !isCaptured) await captureAnew(container, entry);
   else await record(container, entry);
 }

@@ -13,25 +13,19 @@ import { type PlannedOrder, type RefusedOrder, type RunPlan, readInRuns } from "
 /**
  * Plans a refund of everything that was sold of something. Changes nothing and calls nobody.
  *
- * @param progress hears how many orders are planned
  * @throws {MedusaError} where there is no such product, variant or order
  */
-export async function planRun(
-  container: MedusaContainer,
-  sold: Sold,
-  progress: (planned: number, of: number) => void = () => {},
-): Promise<RunPlan> {
+export async function planRun(container: MedusaContainer, sold: Sold): Promise<RunPlan> {
   const { runSql: run } = contextOf(container);
   const [title, found] = [await nameOfSold(run, sold), await findSold(run, sold)];
   if (title === null)
     throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such product or variant.");
   const orders: PlannedOrder[] = [];
   const refused: RefusedOrder[] = [];
-  for (const [index, order] of found.entries()) {
+  for (const order of found) {
     const planned = await planOrder(container, sold, order);
     if (planned && "why" in planned) refused.push(planned);
     else if (planned) orders.push(planned);
-    progress(index + 1, found.length);
   }
   return { sold, title, orders, refused, ...sumsOf(orders) };
 }
@@ -73,12 +67,21 @@ export async function planOrder(
     "orderIds" in sold
       ? leftOf(basis)
       : valueOfUnits(lines, basis.charges, new Map(Object.entries(units)), before);
-  if (amountCents === 0) return null;
   const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
   if (isHeld)
     return refuse(
       "Another refund of many orders has it, or a person has left it as it was: look at its own page.",
     );
+  const pendingCents = await readPending(run, orderId);
+  if (pendingCents < 0)
+    return refuse(
+      `It owes ${formatCents(-pendingCents as never)} already: refund that on its own page first.`,
+    );
+  const noted = new Map(basis.lines?.map((line) => [line.id, line.quantity]));
+  const isOther = kept.some(({ id, quantity }) => basis.lines && noted.get(id) !== quantity);
+  if (basis.lines && (basis.isEdited || isOther))
+    return refuse("It was changed since it was paid (an edit or exchange): refund it on its own page.");
+  if (amountCents === 0) return null;
   if (await hasOpenChange(run, orderId))
     return refuse("An edit, return, exchange, claim or transfer is open: confirm or cancel it.");
   if (leftOf(basis) < amountCents)
@@ -93,8 +96,7 @@ export async function planOrder(
         `What can is ${nearest}: refund it on the order's page.`,
     );
   }
-  const pendingCents = await readPending(run, orderId);
-  return { orderId, orderName, units, amountCents, pendingCents, parts: toSplit(basis, plan.split).parts };
+  return { orderId, orderName, units, amountCents, parts: toSplit(basis, plan.split).parts };
 }
 
 const leftOf = ({ payments }: Basis) => payments.reduce((sum, { leftCents }) => sum + leftCents, 0);

@@ -9,8 +9,6 @@ export interface PlannedOrder {
   /** How many units of which lines go back, by the line's id. */
   readonly units: Readonly<Record<string, number>>;
   readonly amountCents: number;
-  /** What its customer still has to pay before that; below 0, what the order owes. */
-  readonly pendingCents: number;
   readonly parts: readonly RefundPart[];
 }
 
@@ -39,13 +37,17 @@ export interface RunPlan {
 export interface RunOrder extends PlannedOrder {
   readonly runId: string;
   readonly sold: Sold;
-  readonly actor: string;
+  /** Who works on it now. */
+  readonly owner: string;
+  /** The payment whose part was begun last, and what the customer had to pay before that; null where none was. */
+  readonly attempt: { readonly paymentId: string; readonly pendingCents: number } | null;
 }
 
 /** How far a run has come. */
 export interface RunReport {
   readonly id: string;
   readonly title: string;
+  /** Of whole orders, without their ids. */
   readonly sold: Sold;
   readonly actor: string;
   readonly createdAt: Date;
@@ -64,15 +66,14 @@ export interface RunReport {
 
 /** Writes a run and its orders, all of them or none. @returns false where another run has one of the orders */
 export async function writeRun(run: RunSql, id: string, plan: RunPlan, actor: string): Promise<boolean> {
-  const orders = plan.orders.map(({ orderId, units, amountCents, pendingCents, parts }) => ({
-    ...{ order_id: orderId, units, amount_cents: amountCents, pending_cents: pendingCents, parts },
+  const orders = plan.orders.map(({ orderId, units, amountCents, parts }) => ({
+    ...{ order_id: orderId, units, amount_cents: amountCents, parts },
   }));
   const write = run(
     `with run as (insert into giftcard_refund_run (id, title, sold, actor) values ($1, $2, $3::jsonb, $4) returning id)
-     insert into giftcard_refund_order (run_id, order_id, units, amount_cents, pending_cents, parts)
-     select run.id, planned.order_id, planned.units, planned.amount_cents, planned.pending_cents, planned.parts
-     from run, jsonb_to_recordset($5::jsonb) as planned (order_id text, units jsonb, amount_cents bigint,
-       pending_cents bigint, parts jsonb)`,
+     insert into giftcard_refund_order (run_id, order_id, units, amount_cents, parts)
+     select run.id, planned.order_id, planned.units, planned.amount_cents, planned.parts
+     from run, jsonb_to_recordset($5::jsonb) as planned (order_id text, units jsonb, amount_cents bigint, parts jsonb)`,
     [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(orders)],
   );
   return write.then(
@@ -96,53 +97,75 @@ export interface InRuns {
 export async function readInRuns(run: RunSql, orderId: string, except?: string): Promise<InRuns> {
   const rows = await run(
     `select o.state, unit.key as line, unit.value::float8 as units
-     from giftcard_refund_order o cross join lateral jsonb_each_text(o.units) unit
+     from giftcard_refund_order o left join lateral jsonb_each_text(o.units) unit on true
      where o.order_id = $1 and o.run_id is distinct from $2`,
     [orderId, except ?? null],
   );
   const units = new Map<string, number>();
-  for (const row of rows.filter(({ state }) => state === "done"))
+  for (const row of rows.filter(({ state, line }) => state === "done" && line !== null))
     units.set(String(row.line), (units.get(String(row.line)) ?? 0) + Number(row.units));
   return { units, isHeld: rows.some(({ state }) => state !== "done") };
 }
 
 /** Takes the next order of a run that nobody is at; null where none is left. */
-export async function claimOrder(run: RunSql, runId: string, leaseMs: number): Promise<RunOrder | null> {
+export async function claimOrder(
+  run: RunSql,
+  runId: string,
+  lease: { readonly owner: string; readonly forMs: number },
+): Promise<RunOrder | null> {
   const [row] = await run(
-    `update giftcard_refund_order o set lease_until = now() + ${sqlInterval("$2")}, updated_at = now()
+    `update giftcard_refund_order o set lease_owner = $2, lease_until = now() + ${sqlInterval("$3")}, updated_at = now()
      from giftcard_refund_run r where r.id = o.run_id and o.run_id = $1 and o.order_id = (
        select order_id from giftcard_refund_order where run_id = $1 and state = 'open'
          and (lease_until is null or lease_until <= now()) order by order_id limit 1 for update skip locked
-     ) returning o.*, r.sold, r.actor`,
-    [runId, leaseMs],
+     ) returning o.*, case when r.sold ? 'orderIds' then jsonb_build_object('orderIds', jsonb_build_array(o.order_id))
+       else r.sold end as sold`,
+    [runId, lease.owner, lease.forMs],
   );
   if (!row) return null;
+  const { attempt, pending_cents } = row;
   return {
-    ...{
-      runId,
-      orderId: String(row.order_id),
-      orderName: "",
-      sold: row.sold as Sold,
-      actor: String(row.actor),
-    },
+    ...{ runId, orderId: String(row.order_id), orderName: "", sold: row.sold as Sold, owner: lease.owner },
     units: row.units as RunOrder["units"],
     amountCents: Number(row.amount_cents),
-    pendingCents: Number(row.pending_cents),
     parts: row.parts as RunOrder["parts"],
+    attempt: attempt === null ? null : { paymentId: String(attempt), pendingCents: Number(pending_cents) },
   };
+}
+
+type HeldOrder = Pick<RunOrder, "runId" | "orderId" | "owner">;
+
+/**
+ * Holds an order for longer, before each step. Where a part is begun, that is written down with it.
+ *
+ * @returns false where it isn't this owner's any more: then nothing may be done
+ */
+export async function holdOrder(
+  run: RunSql,
+  { runId, orderId, owner }: HeldOrder,
+  forMs: number,
+  attempt: RunOrder["attempt"] = null,
+): Promise<boolean> {
+  const rows = await run(
+    `update giftcard_refund_order set lease_until = now() + ${sqlInterval("$4")}, updated_at = now(),
+       attempt = coalesce($5, attempt), pending_cents = coalesce($6, pending_cents)
+     where run_id = $1 and order_id = $2 and lease_owner = $3 and state = 'open' returning 1`,
+    [runId, orderId, owner, forMs, attempt?.paymentId ?? null, attempt?.pendingCents ?? null],
+  );
+  return rows.length === 1;
 }
 
 /** Writes down how an order ended: it is refunded, or a person has to look. */
 export async function endOrder(
   run: RunSql,
-  { runId, orderId }: Pick<RunOrder, "runId" | "orderId">,
+  { runId, orderId, owner }: HeldOrder,
   state: "done" | "person",
   why: string | null = null,
 ): Promise<void> {
   await run(
-    `update giftcard_refund_order set state = $3, why = $4, lease_until = null, updated_at = now()
-     where run_id = $1 and order_id = $2 and state = 'open'`,
-    [runId, orderId, state, why],
+    `update giftcard_refund_order set state = $4, why = $5, lease_owner = null, lease_until = null, updated_at = now()
+     where run_id = $1 and order_id = $2 and lease_owner = $3 and state = 'open'`,
+    [runId, orderId, owner, state, why],
   );
 }
 
@@ -181,10 +204,11 @@ export async function readRuns(
        coalesce(sum(o.amount_cents) filter (where o.state = 'done'), 0)::bigint as done_cents,
        coalesce(json_agg(json_build_object('orderId', o.order_id, 'orderName', '#' || placed.display_id,
          'amountCents', o.amount_cents, 'why', o.why) order by placed.display_id) filter (where o.state = 'person'), '[]') as waiting
-     from giftcard_refund_run r left join giftcard_refund_order o on o.run_id = r.id
+     from (select id, title, actor, created_at, case when sold ? 'orderIds' then '{"orderIds": []}'::jsonb else sold end as sold
+       from giftcard_refund_run where $1::text is null or id = $1 order by created_at desc, id limit $2) r
+     left join giftcard_refund_order o on o.run_id = r.id
      left join "order" placed on placed.id = o.order_id
-     where $1::text is null or r.id = $1
-     group by r.id order by r.created_at desc, r.id limit $2`,
+     group by r.id, r.title, r.sold, r.actor, r.created_at order by r.created_at desc, r.id`,
     [id ?? null, limit],
   );
   return rows.map((row) => ({

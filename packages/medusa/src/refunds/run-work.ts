@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { createOrderCreditLinesWorkflow } from "@medusajs/medusa/core-flows";
@@ -15,11 +16,10 @@ import { planOrder } from "./run-plan.js";
 import {
   claimOrder,
   endOrder,
+  holdOrder,
   openRuns,
   type RunOrder,
   type RunPlan,
-  type RunReport,
-  readRuns,
   writeRun,
 } from "./run-store.js";
 
@@ -53,21 +53,17 @@ export async function beginRun(
  *
  * @param options.only this run alone
  * @param options.until when to stop, though orders are left
- * @param options.progress hears of each order that is over
  */
 export async function workRuns(
   container: MedusaContainer,
-  options: { only?: string; until?: () => boolean; progress?: (report: RunReport) => void } = {},
+  { only, until = () => false }: { only?: string; until?: () => boolean } = {},
 ): Promise<void> {
   const { runSql: run, settings } = contextOf(container);
-  const { only, until = () => false, progress } = options;
   for (const runId of only === undefined ? await openRuns(run) : [only]) {
     while (!until()) {
-      const order = await claimOrder(run, runId, settings.leaseMs);
+      const order = await claimOrder(run, runId, { owner: randomUUID(), forMs: settings.leaseMs });
       if (!order) break;
       await workOrder(container, order);
-      const [report] = progress ? await readRuns(run, { id: runId }) : [];
-      if (report) progress?.(report);
     }
   }
 }
@@ -76,18 +72,20 @@ async function workOrder(container: MedusaContainer, order: RunOrder): Promise<v
   const { leases, runSql: run } = contextOf(container);
   try {
     const cartId = await cartOfOrder(run, order.orderId);
-    const release = cartId === null ? null : await leases.wait(cartId, PATIENCE_MS);
+    const release = await leases.wait(cartId ?? order.orderId, PATIENCE_MS);
     try {
       if (cartId !== null) await finishRefunds(container, cartId);
       const end = await refundOnce(container, order);
       if (end !== "wait")
         await endOrder(run, order, end === "done" ? "done" : "person", end === "done" ? null : end);
     } finally {
-      await release?.();
+      await release();
     }
   } catch (error) {
-    // Nothing was asked of another method: the order is tried again once its lease has run out.
     tellFailure(container, order, error);
+    // Where somebody else has the order for long, it is tried again once its lease has run out.
+    if (error instanceof CheckoutError) return;
+    await endOrder(run, order, "person", error instanceof Error ? error.message : "It failed.");
   }
 }
 
@@ -99,28 +97,33 @@ function tellFailure(container: MedusaContainer, { orderId, runId }: RunOrder, e
 /**
  * Refunds each part that isn't refunded yet.
  *
- * @returns done; wait, until recovery has ended what it has begun to write; or why a person has to look
+ * @returns done; wait, until somebody else has ended what was begun; or why a person has to look
  */
 async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<string> {
-  const { runSql: run } = contextOf(container);
+  const { runSql: run, settings } = contextOf(container);
+  if (!(await holdOrder(run, order, settings.leaseMs))) return "wait";
   const begun = await readRunRefunds(run, { ...order, key: REFUND_RUN });
   if (begun.length === 0 && !(await isAsPlanned(container, order))) return CHANGED;
   for (const part of order.parts) {
-    const there = begun.find(({ paymentId }) => paymentId === part.paymentId);
-    if (!there) {
-      const failure = await refundPart(container, part, { also: { [REFUND_RUN]: order.runId } }).then(
-        () => null,
-        (error: unknown) => error,
-      );
-      if (failure === null) continue;
-      // Whether the other method has done it isn't known.
-      tellFailure(container, order, failure);
-      return failure instanceof Error ? failure.message : "It failed.";
+    const { paymentId } = part;
+    const there = begun.find((refund) => refund.paymentId === paymentId);
+    if (there) {
+      // A card's is the journal's: recovery makes it, and writes it into the order.
+      if (!there.isRecorded) return part.lastFour === null ? UNKNOWN : "wait";
+      if (order.attempt?.paymentId === paymentId) await waiveRest(container, order, order.attempt, part);
+      continue;
     }
-    // A card's is the journal's: recovery makes it, and writes it into the order.
-    if (!there.isRecorded) return part.lastFour === null ? UNKNOWN : "wait";
+    const pendingCents = await readPending(run, order.orderId);
+    if (!(await holdOrder(run, order, settings.leaseMs, { paymentId, pendingCents }))) return "wait";
+    const failure = await refundPart(container, part, { also: { [REFUND_RUN]: order.runId } }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (failure === null) continue;
+    // Whether the other method has done it isn't known.
+    tellFailure(container, order, failure);
+    return failure instanceof Error ? failure.message : "It failed.";
   }
-  if (begun.length > 0) await waiveRest(container, order);
   return "done";
 }
 
@@ -140,9 +143,12 @@ async function isAsPlanned(container: MedusaContainer, order: RunOrder): Promise
  */
 async function waiveRest(
   container: MedusaContainer,
-  { runId, orderId, pendingCents }: RunOrder,
+  { runId, orderId }: RunOrder,
+  { pendingCents }: NonNullable<RunOrder["attempt"]>,
+  { cents }: RefundPart,
 ): Promise<void> {
-  const missingCents = (await readPending(contextOf(container).runSql, orderId)) - pendingCents;
+  const now = await readPending(contextOf(container).runSql, orderId);
+  const missingCents = Math.min(now - pendingCents, cents);
   if (missingCents <= 0) return;
   const waived = { reference: "refund_run", reference_id: runId, amount: fromCents(missingCents) };
   await createOrderCreditLinesWorkflow(container).run({

@@ -101,10 +101,12 @@ create table giftcard_refund_order (
   state text not null default 'open' check (state in ('open', 'done', 'person', 'kept')),
   units jsonb not null,
   amount_cents bigint not null check (amount_cents > 0),
-  -- What its customer had to pay before.
-  pending_cents bigint not null,
   parts jsonb not null,
   why text,
+  -- The payment whose part was begun last, and what the customer had to pay before that.
+  attempt text,
+  pending_cents bigint,
+  lease_owner text,
   lease_until timestamptz,
   updated_at timestamptz not null default now(),
   primary key (run_id, order_id)

@@ -6,12 +6,17 @@ const writePayments = `
   insert into payment_collection (id, currency_code, amount, raw_amount) values ('conformance', 'eur', 0, '{"value": "0"}')
     on conflict do nothing;
   create or replace function write_payment() returns trigger language plpgsql as $$
-    declare price jsonb := jsonb_build_object('value', (new.amount_cents / 100.0)::text);
+    declare
+      -- A payment of several charges is of their sum.
+      cents integer := new.amount_cents + (select coalesce(sum(amount_cents), 0) from giftcard_charge where external_id = new.external_id);
+      price jsonb := jsonb_build_object('value', (cents / 100.0)::text);
     begin
       insert into payment_session (id, currency_code, amount, raw_amount, provider_id, data, payment_collection_id)
-        values (new.external_id, 'eur', new.amount_cents / 100.0, price, 'pp_giftcard_giftcard', '{}', 'conformance');
+        values (new.external_id, 'eur', cents / 100.0, price, 'pp_giftcard_giftcard', '{}', 'conformance')
+        on conflict (id) do update set amount = excluded.amount, raw_amount = excluded.raw_amount;
       insert into payment (id, currency_code, amount, raw_amount, provider_id, data, payment_collection_id, payment_session_id)
-        values ('pay_' || new.external_id, 'eur', new.amount_cents / 100.0, price, 'pp_giftcard_giftcard', '{}', 'conformance', new.external_id);
+        values ('pay_' || new.external_id, 'eur', cents / 100.0, price, 'pp_giftcard_giftcard', '{}', 'conformance', new.external_id)
+        on conflict (id) do update set amount = excluded.amount, raw_amount = excluded.raw_amount;
       return new;
     end $$;
   create or replace trigger write_payment before insert on giftcard_charge for each row execute function write_payment();`;

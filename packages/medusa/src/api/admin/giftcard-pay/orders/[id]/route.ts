@@ -4,7 +4,7 @@ import { showCharge } from "../../charge-view.js";
 /** The charges of an order, oldest first, and the environment that its gift cards are of. */
 export const GET = adminRoute(async ({ giftcard, req }) => {
   const { journal, environment } = giftcard.engine;
-  const { charges } = await journal.list({ orderIds: [String(req.params.id)], limit: 200 });
+  const { charges } = await journal.list({ orderIds: [String(req.params.id)], limit: 1000 });
   const byTime = charges.toSorted(
     (a, b) => a.createdAt.getTime() - b.createdAt.getTime() || a.position - b.position,
   );
