@@ -121,7 +121,8 @@ export const races = {
   "declined while it is swept": ["whole"],
   "comes back while it is canceled": ["paid", "whole"],
   "canceled in both": ["whole"],
-  "refunded while it is canceled": ["whole"],
+  // A cancel that meets a refund in work is refused.
+  "refunded while it is canceled": ["whole", "refunded"],
 } as const satisfies Record<string, readonly Outcome[]>;
 
 const endsOf = (place: Place, step: Step): readonly Outcome[] => {
