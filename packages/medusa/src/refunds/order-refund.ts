@@ -15,6 +15,7 @@ import { contextOf } from "../context/context.js";
 import { type OpenPayment, type RefundableOrder, readRefundable } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { readRefunds } from "../medusa-tables/payments.js";
+import { faultOf } from "../recovery/failing-jobs.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES } from "../refund-metadata.js";
 
@@ -139,7 +140,7 @@ export async function readOrderRefund(container: MedusaContainer, orderId: strin
 const stopped = (failure: unknown, doneCents: number) =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,
-    `The refund stopped: ${failure instanceof Error ? failure.message : "unknown"} ` +
+    `The refund stopped: ${faultOf(failure)} ` +
       `${(doneCents / 100).toFixed(2)} euro of it is refunded for certain. Look at the order again before you go on.`,
   );
 

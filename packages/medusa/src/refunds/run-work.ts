@@ -10,6 +10,7 @@ import { nameOf } from "../errors.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
 import { readPending, readRunRefunds } from "../medusa-tables/run-refunds.js";
 import { findSold } from "../medusa-tables/sold-items.js";
+import { faultOf } from "../recovery/failing-jobs.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { type RefundPart, refundPart } from "./order-refund.js";
 import { planOrder } from "./run-plan.js";
@@ -85,7 +86,7 @@ async function workOrder(container: MedusaContainer, order: RunOrder): Promise<v
     tellFailure(container, order, error);
     // Where somebody else has the order for long, it is tried again once its lease has run out.
     if (error instanceof CheckoutError) return;
-    await endOrder(run, order, "person", error instanceof Error ? error.message : "It failed.");
+    await endOrder(run, order, "person", faultOf(error));
   }
 }
 
@@ -122,7 +123,7 @@ async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<
     if (failure === null) continue;
     // Whether the other method has done it isn't known.
     tellFailure(container, order, failure);
-    return failure instanceof Error ? failure.message : "It failed.";
+    return faultOf(failure);
   }
   return "done";
 }
