@@ -334,7 +334,7 @@ const cases: Record<string, Case> = {
        values ('ref_run', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"giftcard_run": "run"}')`,
     ],
     ask: (f) => runRefunds.readRunRefunds(run, { runId: "run", orderId: f.orderId, key: "giftcard_run" }),
-    answer: (f) => [{ paymentId: f.giftPaymentId, isRecorded: false }],
+    answer: (f) => [{ refundId: "ref_run", paymentId: f.giftPaymentId, isRecorded: false }],
   },
   readPending: {
     ask: (f) => runRefunds.readPending(run, f.orderId),
@@ -452,6 +452,19 @@ const cases: Record<string, Case> = {
         cartId: f.cartId,
         ...{ sessionId: f.giftSessionId, orderId: f.orderId, currency: "eur", kind: "capture", amount: "50" },
         ...{ entryId: f.captureId, paymentId: f.giftPaymentId, isCaptured: true },
+      },
+    ],
+  },
+  findUnknownRefunds: {
+    given: (f) => [
+      `insert into refund (id, amount, raw_amount, payment_id, metadata, created_at)
+       values ('ref_lost', 1, '{"value": "1"}', '${f.bankPaymentId}', '{"a": 1}', now() - interval '1 hour')`,
+    ],
+    ask: () => unrecorded.findUnknownRefunds(scan),
+    answer: (f) => [
+      {
+        ...{ refundId: "ref_lost", paymentId: f.bankPaymentId, orderId: f.orderId },
+        ...{ currency: "eur", amount: "1", metadata: { a: 1 } },
       },
     ],
   },

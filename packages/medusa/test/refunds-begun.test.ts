@@ -1,5 +1,5 @@
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
@@ -134,4 +134,75 @@ test("what is left of a payment by line isn't called charged at once", async () 
   expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).body.message).not.toContain(
     "charged at once",
   );
+});
+
+describe("a refund by the bank of which nobody knows whether it was made", () => {
+  const refundId = (paymentId: string) => `ref_${paymentId}_6.25`;
+  const jobOf = async (paymentId: string) => {
+    const { jobs } = await shop.storefront.ok("GET", "/admin/giftcard-pay/jobs");
+    return jobs.find((job: { id: string }) => job.id === refundId(paymentId));
+  };
+  const decide = (paymentId: string, what: "keep" | "retry") =>
+    admin(`giftcard-pay/jobs/unknown_refund/${refundId(paymentId)}/${what}`);
+  const refundsOf = async (orderId: string) =>
+    paymentsOf(await shop.storefront.order(orderId)).others[0].refunds.map(
+      (refund: { amount: number }) => refund.amount,
+    );
+
+  /** One ticket is back, and its card has its part; the bank's was begun, and the process died. */
+  async function undecided() {
+    const { orderId, giftId } = await bought("ticket");
+    await shop.storefront.returnItem(orderId, 1, 2);
+    expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
+    const { others } = paymentsOf(await shop.storefront.order(orderId));
+    const bankId = others[0].id as string;
+    await begunRefund(bankId, "6.25");
+    return { orderId, bankId };
+  }
+
+  test("stops another one until a person has looked", async () => {
+    const { orderId, bankId } = await undecided();
+    const { splits } = await refundOf(orderId);
+    const answer = await admin(`giftcard-pay/orders/${orderId}/refund`, splits[0] ?? { parts: [] });
+    expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining("Nothing was") } });
+    expect(await refundsOf(orderId)).toEqual([6.25]);
+    await shop.passTime(200_000);
+    await recover();
+    await recover();
+    expect(await jobOf(bankId)).toMatchObject({ orderId, lastError: expect.stringContaining("try it now") });
+    expect(await figures(orderId)).toMatchObject({ refunded: 18.75 });
+  });
+
+  test("is in the order's books once a person says that the money went back", async () => {
+    const { orderId, bankId } = await undecided();
+    await shop.passTime(200_000);
+    await recover();
+    expect((await decide(bankId, "keep")).status).toBe(200);
+    expect((await decide(bankId, "keep")).status).toBe(400);
+    expect(await figures(orderId)).toMatchObject({ refunded: 25, outstanding: 0 });
+    await recover();
+    expect(await jobOf(bankId)).toBeUndefined();
+    expect(await refundsOf(orderId)).toEqual([6.25]);
+  });
+
+  test("is made anew where a person says that it didn't, and once", async () => {
+    const { orderId, bankId } = await undecided();
+    await shop.passTime(200_000);
+    await recover();
+    const answers = await Promise.all([decide(bankId, "retry"), decide(bankId, "retry")]);
+    expect(answers.map(({ status }) => status)).toContain(200);
+    expect(await figures(orderId)).toMatchObject({ refunded: 25, outstanding: 0 });
+    expect(await refundsOf(orderId)).toEqual([6.25]);
+    expect(await jobOf(bankId)).toBeUndefined();
+  });
+
+  test("beyond what the order owes is waived when it is booked", async () => {
+    const { orderId } = await bought("ticket");
+    const bankId = paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
+    await begunRefund(bankId, "6.25");
+    await shop.passTime(200_000);
+    await recover();
+    expect((await decide(bankId, "keep")).status).toBe(200);
+    expect(await figures(orderId)).toMatchObject({ refunded: 6.25, outstanding: 0 });
+  });
 });

@@ -2,6 +2,7 @@ import type { RunSql } from "@giftcard-pay/checkout";
 
 /** A refund in Medusa that a refund of many orders has made, or has begun. */
 export interface RunRefund {
+  readonly refundId: string;
   readonly paymentId: string;
   /** Whether the order knows of it. */
   readonly isRecorded: boolean;
@@ -19,7 +20,7 @@ export async function readRunRefunds(
   { runId, orderId, key }: { readonly runId: string; readonly orderId: string; readonly key: string },
 ): Promise<RunRefund[]> {
   const rows = await run(
-    `select refund.payment_id, (select count(*) from order_transaction t where t.order_id = $2
+    `select refund.id, refund.payment_id, (select count(*) from order_transaction t where t.order_id = $2
          and t.reference_id = refund.id and t.reference = 'refund' and t.deleted_at is null) > 0 as is_recorded
      from order_payment_collection l
      join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
@@ -28,6 +29,7 @@ export async function readRunRefunds(
     [runId, orderId, key],
   );
   return rows.map((row) => ({
+    refundId: String(row.id),
     paymentId: String(row.payment_id),
     isRecorded: row.is_recorded === true,
   }));

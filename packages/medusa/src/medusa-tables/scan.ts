@@ -18,6 +18,11 @@ export interface Scan {
   readonly only: string | null;
 }
 
+/** Everything of one order, or one cart, however new it is. */
+export const scanOnly = (run: RunSql, only: string): Scan => ({
+  ...{ run, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only },
+});
+
 /**
  * The charges that one run of recovery holds against Medusa's orders, as a common table expression `scanned`: those that
  * changed within the last day, those of orders and carts at which recovery failed before, and one page of all others, each run the

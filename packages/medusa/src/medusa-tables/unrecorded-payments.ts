@@ -1,4 +1,5 @@
 import { orderedStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { PROVIDER_ID } from "../names.js";
 import { SCANNED, type Scan } from "./scan.js";
 import { stateList } from "./state-list.js";
 
@@ -83,4 +84,52 @@ export async function isRecorded(
   const statement = `select ${isRecordedSql("$1", "$2", "$3", "$4")} as done`;
   const [row] = await run(statement, [entryId, paymentId, kind, orderId]);
   return row?.done === true;
+}
+
+/** A refund by another method than gift cards that its order doesn't know of: nobody can say whether it was made. */
+export interface UnknownRefund {
+  readonly refundId: string;
+  readonly paymentId: string;
+  readonly orderId: string;
+  readonly currency: string;
+  /** As Medusa wrote it down, in major units. */
+  readonly amount: string;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+}
+
+/**
+ * Refunds by other methods that Medusa began and never finished, of orders that gift cards pay too, that a refund of many
+ * orders has, or of the one that is asked for: it writes them beside the payment before it asks the method, and into the order last, and died in
+ * between.
+ *
+ * Reads order, order_payment_collection, payment, refund and order_transaction, beside the plugin's own.
+ */
+export async function findUnknownRefunds({ run, after, only, leaseMs }: Scan): Promise<UnknownRefund[]> {
+  const rows = await run(
+    `with ${SCANNED}, ordered as materialized (
+       select order_id as id from scanned where order_id is not null
+       union select order_id from giftcard_refund_order
+         where state in ('open', 'person') and $2::text is null
+       union select $2::text where $2::text is not null
+     )
+     select entry.id, p.id as payment_id, ordered.id as order_id, p.currency_code, entry.amount, entry.metadata from ordered
+     cross join lateral (select payment_collection_id as id from order_payment_collection
+       where order_id = ordered.id and deleted_at is null offset 0) collection
+     cross join lateral (select id, currency_code from payment
+       where payment_collection_id = collection.id and provider_id <> $4 and deleted_at is null offset 0) p
+     cross join lateral (select id, raw_amount->>'value' as amount, metadata from refund
+       where payment_id = p.id and deleted_at is null and created_at < now() - ${sqlInterval("$3")} offset 0) entry
+     where not ${isRecordedSql("entry.id", "p.id", "'refund'", "ordered.id")}
+       and (select count(*) from "order" where id = ordered.id and deleted_at is null) = 1
+     order by entry.id`,
+    [after, only, leaseMs, PROVIDER_ID],
+  );
+  return rows.map((row) => ({
+    refundId: String(row.id),
+    paymentId: String(row.payment_id),
+    orderId: String(row.order_id),
+    currency: String(row.currency_code),
+    amount: String(row.amount),
+    metadata: row.metadata as UnknownRefund["metadata"],
+  }));
 }

@@ -4,8 +4,8 @@ import { FAILING_CHARGES } from "../journal-tables/charges.js";
 
 /**
  * What recovery does, by kind: it notes orders as paid, cancels orders that nobody paid, reverses what a canceled or
- * deleted order holds, releases payments of carts without an order, writes captures and refunds into their order, closes
- * carts that look open, opens those that look ordered, and scans for all of this.
+ * deleted order holds, releases payments of carts without an order, writes captures and refunds into their order, shows
+ * refunds of which nobody knows whether they were made, closes carts that look open, opens those that look ordered, and scans for all of this.
  */
 export const jobKinds = [
   "note_paid",
@@ -13,6 +13,7 @@ export const jobKinds = [
   "reverse",
   "release_payment",
   "record_payment",
+  "unknown_refund",
   "close_cart",
   "open_cart",
   "scan",

@@ -18,7 +18,7 @@ import {
   findLapsedRemainders,
   type UnpaidOrder,
 } from "../medusa-tables/unpaid-orders.js";
-import { findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
+import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
 import type { CancelBudget } from "./cancel-limit.js";
 import { reverseCanceled } from "./canceled-orders.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
@@ -26,6 +26,7 @@ import { voidOrderless } from "./orderless-charges.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { openCart } from "./reopened-carts.js";
 import { releaseStray } from "./stray-payments.js";
+import { bookRefund, repeatRefund } from "./unknown-refunds.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
 import { recordPayment } from "./unrecorded-payments.js";
 
@@ -41,6 +42,8 @@ export interface RunOptions {
 export interface RecoveryTask extends JobKey {
   /** @returns true when it canceled its order */
   run(container: MedusaContainer, options: RunOptions): Promise<unknown>;
+  /** What is done where a person leaves it; it isn't tried any more in any case. */
+  leave?(container: MedusaContainer): Promise<void>;
 }
 
 /** A kind of job, and everything that finds such tasks. A finder only reads, so a dry run can ask it too. */
@@ -128,6 +131,19 @@ export const recoveryJobs: readonly RecoveryJob[] = [
           id: entry.entryId,
           orderId: entry.orderId,
           run: (container) => recordPayment(container, entry),
+        })),
+    ],
+  },
+  {
+    kind: "unknown_refund",
+    finders: [
+      async (scan) =>
+        (await findUnknownRefunds(scan)).map((refund) => ({
+          kind: "unknown_refund",
+          id: refund.refundId,
+          orderId: refund.orderId,
+          run: (container, { isAsked = false }) => repeatRefund(container, refund, isAsked),
+          leave: (container) => bookRefund(container, refund),
         })),
     ],
   },

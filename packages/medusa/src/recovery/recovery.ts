@@ -16,6 +16,7 @@ import {
   forgetJob,
   forgetOthers,
   type JobKey,
+  keepJob,
   noteFailure,
   readJob,
   readKeptJobs,
@@ -165,23 +166,51 @@ export async function retryJob(
   container: MedusaContainer,
   { kind, id }: Pick<JobKey, "kind" | "id">,
 ): Promise<FailingJob | null | undefined> {
-  const { runSql: run, settings } = contextOf(container);
+  const { runSql: run } = contextOf(container);
   const before = await readJob(run, kind, id);
   if (!before) return undefined;
-  const only = before.orderId ?? before.cartId ?? null;
-  if (only === null) {
+  if (orderOrCart(before) === null) {
     await recoverNow(container);
     return readJob(run, kind, id);
   }
+  const task = await findTask(container, before);
   const fail = (key: JobKey, error: unknown) => tellFailure(container, key, error);
-  const { leaseMs, pendingRemainderLifeMs } = settings;
-  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", only };
-  const found = new Map<string, RecoveryTask>();
-  for (const find of recoveryJobs.find((one) => one.kind === kind)?.finders ?? []) {
-    for (const task of await find(scan)) found.set(task.id, task);
-  }
-  const task = found.get(id);
   if (task) await doTask(container, task, fail, { isAsked: true });
   else await forgetJob(run, before);
   return readJob(run, kind, id);
+}
+
+/**
+ * A person's decision that a failing job isn't tried any more.
+ *
+ * @param actor who decided, as it is written down
+ * @returns false when there is no such job (any more)
+ * @throws what it fails with, where the decision itself is something to be done
+ */
+export async function leaveJob(
+  container: MedusaContainer,
+  { kind, id }: Pick<JobKey, "kind" | "id">,
+  actor: string,
+): Promise<boolean> {
+  const { runSql: run } = contextOf(container);
+  const before = await readJob(run, kind, id);
+  if (!before) return false;
+  await (await findTask(container, before))?.leave?.(container);
+  return keepJob(run, before, actor);
+}
+
+const orderOrCart = ({ orderId, cartId }: FailingJob) => orderId ?? cartId ?? null;
+
+/** What there is to do of a failing job; undefined where there is nothing any more. */
+async function findTask(container: MedusaContainer, job: FailingJob): Promise<RecoveryTask | undefined> {
+  const { runSql: run, settings } = contextOf(container);
+  const only = orderOrCart(job);
+  if (only === null) return undefined;
+  const { leaseMs, pendingRemainderLifeMs } = settings;
+  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", only };
+  const found = new Map<string, RecoveryTask>();
+  for (const find of recoveryJobs.find(({ kind }) => kind === job.kind)?.finders ?? []) {
+    for (const task of await find(scan)) found.set(task.id, task);
+  }
+  return found.get(job.id);
 }

@@ -1,11 +1,13 @@
 import { RefundError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { MathBN, Modules } from "@medusajs/framework/utils";
+import { Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
+import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnrecorded, isRecorded, type UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
 import { makeRefund } from "../providers/giftcard/make-refund.js";
+import { recordEntry } from "./record-entry.js";
 
 /** Does what was begun, where the journal says that it wasn't done, and writes it into the order; once, in its turn at the cart. */
 export async function recordPayment(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
@@ -26,8 +28,7 @@ export async function recordPayment(container: MedusaContainer, entry: Unrecorde
  */
 export async function finishRefunds(container: MedusaContainer, cartId: string): Promise<void> {
   const { runSql: run } = contextOf(container);
-  const scan = { run, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only: cartId };
-  const begun = (await findUnrecorded(scan)).filter(({ kind }) => kind === "refund");
+  const begun = (await findUnrecorded(scanOnly(run, cartId))).filter(({ kind }) => kind === "refund");
   for (const entry of begun) await recordInTurn(container, entry);
 }
 
@@ -63,7 +64,7 @@ async function recordInTurn(container: MedusaContainer, entry: UnrecordedPayment
   // While the service is down the card is owed its money, as after any refund.
   if (kind === "refund" && !(await makeBegun(container, sessionId, { id, amount }))) return;
   if (kind === "capture" && !isCaptured) await captureAnew(container, entry);
-  else await record(container, entry);
+  else await recordEntry(container, entry);
 }
 
 /** Medusa takes the half-made capture for made, and makes no other beside it. The card is charged already. */
@@ -73,17 +74,4 @@ async function captureAnew(
 ): Promise<void> {
   await container.resolve(Modules.PAYMENT).deleteCaptures([entryId]);
   await capturePaymentWorkflow(container).run({ input: { payment_id: paymentId } });
-}
-
-async function record(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
-  const { orderId, kind, entryId, currency, amount } = entry;
-  await container.resolve(Modules.ORDER).addOrderTransactions([
-    {
-      order_id: orderId,
-      amount: kind === "refund" ? MathBN.mult(amount, -1) : MathBN.convert(amount),
-      currency_code: currency,
-      reference: kind,
-      reference_id: entryId,
-    },
-  ]);
 }

@@ -15,6 +15,8 @@ import { contextOf } from "../context/context.js";
 import { type OpenPayment, type RefundableOrder, readRefundable } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { readRefunds } from "../medusa-tables/payments.js";
+import { scanOnly } from "../medusa-tables/scan.js";
+import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES } from "../refund-metadata.js";
@@ -136,6 +138,15 @@ export async function readOrderRefund(container: MedusaContainer, orderId: strin
   return toOrderRefund(order, order.owedCents, contextOf(container).settings.refundRule);
 }
 
+/** Where nobody knows whether a refund was made, another one could give the same money back twice. */
+export const UNDECIDED =
+  "A refund by the other payment method was begun, and nobody knows whether it was made: decide that first, under Jobs that fail.";
+
+/** Whether a refund of the order's by another method was begun, and never booked. */
+export async function hasUnknownRefund(container: MedusaContainer, orderId: string): Promise<boolean> {
+  return (await findUnknownRefunds(scanOnly(contextOf(container).runSql, orderId))).length > 0;
+}
+
 /** A refund of some payments that stopped in between. What is done is done, and in Medusa's books. */
 const stopped = (failure: unknown, doneCents: number) =>
   new MedusaError(
@@ -166,6 +177,7 @@ export async function refundOrder(
     const { splits, owedCents } = toOrderRefund(order, order.owedCents, settings.refundRule);
     const split = splits.find((one) => isSame(one, wanted));
     if (!split) throw refusal("What is owed, or where it can go, has changed. Look at it again.");
+    if (await hasUnknownRefund(container, orderId)) throw refusal(UNDECIDED);
     if (split.amountCents > owedCents && (await hasOpenChange(runSql, orderId)))
       throw refusal(
         "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",

@@ -7,7 +7,7 @@ import { contextOf } from "../context/context.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { readPending } from "../medusa-tables/run-refunds.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
-import { type Basis, planOf, readBasis, toSplit } from "./order-refund.js";
+import { type Basis, hasUnknownRefund, planOf, readBasis, toSplit, UNDECIDED } from "./order-refund.js";
 import { type PlannedOrder, type RefusedOrder, type RunPlan, readInRuns } from "./run-store.js";
 
 /**
@@ -77,6 +77,7 @@ export async function planOrder(
     return refuse(
       `It owes ${formatCents(-pendingCents as never)} already: refund that on its own page first.`,
     );
+  if (await hasUnknownRefund(container, orderId)) return refuse(UNDECIDED);
   const noted = new Map(basis.lines?.map((line) => [line.id, line.quantity]));
   const isOther = kept.some(({ id, quantity }) => basis.lines && noted.get(id) !== quantity);
   if (basis.lines && (basis.isEdited || isOther))

@@ -2,8 +2,6 @@ import { randomUUID } from "node:crypto";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
-import { createOrderCreditLinesWorkflow } from "@medusajs/medusa/core-flows";
-import { fromCents } from "../amount.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
@@ -11,8 +9,10 @@ import { cartOfOrder } from "../medusa-tables/carts.js";
 import { readPending, readRunRefunds } from "../medusa-tables/run-refunds.js";
 import { findSold } from "../medusa-tables/sold-items.js";
 import { faultOf } from "../recovery/failing-jobs.js";
+import { waiveRefunded } from "../recovery/record-entry.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
-import { type RefundPart, refundPart } from "./order-refund.js";
+import { REFUND_RUN } from "../refund-metadata.js";
+import { type RefundPart, refundPart, UNDECIDED } from "./order-refund.js";
 import { planOrder } from "./run-plan.js";
 import {
   claimOrder,
@@ -24,13 +24,10 @@ import {
   writeRun,
 } from "./run-store.js";
 
-/** Under this name a refund in Medusa says which run made it. */
-export const REFUND_RUN = "giftcard_run";
-
-const UNKNOWN =
-  "A refund by the other payment method was begun, and nobody knows whether it was made. Look at the payment method: " +
-  "where the money went back, leave this as it is; where it didn't, refund it there.";
 const CHANGED = "The order has changed since the plan was made. Look at it, and refund it on its own page.";
+
+const UNSURE =
+  "Where the payment method gave no clear answer, the money may have gone back: look there before you try again.";
 
 /**
  * Writes a refund of many orders down, as it was planned. It is made by the shop from then on, whatever becomes of this
@@ -110,8 +107,13 @@ async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<
     const there = begun.find((refund) => refund.paymentId === paymentId);
     if (there) {
       // A card's is the journal's: recovery makes it, and writes it into the order.
-      if (!there.isRecorded) return part.lastFour === null ? UNKNOWN : "wait";
-      if (order.attempt?.paymentId === paymentId) await waiveRest(container, order, order.attempt, part);
+      if (!there.isRecorded) return part.lastFour === null ? UNDECIDED : "wait";
+      if (order.attempt?.paymentId === paymentId) {
+        const { pendingCents } = order.attempt;
+        const refund = { pendingCents, refundedCents: part.cents, refundId: there.refundId };
+        // A process may have died before Medusa did it.
+        await waiveRefunded(container, order.orderId, refund);
+      }
       continue;
     }
     const pendingCents = await readPending(run, order.orderId);
@@ -121,9 +123,8 @@ async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<
       (error: unknown) => error,
     );
     if (failure === null) continue;
-    // Whether the other method has done it isn't known.
     tellFailure(container, order, failure);
-    return faultOf(failure);
+    return part.lastFour === null ? `${faultOf(failure)}. ${UNSURE}` : faultOf(failure);
   }
   return "done";
 }
@@ -136,23 +137,4 @@ async function isAsPlanned(container: MedusaContainer, order: RunOrder): Promise
   const key = (parts: readonly RefundPart[]) =>
     parts.map(({ paymentId, cents }) => `${paymentId} ${cents}`).join();
   return now !== undefined && now !== null && !("why" in now) && key(now.parts) === key(order.parts);
-}
-
-/**
- * Medusa waives what is refunded beyond what an order owes, in its last step. Where a process died before that, the order
- * says that its customer has to pay it again.
- */
-async function waiveRest(
-  container: MedusaContainer,
-  { runId, orderId }: RunOrder,
-  { pendingCents }: NonNullable<RunOrder["attempt"]>,
-  { cents }: RefundPart,
-): Promise<void> {
-  const now = await readPending(contextOf(container).runSql, orderId);
-  const missingCents = Math.min(now - pendingCents, cents);
-  if (missingCents <= 0) return;
-  const waived = { reference: "refund_run", reference_id: runId, amount: fromCents(missingCents) };
-  await createOrderCreditLinesWorkflow(container).run({
-    input: { id: orderId, credit_lines: [waived as never] },
-  });
 }

@@ -25,13 +25,27 @@ function Job({ job }: { job: JobRow }) {
   const retry = useRetryJob();
   const keep = useKeepJob();
   const prompt = usePrompt();
+  const isRefund = job.kind === "unknown_refund";
   const leave = async () => {
     const isSure = await prompt({
-      title: "Leave it as it is?",
-      description: "Recovery doesn't try it any more. This is written down with your name.",
-      confirmText: "Leave it as it is",
+      title: isRefund ? "Has the money gone back?" : "Leave it as it is?",
+      description: isRefund
+        ? "The order shows the refund from then on. This is written down with your name."
+        : "Recovery doesn't try it any more. This is written down with your name.",
+      confirmText: isRefund ? "It went back" : "Leave it as it is",
     });
     if (isSure) keep.mutate(job);
+  };
+  const again = async () => {
+    const isSure =
+      !isRefund ||
+      (await prompt({
+        title: "Refund it now?",
+        description:
+          "The payment method is asked once more. Where the money went back before, it goes back twice.",
+        confirmText: "Refund it",
+      }));
+    if (isSure) retry.mutate(job);
   };
   return (
     <div className="flex items-center justify-between gap-x-4 px-6 py-4">
@@ -61,12 +75,7 @@ function Job({ job }: { job: JobRow }) {
             Leave it
           </Button>
         )}
-        <Button
-          size="small"
-          variant="secondary"
-          isLoading={retry.isPending}
-          onClick={() => retry.mutate(job)}
-        >
+        <Button size="small" variant="secondary" isLoading={retry.isPending} onClick={() => void again()}>
           Try now
         </Button>
       </div>

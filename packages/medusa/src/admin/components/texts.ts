@@ -51,6 +51,7 @@ export const jobTexts: Record<Failing["kind"], string> = {
   reverse: "Reverse what a canceled or deleted order holds",
   release_payment: "Cancel or refund a payment that no order has",
   record_payment: "Write a capture or refund into the order",
+  unknown_refund: "A refund that the order doesn't know of",
   close_cart: "Close a cart that was ordered",
   open_cart: "Open a cart that has no order",
   scan: "Look for what is to be done",

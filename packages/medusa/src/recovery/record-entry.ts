@@ -1,0 +1,62 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { MathBN, Modules } from "@medusajs/framework/utils";
+import { createOrderCreditLinesWorkflow } from "@medusajs/medusa/core-flows";
+import { fromCents, toCents } from "../amount.js";
+import { contextOf } from "../context/context.js";
+import { readPending } from "../medusa-tables/run-refunds.js";
+
+/** A capture or refund, as it stands beside its payment. */
+export interface Entry {
+  readonly orderId: string;
+  readonly kind: "capture" | "refund";
+  readonly entryId: string;
+  readonly currency: string;
+  /** In major units, above 0. */
+  readonly amount: string;
+}
+
+/**
+ * Writes a capture or refund into its order, as Medusa does in the end: with a refund, it waives what goes beyond what the
+ * order owed.
+ */
+export async function recordEntry(container: MedusaContainer, entry: Entry): Promise<void> {
+  const { orderId, kind, entryId, currency, amount } = entry;
+  const pendingCents = await readPending(contextOf(container).runSql, orderId);
+  await container.resolve(Modules.ORDER).addOrderTransactions([
+    {
+      order_id: orderId,
+      amount: kind === "refund" ? MathBN.mult(amount, -1) : MathBN.convert(amount),
+      currency_code: currency,
+      reference: kind,
+      reference_id: entryId,
+    },
+  ]);
+  if (kind === "refund")
+    await waiveRefunded(container, orderId, {
+      pendingCents,
+      refundedCents: toCents(amount),
+      refundId: entryId,
+    });
+}
+
+/**
+ * Waives what was refunded beyond what an order owed. Medusa does so last of all; where it died before, the order says that
+ * its customer has to pay that again.
+ *
+ * @param refund.pendingCents what the customer had to pay before it; below 0, what the order owed
+ * @param refund.refundedCents no more than this is waived
+ */
+export async function waiveRefunded(
+  container: MedusaContainer,
+  orderId: string,
+  refund: { readonly pendingCents: number; readonly refundedCents: number; readonly refundId: string },
+): Promise<void> {
+  const { pendingCents, refundedCents, refundId } = refund;
+  const now = await readPending(contextOf(container).runSql, orderId);
+  const missingCents = Math.min(now - Math.max(0, pendingCents), refundedCents);
+  if (missingCents <= 0) return;
+  const waived = { reference: "refund", reference_id: refundId, amount: fromCents(missingCents) };
+  await createOrderCreditLinesWorkflow(container).run({
+    input: { id: orderId, credit_lines: [waived as never] },
+  });
+}
