@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as carts from "../src/medusa-tables/carts.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
+import * as creditLines from "../src/medusa-tables/credit-lines.js";
 import * as giftcardItems from "../src/medusa-tables/giftcard-items.js";
 import * as locks from "../src/medusa-tables/locks.js";
 import * as orderPayment from "../src/medusa-tables/order-payment.js";
@@ -454,6 +455,14 @@ const cases: Record<string, Case> = {
         ...{ entryId: f.captureId, paymentId: f.giftPaymentId, isCaptured: true },
       },
     ],
+  },
+  findBegunCreditLines: {
+    given: (f) => [
+      `insert into order_change (id, order_id, version, status, change_type, created_at)
+       values ('ordch_begun', '${f.orderId}', 2, 'pending', 'credit_line', now() - interval '1 hour')`,
+    ],
+    ask: () => creditLines.findBegunCreditLines(scan),
+    answer: (f) => [{ changeId: "ordch_begun", orderId: f.orderId, isWhole: false }],
   },
   findUnknownRefunds: {
     given: (f) => [

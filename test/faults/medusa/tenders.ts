@@ -48,6 +48,11 @@ export async function openMarket(storefront: Storefront): Promise<Market> {
   for (const { product, totalCents, units } of Object.values(tenders)) {
     await storefront.createProduct(product, (units?.eachCents ?? totalCents) / 100);
   }
+  return readMarket(storefront);
+}
+
+/** Reads what is on sale. */
+export async function readMarket(storefront: Storefront): Promise<Market> {
   const { regions } = await storefront.ok("GET", "/store/regions");
   const { products } = await storefront.ok("GET", "/store/products?fields=handle,variants.id&limit=100");
   const cartId = await storefront.createCart(tenders.card.product);
@@ -64,13 +69,22 @@ export async function openMarket(storefront: Storefront): Promise<Market> {
   };
 }
 
-/** A cart that is ready to be paid. @returns its id */
-export async function createCart(storefront: Storefront, market: Market, kind: TenderKind): Promise<string> {
-  const { product, units } = tenders[kind];
+/** A cart with what a purchase of this kind buys, ready to be paid. @returns its id */
+export const createCart = (storefront: Storefront, market: Market, kind: TenderKind): Promise<string> =>
+  fillCart(storefront, market, [
+    { product: tenders[kind].product, quantity: tenders[kind].units?.quantity ?? 1 },
+  ]);
+
+/** A cart with these, ready to be paid. @returns its id */
+export async function fillCart(
+  storefront: Storefront,
+  market: Market,
+  items: readonly { readonly product: string; readonly quantity: number }[],
+): Promise<string> {
   const { cart } = await storefront.ok("POST", "/store/carts", {
     ...{ region_id: market.regionId, email: "ada@example.com" },
     ...{ shipping_address: address, billing_address: address },
-    items: [{ variant_id: market.variantIds[product], quantity: units?.quantity ?? 1 }],
+    items: items.map(({ product, quantity }) => ({ variant_id: market.variantIds[product], quantity })),
   });
   const option = { option_id: market.shippingOptionId };
   await storefront.ok("POST", `/store/carts/${cart.id}/shipping-methods`, option);

@@ -48,12 +48,12 @@ export interface PluginOptions {
 
 /**
  * Starts a world on a PostgreSQL server.
- * @param locks `sharesLock`: Medusa's own lock is one for all processes
+ * @param how `sharesLock`: Medusa's own lock is one for all processes; `recoversOften`: each two seconds
  */
 export async function openWorld(
   postgresUrl: string,
   options: PluginOptions,
-  { sharesLock = false } = {},
+  { sharesLock = false, recoversOften = false } = {},
 ): Promise<World> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-faults-"));
   const closers: Closers = [() => fs.rmSync(folder, { recursive: true, force: true })];
@@ -63,7 +63,10 @@ export async function openWorld(
   try {
     const giftcards = await openGiftcardSide(postgresUrl, folder, closers);
     const shopUrl = await createStoreDatabase(postgresUrl);
-    const env: Record<string, string> = sharesLock ? { TEST_SHARED_LOCK: "yes" } : {};
+    const env: Record<string, string> = {
+      ...(sharesLock && { TEST_SHARED_LOCK: "yes" }),
+      ...(recoversOften && { TEST_RECOVER_OFTEN: "yes" }),
+    };
     if (sharesLock) await migrateStore({ databaseUrl: shopUrl, appDir, env });
     const bank = openBank(path.join(folder, "bank.jsonl"));
     const processes = await startProcesses({ shopUrl, giftcards, bank, options, env }, closers);

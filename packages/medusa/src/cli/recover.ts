@@ -15,7 +15,7 @@ says what that would do, from the database alone, and changes nothing:
 
   charges  void (nothing was sent), settle (the service is asked), commit (its order is paid), reverse
   orders   cancel (nobody paid it), person (one has to decide), reverse (canceled, and still held), nothing
-  jobs     note_paid, reverse, release_payment, record_payment, unknown_refund, close_cart, open_cart`;
+  jobs     note_paid, reverse, release_payment, credit_line, record_payment, unknown_refund, close_cart, open_cart`;
 
 /** `giftcard-medusa recover --dry-run`: what recovery would do. */
 export function recoverCommand(): Command {

@@ -44,3 +44,13 @@ export const SCANNED = `scanned as materialized (
   (select reference, state, order_id, cart_id, external_id from giftcard_charge
     where cart_id in (select job.cart_id from giftcard_job job where $2::text is null union select $2::text))
 )`;
+
+/**
+ * The orders of those charges, those that a refund of many orders has, and the one that is asked for, as a common table
+ * expression `ordered` behind `scanned`.
+ */
+export const ORDERED = `ordered as materialized (
+  select order_id as id from scanned where order_id is not null
+  union select order_id from giftcard_refund_order where state in ('open', 'person') and $2::text is null
+  union select $2::text where $2::text is not null
+)`;

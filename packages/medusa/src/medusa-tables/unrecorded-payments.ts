@@ -1,6 +1,6 @@
 import { orderedStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
 import { PROVIDER_ID } from "../names.js";
-import { SCANNED, type Scan } from "./scan.js";
+import { ORDERED, SCANNED, type Scan } from "./scan.js";
 import { stateList } from "./state-list.js";
 
 /** A capture or refund of a gift card payment that its order doesn't know of. */
@@ -106,13 +106,7 @@ export interface UnknownRefund {
  */
 export async function findUnknownRefunds({ run, after, only, leaseMs }: Scan): Promise<UnknownRefund[]> {
   const rows = await run(
-    `with ${SCANNED}, ordered as materialized (
-       select order_id as id from scanned where order_id is not null
-       union select order_id from giftcard_refund_order
-         where state in ('open', 'person') and $2::text is null
-       union select $2::text where $2::text is not null
-     )
-     select entry.id, p.id as payment_id, ordered.id as order_id, p.currency_code, entry.amount, entry.metadata from ordered
+    `with ${SCANNED}, ${ORDERED} select entry.id, p.id as payment_id, ordered.id as order_id, p.currency_code, entry.amount, entry.metadata from ordered
      cross join lateral (select payment_collection_id as id from order_payment_collection
        where order_id = ordered.id and deleted_at is null offset 0) collection
      cross join lateral (select id, currency_code from payment

@@ -4,7 +4,7 @@ import { FAILING_CHARGES } from "../journal-tables/charges.js";
 
 /**
  * What recovery does, by kind: it notes orders as paid, cancels orders that nobody paid, reverses what a canceled or
- * deleted order holds, releases payments of carts without an order, writes captures and refunds into their order, shows
+ * deleted order holds, releases payments of carts without an order, ends credit lines that were begun, writes captures and refunds into their order, shows
  * refunds of which nobody knows whether they were made, closes carts that look open, opens those that look ordered, and scans for all of this.
  */
 export const jobKinds = [
@@ -12,6 +12,7 @@ export const jobKinds = [
   "cancel_order",
   "reverse",
   "release_payment",
+  "credit_line",
   "record_payment",
   "unknown_refund",
   "close_cart",

@@ -1,9 +1,13 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { MathBN, Modules } from "@medusajs/framework/utils";
+import { MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
 import { createOrderCreditLinesWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
+import { hasOpenChange } from "../medusa-tables/orders.js";
 import { readPending } from "../medusa-tables/run-refunds.js";
+import { endCreditLines } from "./credit-lines.js";
+
+const CHANGING = "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it.";
 
 /** A capture or refund, as it stands beside its payment. */
 export interface Entry {
@@ -18,10 +22,17 @@ export interface Entry {
 /**
  * Writes a capture or refund into its order, as Medusa does in the end: with a refund, it waives what goes beyond what the
  * order owed.
+ *
+ * @throws {MedusaError} where it would have to waive something, and the order takes no change now
  */
 export async function recordEntry(container: MedusaContainer, entry: Entry): Promise<void> {
   const { orderId, kind, entryId, currency, amount } = entry;
-  const pendingCents = await readPending(contextOf(container).runSql, orderId);
+  const { runSql: run } = contextOf(container);
+  const isEnded = await endCreditLines(container, orderId);
+  const pendingCents = await readPending(run, orderId);
+  const isBeyond = kind === "refund" && toCents(amount) > -pendingCents;
+  if (isBeyond && (!isEnded || (await hasOpenChange(run, orderId))))
+    throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
   await container.resolve(Modules.ORDER).addOrderTransactions([
     {
       order_id: orderId,

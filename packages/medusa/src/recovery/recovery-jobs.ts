@@ -10,6 +10,7 @@ import {
   findReopened,
   findUnnoted,
 } from "../medusa-tables/charged-orders.js";
+import { findBegunCreditLines } from "../medusa-tables/credit-lines.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { findStrayPayments } from "../medusa-tables/stray-payments.js";
 import {
@@ -21,6 +22,7 @@ import {
 import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
 import type { CancelBudget } from "./cancel-limit.js";
 import { reverseCanceled } from "./canceled-orders.js";
+import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
 import { voidOrderless } from "./orderless-charges.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
@@ -42,7 +44,7 @@ export interface RunOptions {
 export interface RecoveryTask extends JobKey {
   /** @returns true when it canceled its order */
   run(container: MedusaContainer, options: RunOptions): Promise<unknown>;
-  /** What is done where a person leaves it; it isn't tried any more in any case. */
+  /** What is done where a person leaves it, in place of not trying it any more. */
   leave?(container: MedusaContainer): Promise<void>;
 }
 
@@ -119,6 +121,18 @@ export const recoveryJobs: readonly RecoveryJob[] = [
           orderId: null,
           cartId: payment.cartId,
           run: (container, { isAsked = false }) => releaseStray(container, payment, isAsked),
+        })),
+    ],
+  },
+  {
+    kind: "credit_line",
+    finders: [
+      async (scan) =>
+        (await findBegunCreditLines(scan)).map((begun) => ({
+          kind: "credit_line",
+          id: begun.changeId,
+          orderId: begun.orderId,
+          run: (container) => endCreditLine(container, begun),
         })),
     ],
   },

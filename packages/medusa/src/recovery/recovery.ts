@@ -195,8 +195,11 @@ export async function leaveJob(
   const { runSql: run } = contextOf(container);
   const before = await readJob(run, kind, id);
   if (!before) return false;
-  await (await findTask(container, before))?.leave?.(container);
-  return keepJob(run, before, actor);
+  const task = await findTask(container, before);
+  if (!task?.leave) return keepJob(run, before, actor);
+  await task.leave(container);
+  await forgetJob(run, before);
+  return true;
 }
 
 const orderOrCart = ({ orderId, cartId }: FailingJob) => orderId ?? cartId ?? null;

@@ -17,6 +17,7 @@ import { hasOpenChange } from "../medusa-tables/orders.js";
 import { readRefunds } from "../medusa-tables/payments.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
+import { endCreditLines } from "../recovery/credit-lines.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES } from "../refund-metadata.js";
@@ -173,6 +174,7 @@ export async function refundOrder(
   const release = before.cartId === null ? null : await leases.wait(before.cartId, PATIENCE_MS);
   try {
     if (before.cartId !== null) await finishRefunds(container, before.cartId);
+    await endCreditLines(container, orderId);
     const order = await readBasis(container, orderId);
     const { splits, owedCents } = toOrderRefund(order, order.owedCents, settings.refundRule);
     const split = splits.find((one) => isSame(one, wanted));

@@ -8,6 +8,7 @@ import { nameOf } from "../errors.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
 import { readPending, readRunRefunds } from "../medusa-tables/run-refunds.js";
 import { findSold } from "../medusa-tables/sold-items.js";
+import { endCreditLines } from "../recovery/credit-lines.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import { waiveRefunded } from "../recovery/record-entry.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
@@ -100,6 +101,7 @@ function tellFailure(container: MedusaContainer, { orderId, runId }: RunOrder, e
 async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<string> {
   const { runSql: run, settings } = contextOf(container);
   if (!(await holdOrder(run, order, settings.leaseMs))) return "wait";
+  if (!(await endCreditLines(container, order.orderId))) return "wait";
   const begun = await readRunRefunds(run, { ...order, key: REFUND_RUN });
   if (begun.length === 0 && !(await isAsPlanned(container, order))) return CHANGED;
   for (const part of order.parts) {

@@ -1,0 +1,102 @@
+import type { Storefront } from "../../packages/medusa/test/support/storefront.js";
+import { fillCart, type Market } from "../faults/medusa/tenders.js";
+import type { World } from "../faults/medusa/world.js";
+import type { IssuedCard } from "../faults/service.js";
+
+export const TICKET_CENTS = 2500;
+const POSTER_CENTS = 1000;
+/** So much at most is taken of a card for one order. */
+const MOST_CENTS = 5000;
+
+/** What somebody buys, and what the cards hold that it is paid with; the bank pays the rest. */
+interface Kind {
+  readonly tickets: number;
+  readonly posters: number;
+  readonly cardsCents: readonly number[];
+}
+
+/** Where a poster stands beside tickets, the cards pay all of it or nothing: so it doesn't matter which line is the first. */
+const kinds: readonly Kind[] = [
+  { tickets: 2, posters: 0, cardsCents: [4375] },
+  { tickets: 1, posters: 1, cardsCents: [6000] },
+  { tickets: 3, posters: 0, cardsCents: [5000, 1250] },
+  { tickets: 1, posters: 0, cardsCents: [2000] },
+  { tickets: 2, posters: 1, cardsCents: [] },
+];
+
+/** An order of the show, with what its refund has to give back. */
+export interface BoughtOrder {
+  readonly orderId: string;
+  readonly cartId: string;
+  readonly cards: readonly (IssuedCard & { readonly paidCents: number; readonly backCents: number })[];
+  readonly bank: { readonly paidCents: number; readonly backCents: number };
+  readonly backCents: number;
+}
+
+/** What is on sale. */
+export interface Box {
+  readonly world: World;
+  readonly market: Market;
+}
+
+/** Buys one order, of one kind after the other, and captures its payments. */
+export async function buy({ world, market }: Box, index: number): Promise<BoughtOrder> {
+  const kind = kinds[index % kinds.length] as Kind;
+  const { storefront, giftcards } = world;
+  const issued: IssuedCard[] = [];
+  for (const cents of kind.cardsCents) issued.push(await giftcards.issueCard(cents));
+  const items = [
+    { product: "show", quantity: kind.tickets },
+    { product: "poster", quantity: kind.posters },
+  ];
+  const cartId = await fillCart(
+    storefront,
+    market,
+    items.filter(({ quantity }) => quantity > 0),
+  );
+  for (const card of issued) expectOk(await storefront.apply(cartId, card));
+  const due = partsOf(kind);
+  if (due.bank.paidCents > 0)
+    expectOk(await storefront.initiate(cartId, "pp_bank_bank", { cart: cartId, behaviour: "authorized" }));
+  const placed = expectOk(await storefront.complete(cartId));
+  const orderId = placed.order.id as string;
+  await capture(storefront, orderId);
+  const cards = issued.map((card, which) => ({ ...card, ...(due.cards[which] as Part) }));
+  return { orderId, cartId, cards, bank: due.bank, backCents: kind.tickets * TICKET_CENTS };
+}
+
+async function capture(storefront: Storefront, orderId: string): Promise<void> {
+  const { payment_collections } = await storefront.order(orderId);
+  for (const { id } of payment_collections[0].payments)
+    await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+}
+
+interface Part {
+  readonly paidCents: number;
+  readonly backCents: number;
+}
+
+/** The cards pay ticket after ticket, then the poster; the bank pays what they leave. Of that, the tickets' part goes back. */
+function partsOf({ tickets, posters, cardsCents }: Kind): { cards: Part[]; bank: Part } {
+  const units = [...Array(tickets).fill(TICKET_CENTS), ...Array(posters).fill(POSTER_CENTS)] as number[];
+  const cards: Part[] = [];
+  for (const heldCents of cardsCents) {
+    let left = Math.min(heldCents, MOST_CENTS);
+    const part = { paidCents: 0, backCents: 0 };
+    for (const [unit, openCents] of units.entries()) {
+      const cents = Math.min(left, openCents);
+      units[unit] = openCents - cents;
+      left -= cents;
+      part.paidCents += cents;
+      if (unit < tickets) part.backCents += cents;
+    }
+    cards.push(part);
+  }
+  const sum = (open: readonly number[]) => open.reduce((total, cents) => total + cents, 0);
+  return { cards, bank: { paidCents: sum(units), backCents: sum(units.slice(0, tickets)) } };
+}
+
+function expectOk(answer: Awaited<ReturnType<Storefront["apply"]>>) {
+  if (answer.status === 200) return answer.body;
+  throw new Error(`a purchase was answered ${answer.status} ${JSON.stringify(answer.body)}`);
+}

@@ -1,0 +1,171 @@
+import { readMarket } from "../faults/medusa/tenders.js";
+import { openWorld, type World } from "../faults/medusa/world.js";
+import { pause } from "../faults/run-cell.js";
+import { createRandom } from "../people/random.js";
+import { startPostgres } from "../support/postgres.js";
+import { judge } from "./judge.js";
+import { type BoughtOrder, buy, TICKET_CENTS } from "./orders.js";
+
+/** Short, so that what a dead process held is free again soon. */
+const LEASE_MS = 4000;
+/** Once nobody is killed any more, what is left is over within this. */
+const PATIENCE_MS = 120_000;
+
+export interface ShowRefundOptions {
+  /** How many orders the show has. */
+  readonly orders: number;
+  /** How long Medusa lives each time, on average. Default one second. */
+  readonly lifeMs?: number;
+  /** Once it was killed so often, it lives on. Default: it is killed until the refund is over. */
+  readonly kills?: number;
+  readonly seed?: number;
+  /** A PostgreSQL server to use; one is started when left out. */
+  readonly postgresUrl?: string;
+  readonly say?: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface ShowRefundResult {
+  readonly orders: number;
+  readonly kills: number;
+  /** How often a person had to look what the bank did. */
+  readonly decisions: number;
+  readonly amountCents: number;
+  readonly planSeconds: number;
+  readonly minutes: number;
+  readonly wrong: readonly string[];
+}
+
+/**
+ * A show is off: its orders are refunded while Medusa is killed again and again, and the service is away half of the time.
+ * Then the books of the service, the bank and Medusa are read.
+ */
+export async function runShowRefund(options: ShowRefundOptions): Promise<ShowRefundResult> {
+  const startedAt = performance.now();
+  const postgres = options.postgresUrl === undefined ? await startPostgres() : null;
+  const plugin = { charges: "by-line", timeoutMs: 3000, leaseMs: LEASE_MS } as const;
+  const url = options.postgresUrl ?? (postgres?.url as string);
+  try {
+    const world = await openWorld(url, plugin, { recoversOften: true });
+    try {
+      const played = await play(world, options);
+      return { ...played, minutes: (performance.now() - startedAt) / 60_000 };
+    } finally {
+      await world.close();
+    }
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+async function play(world: World, options: ShowRefundOptions): Promise<Omit<ShowRefundResult, "minutes">> {
+  const { say = () => {}, signal } = options;
+  const productId = await world.storefront.createProduct("show", TICKET_CENTS / 100);
+  await world.storefront.createProduct("poster", 10);
+  const orders = await buyAll(world, options);
+  const planStartedAt = performance.now();
+  const { plan } = await admin(world, "POST", "refund-plan", { productId });
+  const planSeconds = (performance.now() - planStartedAt) / 1000;
+  const amountCents = orders.reduce((sum, { backCents }) => sum + backCents, 0);
+  if (plan.amountCents !== amountCents || plan.refused.length > 0)
+    throw new Error(
+      `the plan is ${plan.amountCents}, not ${amountCents}; ${plan.refused.length} are refused`,
+    );
+  say(
+    `planned in ${planSeconds.toFixed(1)} s: ${plan.orders.length} orders, ${(amountCents / 100).toFixed(2)} euro`,
+  );
+  const { sold, title } = plan;
+  const { run } = await admin(world, "POST", "refund-runs", { sold, title, amountCents });
+  const kills = await killUntilOver(world, run.id, options);
+  const decisions = await settle(world, run.id, orders, signal);
+  const report = (await admin(world, "GET", `refund-runs/${run.id}`)).run;
+  const wrong = await judge(world, orders);
+  const { done, doneCents, open, waiting } = report;
+  if (done !== orders.length || doneCents !== amountCents || open + waiting.length > 0)
+    wrong.push(`the report says ${done} orders, ${doneCents} cents, ${open} open, ${waiting.length} waiting`);
+  for (const { orderId, why } of waiting) wrong.push(`${orderId} waits: ${why}`);
+  return { orders: orders.length, kills, decisions, amountCents, planSeconds, wrong };
+}
+
+async function buyAll(
+  world: World,
+  { orders, say = () => {}, signal }: ShowRefundOptions,
+): Promise<BoughtOrder[]> {
+  const market = await readMarket(world.storefront);
+  const bought: BoughtOrder[] = [];
+  let next = 0;
+  const buyNext = async () => {
+    while (next < orders && !signal?.aborted) {
+      const order = await buy({ world, market }, next++);
+      bought.push(order);
+      if (bought.length % 100 === 0) say(`${bought.length} orders bought`);
+    }
+  };
+  await Promise.all([buyNext(), buyNext(), buyNext()]);
+  return bought;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of the admin, read by their caller
+const admin = (world: World, method: string, path: string, body?: unknown): Promise<any> =>
+  world.storefront.ok(method, `/admin/giftcard-pay/${path}`, body);
+
+/** @returns how often it was killed */
+async function killUntilOver(world: World, runId: string, options: ShowRefundOptions): Promise<number> {
+  const { lifeMs = 1000, kills: most = Number.POSITIVE_INFINITY, seed = 1, say = () => {}, signal } = options;
+  const random = createRandom(seed);
+  let kills = 0;
+  for (; kills < most && (await openOrders(world, runId)) > 0 && !signal?.aborted; kills += 1) {
+    await world.giftcards.proxy.listen(kills % 2 === 1);
+    await pause(random.int(lifeMs / 2, (lifeMs * 3) / 2));
+    await world.kill();
+    await world.restore();
+    if ((kills + 1) % 10 === 0)
+      say(`killed ${kills + 1} times, ${await openOrders(world, runId)} orders to go`);
+  }
+  await world.giftcards.proxy.listen(true);
+  return kills;
+}
+
+async function openOrders({ shopBooks }: World, runId: string): Promise<number> {
+  const { rows } = await shopBooks.query(
+    "select count(*)::int as open from giftcard_refund_order where run_id = $1 and state = 'open'",
+    [runId],
+  );
+  return rows[0].open;
+}
+
+/** Whatever a card is still owed, or an order doesn't know of yet. */
+async function leftOver({ shopBooks }: World): Promise<number> {
+  const { rows } = await shopBooks.query(
+    `select (select count(*) from giftcard_charge where state = 'reversing')
+       + (select count(*) from refund where deleted_at is null and (select count(*) from order_transaction t
+         where t.reference_id = refund.id and t.deleted_at is null) = 0) as left`,
+  );
+  return Number(rows[0].left);
+}
+
+/** Plays the person who looks at the bank, until nothing is left. @returns how often one had to */
+async function settle(
+  world: World,
+  runId: string,
+  orders: readonly BoughtOrder[],
+  signal?: AbortSignal,
+): Promise<number> {
+  let decisions = 0;
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const { run } = await admin(world, "GET", `refund-runs/${runId}`);
+    const left = run.open + run.waiting.length + (await leftOver(world));
+    if (left === 0 || signal?.aborted || performance.now() > giveUpAt) return decisions;
+    const { jobs } = await admin(world, "GET", "jobs?limit=200");
+    for (const { kind, id, orderId } of jobs.filter(
+      (job: { kind: string }) => job.kind === "unknown_refund",
+    )) {
+      const order = orders.find((one) => one.orderId === orderId);
+      const isMade = world.bank.deeds(order?.cartId ?? "").some(({ deed }) => deed === "refund");
+      const path = `/admin/giftcard-pay/jobs/${kind}/${id}/${isMade ? "keep" : "retry"}`;
+      if ((await world.storefront.send("POST", path, {})).status === 200) decisions += 1;
+    }
+    await pause(500);
+  }
+}
