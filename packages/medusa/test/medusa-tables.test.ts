@@ -300,15 +300,16 @@ const cases: Record<string, Case> = {
     ask: (f) => orderRefund.readRefundable(run, f.orderId),
     answer: (f) => ({
       ...{ orderId: f.orderId, cartId: f.cartId, owedCents: 1250, lines: null, isEdited: false },
+      awaitsReturn: false,
       returned: new Map([[expect.stringMatching(/^ordli_/), 1]]),
       payments: [
         {
           ...{ id: f.giftPaymentId, sessionId: f.giftSessionId, providerId: "pp_giftcard_giftcard" },
-          ...{ isGiftcard: true, leftCents: 5000 },
+          ...{ isGiftcard: true, leftCents: 5000, uncapturedCents: 0 },
         },
         {
           ...{ id: f.bankPaymentId, sessionId: f.bankSessionId, providerId: "pp_bank_bank" },
-          ...{ isGiftcard: false, leftCents: 0 },
+          ...{ isGiftcard: false, leftCents: 0, uncapturedCents: 2498 },
         },
       ],
     }),

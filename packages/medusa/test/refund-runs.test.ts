@@ -153,7 +153,7 @@ describe("a show that is off", () => {
     const variant = await planOf({ variantId: products[0].variants[0].id });
     expect(variant).toMatchObject({ title: "premiere, One", amountCents: 2500 });
     const orders = await planOf({ orderIds: [bought.orderId] });
-    expect(orders).toMatchObject({ title: "1 orders", amountCents: 3500 });
+    expect(orders).toMatchObject({ title: "1 order", amountCents: 3500 });
     await untilOver(await begin(orders));
     expect(await balanceOf(bought)).toBe(5000);
     expect(await figures(bought)).toMatchObject({ refunded: 35, outstanding: 0 });
@@ -193,6 +193,42 @@ describe("a show that is off", () => {
     });
   });
 
+  test("gives back all of a ticket that is kept, where another was returned from an order without a card's lines", async () => {
+    const productId = await newShow("opera");
+    const byBank = await buy("opera", { tickets: 3, balanceCents: 0 });
+    await shop.storefront.returnItem(byBank.orderId, 1, 3);
+    const { refund } = (await admin("GET", `orders/${byBank.orderId}/refund`)).body;
+    expect((await admin("POST", `orders/${byBank.orderId}/refund`, refund.splits[0])).status).toBe(200);
+    const plan = await planOf({ productId });
+    expect(plan.orders).toMatchObject([{ orderId: byBank.orderId, amountCents: 5000 }]);
+    await untilOver(await begin(plan));
+    expect(await figures(byBank)).toMatchObject({ refunded: 75, outstanding: 0 });
+  });
+
+  test("leaves an order alone whose return is on its way", async () => {
+    const productId = await newShow("ballet");
+    const bought = await buy("ballet");
+    await shop.storefront.requestReturn(bought.orderId, 1, 2);
+    expect(await planOf({ productId })).toMatchObject({
+      orders: [],
+      refused: [{ orderId: bought.orderId, why: expect.stringMatching(/^A return of it was requested/) }],
+    });
+  });
+
+  test("names each order that is asked for and can't be refunded", async () => {
+    await newShow("recital");
+    const open = await buy("recital", { captured: false });
+    const canceled = await buy("recital");
+    await shop.storefront.ok("POST", `/admin/orders/${canceled.orderId}/cancel`, {});
+    const plan = await planOf({ orderIds: [open.orderId, canceled.orderId, "order_none"] });
+    expect(plan).toMatchObject({ orders: [], amountCents: 0 });
+    expect(plan.refused.map(({ orderId, why }: never) => [orderId, why])).toEqual([
+      [canceled.orderId, expect.stringMatching(/no such order, or it is canceled/)],
+      ["order_none", expect.stringMatching(/no such order, or it is canceled/)],
+      [open.orderId, expect.stringMatching(/capture its payments first/)],
+    ]);
+  });
+
   test("is refunded once by two people who ask at the same moment", async () => {
     const productId = await newShow("concert");
     const bought = [await buy("concert"), await buy("concert")];
@@ -219,10 +255,8 @@ describe("a show that is off", () => {
     const refund = (...args: string[]) => runWith(env, "refund", "--product", productId, ...args);
     const planned = await refund("--dry-run");
     expect(planned).toMatchObject({ exitCode: 1 });
-    expect(planned.stdout).toMatch(
-      /^finale: 1 orders, 50\.00\n {2}gift cards 43\.75\n {2}pp_bank_bank 6\.25/,
-    );
-    expect(planned.stdout).toContain("1 orders can't be refunded so");
+    expect(planned.stdout).toMatch(/^finale: 1 order, 50\.00\n {2}gift cards 43\.75\n {2}pp_bank_bank 6\.25/);
+    expect(planned.stdout).toContain("1 order can't be refunded so");
     expect(await refund("--confirm", "final")).toMatchObject({
       ...{ exitCode: 2, stdout: expect.stringContaining('Give --confirm "finale"') },
     });

@@ -48,7 +48,7 @@ export interface PluginOptions {
 
 /**
  * Starts a world on a PostgreSQL server.
- * @param how `sharesLock`: Medusa's own lock is one for all processes; `recoversOften`: each two seconds
+ * @param how `sharesLock`: Medusa's own lock is one for all processes; `recoversOften`: each second
  */
 export async function openWorld(
   postgresUrl: string,

@@ -8,16 +8,21 @@ interface Sold {
   total: BigNumberInput;
 }
 
+/** Its total is of so many units: Medusa leaves out what was returned. */
 type SoldLine = Sold & { quantity: BigNumberInput };
 
 interface OrderRow {
-  items?: SoldLine[] | null;
+  items?:
+    | (SoldLine & {
+        detail?: Partial<Record<`return_${"received" | "dismissed"}_quantity`, BigNumberInput>>;
+      })[]
+    | null;
   shipping_methods?: Sold[] | null;
 }
 
 /**
- * The lines of an order in whole cents, tax and discounts included: its items in the order of their ids, then its
- * shipping. Medusa may round their sum otherwise: see `fitLines`.
+ * The lines of an order in whole cents, tax and discounts included, without what was returned: its items in the order of
+ * their ids, then its shipping. Medusa may round their sum otherwise: see `fitLines`.
  */
 export async function readOrderLines(container: MedusaContainer, orderId: string): Promise<OrderLine[]> {
   return (await readSold(container, orderId)).map(({ id, quantity, total }) => ({
@@ -25,7 +30,7 @@ export async function readOrderLines(container: MedusaContainer, orderId: string
   }));
 }
 
-/** What an order sold: its items in the order of their ids, then its shipping, tax and discounts included. */
+/** What an order sold and wasn't returned: its items in the order of their ids, then its shipping, tax and discounts included. */
 export async function readSold(container: MedusaContainer, orderId: string): Promise<SoldLine[]> {
   const order = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
     // Medusa adds the lines up only where the order's own total is asked for.
@@ -33,7 +38,14 @@ export async function readSold(container: MedusaContainer, orderId: string): Pro
     relations: ["items", "shipping_methods"],
   });
   const { items, shipping_methods: shipping } = order as unknown as OrderRow;
-  return [...byId(items), ...byId(shipping?.map((method) => ({ ...method, quantity: 1 })))];
+  const left = items?.map(({ id, total, quantity, detail }) => {
+    const returned = MathBN.sum(
+      detail?.return_received_quantity ?? 0,
+      detail?.return_dismissed_quantity ?? 0,
+    );
+    return { id, total, quantity: MathBN.sub(quantity, returned) };
+  });
+  return [...byId(left), ...byId(shipping?.map((method) => ({ ...method, quantity: 1 })))];
 }
 
 const byId = <T extends Sold>(sold: readonly T[] | null | undefined): T[] =>

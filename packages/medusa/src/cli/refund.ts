@@ -51,8 +51,8 @@ export function refundCommand(): Command {
     .option("--json", "one JSON value on standard output")
     .addHelpText("after", HELP)
     .action(async (options: RefundOptions) => {
-      const call = adminAt(options);
       const sold = await readSoldOptions(options);
+      const call = adminAt(options);
       const { runs } = await call<{ runs: Report[] }>("GET", "refund-runs");
       const running = runs.find((run) => run.open > 0 && isSame(run.sold, sold));
       const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(text);
@@ -91,8 +91,14 @@ type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
 /** @throws {CommandFailure} where no key is set, the shop can't be reached, or it refuses */
 function adminAt({ url = process.env.MEDUSA_BACKEND_URL ?? "http://localhost:9000" }: RefundOptions): Call {
+  if (!URL.canParse(url))
+    throw new CommandFailure(`${url} isn't a shop's address, such as http://localhost:9000.`, 2);
   const key = process.env.MEDUSA_API_KEY;
-  if (!key) throw new CommandFailure("Set MEDUSA_API_KEY to a secret API key of the shop's admin.", 2);
+  if (!key)
+    throw new CommandFailure(
+      "Set MEDUSA_API_KEY to a secret API key of the shop: Settings, Secret API Keys in its admin.",
+      2,
+    );
   const authorization = `Basic ${Buffer.from(`${key}:`).toString("base64")}`;
   return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(new URL(`/admin/giftcard-pay/${path}`, url), {
@@ -104,6 +110,10 @@ function adminAt({ url = process.env.MEDUSA_BACKEND_URL ?? "http://localhost:900
       );
     });
     const answer = (await response.json().catch(() => ({}))) as { message?: string };
+    if (response.status === 404 && path === "refund-plan")
+      throw new CommandFailure(
+        "There is no such product or variant. --product takes prod_…, --variant takes variant_….",
+      );
     if (response.status === 401)
       throw new CommandFailure("The shop doesn't take the key in MEDUSA_API_KEY.", 2);
     if (!response.ok) throw new CommandFailure(answer.message ?? `The shop answered ${response.status}.`);
@@ -142,23 +152,27 @@ function report({ json, dryRun }: RefundOptions, plan: RunPlan | null, run: Repo
   if (json) process.stdout.write(`${JSON.stringify({ plan, run })}\n`);
   else if (run) process.stdout.write(runText(run));
   else if (!dryRun && plan?.refused.length === 0) process.stdout.write("There is nothing to refund.\n");
-  if ((plan?.refused.length ?? 0) > 0 || (run?.waiting.length ?? 0) > 0) process.exitCode = 1;
+  const refused = plan?.refused.length ?? 0;
+  if (run && refused > 0 && !json)
+    process.stdout.write(`  ${ordersText(refused)} couldn't be refunded so, as the plan above says\n`);
+  if (refused > 0 || (run?.waiting.length ?? 0) > 0) process.exitCode = 1;
 }
 
+const ordersText = (count: number): string => (count === 1 ? "1 order" : `${count} orders`);
 const euro = (cents: number): string => formatCents(cents as never);
 
 function planText({ title, orders, refused, amountCents, sums }: RunPlan): string {
   const lines = [
-    `${title}: ${orders.length} orders, ${euro(amountCents)}`,
+    `${title}: ${ordersText(orders.length)}, ${euro(amountCents)}`,
     ...sums.map(({ providerId, isCard, cents }) => `  ${isCard ? "gift cards" : providerId} ${euro(cents)}`),
     ...orders.map(
       ({ orderName, orderId, parts }) => `  ${orderName} ${orderId}: ${parts.map(partText).join(", ")}`,
     ),
     ...refused.map(
       ({ orderName, orderId, amountCents: cents, why }) =>
-        `  ${orderName} ${orderId}: not ${euro(cents)}. ${why}`,
+        `  ${orderName} ${orderId}: ${cents > 0 ? `not ${euro(cents)}. ` : ""}${why}`,
     ),
-    ...(refused.length > 0 ? [`  ${refused.length} orders can't be refunded so`] : []),
+    ...(refused.length > 0 ? [`  ${ordersText(refused.length)} can't be refunded so`] : []),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -168,7 +182,7 @@ const partText = ({ lastFour, providerId, cents }: RunPlan["orders"][number]["pa
 
 function runText({ title, done, doneCents, waiting }: Report): string {
   const lines = [
-    `${title}: ${done} orders refunded, ${euro(doneCents)}`,
+    `${title}: ${ordersText(done)} refunded, ${euro(doneCents)}`,
     ...waiting.map(
       ({ orderName, orderId, amountCents, why }) => `  ${orderName} ${orderId}, ${euro(amountCents)}: ${why}`,
     ),

@@ -11,6 +11,8 @@ export interface OpenPayment {
   readonly isGiftcard: boolean;
   /** Captured and not refunded. */
   readonly leftCents: number;
+  /** Authorized, and neither captured nor canceled. */
+  readonly uncapturedCents: number;
 }
 
 /** What an order has to give back, and what it can give back. */
@@ -26,6 +28,8 @@ export interface RefundableOrder {
   readonly lines: readonly OrderLine[] | null;
   /** How many units of each line were sold and aren't any more, by the line's id. */
   readonly returned: ReadonlyMap<string, number>;
+  /** Whether a return was requested that isn't received yet: Medusa takes it for owed, and keeps its money in the total. */
+  readonly awaitsReturn: boolean;
   /** Whether an edit of it was confirmed. */
   readonly isEdited: boolean;
 }
@@ -52,7 +56,7 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
      left join lateral (select cart_id from order_cart where order_id = o.id and deleted_at is null limit 1) cart on true
      left join lateral (
        select json_agg(json_build_object('id', sold.item_id, 'sold', sold.quantity::text,
-         'kept', (coalesce(now.quantity, 0) - ${BACK})::text)) as all
+         'kept', (coalesce(now.quantity, 0) - ${BACK})::text, 'requested', coalesce(now.return_requested_quantity, 0)::text)) as all
        from order_item sold
        left join order_item now on now.order_id = o.id and now.item_id = sold.item_id and now.version = o.version
          and now.deleted_at is null
@@ -60,7 +64,8 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
      ) item on true
      left join lateral (
        select json_agg(json_build_object('id', p.id, 'session', p.payment_session_id, 'provider', p.provider_id,
-         'left', (coalesce(${sumOf("capture")}, 0) - coalesce(${sumOf("refund")}, 0))::text)
+         'left', (coalesce(${sumOf("capture")}, 0) - coalesce(${sumOf("refund")}, 0))::text, 'uncaptured', case
+           when p.canceled_at is null then ((p.raw_amount ->> 'value')::numeric - coalesce(${sumOf("capture")}, 0))::text else '0' end)
          order by p.created_at, p.id) as all
        from order_payment_collection l
        join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
@@ -70,18 +75,23 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
     [orderId],
   );
   if (!row) return null;
-  const items = (row.items ?? []) as { id: string; sold: string; kept: string }[];
-  const payments = (row.payments ?? []) as Record<"id" | "session" | "provider" | "left", string>[];
+  const items = (row.items ?? []) as Record<"id" | "sold" | "kept" | "requested", string>[];
+  const payments = (row.payments ?? []) as Record<
+    "id" | "session" | "provider" | "left" | "uncaptured",
+    string
+  >[];
   return {
     orderId,
     cartId: row.cart_id as string | null,
     owedCents: toCents(String(row.owed)),
     isEdited: row.is_edited === true,
     lines: row.lines as readonly OrderLine[] | null,
+    awaitsReturn: items.some(({ requested }) => Number(requested) > 0),
     returned: new Map(items.map(({ id, sold, kept }) => [id, Math.max(0, Number(sold) - Number(kept))])),
-    payments: payments.map(({ id, session, provider, left }) => ({
+    payments: payments.map(({ id, session, provider, left, uncaptured }) => ({
       ...{ id, sessionId: session, providerId: provider, isGiftcard: provider === PROVIDER_ID },
       leftCents: toCents(left),
+      uncapturedCents: toCents(uncaptured),
     })),
   };
 }

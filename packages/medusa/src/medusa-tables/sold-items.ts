@@ -58,7 +58,7 @@ export async function findSold(run: RunSql, sold: Sold, only?: string): Promise<
  * Reads product and product_variant.
  */
 export async function nameOfSold(run: RunSql, sold: Sold): Promise<string | null> {
-  if ("orderIds" in sold) return `${sold.orderIds.length} orders`;
+  if ("orderIds" in sold) return sold.orderIds.length === 1 ? "1 order" : `${sold.orderIds.length} orders`;
   const [row] =
     "variantId" in sold
       ? await run(

@@ -1,10 +1,9 @@
-import type { MedusaContainer } from "@medusajs/framework/types";
-import { MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
+import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
 import { createOrderCreditLinesWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
-import { readPending } from "../medusa-tables/run-refunds.js";
 import { endCreditLines } from "./credit-lines.js";
 
 const CHANGING = "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it.";
@@ -29,7 +28,7 @@ export async function recordEntry(container: MedusaContainer, entry: Entry): Pro
   const { orderId, kind, entryId, currency, amount } = entry;
   const { runSql: run } = contextOf(container);
   const isEnded = await endCreditLines(container, orderId);
-  const pendingCents = await readPending(run, orderId);
+  const pendingCents = await pendingOf(container, orderId);
   const isBeyond = kind === "refund" && toCents(amount) > -pendingCents;
   if (isBeyond && (!isEnded || (await hasOpenChange(run, orderId))))
     throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
@@ -51,6 +50,19 @@ export async function recordEntry(container: MedusaContainer, entry: Entry): Pro
 }
 
 /**
+ * What the customer still has to pay of an order, as Medusa's own refund reads it; below 0, what the order owes. A return that
+ * was requested counts as owed already.
+ */
+export async function pendingOf(container: MedusaContainer, orderId: string): Promise<number> {
+  const query = container.resolve(ContainerRegistrationKeys.QUERY);
+  const { data } = await query.graph({
+    ...{ entity: "order", fields: ["id", "summary", "total"], filters: { id: orderId } },
+  });
+  const summary = data[0]?.summary as { pending_difference?: BigNumberInput } | undefined;
+  return toCents(summary?.pending_difference ?? 0);
+}
+
+/**
  * Waives what was refunded beyond what an order owed. Medusa does so last of all; where it died before, the order says that
  * its customer has to pay that again.
  *
@@ -63,7 +75,7 @@ export async function waiveRefunded(
   refund: { readonly pendingCents: number; readonly refundedCents: number; readonly refundId: string },
 ): Promise<void> {
   const { pendingCents, refundedCents, refundId } = refund;
-  const now = await readPending(contextOf(container).runSql, orderId);
+  const now = await pendingOf(container, orderId);
   const missingCents = Math.min(now - Math.max(0, pendingCents), refundedCents);
   if (missingCents <= 0) return;
   const waived = { reference: "refund", reference_id: refundId, amount: fromCents(missingCents) };

@@ -178,7 +178,7 @@ export async function refundOrder(
     const order = await readBasis(container, orderId);
     const { splits, owedCents } = toOrderRefund(order, order.owedCents, settings.refundRule);
     const split = splits.find((one) => isSame(one, wanted));
-    if (!split) throw refusal("What is owed, or where it can go, has changed. Look at it again.");
+    if (!split) throw refusal(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
     if (await hasUnknownRefund(container, orderId)) throw refusal(UNDECIDED);
     if (split.amountCents > owedCents && (await hasOpenChange(runSql, orderId)))
       throw refusal(
@@ -225,12 +225,19 @@ export async function refundPart(
   await refundPaymentWorkflow(container).run({ input: input as never });
 }
 
-/** Whether what a person has confirmed is this split: the same payments, and the same cents of each. */
-function isSame({ parts }: SplitRefund, wanted: unknown): boolean {
+const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts }.";
+const NOT_ANY_MORE = "This isn't one of the splits, or what is owed has changed. Look at it again.";
+
+const isSplit = (wanted: unknown): wanted is SplitRefund => {
+  const { amountCents, parts } = (wanted ?? {}) as Partial<SplitRefund>;
+  return typeof amountCents === "number" && Array.isArray(parts);
+};
+
+/** Whether what a person has confirmed is this split: the same sum, the same payments, and the same cents of each. */
+function isSame({ amountCents, parts }: SplitRefund, wanted: unknown): boolean {
   const key = (part: Partial<RefundPart> | null) => `${part?.paymentId} ${part?.cents}`;
-  const given = (wanted as Partial<SplitRefund> | null)?.parts;
-  if (!Array.isArray(given)) return false;
-  return parts.map(key).sort().join() === given.map(key).sort().join();
+  if (!isSplit(wanted) || wanted.amountCents !== amountCents) return false;
+  return parts.map(key).sort().join() === wanted.parts.map(key).sort().join();
 }
 
 const refusal = (message: string) =>

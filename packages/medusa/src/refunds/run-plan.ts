@@ -10,6 +10,9 @@ import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-table
 import { type Basis, hasUnknownRefund, planOf, readBasis, toSplit, UNDECIDED } from "./order-refund.js";
 import { type PlannedOrder, type RefusedOrder, type RunPlan, readInRuns } from "./run-store.js";
 
+/** So many orders are read beside each other. */
+const AT_ONCE = 4;
+
 /**
  * Plans a refund of everything that was sold of something. Changes nothing and calls nobody.
  *
@@ -21,13 +24,24 @@ export async function planRun(container: MedusaContainer, sold: Sold): Promise<R
   if (title === null)
     throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such product or variant.");
   const orders: PlannedOrder[] = [];
-  const refused: RefusedOrder[] = [];
-  for (const order of found) {
-    const planned = await planOrder(container, sold, order);
-    if (planned && "why" in planned) refused.push(planned);
-    else if (planned) orders.push(planned);
+  const refused = missingOf(sold, found);
+  for (let at = 0; at < found.length; at += AT_ONCE) {
+    const some = found.slice(at, at + AT_ONCE);
+    for (const planned of await Promise.all(some.map((order) => planOrder(container, sold, order)))) {
+      if (planned && "why" in planned) refused.push(planned);
+      else if (planned) orders.push(planned);
+    }
   }
   return { sold, title, orders, refused, ...sumsOf(orders) };
+}
+
+/** Orders that are asked for by their ids, and that nothing can be refunded of. */
+function missingOf(sold: Sold, found: readonly SoldOrder[]): RefusedOrder[] {
+  if (!("orderIds" in sold)) return [];
+  const known = new Set(found.map(({ orderId }) => orderId));
+  const why = "There is no such order, or it is canceled.";
+  const missing = [...new Set(sold.orderIds)].filter((id) => !known.has(id));
+  return missing.map((orderId) => ({ orderId, orderName: "?", amountCents: 0, why }));
 }
 
 function sumsOf(orders: readonly PlannedOrder[]): Pick<RunPlan, "amountCents" | "sums"> {
@@ -63,15 +77,16 @@ export async function planOrder(
     }),
   );
   const before = returnedBefore(lines, basis, kept, inRuns);
-  const amountCents =
-    "orderIds" in sold
-      ? leftOf(basis)
-      : valueOfUnits(lines, basis.charges, new Map(Object.entries(units)), before);
+  const isWhole = "orderIds" in sold;
+  const amountCents = isWhole
+    ? leftOf(basis)
+    : valueOfUnits(lines, basis.charges, new Map(Object.entries(units)), before);
   const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
   if (isHeld)
     return refuse(
       "Another refund of many orders has it, or a person has left it as it was: look at its own page.",
     );
+  if (basis.awaitsReturn) return refuse("A return of it was requested: receive or cancel that first.");
   const pendingCents = await readPending(run, orderId);
   if (pendingCents < 0)
     return refuse(
@@ -82,6 +97,9 @@ export async function planOrder(
   const isOther = kept.some(({ id, quantity }) => basis.lines && noted.get(id) !== quantity);
   if (basis.lines && (basis.isEdited || isOther))
     return refuse("It was changed since it was paid (an edit or exchange): refund it on its own page.");
+  const isUncaptured = basis.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
+  if (isWhole && isUncaptured)
+    return refuse("Not all of it is captured: capture its payments first, or cancel the order.");
   if (amountCents === 0) return null;
   if (await hasOpenChange(run, orderId))
     return refuse("An edit, return, exchange, claim or transfer is open: confirm or cancel it.");
@@ -110,7 +128,7 @@ function returnedBefore(
   inRuns: ReadonlyMap<string, number>,
 ): Map<string, number> {
   const back = lines.map(({ id, quantity }): [string, number] => {
-    // The lines of an order that was charged as a whole are as they are now.
+    // The lines of an order that was charged as a whole are as they are now, without what was returned.
     const now = kept.find((line) => line.id === id);
     const byReturns = charged ? (returned.get(id) ?? 0) : now ? quantity - now.kept : 0;
     return [id, byReturns + (inRuns.get(id) ?? 0)];

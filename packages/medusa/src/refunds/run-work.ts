@@ -6,11 +6,11 @@ import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
-import { readPending, readRunRefunds } from "../medusa-tables/run-refunds.js";
+import { readRunRefunds } from "../medusa-tables/run-refunds.js";
 import { findSold } from "../medusa-tables/sold-items.js";
 import { endCreditLines } from "../recovery/credit-lines.js";
 import { faultOf } from "../recovery/failing-jobs.js";
-import { waiveRefunded } from "../recovery/record-entry.js";
+import { pendingOf, waiveRefunded } from "../recovery/record-entry.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_RUN } from "../refund-metadata.js";
 import { type RefundPart, refundPart, UNDECIDED } from "./order-refund.js";
@@ -118,7 +118,7 @@ async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<
       }
       continue;
     }
-    const pendingCents = await readPending(run, order.orderId);
+    const pendingCents = await pendingOf(container, order.orderId);
     if (!(await holdOrder(run, order, settings.leaseMs, { paymentId, pendingCents }))) return "wait";
     const failure = await refundPart(container, part, { also: { [REFUND_RUN]: order.runId } }).then(
       () => null,

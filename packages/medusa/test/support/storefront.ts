@@ -123,8 +123,8 @@ export function createStorefront(medusa: MedusaStore) {
       return cart.id;
     },
 
-    /** Takes so many units of an order's first item back, after `fulfil` of them were sent out. */
-    async returnItem(orderId: string, quantity: number, fulfil = 0): Promise<void> {
+    /** Asks for so many units of an order's first item back, after `fulfil` of them were sent out. @returns the way to the return */
+    async requestReturn(orderId: string, quantity: number, fulfil = 0): Promise<string> {
       const { order } = await ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
       const { stock_locations } = await ok("GET", "/admin/stock-locations");
       const location_id = stock_locations[0].id;
@@ -138,6 +138,14 @@ export function createStorefront(medusa: MedusaStore) {
       const path = `/admin/returns/${returned.id}`;
       await ok("POST", `${path}/request-items`, { items });
       await ok("POST", `${path}/request`, {});
+      return path;
+    },
+
+    /** Takes so many units of an order's first item back, after `fulfil` of them were sent out. */
+    async returnItem(orderId: string, quantity: number, fulfil = 0): Promise<void> {
+      const path = await this.requestReturn(orderId, quantity, fulfil);
+      const { order } = await ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
+      const items = [{ id: order.items[0].id, quantity }];
       await ok("POST", `${path}/receive`, {});
       await ok("POST", `${path}/receive-items`, { items });
       await ok("POST", `${path}/receive/confirm`, {});

@@ -5,5 +5,5 @@ module.exports = {
   default: async (container) => {
     if (process.env.TEST_RECOVER_OFTEN) await recover(container);
   },
-  config: { name: "test-recovery", schedule: "*/2 * * * * *" },
+  config: { name: "test-recovery", schedule: "* * * * * *" },
 };
