@@ -49,7 +49,7 @@ export interface Checkout
    * down first; what can't be reversed now is reversed by `recover`. Done twice it is done once. What refunds gave back
    * before isn't given again.
    *
-   * @throws {CheckoutError} cart_not_found; payment_in_progress while a refund of the order is in work: nothing has changed
+   * @throws {CheckoutError} cart_not_found; payment_in_progress while a refund of the order is being made: nothing has changed
    */
   reverse(orderId: string): Promise<ChargeView[]>;
   /**
@@ -57,7 +57,7 @@ export interface Checkout
    *
    * @returns what goes to each card and to the remainder's method, in cents; or the nearest amounts that can go back, where
    *   this one can't: a charge goes back to its card only as a whole
-   * @throws as `refund`, but for the RefundError
+   * @throws as `refund`, but for refund_not_possible and refund_in_progress
    */
   refundPlan(orderId: string, request: RefundRequest): Promise<OrderRefundPlan>;
   /**
@@ -67,20 +67,20 @@ export interface Checkout
    * isn't done, and answers the same.
    *
    * @param request.id the shop's own id of this return; no other refund of any order has it
-   * @throws {RefundError} where this amount can't go back, or nothing is left, with the nearest that can: nothing has changed
-   * @throws {RangeError} for units that the order hasn't, or not any more; for a quantity or an amount that is 0 or less
-   * @throws {TypeError} for a request that is none; for an id that is another refund's; for lines of an order that was
-   *   committed without any; where the remainder's method has no `refund` and is needed. Nothing has changed
-   * @throws {CheckoutError} cart_not_found; payment_in_progress while the order isn't decided, or another refund of it is in
+   * @throws {RefundError} nothing has changed. refund_not_possible where this amount can't go back, or nothing is left, with
+   *   the nearest that can; invalid_refund for a request that is none, an id that is another refund's, lines of an order that
+   *   was committed without any, units that the order hasn't or not any more, a quantity or an amount that is 0 or less;
+   *   order_not_paid; payment_in_progress while the order isn't decided; refund_in_progress while another refund of it is in
    *   work: ask again later
+   * @throws {TypeError} where the remainder's method has no `refund` and is needed
    */
   refund(orderId: string, request: RefundRequest & { readonly id: string }): Promise<OrderRefund>;
   /**
    * Gives the cards' part back, and leaves the remainder as it is: of all cards, or one charge, by its reference. An order
    * that isn't paid goes back as a whole.
    *
-   * @throws {CheckoutError} cart_not_found; applied_card_not_found where the order has no such charge;
-   *   payment_in_progress while another refund of the order is in work
+   * @throws {CheckoutError} cart_not_found; applied_card_not_found where the order has no such charge
+   * @throws {RefundError} refund_in_progress while another refund of the order is in work
    */
   refundCards(orderId: string, reference?: string): Promise<ChargeView[]>;
   /**

@@ -89,25 +89,70 @@ export class CheckoutError extends Error {
   }
 }
 
-/** A refund that can't be made of whole charges: a charge goes back as a whole. Nothing was refunded. */
+/**
+ * Why a refund is refused: it can't be made of whole charges, or more is asked for than is left (`refund_not_possible`); it
+ * makes no sense for this order (`invalid_refund`); the order isn't paid (`order_not_paid`); it isn't decided yet whether it
+ * is (`payment_in_progress`); or another refund of it is in work (`refund_in_progress`).
+ */
+export type RefundErrorCode =
+  | "refund_not_possible"
+  | "invalid_refund"
+  | "order_not_paid"
+  | "payment_in_progress"
+  | "refund_in_progress";
+
+/** A refund that is refused, in words for the shop's people. Nothing was refunded. */
 export class RefundError extends Error {
   override readonly name = "RefundError";
-  readonly code = "refund_not_possible";
-  /** The nearest amounts that can be refunded, in cents: at most one below and one above. */
+  readonly code: RefundErrorCode;
+  /** The HTTP status that fits. */
+  readonly status: 400 | 409;
+  /** With `refund_not_possible`: the nearest amounts that can be refunded, in cents, at most one below and one above. */
   readonly possibleCents: readonly number[];
   /** Where these would go, for a refund of an order; none for one of a card's payment alone. */
   readonly nearest: readonly RefundShares[];
 
-  constructor(amountCents: number, possibleCents: readonly number[], shares: readonly RefundShares[] = []) {
-    const euro = (cents: number) => formatCents(cents);
-    const nearest = possibleCents.map(euro).join(" or ");
-    super(
-      `${euro(amountCents)} can't go back to the card: what was charged at once goes back at once. ` +
-        (nearest === "" ? "Nothing is left to go back." : `What can is ${nearest}.`),
-    );
+  constructor(
+    code: RefundErrorCode,
+    message: string,
+    about: { possibleCents?: readonly number[]; nearest?: readonly RefundShares[] } = {},
+  ) {
+    super(message);
+    const { nearest = [], possibleCents = nearest.map(({ amountCents }) => amountCents) } = about;
+    this.code = code;
+    this.status = code === "invalid_refund" ? 400 : 409;
     this.possibleCents = possibleCents;
-    this.nearest = shares;
+    this.nearest = nearest;
   }
+
+  /** What the shop's routes may answer its own people. */
+  toJSON(): { code: RefundErrorCode; message: string } {
+    return { code: this.code, message: this.message };
+  }
+}
+
+/** A request that makes no sense for any order, or not for this one. */
+export const invalidRefund = (message: string): RefundError => new RefundError("invalid_refund", message);
+
+/**
+ * An amount that can't go back.
+ *
+ * @param leftCents what is left of the order, or of the payment
+ */
+export function refundNotPossible(
+  amountCents: number,
+  leftCents: number,
+  about: { possibleCents: readonly number[] } | { nearest: readonly RefundShares[] },
+): RefundError {
+  const whyNot = (): string => {
+    if (leftCents === 0) return "Nothing is left to go back.";
+    if (amountCents > leftCents)
+      return `${formatCents(amountCents)} can't go back: ${formatCents(leftCents)} is left.`;
+    const cents = "nearest" in about ? about.nearest.map((one) => one.amountCents) : about.possibleCents;
+    const possible = cents.map((one) => formatCents(one)).join(" or ");
+    return `${formatCents(amountCents)} can't go back to the card: what was charged at once goes back at once. What can is ${possible}.`;
+  };
+  return new RefundError("refund_not_possible", whyNot(), about);
 }
 
 /** What a failed call to the gift card service means for the shopper. Outcomes of a devalue are judged elsewhere. */

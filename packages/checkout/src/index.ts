@@ -2,7 +2,7 @@
 
 export { type Checkout, createCheckout } from "./checkout.js";
 export type { CheckoutOptions } from "./checkout-options.js";
-export { CheckoutError, RefundError } from "./errors.js";
+export { CheckoutError, RefundError, type RefundErrorCode } from "./errors.js";
 export type { ChargeView } from "./flow/charge-view.js";
 export type { CartView, Evidence, TenderChange } from "./flow/engine.js";
 export type { Guesser, GuessLimits } from "./flow/guess-limits.js";

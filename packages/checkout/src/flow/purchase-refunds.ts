@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CheckoutError, RefundError } from "../errors.js";
+import { CheckoutError, invalidRefund, RefundError, refundNotPossible } from "../errors.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
 import { type NewRefund, type Purchase, undecidedStates } from "../store/purchase-store.js";
@@ -19,6 +19,8 @@ import {
   splitRefund,
   writtenOf,
 } from "./refund-request.js";
+
+const UNDECIDED = "It isn't decided yet whether the order is paid: ask again in a moment.";
 
 /** A refund as it stands. */
 export interface OrderRefund extends RefundShares {
@@ -55,19 +57,35 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     return { purchase, refunds, charges: (await steps.chargesOf(purchase)).reverse() };
   }
 
-  /** @throws {CheckoutError} payment_in_progress while it isn't decided whether the order is paid */
+  /** @throws {RefundError} order_not_paid */
+  async function knownBooks(orderId: string): Promise<PaidBooks> {
+    if (await purchases.read(orderId)) return booksOf(orderId);
+    throw new RefundError(
+      "order_not_paid",
+      `No payment of the order "${orderId}" is known: commit it first.`,
+    );
+  }
+
+  /**
+   * @throws {RefundError} where no amount could go back, or the request makes no sense
+   * @throws {TypeError} where the remainder's method has no `refund`, and is needed
+   */
   function split(books: PaidBooks, request: RefundRequest) {
-    if (undecidedStates.includes(books.purchase.state)) throw new CheckoutError("payment_in_progress");
-    const plan = splitRefund(books, request);
+    if (undecidedStates.includes(books.purchase.state))
+      throw new RefundError("payment_in_progress", UNDECIDED);
+    const { amountCents, leftCents, ...plan } = splitRefund(books, request);
+    const splits = plan.isPossible ? [plan.split] : plan.nearest;
+    if (!remainder.canRefund && splits.some(({ otherCents }) => otherCents > 0))
+      throw new TypeError("A part of the remainder would go back: createCheckout needs remainder.refund.");
     if (plan.isPossible) return { isPossible: true, written: writtenOf(plan.split) } as const;
     const nearest = plan.nearest.map((one) => sharesOf(writtenOf(one), books.charges));
-    return { isPossible: false, amountCents: plan.amountCents, nearest } as const;
+    return { isPossible: false, amountCents, leftCents, nearest } as const;
   }
 
   async function refundPlan(orderId: string, given: RefundRequest): Promise<OrderRefundPlan> {
     const request = checkRefundRequest(given);
-    const books = await booksOf(orderId);
-    const plan = split(books, request);
+    const books = await knownBooks(orderId);
+    const { leftCents: _, ...plan } = { leftCents: 0, ...split(books, request) };
     return plan.isPossible ? { isPossible: true, ...sharesOf(plan.written, books.charges) } : plan;
   }
 
@@ -81,12 +99,16 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
    * Decides on a refund that was planned by these books, and does it.
    *
    * @returns whether it was decided: not where anything has changed since the books were read
-   * @throws {CheckoutError} payment_in_progress while another refund is in work
+   * @throws {RefundError} refund_in_progress while another refund is in work
    */
   async function begin(books: PaidBooks, wanted: Omit<NewRefund, "number">): Promise<boolean> {
     const { orderId, runId, state } = books.purchase;
     if (state === "refunding") {
-      if ((await goOn(orderId))?.state === "refunding") throw new CheckoutError("payment_in_progress");
+      if ((await goOn(orderId))?.state === "refunding")
+        throw new RefundError(
+          "refund_in_progress",
+          "Another refund of the order is in work: ask again later.",
+        );
       return false;
     }
     const lease = { owner: newOwner(), forMs: leaseMs };
@@ -102,25 +124,16 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
   ): Promise<OrderRefund> {
     const { id, lines = null, rule = refundRules[0] } = checkRefundRequest(given);
     if (typeof id !== "string" || id === "")
-      throw new TypeError("A refund's id has to be a text that isn't empty.");
+      throw invalidRefund("A refund's id has to be a text that isn't empty.");
     for (;;) {
       const there = await purchases.refund(id);
       if (there && (there.orderId !== orderId || !isSameWish(there, given)))
-        throw new TypeError(`The id "${id}" is that of another refund.`);
+        throw invalidRefund(`The id "${id}" is that of another refund.`);
       if (there?.doneAt === null) await goOn(orderId);
       if (there) return resultOf(id);
-      const books = await booksOf(orderId);
+      const books = await knownBooks(orderId);
       const plan = split(books, given);
-      if (!plan.isPossible) {
-        const { amountCents, nearest } = plan;
-        throw new RefundError(
-          amountCents,
-          nearest.map((shares) => shares.amountCents),
-          nearest,
-        );
-      }
-      if (plan.written.remainderCents > 0 && !remainder.canRefund)
-        throw new TypeError("A part of the remainder would go back: createCheckout needs remainder.refund.");
+      if (!plan.isPossible) throw refundNotPossible(plan.amountCents, plan.leftCents, plan);
       if (await begin(books, { id, rule, lines, ...plan.written })) return resultOf(id);
     }
   }

@@ -1,3 +1,4 @@
+import { invalidRefund, RefundError } from "../errors.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
 import { type Purchase, paidStates, type Refund } from "../store/purchase-store.js";
@@ -52,26 +53,25 @@ const names = ["id", "lines", "amountCents", "rule"];
 /**
  * Refuses a request that makes no sense for any order.
  *
- * @throws {TypeError} for a field that is of another type, or there isn't
- * @throws {RangeError} for a number that can't be one
+ * @throws {RefundError} invalid_refund
  */
 export function checkRefundRequest<Request extends RefundRequest>(request: Request): Request {
   const { lines, amountCents, rule } = (request ?? {}) as Partial<RefundRequest>;
   for (const name of Object.keys(request ?? {}))
-    if (!names.includes(name)) throw new TypeError(`A refund has no ${name}.`);
+    if (!names.includes(name)) throw invalidRefund(`A refund has no ${name}.`);
   if ((lines === undefined) === (amountCents === undefined))
-    throw new TypeError("A refund needs lines or amountCents, one of them.");
+    throw invalidRefund("A refund needs lines or amountCents, one of them.");
   if (rule !== undefined && !refundRules.includes(rule))
-    throw new TypeError(`A refund's rule has to be one of ${refundRules.join(", ")}.`);
+    throw invalidRefund(`A refund's rule has to be one of ${refundRules.join(", ")}.`);
   if (amountCents !== undefined && !(isCents(amountCents) && amountCents > 0))
-    throw new RangeError("A refund's amountCents has to be whole cents above 0.");
+    throw invalidRefund("A refund's amountCents has to be whole cents above 0.");
   if (lines === undefined) return request;
   if (typeof lines !== "object" || lines === null || Array.isArray(lines))
-    throw new TypeError("A refund's lines have to be quantities by the lines' ids.");
-  if (Object.keys(lines).length === 0) throw new RangeError("A refund's lines name no line.");
+    throw invalidRefund("A refund's lines have to be quantities by the lines' ids.");
+  if (Object.keys(lines).length === 0) throw invalidRefund("A refund's lines name no line.");
   for (const [id, quantity] of Object.entries(lines))
     if (!(Number.isFinite(quantity) && quantity > 0))
-      throw new RangeError(`A refund's quantity of the line "${id}" has to be a number above 0.`);
+      throw invalidRefund(`A refund's quantity of the line "${id}" has to be a number above 0.`);
   return request;
 }
 
@@ -84,7 +84,7 @@ function returnedBy(refunds: readonly Pick<Refund, "lines">[]): ReadonlyMap<stri
   return returned;
 }
 
-/** Refuses units that the order hasn't, or that came back already. @throws {RangeError} */
+/** Refuses units that the order hasn't, or that came back already. @throws {RefundError} invalid_refund */
 function checkUnits(
   lines: readonly OrderLine[],
   wished: Readonly<Record<string, number>>,
@@ -93,17 +93,23 @@ function checkUnits(
   const returned = returnedBy([...refunds, { lines: wished }]);
   for (const [id, quantity] of Object.entries(wished)) {
     const line = lines.find((one) => one.id === id);
-    if (!line) throw new RangeError(`The order has no line "${id}".`);
+    if (!line) throw invalidRefund(`The order has no line "${id}".`);
     if (Number.isInteger(line.quantity) && !Number.isInteger(quantity))
-      throw new RangeError(`The line "${id}" comes back in whole units.`);
+      throw invalidRefund(`The line "${id}" comes back in whole units.`);
     // Quantities that were added up as fractions miss the whole by a hair.
     const leftQuantity = line.quantity - (returned.get(id) ?? 0) + quantity;
     if (quantity > leftQuantity + 1e-9)
-      throw new RangeError(`Of the line "${id}" ${Math.max(0, leftQuantity)} are left, and not ${quantity}.`);
+      throw invalidRefund(`Of the line "${id}" ${Math.max(0, leftQuantity)} are left, and not ${quantity}.`);
   }
 }
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, cents) => total + cents, 0);
+
+/** For an order that isn't paid (any more). */
+const whyNotPaid = ({ state }: Purchase): string =>
+  state === "reversing" || state === "reversed"
+    ? "The order went back as a whole: nothing is left to refund."
+    : "The order isn't paid: there is nothing to refund.";
 
 /** Whether an order was paid, and hasn't gone back as a whole. */
 export const isPaidStill = ({ state }: Purchase): boolean => [...paidStates, "refunded"].includes(state);
@@ -122,31 +128,33 @@ export const remainderBackCents = (refunds: readonly Refund[]): number =>
 /**
  * Splits a refund of a paid order by what stands written of it.
  *
- * @throws {TypeError} for lines of an order that was committed without any
- * @throws {RangeError} for units that the order hasn't, or not any more; for units that are worth nothing
+ * @throws {RefundError} order_not_paid; invalid_refund for lines of an order that was committed without any, and for units
+ *   that the order hasn't, or not any more, or that are worth nothing
  */
 export function splitRefund(
   books: PaidBooks,
   request: RefundRequest,
-): RefundPlan & { readonly amountCents: number } {
+): RefundPlan & { readonly amountCents: number; readonly leftCents: number } {
   const { purchase, refunds, charges } = books;
+  if (!isPaidStill(purchase)) throw new RefundError("order_not_paid", whyNotPaid(purchase));
   const { lines: wished, rule } = request;
   const open = openCharges(books);
-  const otherCents = isPaidStill(purchase) ? purchase.remainderCents - remainderBackCents(refunds) : 0;
+  const otherCents = purchase.remainderCents - remainderBackCents(refunds);
   const left = { charges: open.map(toOpenCharge), otherCents, rule };
+  const leftCents = otherCents + sum(left.charges.map(({ cents }) => cents));
   if (wished === undefined) {
     const { amountCents } = request;
-    return { ...planRefund({ ...left, amountCents }), amountCents };
+    return { ...planRefund({ ...left, amountCents }), amountCents, leftCents };
   }
   const { lines } = purchase;
-  if (!lines) throw new TypeError("The order was committed without lines: refund an amount of it.");
+  if (!lines) throw invalidRefund("The order was committed without lines: refund an amount of it.");
   checkUnits(lines, wished, refunds);
   const wishedUnits = returnedBy([{ lines: wished }]);
   const amountCents = valueOfUnits(lines, charges, wishedUnits, returnedBy(refunds));
-  if (amountCents === 0) throw new RangeError("The units of this refund are worth nothing.");
+  if (amountCents === 0) throw invalidRefund("The units of this refund are worth nothing.");
   const returned = returnedBy([...refunds, { lines: wished }]);
   const reversed = charges.filter((charge) => !open.includes(charge));
-  return { ...planRefund({ ...left, amountCents, lines, returned, reversed }), amountCents };
+  return { ...planRefund({ ...left, amountCents, lines, returned, reversed }), amountCents, leftCents };
 }
 
 /**

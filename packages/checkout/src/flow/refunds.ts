@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CheckoutError, RefundError } from "../errors.js";
+import { CheckoutError, refundNotPossible } from "../errors.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
 import { type FlowContext, moveAndTell, referencesOf } from "./context.js";
@@ -37,10 +37,9 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
     const candidates = [...left.filter(isCharged), ...left.filter(isBack)];
     const plan = planRefund({ amountCents, charges: candidates.map(toOpenCharge), otherCents: 0 });
     if (!plan.isPossible)
-      throw new RefundError(
-        amountCents,
-        plan.nearest.map((split) => split.amountCents),
-      );
+      throw refundNotPossible(amountCents, sum(candidates), {
+        possibleCents: plan.nearest.map((split) => split.amountCents),
+      });
     const chosen = new Set(plan.split.charges.map(({ reference }) => reference));
     return candidates.filter(({ reference }) => chosen.has(reference));
   }
@@ -64,7 +63,7 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
         if (charges.length === 0) throw new CheckoutError("applied_card_not_found");
         const own = charges.filter(({ refundId }) => refundId === id);
         const leftCents = amountCents - sum(own);
-        if (leftCents < 0) throw new RefundError(amountCents, [sum(own)]);
+        if (leftCents < 0) throw refundNotPossible(amountCents, sum(own), { possibleCents: [sum(own)] });
         if (leftCents === 0) {
           const now: Charge[] = [];
           for (const charge of own) now.push(charge.state === "reversing" ? await reverse(charge) : charge);
