@@ -110,6 +110,9 @@ function welcome({ store, storefrontUrl }, card, second, withAdmin) {
   const admin = withAdmin
     ? `\n  Admin        ${store.url}/app   (${store.admin.email}, password ${store.admin.password})`
     : "";
+  const inAdmin = `    In the admin: cancel an order, and see the card's balance come back. Or capture an order with two Open-air Cinema,
+    take one off by Edit order, and press Refund under Gift cards: its part is on the card again.
+`;
   return `
   Storefront   ${storefrontUrl}${admin}
 
@@ -121,7 +124,7 @@ function welcome({ store, storefrontUrl }, card, second, withAdmin) {
     Apply both cards to it: nothing is left for the bank. Remove one again.
     Open-air Cinema, 20.00: one card pays it all. Weekend at the Dunes, 120.00: two cards and the bank.
     A wrong PIN. More tickets after a card was applied. Delivery by post.
-${withAdmin ? "    Cancel an order in the admin, and see the card's balance come back.\n" : ""}
+${withAdmin ? inAdmin : ""}
   Ctrl-C stops everything and removes its data.
 `;
 }

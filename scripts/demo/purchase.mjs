@@ -77,7 +77,7 @@ export async function returnOneOfTwo({ store, service }, card, say) {
   const order = await placeOrder(storeApi, cart.id);
   const placed = await readOrder(adminApi, order.id);
   say(
-    `order ${order.display_id}, two tickets: ${placed.total} = gift card ${placed.giftcard} + ${placed.bank}`,
+    `order ${order.display_id}, two tickets of 20.00, a card of 35.00: ${placed.total} = gift card ${placed.giftcard} + ${placed.bank}`,
   );
   assert.deepEqual(placed, { total: "40.00", giftcard: "35.00", bank: "5.00" });
   assert.equal(await balance(), 0);
@@ -95,7 +95,7 @@ export async function returnOneOfTwo({ store, service }, card, say) {
   const refunded = await readRefunds(adminApi, order.id);
   const back = await balance();
   say(
-    `one ticket returned: ${refunded.giftcard} to the card, ${refunded.bank} by the bank; card balance ${inEuro(back)}`,
+    `one ticket returned: ${refunded.giftcard} to the card, ${refunded.bank} by the bank; card balance 0.00 -> ${inEuro(back)}`,
   );
   assert.deepEqual([refunded, back], [{ giftcard: "15.00", bank: "5.00" }, 1500]);
 

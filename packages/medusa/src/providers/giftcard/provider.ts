@@ -220,12 +220,18 @@ function unlikeCharges({ possibleCents }: RefundError, charges: Charges): Medusa
   const isByLine = charges.some(({ pieces }) => pieces !== null);
   const open = charges.filter(({ state }) => chargedStates.includes(state));
   const parts = open.map(({ amountCents }) => formatCents(amountCents)).join(", ");
-  const what = isByLine
-    ? `This gift card payment is refunded in the parts in which it was charged: ${parts} euro. The nearest sums are ` +
-      `${possibleCents.map((cents) => formatCents(cents as Charge["amountCents"])).join(" and ")}.`
-    : `A gift card payment that was charged at once is refunded as a whole: ${formatCents(sumOf(open) as Charge["amountCents"])} euro.`;
+  const euro = (cents: number) => formatCents(cents as Charge["amountCents"]);
+  if (isByLine) {
+    const nearest = possibleCents.map(euro).join(" or ");
+    return refusal(
+      `This gift card payment is refunded in the parts in which it was charged: ${parts} euro. ` +
+        `${nearest === "" ? "" : `The nearest is ${nearest}. `}Nothing was refunded. ` +
+        "What an order owes goes back rightly by the button under Gift cards on the order's page.",
+    );
+  }
   return refusal(
-    `${what} Nothing was refunded. Refund the order's other payment first; what is still owed then is paid out in ` +
+    `A gift card payment that was charged at once is refunded as a whole: ${euro(sumOf(open))} euro. ` +
+      "Nothing was refunded. Refund the order's other payment first; what is still owed then is paid out in " +
       "another way, such as a new gift card, or by refunding this payment as a whole.",
   );
 }
