@@ -5,18 +5,18 @@
  * @param {(orderId: string) => string} returnUrl where the bank sends the shopper afterwards
  */
 export function createBankClient({ url, key, timeoutMs }, returnUrl) {
-  /** @param {string} method @param {string} runId @param {unknown} [body] */
-  const call = (method, runId, body) =>
-    fetch(new URL(`/payments/${encodeURIComponent(runId)}`, url), {
+  /** @param {string} method @param {string} runId @param {unknown} [body] @param {string} [of] of the payment */
+  const call = (method, runId, body, of = "") =>
+    fetch(new URL(`/payments/${encodeURIComponent(runId)}${of}`, url), {
       method,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
 
-  /** @param {string} method @param {string} runId @param {unknown} [body] */
-  async function ask(method, runId, body) {
-    const response = await call(method, runId, body);
+  /** @param {string} method @param {string} runId @param {unknown} [body] @param {string} [of] */
+  async function ask(method, runId, body, of) {
+    const response = await call(method, runId, body, of);
     if (!response.ok) throw new Error(`The bank answered ${response.status}.`);
     return response.json();
   }
@@ -43,6 +43,7 @@ export function createBankClient({ url, key, timeoutMs }, returnUrl) {
         return state === "open" ? "pending" : state === "authorized" ? "authorized" : "declined";
       },
       cancel: ({ runId }) => ask("DELETE", runId),
+      refund: ({ runId }, part) => ask("POST", runId, part, "/refunds"),
     },
   };
 }

@@ -13,6 +13,7 @@ import { html } from "hono/html";
  * @property {number} amountCents
  * @property {string} returnUrl where the shopper goes afterwards
  * @property {"open" | "authorized" | "declined" | "cancelled"} state
+ * @property {number} refundedCents
  */
 
 /** What the shopper may do on the page. */
@@ -45,20 +46,39 @@ function openPayments(file) {
   const book = new DatabaseSync(file);
   book.exec(`pragma journal_mode = wal; pragma busy_timeout = 5000;
     create table if not exists payment (id text primary key, amountCents integer not null, returnUrl text not null,
-      state text not null) strict`);
-  const find = book.prepare("select amountCents, returnUrl, state from payment where id = ?");
+      state text not null) strict;
+    create table if not exists refund (id text primary key, payment text not null references payment (id),
+      amountCents integer not null) strict`);
+  const find = book.prepare(`select amountCents, returnUrl, state,
+    (select coalesce(sum(amountCents), 0) from refund where payment = payment.id) as refundedCents
+    from payment where id = ?`);
   const add = book.prepare("insert into payment values (?, ?, ?, ?) on conflict do nothing");
   const close = book.prepare("update payment set state = 'cancelled' where id = ?");
   const decide = book.prepare("update payment set state = ? where id = ? and state = 'open'");
+  const findRefund = book.prepare("select payment, amountCents from refund where id = ?");
+  const refund = book.prepare("insert into refund values (?, ?, ?)");
   return {
     /** @param {string} id */
     find: (id) => /** @type {Payment | undefined} */ (/** @type {unknown} */ (find.get(id))),
-    /** @param {string} id @param {Payment} payment */
+    /** @param {string} id @param {Omit<Payment, "refundedCents">} payment */
     add: (id, { amountCents, returnUrl, state }) => add.run(id, amountCents, returnUrl, state),
     /** @param {string} id */
     close: (id) => close.run(id),
     /** What is closed stays as it is. @param {string} id @param {Payment["state"]} state */
     decide: (id, state) => decide.run(state, id),
+    /**
+     * Gives a part back, once for each id. Of a cancelled payment all is back, and nothing more goes.
+     * @param {string} id @param {{ id: string, amountCents: number }} part @returns whether it is back now
+     */
+    refund(id, part) {
+      const there = findRefund.get(part.id);
+      if (there) return there.payment === id && there.amountCents === part.amountCents;
+      const payment = this.find(id);
+      if (payment?.state === "cancelled") return true;
+      if (payment?.state !== "authorized" || payment.refundedCents + part.amountCents > payment.amountCents)
+        return false;
+      return refund.run(part.id, id, part.amountCents).changes === 1;
+    },
   };
 }
 
@@ -91,6 +111,15 @@ function createBank(key, payments) {
     payments.add(id, { amountCents: 0, returnUrl: "", state: "cancelled" });
     payments.close(id);
     return c.json({ state: "cancelled" });
+  });
+
+  app.post("/payments/:id/refunds", async (c) => {
+    const { id, amountCents } = await c.req.json();
+    const isPart = typeof id === "string" && Number.isInteger(amountCents) && amountCents > 0;
+    if (!isPart || !payments.refund(c.req.param("id"), { id, amountCents })) {
+      return c.json({ error: "not a part of what was paid" }, 409);
+    }
+    return c.json({ state: "refunded" });
   });
 
   app.get("/bank.css", (c) => c.text(style, 200, { "content-type": "text/css" }));

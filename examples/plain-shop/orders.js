@@ -7,6 +7,7 @@ export const products = [
   { id: "festival-pair", title: "Summer Night Festival, two tickets", priceCents: 7498 },
   { id: "cinema", title: "Open-air Cinema", priceCents: 2000 },
   { id: "weekend", title: "Weekend at the Dunes", priceCents: 12000 },
+  { id: "drink", title: "Drink at the Bar", priceCents: 500 },
 ];
 
 const schema = `
@@ -24,7 +25,7 @@ const schema = `
     lines text not null, placed_at integer not null
   ) strict`;
 
-/** @typedef {{ title: string, quantity: number, amountCents: number }} Line */
+/** @typedef {{ id: string, title: string, quantity: number, amountCents: number }} Line */
 /** @typedef {{ id: string, orderId: string | null, lines: Line[], totalCents: number }} Cart */
 /** @typedef {{ id: string, cartId: string, totalCents: number, lines: Line[], placedAt: number }} Order */
 
@@ -48,9 +49,9 @@ export function openOrders(file) {
       (row) => {
         const product = products.find(({ id }) => id === row.product_id);
         const quantity = Number(row.quantity);
-        return product
-          ? [{ title: product.title, quantity, amountCents: product.priceCents * quantity }]
-          : [];
+        if (!product) return [];
+        const { id, title, priceCents } = product;
+        return [{ id, title, quantity, amountCents: priceCents * quantity }];
       },
     );
   /** @param {Record<string, unknown> | undefined} row @returns {Order | null} */

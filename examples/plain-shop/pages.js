@@ -1,4 +1,5 @@
 /** The shop's pages: plain HTML, and one small script at the checkout. */
+import { randomUUID } from "node:crypto";
 import { html } from "hono/html";
 
 /** @param {number} cents */
@@ -93,6 +94,12 @@ export const orderPage = (title, text, order, parts) =>
 export const messagePage = (title, text, link = { href: "/checkout", text: "Back to the checkout" }) =>
   page(title, html`<p>${text}</p><p><a href="${link.href}">${link.text}</a></p>`);
 
+/** Takes one ticket of each line back. @param {import("./orders.js").Order} order */
+const returnForm = ({ id, lines }) => html`<form method="post" action="/operator/orders/${id}/return">
+  <input type="hidden" name="id" value="${randomUUID()}">
+  ${lines.map((line) => html`<button name="line" value="${line.id}">Give one back: ${line.title}</button>`)}
+</form>`;
+
 /** @param {{ order: import("./orders.js").Order, state: string, remainderCents: number, fault: string | null }[]} rows */
 export const operatorPage = (rows) =>
   page(
@@ -113,6 +120,7 @@ export const operatorPage = (rows) =>
             ${fault && html`<form method="post" action="/operator/orders/${order.id}/retry"><button>Try again</button></form>`}
             <form method="post" action="/operator/orders/${order.id}/cancel"><button>Cancel order</button></form>
             <form method="post" action="/operator/orders/${order.id}/refund"><button>Refund gift cards</button></form>
+            ${state === "paid" && returnForm(order)}
           </td>
         </tr>`,
       )}

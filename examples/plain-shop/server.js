@@ -7,6 +7,7 @@ import {
   createHandler,
   dayOf,
   daysOfMonth,
+  RefundError,
   reconciliationText,
   statementText,
 } from "@giftcard-pay/checkout";
@@ -158,7 +159,12 @@ function addOrderRoutes(app, shop) {
     const order = cart && cart.totalCents > 0 ? orders.place(cart) : null;
     // Pressed twice, or in two windows: there is one order, and its page says how it stands.
     if (!cart || !order) return c.redirect("/checkout", 303);
-    const wanted = { id: order.id, cart: viewOf(c, cart), expectedRemainderCents: Number(remainder) };
+    const lines = order.lines.map(({ id, quantity, amountCents }) => ({
+      id,
+      quantity,
+      totalCents: amountCents,
+    }));
+    const wanted = { id: order.id, cart: viewOf(c, cart), lines, expectedRemainderCents: Number(remainder) };
     try {
       const result = await checkout.commit(wanted, { authorizeRemainder: bank.authorize });
       return answer(c, order.id, result);
@@ -256,6 +262,20 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     return c.redirect("/operator", 303);
   });
 
+  // Tickets of a line come back. The page's own id makes it one return, however often its button is pressed.
+  app.post("/operator/orders/:id/return", async (c) => {
+    const { id, line, quantity = 1 } = await c.req.parseBody();
+    const lines = { [String(line)]: Number(quantity) };
+    try {
+      await checkout.refund(c.req.param("id"), { id: String(id), lines });
+    } catch (error) {
+      if (!(error instanceof CheckoutError || error instanceof RefundError || error instanceof RangeError))
+        throw error;
+      return c.html(messagePage("Not given back", error.message, { href: "/operator", text: "Back" }), 409);
+    }
+    return c.redirect("/operator", 303);
+  });
+
   // What failed before, such as the bank's part that couldn't be given back, now.
   app.post("/operator/orders/:id/retry", async (c) => {
     await checkout.retryPurchase(c.req.param("id"), "operator");
@@ -344,11 +364,11 @@ export function startShop(settings, store) {
     { url: settings.bankUrl, key: settings.bankKey, timeoutMs: settings.bankTimeoutMs },
     (orderId) => `${shopUrl}/orders/${orderId}/return`,
   );
-  const { environment, sealingKeys, leaseMs, pendingLifeMs, recoverEveryMs } = settings;
+  const { environment, sealingKeys, charges, leaseMs, pendingLifeMs, recoverEveryMs } = settings;
   const checkout = createCheckout({
     client: createClient(settings.giftcards),
     remainder: bank.method,
-    ...{ environment, store, sealingKeys, leaseMs, pendingLifeMs },
+    ...{ environment, store, sealingKeys, charges, leaseMs, pendingLifeMs },
   });
   const app = createApp({ settings, checkout, orders, bank, shopUrl: () => shopUrl });
   const { host: hostname, port } = settings;

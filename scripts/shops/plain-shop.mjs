@@ -23,6 +23,7 @@ const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.
  * @param {string} [options.postgresUrl] a server for the service's database; one of its own when left out
  * @param {number} [options.pendingLifeMs] how long a shopper may stay at the bank
  * @param {number} [options.recoverEveryMs] how often the shop looks for closed tabs
+ * @param {"whole" | "by-line"} [options.charges] how a card's part is charged
  * @param {(text: string) => void} [options.progress] told what comes next
  * @param {AbortSignal} [options.signal] ends the start early
  * @returns {Promise<PlainShop>}
@@ -32,6 +33,7 @@ export async function startPlainShop({
   postgresUrl,
   pendingLifeMs = 60_000,
   recoverEveryMs = 2_000,
+  charges = "whole",
   progress = () => {},
   signal,
 } = {}) {
@@ -44,7 +46,11 @@ export async function startPlainShop({
     progress("starting the bank and the shop");
     const bank = await startBank(early);
     cleanUp.add(() => bank.stop());
-    const env = { PENDING_LIFE_MS: String(pendingLifeMs), RECOVER_EVERY_MS: String(recoverEveryMs) };
+    const env = {
+      PENDING_LIFE_MS: String(pendingLifeMs),
+      RECOVER_EVERY_MS: String(recoverEveryMs),
+      GIFTCARD_CHARGES: charges,
+    };
     const shop = await startShop({
       service,
       bank,

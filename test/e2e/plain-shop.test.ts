@@ -17,7 +17,7 @@ let page: Page;
 let problems: string[];
 
 beforeAll(async () => {
-  shop = await startPlainShop({ postgresUrl: inject("postgresUrl") });
+  shop = await startPlainShop({ postgresUrl: inject("postgresUrl"), charges: "by-line" });
   browser = await launchBrowser();
 });
 
@@ -136,6 +136,42 @@ describe("a purchase in the plain shop", () => {
     await page.getByText("Your order is paid").waitFor();
     expect(await payments()).toEqual([[`Gift card ending in ${card.cardnumber.slice(-4)}`, "€20.00"]]);
     expect(await balanceCents(card)).toBe(5500);
+  });
+
+  it("gives a ticket that comes back its own charge back, once however often the button is pressed", async () => {
+    const card = await shop.service.issueCard(7500);
+    await open(desktop);
+    await button("Order Open-air Cinema").click();
+    await page.goto(shop.url);
+    await button("Order Open-air Cinema").click();
+    await apply(card);
+    await page.locator("#remainder").getByText("€0.00").waitFor();
+    await button("Place order").click();
+    await page.getByText("Your order is paid").waitFor();
+    expect(await balanceCents(card)).toBe(3500);
+    const operator = await browser.newContext({
+      httpCredentials: { username: "operator", password: shop.operatorPassword },
+    });
+    const orders = await operator.newPage();
+    await orders.goto(`${shop.url}/operator`);
+    const id = await orders.locator('input[name="id"]').first().getAttribute("value");
+    await orders.getByRole("button", { name: "Give one back: Open-air Cinema" }).first().click();
+    await orders.waitForURL(`${shop.url}/operator`);
+    await expect.poll(() => balanceCents(card)).toBe(5500);
+    const again = (fields: Record<string, string>) =>
+      orders.request.post(`${page.url().replace("/orders/", "/operator/orders/")}/return`, {
+        headers: { origin: shop.url },
+        form: { id: String(id), line: "cinema", ...fields },
+      });
+    expect((await again({})).ok()).toBe(true);
+    const tooMany = await again({ id: "another", quantity: "2" });
+    expect([tooMany.status(), await tooMany.text()]).toEqual([409, expect.stringContaining("1 are left")]);
+    await operator.close();
+    expect(await balanceCents(card)).toBe(5500);
+    await page.reload();
+    expect((await payments()).slice(1)).toEqual([
+      [`Returned: Gift card ending in ${card.cardnumber.slice(-4)}`, "€20.00"],
+    ]);
   });
 
   it("shows an order to nobody but its shopper", async () => {
