@@ -36,7 +36,7 @@ const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "pe
 const TABLE = /(?<=<!-- written by npm run faults -->\n)[\s\S]*?(?=\n<!-- end -->)/;
 
 /** The plain shop is one, on whichever store. @param {CellResult} result */
-const shopOf = ({ cell }) => (cell.shop.startsWith("plain") ? "plain" : cell.shop);
+const shopOf = ({ cell }) => cell.shop.replace(/ (?:sqlite|postgresql)$/, "");
 
 /**
  * A line for each shop and place, with how many purchases ended how.
@@ -83,7 +83,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     : all;
   if (cells.length === 0) throw new Error("There is no such cell; --list shows their names.");
   if (values.list) return void process.stdout.write(`${cells.map(({ name }) => name).join("\n")}\n`);
-  if (cells.some(({ shop }) => shop === "medusa")) await build(["store"], building);
+  if (cells.some(({ shop }) => shop.startsWith("medusa"))) await build(["store"], building);
   const results = await runMatrix(cells, {
     workers: Number(values.workers),
     signal,

@@ -36,11 +36,11 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
   const outcome = outcomeOf();
   if (outcome === "person") judgePerson(books, cards, expect);
   else if (outcome === "paid") judgePaid(books, cards, expect);
-  else if (outcome === "part") judgePaid(books, withoutUnit(cards, purchase), expect);
+  else if (outcome === "part") judgePaid(books, withoutUnits(cards, purchase), expect);
   else judgeBack(books, cards, expect);
   const keepsRest =
     outcome === "paid" || outcome === "part" || (outcome === "refunded" && shop.refundsCardsOnly);
-  const backCents = outcome === "part" ? unitBackOf(purchase).otherCents : 0;
+  const backCents = outcome === "part" ? sum(returnsOf(purchase).map(({ otherCents }) => otherCents)) : 0;
   const restCents = keepsRest ? purchase.remainderCents - backCents : 0;
   const rest = restCents > 0 ? [restCents] : [];
   expect(same(books.bankCents, rest), `the bank holds ${list(books.bankCents)}, not ${list(rest)}`);
@@ -48,19 +48,22 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
   return { outcome: wrong.length > 0 ? "open" : outcome, wrong };
 }
 
-/** What a unit that comes back gives to the card, and to the other method. */
-export function unitBackOf({ units }: Purchase): { cardCents: number; otherCents: number } {
-  const { cardBackCents: cardCents = 0, eachCents = 0 } = units ?? {};
-  return { cardCents, otherCents: eachCents - cardCents };
+/** What each return gives to the card, and to the other method: the last units come first. */
+export function returnsOf({ units, cards, returns = [1] }: Purchase) {
+  const left = cards.flatMap(({ chargesCents }) => chargesCents);
+  return returns.map((count) => {
+    const cardCents = sum(left.splice(-count));
+    return { cardCents, otherCents: count * (units?.eachCents ?? 0) - cardCents };
+  });
 }
 
-/** What the card should have paid once a unit was given back: the charge of that unit is off. */
-function withoutUnit(cards: readonly CardBooks[], purchase: Purchase): CardBooks[] {
-  const { cardCents } = unitBackOf(purchase);
+/** What the card should have paid once its units were given back: their charges are off. */
+function withoutUnits(cards: readonly CardBooks[], purchase: Purchase): CardBooks[] {
+  const backCents = sum(returnsOf(purchase).map(({ cardCents }) => cardCents));
   return cards.map((card) => ({
     ...card,
-    partCents: card.partCents - cardCents,
-    chargesCents: card.chargesCents.toSpliced(card.chargesCents.lastIndexOf(cardCents), 1),
+    partCents: card.partCents - backCents,
+    chargesCents: card.chargesCents.slice(0, -sum(purchase.returns ?? [1])),
   }));
 }
 

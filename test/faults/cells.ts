@@ -3,7 +3,10 @@ import type { Fault } from "../support/fault-proxy.js";
 import type { Outcome, Verdict } from "./verdict.js";
 
 /** The shops that are tried. */
-export const shopNames = ["medusa", "medusa by line", "plain sqlite", "plain postgresql"] as const;
+export const shopNames = [
+  ...(["medusa", "medusa by line"] as const),
+  ...(["plain sqlite", "plain by line sqlite", "plain postgresql", "plain by line postgresql"] as const),
+] as const;
 export type ShopName = (typeof shopNames)[number];
 
 /** How an order is paid. */
@@ -28,6 +31,7 @@ export type Step =
   | "cancel"
   | "refund"
   | "give back"
+  | "give several back"
   | "recovery";
 
 /** Where the fault is: with the shopper, in a network, in a service that knows the plain interface only, in a process. */

@@ -1,8 +1,9 @@
 import { startPostgres } from "../support/postgres.js";
-import { type Cell, type CellResult, type ShopName, shopNames } from "./cells.js";
+import type { Cell, CellResult, ShopName } from "./cells.js";
 import { byLineCells, shortByLineCells } from "./medusa/by-line-cells.js";
 import { medusaCells, shortMedusaCells } from "./medusa/cells.js";
 import { openMedusa } from "./medusa/runner.js";
+import { plainByLineCells, shortPlainByLineCells } from "./plain/by-line-cells.js";
 import { plainCells, shortPlainCells } from "./plain/cells.js";
 import { openPlainShop } from "./plain/runner.js";
 import type { CellRunner } from "./shop.js";
@@ -12,15 +13,27 @@ export type { Cell, CellResult };
 const shops: Readonly<Record<ShopName, (postgresUrl: string) => Promise<CellRunner>>> = {
   medusa: (postgresUrl) => openMedusa(postgresUrl, "whole"),
   "medusa by line": (postgresUrl) => openMedusa(postgresUrl, "by-line"),
-  "plain sqlite": (postgresUrl) => openPlainShop("sqlite", postgresUrl),
-  "plain postgresql": (postgresUrl) => openPlainShop("postgresql", postgresUrl),
+  "plain sqlite": (postgresUrl) => openPlainShop("sqlite", "whole", postgresUrl),
+  "plain by line sqlite": (postgresUrl) => openPlainShop("sqlite", "by-line", postgresUrl),
+  "plain postgresql": (postgresUrl) => openPlainShop("postgresql", "whole", postgresUrl),
+  "plain by line postgresql": (postgresUrl) => openPlainShop("postgresql", "by-line", postgresUrl),
 };
 
 /** Every cell, in the order of a purchase. */
-export const allCells = (): Cell[] => [...medusaCells(), ...byLineCells(), ...plainCells()];
+export const allCells = (): Cell[] => [
+  ...medusaCells(),
+  ...byLineCells(),
+  ...plainCells(),
+  ...plainByLineCells(),
+];
 
 /** Every fault and every step at least once, and each kind of tender: what runs with the tests. */
-export const shortCells = (): Cell[] => [...shortMedusaCells(), ...shortByLineCells(), ...shortPlainCells()];
+export const shortCells = (): Cell[] => [
+  ...shortMedusaCells(),
+  ...shortByLineCells(),
+  ...shortPlainCells(),
+  ...shortPlainByLineCells(),
+];
 
 export interface MatrixOptions {
   /** Medusas side by side; the plain shops are fast enough alone. Default 2. */
@@ -63,11 +76,11 @@ export async function runMatrix(cells: readonly Cell[], options: MatrixOptions =
       for (const [open, own] of jobs) await work(open, own);
     });
   };
-  const ownShops = shopNames.filter((name) => !name.startsWith("medusa"));
   try {
     await Promise.all([
       ...workersOf(["medusa", "medusa by line"], workers),
-      ...ownShops.flatMap((name) => workersOf([name], 1)),
+      ...workersOf(["plain sqlite", "plain by line sqlite"], 1),
+      ...workersOf(["plain postgresql", "plain by line postgresql"], 1),
     ]);
   } finally {
     await postgres?.stop();

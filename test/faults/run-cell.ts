@@ -64,7 +64,7 @@ async function fail<P extends Purchase>(shop: Shop<P>, cell: Cell, purchase: P):
 async function failInDatabase<P extends Purchase>(shop: Shop<P>, cell: Cell, purchase: P): Promise<void> {
   const { database } = shop;
   if (!database) throw new Error("there is no network to the database");
-  database.set({ ...shop.statement(cell.point, purchase), fault: cell.fault as never });
+  database.set({ ...shop.statement(cell, purchase), fault: cell.fault as never });
   const acting = shop.act(cell.step, purchase);
   if (cell.fault === "hold") {
     await Promise.race([until(() => database.hits > 0, SETTLE_MS), acting]);

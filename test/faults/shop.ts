@@ -23,12 +23,10 @@ export interface Tenders {
   readonly units?: Units;
 }
 
-/** An order of several units of one thing, of which one comes back. */
+/** An order of several units of one thing, of which one comes back. The card has a charge for each. */
 export interface Units {
   readonly quantity: number;
   readonly eachCents: number;
-  /** What the card gets of a unit that comes back; the other method gets the rest. */
-  readonly cardBackCents: number;
 }
 
 /** A cart, what it is paid with, and what became of it. */
@@ -42,6 +40,8 @@ export interface Purchase {
   readonly remainderCents: number;
   readonly totalCents: number;
   readonly units: Units | null;
+  /** How many of its units come back by each return, where any do. Default one, by one. */
+  readonly returns?: readonly number[];
 }
 
 /** Where a fault of a network is set. */
@@ -68,7 +68,7 @@ export interface Shop<P extends Purchase = Purchase> {
   /** Between the shop and its database, where it is reached by a network. */
   readonly database: DatabaseProxy | null;
   /** The statement at which the database's network fails, and how many such pass before. */
-  statement(point: string, purchase: P): { readonly pattern: RegExp; readonly skip?: number };
+  statement(cell: Cell, purchase: P): { readonly pattern: RegExp; readonly skip?: number };
   /** Whether a refund leaves what the bank was paid. */
   readonly refundsCardsOnly: boolean;
   /** Begins a purchase: cards and a cart, nothing applied yet. */

@@ -1,4 +1,4 @@
-import { list, same, sum, unitBackOf } from "../books.js";
+import { list, returnsOf, same, sum } from "../books.js";
 import type { Purchase } from "../shop.js";
 import type { Expect, Outcome, ShopBooks } from "../verdict.js";
 import { orderOf } from "./purchase.js";
@@ -75,7 +75,7 @@ function checkPart(
   journalCaptured: number,
   expect: Expect,
 ): void {
-  const { cardCents, otherCents } = unitBackOf(purchase);
+  const [{ cardCents, otherCents } = { cardCents: 0, otherCents: 0 }] = returnsOf(purchase);
   const sumOf = (isGift: boolean, key: "cents" | "refundedCents" | "capturedCents") =>
     sum(payments.filter((payment) => payment.isGift === isGift).map((payment) => payment[key]));
   for (const [isGift, backCents] of [

@@ -1,9 +1,7 @@
 import { type Cell, cellsOf, type Step, serviceFaults, type TenderKind, unitKinds } from "../cells.js";
+import { doubts, eachCharge as each } from "../charge-points.js";
 import type { Outcome } from "../verdict.js";
 
-const each = ["the first", "the middle", "the last"] as const;
-/** What a call or a statement meets that leaves somebody in doubt, or stands still past its lease. */
-const doubts = ["cut-before", "cut-after", "hold"] as const;
 const [three, ten] = [["three units"], ["ten units"]] as const satisfies TenderKind[][];
 
 const ends = {
@@ -102,10 +100,11 @@ export function byLineCells(): Cell[] {
   ];
 }
 
-/** What runs with the tests: a charge between others that is lost, and a unit whose way back stands still. */
+/** What runs with the tests: a charge between others that is lost, and a unit whose way back stands still, or whose shop dies. */
 const SHORT = [
   "medusa by line / service / cut-after / devalue, the middle / ten units",
   "medusa by line / service / hold / give back / three units",
+  "medusa by line / kill Medusa / SIGKILL / give back, canceldevalue on its way / three units",
 ];
 
 export const shortByLineCells = (): Cell[] => byLineCells().filter(({ name }) => SHORT.includes(name));

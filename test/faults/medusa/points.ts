@@ -1,5 +1,3 @@
-import type { Purchase } from "../shop.js";
-
 const moved = (state: string) => new RegExp(`update giftcard_charge set state[\\s\\S]*${state}`);
 
 /** The statement at which the database's network fails, for each step and point. */
@@ -32,16 +30,3 @@ export const deadlyStatements: Record<string, RegExp> = {
   "charge not sent": moved("'intent'"),
   "card authorized": /insert into "payment" [\s\S]*pp_giftcard/,
 };
-
-/** Which of a card's charges a point is at, where it says so. */
-const AT = /(?:^|, )the (first|middle|last)$/;
-
-/** What a point is, at whichever charge. */
-export const basePoint = (point: string) => point.replace(AT, "");
-
-/** How many of the card's charges pass before. */
-export function skipOf(point: string, { cards }: Purchase): number {
-  const last = (cards[0]?.chargesCents.length ?? 1) - 1;
-  const which = AT.exec(point)?.[1];
-  return which === "last" ? last : which === "middle" ? Math.floor(last / 2) : 0;
-}

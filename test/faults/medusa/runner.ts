@@ -1,4 +1,5 @@
 import type { Cell, Step } from "../cells.js";
+import { basePoint, skipOf } from "../charge-points.js";
 import { pause, runNetworkCell } from "../run-cell.js";
 import { killService, killShop, runKill } from "../run-kill.js";
 import {
@@ -11,7 +12,7 @@ import {
   type Trap,
 } from "../shop.js";
 import { readBooks } from "./books.js";
-import { basePoint, deadlyStatements, skipOf } from "./points.js";
+import { deadlyStatements } from "./points.js";
 import { actions, begin } from "./purchase.js";
 import { runRace } from "./run-race.js";
 import { openWorld, type World } from "./world.js";
@@ -39,7 +40,7 @@ function createShop(world: World): Shop {
   const { giftcards, database } = world;
   return {
     ...{ giftcards, database, refundsCardsOnly: false },
-    statement: (point, purchase) => ({
+    statement: ({ point }, purchase) => ({
       pattern: deadlyStatements[basePoint(point)] as RegExp,
       skip: skipOf(point, purchase),
     }),

@@ -22,12 +22,12 @@ export const tenders: Record<TenderKind, Tenders> = {
   "three units": {
     ...{ product: "faults-matinee", totalCents: 4500, remainderCents: 500 },
     cards: [{ issuedCents: 4000, partCents: 4000, chargesCents: [1500, 1500, 1000] }],
-    units: { quantity: 3, eachCents: 1500, cardBackCents: 1000 },
+    units: { quantity: 3, eachCents: 1500 },
   },
   "ten units": {
     ...{ product: "faults-snack", totalCents: 5000, remainderCents: 0 },
     cards: [{ issuedCents: 6000, partCents: 5000, chargesCents: Array(10).fill(500) }],
-    units: { quantity: 10, eachCents: 500, cardBackCents: 500 },
+    units: { quantity: 10, eachCents: 500 },
   },
 };
 

@@ -11,36 +11,9 @@ import {
   tenderKinds,
 } from "../cells.js";
 import type { Outcome } from "../verdict.js";
-
-const table = (name: string) => `"public".giftcard_${name}`;
-/** A charge or a purchase comes to this state: its id, or a list with it, ends, then the parameter's length, then the state. */
-const moved = (name: "charge" | "purchase", state: string) =>
-  new RegExp(`update ${table(name)} set state[\\s\\S]*[0-9a-f]{12}(?:"})?\\0\\0\\0[\\s\\S]${state}`);
-
-/** The statement at which the database's network fails, for each step and point. */
-export const statements: Record<string, RegExp> = {
-  "quote written": new RegExp(`insert into ${table("tender")}`),
-  "devalue, purchase begun": new RegExp(`insert into ${table("purchase")}`),
-  "devalue, charge begun": new RegExp(`insert into ${table("charge")}`),
-  "devalue not sent": moved("charge", "sent"),
-  "devalue answered": moved("charge", "devalued"),
-  "remainder pending": moved("purchase", "pending"),
-  "return, card committed": moved("charge", "committed"),
-  "return, order paid": moved("purchase", "paid"),
-  "decline owed": moved("purchase", "voiding"),
-  "decline ended": moved("purchase", "failed"),
-  "sweep claims": new RegExp(`update ${table("purchase")} set lease_owner[\\s\\S]*skip locked`),
-  "cancel owed": moved("purchase", "reversing"),
-  "cancel ended": moved("purchase", "reversed"),
-  "refund owed": moved("purchase", "refunding"),
-  "recovery claims": new RegExp(`update ${table("charge")} set lease_owner`),
-  "recovery ended": moved("charge", "(?:reversed|refused)"),
-};
+import { statements } from "./points.js";
 
 const stepOf = (point: string) => point.split(/[ ,]/)[0] as Step;
-
-/** Any statement that writes, for a process that dies with an answer in hand. */
-export const anyWrite = /\b(?:update|insert into) "public"\./;
 
 /** The calls to the bank in which its network fails. */
 const bankPoints: readonly (readonly [Step, BankOperation])[] = [
@@ -52,11 +25,12 @@ const bankPoints: readonly (readonly [Step, BankOperation])[] = [
   ["cancel", "cancel"],
 ];
 /** What a shop asks of the bank. */
-export type BankOperation = "create" | "status" | "cancel";
+export type BankOperation = "create" | "status" | "cancel" | "refund";
 export const bankOperations: Readonly<Record<string, BankOperation>> = {
   PUT: "create",
   GET: "status",
   DELETE: "cancel",
+  POST: "refund",
 };
 
 /** Where the shop dies or freezes: a call is on its way, or answered, and the answer isn't written down. */

@@ -1,8 +1,10 @@
 import type { Cell } from "../cells.js";
+import { basePoint, skipOf } from "../charge-points.js";
 import { pause, until } from "../run-cell.js";
 import { type Death, REACH_MS } from "../run-kill.js";
 import type { Trap } from "../shop.js";
-import { anyWrite, bankOperations, statements } from "./cells.js";
+import { bankOperations } from "./cells.js";
+import { anyWrite, byLineStatements } from "./points.js";
 import { actions, type PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
@@ -11,29 +13,30 @@ const LOCK_MS = 11_000;
 const banks: readonly string[] = Object.values(bankOperations);
 
 /** Stops a purchase at a statement, or in a call. */
-export function trap(world: World, { point }: Cell, purchases: readonly PlainPurchase[]): Trap {
+export function trap(world: World, cell: Cell, purchases: readonly PlainPurchase[]): Trap {
+  const { point } = cell;
   const { database } = world;
-  const pattern = statements[point];
-  if (!database || !pattern) return trapCall(world, point, purchases);
-  database.set({ pattern, fault: "hold" });
+  const pattern = byLineStatements[basePoint(point)];
+  if (!database || !pattern) return trapCall(world, cell, purchases);
+  database.set({ pattern, fault: "hold", skip: skipIn(cell, purchases[0] as PlainPurchase) });
   return { isReached: () => database.hits > 0, release: async () => database.release() };
 }
 
 /** Stops a call: on its way, or answered, when nobody has written the answer down yet. */
-function trapCall(world: World, point: string, purchases: readonly PlainPurchase[]): Trap {
+function trapCall(world: World, cell: Cell, purchases: readonly PlainPurchase[]): Trap {
+  const { point } = cell;
   const operation = point.split(" ")[0] as string;
   const { proxy } = banks.includes(operation) ? world.bank : world.giftcards;
   const since = proxy.seen.length;
-  // With two cards it is the second: the first is charged.
-  const cards = purchases[0]?.cards.length ?? 1;
-  const skip = operation === "balance" || operation === "devalue" ? cards - 1 : 0;
-  const times = point.endsWith("answered") ? 1 : Number.POSITIVE_INFINITY;
+  const skip = skipAt(operation, cell, purchases[0] as PlainPurchase);
+  const isAnswered = basePoint(point).endsWith("answered");
+  const times = isAnswered ? 1 : Number.POSITIVE_INFINITY;
   proxy.set(operation, "hold", times, skip);
   let letWrite: (() => void) | undefined;
   return {
     async isReached() {
       if (proxy.seen.slice(since).filter((call) => call.operation === operation).length <= skip) return false;
-      if (!point.endsWith("answered")) return true;
+      if (!isAnswered) return true;
       if (!letWrite) {
         letWrite = stopWriting(world);
         await proxy.release();
@@ -48,6 +51,17 @@ function trapCall(world: World, point: string, purchases: readonly PlainPurchase
       letWrite = () => {};
     },
   };
+}
+
+/** How many of the card's charges pass before that are on their way in this step. */
+export function skipIn({ step, point }: Pick<Cell, "step" | "point">, purchase: PlainPurchase): number {
+  return skipOf(point, purchase, step === "give several back" ? purchase.returns[0] : undefined);
+}
+
+/** How many calls pass before: with two cards it is the second, since the first is charged. */
+export function skipAt(operation: string, cell: Cell, purchase: PlainPurchase): number {
+  if (purchase.units !== null) return skipIn(cell, purchase);
+  return operation === "balance" || operation === "devalue" ? purchase.cards.length - 1 : 0;
 }
 
 /** Nobody writes to the checkout's books until the function that comes back is called. */

@@ -2,7 +2,7 @@ import { Visitor } from "../../../scripts/shops/visitor.mjs";
 import type { TenderKind } from "../cells.js";
 import { pause } from "../run-cell.js";
 import { issueTenders, type Purchase } from "../shop.js";
-import { tendersOf } from "./tenders.js";
+import { tenders } from "./tenders.js";
 import type { World } from "./world.js";
 
 /** A purchase with its shopper's browser. */
@@ -10,6 +10,7 @@ export interface PlainPurchase extends Purchase {
   readonly visitor: Visitor;
   /** The bank's page, once the order has led there. */
   bankPage: string | undefined;
+  returns: readonly number[];
 }
 
 /** A page, or undefined where the shopper got an error or no answer. */
@@ -21,14 +22,15 @@ const bankLink = /href="([^"]+)">Pay at the bank</;
 /** Begins a purchase: cards, and a cart in a new session. */
 export async function begin({ giftcards, url }: World, kind: TenderKind): Promise<PlainPurchase> {
   const visitor = new Visitor();
-  const tenders = tendersOf(kind);
-  const [issued, page] = await Promise.all([
-    issueTenders(giftcards, kind, tenders),
-    visitor.submit(`${url}/cart`, { product: tenders.product }),
-  ]);
-  const cartId = page.text.match(/cart="([^"]+)"/)?.[1];
+  const { product, units } = tenders[kind];
+  const issued = await issueTenders(giftcards, kind, tenders[kind]);
+  let cartId: string | undefined;
+  for (let count = 0; count < (units?.quantity ?? 1); count += 1) {
+    const page = await visitor.submit(`${url}/cart`, { product });
+    cartId = page.text.match(/cart="([^"]+)"/)?.[1];
+  }
   if (!cartId) throw new Error("the checkout shows no cart");
-  return { ...issued, cartId, visitor, bankPage: undefined };
+  return { ...issued, cartId, visitor, bankPage: undefined, returns: [1] };
 }
 
 /** The steps of a purchase as its shopper and its operator take them. Each can be taken again when it failed. */
@@ -94,14 +96,27 @@ export const actions = {
   },
 
   /** What the operator presses. */
-  async operate({ operator, url }: World, path: string, at = url): Promise<boolean> {
+  async operate({ operator, url }: World, path: string, at = url, fields?: Fields): Promise<boolean> {
     const headers = { ...operator, origin: at };
-    const answer = await maybe(
-      fetch(`${at}/operator${path}`, { method: "POST", headers, redirect: "manual" }),
-    );
-    return answer?.status === 303;
+    const body = fields && new URLSearchParams(fields);
+    const request = { method: "POST", headers, redirect: "manual", body } as const;
+    return (await maybe(fetch(`${at}/operator${path}`, request)))?.status === 303;
+  },
+
+  /** The operator takes units back, under an id of the return. */
+  giveBack(
+    world: World,
+    purchase: PlainPurchase,
+    { at = world.url, number = 1 }: { at?: string; number?: number } = {},
+  ): Promise<boolean> {
+    const { kind, cartId, returns } = purchase;
+    const quantity = String(returns[number - 1]);
+    const fields = { id: `return_${cartId}_${number}`, line: tenders[kind].product, quantity };
+    return actions.operate(world, `/orders/${orderIdOf(world, purchase)}/return`, at, fields);
   },
 };
+
+type Fields = Readonly<Record<string, string>>;
 
 const isPaid = (page: MaybePage) => page?.text.includes("Your order is paid") ?? false;
 

@@ -1,14 +1,17 @@
+import type { FaultProxy } from "../../support/fault-proxy.js";
 import type { Cell, CellResult } from "../cells.js";
-import { conclude, startOf } from "../run-cell.js";
+import { conclude, startOf, until } from "../run-cell.js";
+import { REACH_MS } from "../run-kill.js";
 import type { Shop } from "../shop.js";
+import type { races as byLineRaces } from "./by-line-cells.js";
 import type { races } from "./cells.js";
-import { actions, orderIdOf, type PlainPurchase } from "./purchase.js";
+import { actions, again, orderIdOf, type PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
 type Race = (world: World, other: string, purchase: PlainPurchase) => Promise<unknown>;
 
 /** Two things that are done at once, each in its process. */
-const pairs: Record<keyof typeof races, Race> = {
+const pairs: Record<keyof typeof races | keyof typeof byLineRaces, Race> = {
   async "order pressed in both"(world, other, purchase) {
     await both(actions.place(world, purchase), actions.place(world, purchase, other));
     await actions.lookAgain(world, purchase);
@@ -44,7 +47,48 @@ const pairs: Record<keyof typeof races, Race> = {
     const path = `/orders/${orderIdOf(world, purchase)}`;
     await both(actions.operate(world, `${path}/refund`), actions.operate(world, `${path}/cancel`, other));
   },
+  async "given back in both"(world, at, purchase) {
+    await both(actions.giveBack(world, purchase), actions.giveBack(world, purchase, { at }));
+  },
+  /** Each of them until it is done: who meets the other in work is refused. */
+  async "two given back"(world, at, purchase) {
+    purchase.returns = [1, 1];
+    await both(
+      again(() => actions.giveBack(world, purchase)),
+      again(() => actions.giveBack(world, purchase, { at, number: 2 })),
+    );
+  },
+  "given back while the card's part is recovered": (world, other, purchase) =>
+    recoverBeside(world, other, purchase, world.giftcards.proxy, "canceldevalue"),
+  "given back while the bank's part is recovered": (world, other, purchase) =>
+    recoverBeside(world, other, purchase, world.bank.proxy, "refund"),
+  async "given back and canceled"(world, other, purchase) {
+    const path = `/orders/${orderIdOf(world, purchase)}/cancel`;
+    await both(actions.giveBack(world, purchase), actions.operate(world, path, other));
+  },
+  async "given back and cards refunded"(world, other, purchase) {
+    const path = `/orders/${orderIdOf(world, purchase)}/refund`;
+    await both(actions.giveBack(world, purchase), actions.operate(world, path, other));
+  },
 };
+
+/** One call of a refund is slow for so long that another process takes the refund over, and ends it. */
+async function recoverBeside(
+  world: World,
+  other: string,
+  purchase: PlainPurchase,
+  proxy: FaultProxy,
+  operation: string,
+): Promise<void> {
+  const since = proxy.seen.length;
+  proxy.set(operation, "hold", 1);
+  const giving = actions.giveBack(world, purchase);
+  await until(() => proxy.seen.slice(since).some((call) => call.operation === operation), REACH_MS);
+  await world.checkoutBooks.age(purchase.cartId);
+  await actions.operate(world, "/recover", other);
+  await proxy.release();
+  await giving;
+}
 
 /** Two processes of the shop, on the same books, do two things at once. */
 export async function runRace(world: World, shop: Shop<PlainPurchase>, cell: Cell): Promise<CellResult> {

@@ -1,18 +1,24 @@
-import type { Cell, Step } from "../cells.js";
+import type { Cell, ServiceFault, Step } from "../cells.js";
+import { basePoint, skipOf } from "../charge-points.js";
 import { runNetworkCell } from "../run-cell.js";
 import { type Death, killService, killShop, runKill } from "../run-kill.js";
 import type { CellRunner, FaultyLink, Shop } from "../shop.js";
 import { readBooks } from "./books.js";
-import { bankOperations, statements } from "./cells.js";
-import { freezeShop, killBank, killForAnother, outlast, trap } from "./deaths.js";
+import { bankOperations } from "./cells.js";
+import { freezeShop, killBank, killForAnother, outlast, skipAt, skipIn, trap } from "./deaths.js";
+import { byLineStatements } from "./points.js";
 import { actions, again, begin, type PlainPurchase } from "./purchase.js";
 import { runRace } from "./run-race.js";
 import { runShopper } from "./run-shopper.js";
-import { openWorld, type Store, type World } from "./world.js";
+import { type Charging, openWorld, type Store, type World } from "./world.js";
 
 /** Starts the plain shop with everything it needs, its payments in one of the stores, to run cells. */
-export async function openPlainShop(store: Store, postgresUrl: string): Promise<CellRunner> {
-  const world = await openWorld(store, postgresUrl);
+export async function openPlainShop(
+  store: Store,
+  charges: Charging,
+  postgresUrl: string,
+): Promise<CellRunner> {
+  const world = await openWorld(store, charges, postgresUrl);
   const shop = createShop(world);
   const deathOf = ({ place, fault }: Cell): Death<PlainPurchase> | undefined => {
     if (place === "kill service") return killService;
@@ -40,10 +46,13 @@ function createShop(world: World): Shop<PlainPurchase> {
   const { giftcards, database, bank, checkoutBooks } = world;
   return {
     ...{ giftcards, database, refundsCardsOnly: true },
-    statement: (point) => ({ pattern: statements[point] as RegExp }),
+    statement: (cell, purchase) => ({
+      pattern: byLineStatements[basePoint(cell.point)] as RegExp,
+      skip: skipIn(cell, purchase),
+    }),
     begin: (kind) => begin(world, kind),
     approach: (step, purchase) => approach(world, step, purchase),
-    provoke: async () => {},
+    provoke: (cell) => provoke(world, cell),
     link: (cell, purchase) => linkOf(world, cell, purchase),
     trap: (cell, purchases) => trap(world, cell, purchases),
     act: (step, purchase) => act(world, step, purchase),
@@ -63,6 +72,8 @@ function createShop(world: World): Shop<PlainPurchase> {
   };
 }
 
+const isReturn = (step: Step) => step === "give back" || step === "give several back";
+
 async function approach(world: World, step: Step, purchase: PlainPurchase): Promise<void> {
   const must = async (what: string, done: Promise<boolean>) => {
     if (!(await done)) throw new Error(`${what} failed before the fault`);
@@ -72,10 +83,13 @@ async function approach(world: World, step: Step, purchase: PlainPurchase): Prom
   if (step === "return" || step === "decline" || step === "sweep") {
     await must("placing the order", actions.place(world, purchase));
   }
-  if (step === "cancel" || step === "refund") await must("paying the order", actions.buy(world, purchase));
+  if (step === "give several back") purchase.returns = [Math.ceil((purchase.units?.quantity ?? 1) / 2)];
+  if (step === "cancel" || step === "refund" || isReturn(step))
+    await must("paying the order", actions.buy(world, purchase));
   if (step === "recovery") {
     const { proxy } = world.giftcards;
-    proxy.set("devalue", "cut-after", 1);
+    // Of several charges the last one is lost, and the others are owed.
+    proxy.set("devalue", "cut-after", 1, purchase.units === null ? 0 : skipOf("the last", purchase));
     proxy.set("canceldevalue", "cut-before");
     await actions.place(world, purchase);
     proxy.set("canceldevalue", "pass");
@@ -93,6 +107,9 @@ async function act(world: World, step: Step, purchase: PlainPurchase): Promise<b
     case "cancel":
     case "refund":
       return actions.operate(world, `/orders/${await orderOf(world, purchase)}/${step}`);
+    case "give back":
+    case "give several back":
+      return actions.giveBack(world, purchase);
     case "sweep":
     case "recovery":
       await world.checkoutBooks.age(purchase.cartId);
@@ -102,15 +119,15 @@ async function act(world: World, step: Step, purchase: PlainPurchase): Promise<b
   }
 }
 
-function linkOf(world: World, { place, step, point }: Cell, purchase: PlainPurchase): FaultyLink {
+function linkOf(world: World, cell: Cell, purchase: PlainPurchase): FaultyLink {
+  const { place, step, point } = cell;
   if (place === "bank") {
     const operation = Object.values(bankOperations).find((name) => point.endsWith(name));
     return { proxy: world.bank.proxy, operations: [operation ?? ""], skip: 0, isAlone: true };
   }
   const { proxy } = world.giftcards;
   const operation = step === "quote" ? "balance" : step === "devalue" ? "devalue" : "canceldevalue";
-  // With two cards it is the second that fails.
-  const skip = operation === "canceldevalue" ? 0 : purchase.cards.length - 1;
+  const skip = skipAt(operation, cell, purchase);
   return { proxy, operations: [operation], skip, isAlone: skip === 0 };
 }
 
@@ -120,11 +137,29 @@ async function goOn(world: World, step: Step, purchase: PlainPurchase): Promise<
   if (step === "devalue" || step === "remainder" || step === "return") {
     await again(() => actions.lookAgain(world, purchase));
   }
+  if (isReturn(step)) await giveBackAgain(world, purchase);
   // What was written down as owed goes back by itself: the operator presses again only where nothing was.
   const [paid] = await world.checkoutBooks.purchases(purchase.cartId);
   if ((step === "cancel" || step === "refund") && paid?.state === "paid") {
     await again(() => act(world, step, purchase));
   }
+}
+
+/**
+ * Where no refund was written down, the operator presses again. Of the three units the operator does so in any case, and
+ * once more; of the ten, what was written down goes on by itself.
+ */
+async function giveBackAgain(world: World, purchase: PlainPurchase): Promise<void> {
+  const isWritten = (await world.checkoutBooks.refunds(purchase.cartId)).length > 0;
+  if (isWritten && purchase.kind === "ten units") return;
+  await again(() => actions.giveBack(world, purchase));
+  await actions.giveBack(world, purchase);
+}
+
+/** Where both fail: the bank's network at the cell's point, and the service's with the card's part. */
+async function provoke({ giftcards }: World, { place, point, fault }: Cell): Promise<void> {
+  if (place === "bank" && point.includes("canceldevalue and "))
+    giftcards.proxy.set("canceldevalue", fault as Exclude<ServiceFault, "refuse">);
 }
 
 /** The order of a purchase that is paid. */

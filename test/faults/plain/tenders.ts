@@ -2,7 +2,7 @@ import type { TenderKind } from "../cells.js";
 import type { Tenders } from "../shop.js";
 
 /** What a purchase with these tenders costs, and what each card pays of it: the products are the shop's own. */
-const tenders: Partial<Record<TenderKind, Tenders>> = {
+export const tenders: Record<TenderKind, Tenders> = {
   card: {
     ...{ product: "cinema", totalCents: 2000, remainderCents: 0 },
     cards: [{ issuedCents: 2499, partCents: 2000 }],
@@ -18,11 +18,14 @@ const tenders: Partial<Record<TenderKind, Tenders>> = {
       { issuedCents: 2449, partCents: 2449 },
     ],
   },
+  "three units": {
+    ...{ product: "cinema", totalCents: 6000, remainderCents: 1000 },
+    cards: [{ issuedCents: 5500, partCents: 5000, chargesCents: [2000, 2000, 1000] }],
+    units: { quantity: 3, eachCents: 2000 },
+  },
+  "ten units": {
+    ...{ product: "drink", totalCents: 5000, remainderCents: 0 },
+    cards: [{ issuedCents: 6000, partCents: 5000, chargesCents: Array(10).fill(500) }],
+    units: { quantity: 10, eachCents: 500 },
+  },
 };
-
-/** @throws for a kind that this shop doesn't sell */
-export function tendersOf(kind: TenderKind): Tenders {
-  const found = tenders[kind];
-  if (!found) throw new Error(`the plain shop sells no ${kind}`);
-  return found;
-}

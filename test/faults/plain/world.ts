@@ -16,6 +16,8 @@ const program = path.join(import.meta.dirname, "serve.mjs");
 
 type ShopProcess = Awaited<ReturnType<typeof startShop>>;
 export type Store = "sqlite" | "postgresql";
+/** How a card's part is charged. */
+export type Charging = "whole" | "by-line";
 
 /** The pretend bank, a network to it that can fail, and its book. */
 export interface BankSide {
@@ -48,7 +50,7 @@ export interface World {
 }
 
 /** Starts a world; the service's books are on a PostgreSQL server whatever the shop's store is. */
-export async function openWorld(store: Store, postgresUrl: string): Promise<World> {
+export async function openWorld(store: Store, charges: Charging, postgresUrl: string): Promise<World> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-faults-"));
   const closers: Closers = [() => fs.rmSync(folder, { recursive: true, force: true })];
   const close = async () => {
@@ -60,7 +62,7 @@ export async function openWorld(store: Store, postgresUrl: string): Promise<Worl
     const storeUrl = store === "postgresql" ? await createDatabase(postgresUrl) : null;
     const database = storeUrl ? await startDatabaseProxy(storeUrl) : null;
     closers.push(() => database?.stop());
-    const processes = await startProcesses({ folder, giftcards, bank, storeUrl, database }, closers);
+    const processes = await startProcesses({ folder, giftcards, bank, charges, storeUrl, database }, closers);
     const orders = openFile(path.join(folder, "shop.db"), closers);
     const checkoutBooks = storeUrl
       ? openPostgresBooks(openBooks(storeUrl, closers))
@@ -111,12 +113,13 @@ async function startProcesses(
     folder: string;
     giftcards: GiftcardSide;
     bank: BankSide;
+    charges: Charging;
     storeUrl: string | null;
     database: DatabaseProxy | null;
   },
   closers: Closers,
 ): Promise<Processes> {
-  const { folder, giftcards, bank, storeUrl, database } = world;
+  const { folder, giftcards, bank, charges, storeUrl, database } = world;
   const { apiKey, companyId } = giftcards.company;
   const secrets = newShopSecrets();
   const start = (port: number, url: string | null | undefined) =>
@@ -130,6 +133,7 @@ async function startProcesses(
           GIFTCARD_TIMEOUT_MS: String(TIMEOUT_MS),
           BANK_TIMEOUT_MS: String(TIMEOUT_MS),
         },
+        GIFTCARD_CHARGES: charges,
         // Recovery runs when a cell asks for it.
         RECOVER_EVERY_MS: "100000000",
         ...(url ? { STORE_URL: url } : {}),
