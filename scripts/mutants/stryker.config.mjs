@@ -9,6 +9,8 @@ const decide = [
   "flow/late-writes", // keeps what the store couldn't take
   "flow/tenders", // what a card pays
   "flow/create-engine", // holds a plan against the total
+  "flow/charge-layout", // which charge pays which unit
+  "flow/refund-plan", // which charges go back
   "store/sqlite/move", // a change of state and what follows from it
   "store/sqlite/purchases", // compare-and-set of purchases
   "store/sqlite/journal", // leases, and one card once

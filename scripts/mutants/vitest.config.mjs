@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 
 /** Run by Stryker in a copy of the repository: the tests of the money flow, on SQLite's store and one service for all. */
 const names = [
+  "charge-layout",
   "charges",
   "checkout",
   "commit",
@@ -19,6 +20,7 @@ const names = [
   "purchases",
   "purchases-overtaken",
   "recovery",
+  "refund-plan",
   "tenders",
 ];
 
