@@ -5,7 +5,7 @@ import type { CartView, Engine } from "./flow/engine.js";
 import { createReport, guardObserver } from "./flow/observers.js";
 import { type CommitResult, createPurchaseFlow, type Order } from "./flow/purchase-flow.js";
 import { createPurchaseRecovery } from "./flow/purchase-recovery.js";
-import { createPurchaseRefunds, type OrderPayment, type OrderRefund } from "./flow/purchase-refunds.js";
+import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./flow/purchase-refunds.js";
 import { createPurchaseSteps } from "./flow/purchase-steps.js";
 import type { OrderRefundPlan, RefundRequest } from "./flow/refund-request.js";
 import { type AuthorizeRemainder, createRemainder } from "./flow/remainder.js";
@@ -90,7 +90,7 @@ export interface Checkout
    *
    * @returns null for an order that nobody tried to pay
    */
-  paidBy(orderId: string): Promise<OrderPayment | null>;
+  paidBy(orderId: string): Promise<PaidBy | null>;
   /** What stands written of an order's payment, or null. */
   read(orderId: string): Promise<Purchase | null>;
   /**

@@ -7,7 +7,7 @@ export type { ChargeView } from "./flow/charge-view.js";
 export type { CartView, Evidence, TenderChange } from "./flow/engine.js";
 export type { Guesser, GuessLimits } from "./flow/guess-limits.js";
 export type { CommitResult, Order } from "./flow/purchase-flow.js";
-export type { OrderPayment, OrderRefund } from "./flow/purchase-refunds.js";
+export type { OrderRefund, PaidBy } from "./flow/purchase-refunds.js";
 export type { RefundRule, RefundShares } from "./flow/refund-plan.js";
 export type { OrderRefundPlan, RefundRequest } from "./flow/refund-request.js";
 export {

@@ -30,7 +30,7 @@ export interface OrderRefund extends RefundShares {
 }
 
 /** How an order was paid, and what of it went back or is written down to go back. Amounts in cents. */
-export interface OrderPayment {
+export interface PaidBy {
   readonly orderId: string;
   readonly totalCents: number;
   /** In the order in which they were charged. */
@@ -165,7 +165,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     }
   }
 
-  async function paidBy(orderId: string): Promise<OrderPayment | null> {
+  async function paidBy(orderId: string): Promise<PaidBy | null> {
     if (!(await purchases.read(orderId))) return null;
     const { purchase, refunds, charges } = await booksOf(orderId);
     const { totalCents, state } = purchase;
@@ -175,7 +175,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     const taken = new Set(refunds.flatMap(({ references }) => references));
     const isBack = ({ state, reference }: Charge) =>
       state !== "taken" && (isWhole || !chargedStates.includes(state) || taken.has(reference));
-    const cards = new Map<string, OrderPayment["cards"][number]>();
+    const cards = new Map<string, PaidBy["cards"][number]>();
     for (const charge of charges) {
       const { externalId, lastFour, amountCents } = charge;
       const before = cards.get(externalId) ?? { amountCents: 0, refundedCents: 0 };

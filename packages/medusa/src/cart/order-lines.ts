@@ -3,13 +3,13 @@ import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types"
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 
-interface Sold {
+interface Priced {
   id: string;
   total: BigNumberInput;
 }
 
 /** Its total is of so many units: Medusa leaves out what was returned. */
-type SoldLine = Sold & { quantity: BigNumberInput };
+type SoldLine = Priced & { quantity: BigNumberInput };
 
 interface OrderRow {
   items?:
@@ -17,7 +17,7 @@ interface OrderRow {
         detail?: Partial<Record<`return_${"received" | "dismissed"}_quantity`, BigNumberInput>>;
       })[]
     | null;
-  shipping_methods?: Sold[] | null;
+  shipping_methods?: Priced[] | null;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function readSold(container: MedusaContainer, orderId: string): Pro
   return [...byId(left), ...byId(shipping?.map((method) => ({ ...method, quantity: 1 })))];
 }
 
-const byId = <T extends Sold>(sold: readonly T[] | null | undefined): T[] =>
+const byId = <T extends Priced>(sold: readonly T[] | null | undefined): T[] =>
   [...(sold ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /** Makes lines add up to a total: what is missing comes onto the last one, what is too much goes off the last ones. */

@@ -40,7 +40,7 @@ export interface SplitRefund {
 }
 
 /** What an order owes its customer, and where that can go. */
-export interface OrderRefund {
+export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
   /** Whether exactly what is owed can go back. */
@@ -117,7 +117,7 @@ export function toSplit({ payments, charges }: Basis, split: RefundSplit): Split
   return { amountCents: split.amountCents, parts: parts.filter(({ cents }) => cents > 0) };
 }
 
-function toOrderRefund(order: Basis, amountCents: number, rule: RefundRule): OrderRefund {
+function toOwedRefund(order: Basis, amountCents: number, rule: RefundRule): OwedRefund {
   const { orderId } = order;
   if (amountCents === 0) return { orderId, owedCents: 0, isPossible: true, splits: [] };
   const plan = planOf(order, amountCents, rule);
@@ -134,9 +134,9 @@ function toOrderRefund(order: Basis, amountCents: number, rule: RefundRule): Ord
  *
  * @throws {MedusaError} where there is no such order
  */
-export async function readOrderRefund(container: MedusaContainer, orderId: string): Promise<OrderRefund> {
+export async function readOwedRefund(container: MedusaContainer, orderId: string): Promise<OwedRefund> {
   const order = await readBasis(container, orderId);
-  return toOrderRefund(order, order.owedCents, contextOf(container).settings.refundRule);
+  return toOwedRefund(order, order.owedCents, contextOf(container).settings.refundRule);
 }
 
 /** Where nobody knows whether a refund was made, another one could give the same money back twice. */
@@ -176,7 +176,7 @@ export async function refundOrder(
     if (before.cartId !== null) await finishRefunds(container, before.cartId);
     await endCreditLines(container, orderId);
     const order = await readBasis(container, orderId);
-    const { splits, owedCents } = toOrderRefund(order, order.owedCents, settings.refundRule);
+    const { splits, owedCents } = toOwedRefund(order, order.owedCents, settings.refundRule);
     const split = splits.find((one) => isSame(one, wanted));
     if (!split) throw refusal(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
     if (await hasUnknownRefund(container, orderId)) throw refusal(UNDECIDED);

@@ -6,7 +6,7 @@ import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
 import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
-import type { OrderRefund, SplitRefund } from "../../refunds/order-refund.js";
+import type { OwedRefund, SplitRefund } from "../../refunds/order-refund.js";
 import type { RunPlan, RunReport } from "../../refunds/run-store.js";
 import { money } from "../components/texts.js";
 import { sdk } from "./sdk.js";
@@ -89,7 +89,7 @@ export const useOrderCharges = (orderId: string) =>
 export const useOrderRefund = (orderId: string) =>
   useQuery({
     queryKey: [KEY, "refund", orderId],
-    queryFn: () => sdk.client.fetch<{ refund: OrderRefund }>(at(`orders/${orderId}/refund`)),
+    queryFn: () => sdk.client.fetch<{ refund: OwedRefund }>(at(`orders/${orderId}/refund`)),
     refetchInterval: 20_000,
   });
 

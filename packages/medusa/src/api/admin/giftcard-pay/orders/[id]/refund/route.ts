@@ -1,9 +1,9 @@
-import { readOrderRefund, refundOrder } from "../../../../../../refunds/order-refund.js";
+import { readOwedRefund, refundOrder } from "../../../../../../refunds/order-refund.js";
 import { adminRoute } from "../../../admin-route.js";
 
 /** What the order owes its customer, and what of it goes where. */
 export const GET = adminRoute(async ({ req }) => ({
-  refund: await readOrderRefund(req.scope, String(req.params.id)),
+  refund: await readOwedRefund(req.scope, String(req.params.id)),
 }));
 
 /** Gives it back, as the person has seen it: the body is one of the `splits`. */
