@@ -13,7 +13,7 @@ import {
 } from "../medusa-tables/carts.js";
 import { giftcardItemsOfCart, giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
 import { PROVIDER_ID } from "../names.js";
-import { readSold } from "./order-lines.js";
+import { readSoldLines } from "./order-lines.js";
 
 /** A cart and its payment, read at the moment of the call. */
 export interface CartPayment {
@@ -98,7 +98,7 @@ export async function readCompletion(
     return { payment: await readCartPayment(container, cartId), orderIds };
   const { order_id: orderId, raw_total: rawTotal, currency_code: currency } = placed;
   const giftcardItemIds = settings.cardsBuyCards ? [] : await giftcardItemsOfOrder(runSql, orderId);
-  const lines = giftcardItemIds.length > 0 ? await readSold(container, orderId) : [];
+  const lines = giftcardItemIds.length > 0 ? await readSoldLines(container, orderId) : [];
   const due = { rawTotal, currency, isCompleted: true, giftcardItemIds, lines };
   return { payment: toCartPayment(cartId, due, sessions), orderIds };
 }

@@ -25,13 +25,13 @@ interface OrderRow {
  * their ids, then its shipping. Medusa may round their sum otherwise: see `fitLines`.
  */
 export async function readOrderLines(container: MedusaContainer, orderId: string): Promise<OrderLine[]> {
-  return (await readSold(container, orderId)).map(({ id, quantity, total }) => ({
+  return (await readSoldLines(container, orderId)).map(({ id, quantity, total }) => ({
     ...{ id, quantity: MathBN.convert(quantity).toNumber(), totalCents: Math.max(0, toCents(total)) },
   }));
 }
 
 /** What an order sold and wasn't returned: its items in the order of their ids, then its shipping, tax and discounts included. */
-export async function readSold(container: MedusaContainer, orderId: string): Promise<SoldLine[]> {
+export async function readSoldLines(container: MedusaContainer, orderId: string): Promise<SoldLine[]> {
   const order = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
     // Medusa adds the lines up only where the order's own total is asked for.
     select: ["id", "total"] as never[],
