@@ -4,6 +4,9 @@ export const GIFTCARD_MODULE = "giftcard";
 /** The payment provider's id in Medusa: its identifier, and the id that `withGiftcard` gives it. */
 export const PROVIDER_ID = "pp_giftcard_giftcard";
 
+/** Medusa's own method for what is settled by hand: it takes no money, and every shop has it. */
+export const MANUAL_PROVIDER_ID = "pp_system_default";
+
 /** A session says in its metadata by which cards, and how many cents of each, the cart was to be paid when it was made. */
 export const PLAN = "giftcard_plan";
 

@@ -67,7 +67,7 @@ describe("a cart that the cards cover wholly", () => {
     expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 3000]);
   });
 
-  test("drops a session that was made before, takes no other one, and takes no further card", async () => {
+  test("drops a session that was made before, asks for nothing by another one, and takes no further card", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart("open-air-cinema");
@@ -76,16 +76,41 @@ describe("a cart that the cards cover wholly", () => {
     ]);
     await storefront.apply(cartId, card);
     expect(await sessionsOf(cartId)).toEqual([]);
-    expect(await storefront.initiate(cartId)).toMatchObject({
-      status: 400,
-      body: { code: "nothing_to_pay" },
-    });
+    const empty = { provider_id: "pp_system_default", amount: 0, status: "pending" };
+    for (const method of ["pp_bank_bank", "pp_system_default"]) {
+      const { status, body } = await storefront.initiate(cartId, method);
+      expect(status).toBe(200);
+      expect(body.payment_collection.payment_sessions).toMatchObject([empty]);
+    }
     expect(await storefront.apply(cartId, await issue(1000))).toMatchObject({
       status: 409,
       body: { code: "nothing_to_pay" },
     });
-    expect((await storefront.complete(cartId)).body.type).toBe("order");
+    const { order } = (await storefront.complete(cartId)).body;
     expect(await shop.balanceCents(card)).toBe(5500);
+    expect(paymentsOf(await storefront.order(order.id))).toMatchObject({ amounts: [20], others: [] });
+  });
+
+  test("and are taken off, or pay for more goods, leave no session that asks for nothing", async () => {
+    const { storefront } = shop;
+    for (const change of ["remove", "more"]) {
+      const card = await issue(7500);
+      const cartId = await storefront.createCart("open-air-cinema");
+      const { cards } = (await storefront.apply(cartId, card)).body;
+      await storefront.initiate(cartId);
+      if (change === "more") await storefront.addItem(cartId, "weekend-at-the-dunes");
+      else await storefront.ok("DELETE", `/store/giftcard-pay/carts/${cartId}/cards/${cards[0].id}`);
+      const refused = await storefront.complete(cartId);
+      expect([change, refused.status, refused.body.type]).not.toEqual([change, 200, "order"]);
+      const total = change === "more" ? 140 : 20;
+      const toPay = change === "more" ? total - 50 : total;
+      expect((await storefront.initiate(cartId)).body.payment_collection.payment_sessions).toMatchObject([
+        { provider_id: "pp_bank_bank", amount: toPay },
+      ]);
+      const { order } = (await storefront.complete(cartId)).body;
+      const { amounts } = paymentsOf(await storefront.order(order.id));
+      expect(amounts.reduce((sum, amount) => sum + amount, 0)).toBe(total);
+    }
   });
 });
 

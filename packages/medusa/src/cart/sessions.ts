@@ -6,7 +6,7 @@ import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import type { SessionView } from "../medusa-tables/carts.js";
 import type { SessionPayment } from "../medusa-tables/payments.js";
-import { LAST_FOUR, PROVIDER_ID } from "../names.js";
+import { LAST_FOUR, MANUAL_PROVIDER_ID, PROVIDER_ID } from "../names.js";
 import type { CartPayment } from "./cart-payment.js";
 import { isForRemainder, planMetadata } from "./session-plan.js";
 
@@ -120,6 +120,25 @@ export async function createGiftSession(
     metadata: planMetadata(plan),
   });
   return session.id;
+}
+
+/**
+ * Makes a session that asks for nothing, in place of all others, for a page that wants one before it places an order which
+ * the cards pay alone. It is Medusa's manual one, whatever method was chosen: pages place an order with it at once, and
+ * others can't ask for 0.00. It goes when the order is placed.
+ *
+ * @throws as `deleteSessions`
+ */
+export async function createEmptySession(
+  container: MedusaContainer,
+  { collectionId, otherSessions, deadSessions, giftSessions }: CartPayment,
+  plan: PaymentPlan,
+): Promise<void> {
+  await deleteSessions(container, [...otherSessions, ...deadSessions, ...giftSessions]);
+  await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId ?? "", {
+    ...{ provider_id: MANUAL_PROVIDER_ID, currency_code: "eur", amount: 0, data: {} },
+    metadata: planMetadata(plan),
+  });
 }
 
 /** Deletes sessions that were made for other cards than the plan's; the page makes a new one. @throws as `deleteSessions` */

@@ -81,7 +81,7 @@ export async function readStanding(run: RunSql, cartId: string): Promise<CartSta
   const [row] = await run(
     `with tender as (select state from giftcard_tender where cart_id = $1),
      session as (
-       select s.provider_id, s.status, s.metadata ? '${PLAN}' as is_remainder, ${PAYMENT_VIEW} as payment
+       select s.provider_id, s.status, s.metadata ? '${PLAN}' and (s.raw_amount ->> 'value')::numeric > 0 as is_remainder, ${PAYMENT_VIEW} as payment
        from cart_payment_collection l
        join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
        left join payment p on p.payment_session_id = s.id and p.deleted_at is null

@@ -6,7 +6,7 @@ import { readCartPayment } from "../../cart/cart-payment.js";
 import { withCartLock } from "../../cart/cart-turn.js";
 import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js";
 import { isCovered, planMetadata } from "../../cart/session-plan.js";
-import { refusePaid } from "../../cart/sessions.js";
+import { createEmptySession, refusePaid } from "../../cart/sessions.js";
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
@@ -21,7 +21,7 @@ const bodyOf = (req: MedusaRequest) => req.body as Body;
 
 /**
  * Makes Medusa's "initialize payment session" route create the session for what the cards leave to pay, so that a page
- * calls it as ever. A cart that never had a gift card goes on to Medusa untouched, unless it is a paid order: there Medusa
+ * calls it as ever; where they leave nothing, one that asks for nothing. A cart that never had a gift card goes on to Medusa untouched, unless it is a paid order: there Medusa
  * would delete the session that holds the order's money, and so give that money back.
  */
 export async function createRemainderSession(
@@ -61,7 +61,10 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
   refusePaid(payment.otherSessions);
   await settleCart(giftcard, cartId);
   const plan = await engine.plan(payment.cart);
-  if (isCovered(plan)) throw new CheckoutError("nothing_to_pay");
+  if (isCovered(plan)) {
+    await createEmptySession(req.scope, payment, plan);
+    return true;
+  }
   await createRemainderSessionWorkflow(req.scope).run({
     input: {
       payment_collection_id: String(req.params.id),
