@@ -166,6 +166,12 @@ async function settle(
       const path = `/admin/giftcard-pay/jobs/${kind}/${id}/${isMade ? "keep" : "retry"}`;
       if ((await world.storefront.send("POST", path, {})).status === 200) decisions += 1;
     }
+    // What wasn't made is tried again by whoever has looked.
+    for (const { orderId } of run.waiting) {
+      const isOpen = jobs.some((job: { orderId: string | null }) => job.orderId === orderId);
+      const path = `/admin/giftcard-pay/refund-runs/${runId}/orders/${orderId}/retry`;
+      if (!isOpen) await world.storefront.send("POST", path, {});
+    }
     await pause(500);
   }
 }

@@ -338,9 +338,31 @@ const cases: Record<string, Case> = {
     ask: (f) => runRefunds.readRunRefunds(run, { runId: "run", orderId: f.orderId, key: "giftcard_run" }),
     answer: (f) => [{ refundId: "ref_run", paymentId: f.giftPaymentId, isRecorded: false }],
   },
+  readRunBasis: {
+    ask: async (f) => {
+      const ask = () =>
+        runRefunds.readRunBasis(run, { runId: "run", orderId: f.orderId, key: "giftcard_run" });
+      const before = await ask();
+      const refund = (id: string, metadata: string) =>
+        run(
+          `insert into refund (id, amount, raw_amount, payment_id, metadata)
+           values ($1, 1, '{"value": "1"}', $2, $3::jsonb)`,
+          [id, f.giftPaymentId, metadata],
+        );
+      await refund("ref_own", '{"giftcard_run": "run"}');
+      const withOwn = await ask();
+      await refund("ref_other", "{}");
+      return [/^[0-9a-f]{32}$/.test(before), withOwn === before, (await ask()) === before];
+    },
+    answer: () => [true, true, false],
+  },
   readPending: {
     ask: (f) => runRefunds.readPending(run, f.orderId),
     answer: () => 2498,
+  },
+  turnOfOrder: {
+    ask: (f) => Promise.all([carts.turnOfOrder(run, f.orderId), carts.turnOfOrder(run, "order_none")]),
+    answer: (f) => [f.cartId, "order_none"],
   },
   orderWithPayment: {
     ask: (f) => orders.orderWithPayment(run, f.cartId, f.giftSessionId),
@@ -464,6 +486,17 @@ const cases: Record<string, Case> = {
     ],
     ask: () => creditLines.findBegunCreditLines(scan),
     answer: (f) => [{ changeId: "ordch_begun", orderId: f.orderId, isWhole: false }],
+  },
+  isWaived: {
+    given: (f) => [
+      `insert into order_credit_line (id, order_id, amount, raw_amount, reference, reference_id)
+       values ('ordcl_one', '${f.orderId}', 1, '{"value": "1"}', 'refund', 'ref_one')`,
+    ],
+    ask: async (f) => [
+      await creditLines.isWaived(run, f.orderId, "ref_one"),
+      await creditLines.isWaived(run, f.orderId, "ref_two"),
+    ],
+    answer: () => [true, false],
   },
   findUnknownRefunds: {
     given: (f) => [

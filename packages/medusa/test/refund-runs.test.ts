@@ -8,7 +8,7 @@ import type { Card } from "./support/storefront.js";
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({}, { charges: "by-line" });
+  shop = await startShop({ TEST_RECOVER_OFTEN: "yes" }, { charges: "by-line" });
   await shop.storefront.createProduct("poster", 10);
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
@@ -227,6 +227,51 @@ describe("a show that is off", () => {
       ["order_none", expect.stringMatching(/no such order, or it is canceled/)],
       [open.orderId, expect.stringMatching(/capture its payments first/)],
     ]);
+  });
+
+  test("moves nothing more of an order that a person has refunded between two of its parts", async () => {
+    const productId = await newShow("oratorio");
+    const bought = await buy("oratorio", { tickets: 1, balanceCents: 2000 });
+    const bankId = paymentsOf(await shop.storefront.order(bought.orderId)).others[0].id as string;
+    const plan = await planOf({ productId });
+    // The card's part is made, and the run dies before the bank's.
+    await database.query(`create function dies() returns trigger language plpgsql as $$ begin
+      if new.payment_id = '${bankId}' then raise exception 'dies'; end if; return new; end $$;
+      create trigger dies before insert on refund for each row execute function dies()`);
+    const id = await begin(plan);
+    await untilOver(id);
+    await database.query("drop trigger dies on refund; drop function dies()");
+    await shop.storefront.ok("POST", `/admin/payments/${bankId}/refund`, { amount: 5 });
+    expect((await admin("POST", `refund-runs/${id}/orders/${bought.orderId}/retry`)).status).toBe(200);
+    await untilOver(id);
+    expect((await reportOf(id)).waiting).toMatchObject([{ why: expect.stringMatching(/has changed/) }]);
+    expect(await balanceOf(bought)).toBe(2000);
+    expect(await figures(bought)).toMatchObject({ refunded: 25 });
+  });
+
+  test("of which the bank's part was made and not booked is booked, and an edit's raise since is still owed", async () => {
+    const productId = await newShow("requiem");
+    const bought = await buy("requiem", { balanceCents: 0 });
+    const plan = await planOf({ productId });
+    await database.query(`create function dies() returns trigger language plpgsql as $$ begin raise exception 'dies'; end $$;
+      create trigger dies before insert on order_transaction for each row execute function dies()`);
+    const id = await begin(plan);
+    await untilOver(id);
+    await database.query("drop trigger dies on order_transaction; drop function dies()");
+    const { order } = await shop.storefront.ok("GET", `/admin/orders/${bought.orderId}?fields=id,items.id`);
+    await shop.storefront.ok("POST", "/admin/order-edits", { order_id: bought.orderId });
+    const edit = `/admin/order-edits/${bought.orderId}`;
+    await shop.storefront.ok("POST", `${edit}/items/item/${order.items[0].id}`, { quantity: 3 });
+    await shop.storefront.ok("POST", `${edit}/confirm`, {});
+    await shop.passTime(200_000);
+    const jobOf = async () =>
+      (await admin("GET", "jobs")).body.jobs.find(
+        (job: { orderId: string }) => job.orderId === bought.orderId,
+      );
+    await expect.poll(jobOf).toMatchObject({ kind: "unknown_refund" });
+    expect((await admin("POST", `jobs/unknown_refund/${(await jobOf()).id}/keep`)).status).toBe(200);
+    await expect.poll(async () => (await reportOf(id)).done).toBe(1);
+    expect(await figures(bought)).toMatchObject({ refunded: 50, outstanding: 25 });
   });
 
   test("is refunded once by two people who ask at the same moment", async () => {

@@ -169,7 +169,7 @@ describe("a refund by the bank of which nobody knows whether it was made", () =>
     await shop.passTime(200_000);
     await recover();
     await recover();
-    expect(await jobOf(bankId)).toMatchObject({ orderId, lastError: expect.stringContaining("try it now") });
+    expect(await jobOf(bankId)).toMatchObject({ orderId, lastError: expect.stringContaining("say whether") });
     expect(await figures(orderId)).toMatchObject({ refunded: 18.75 });
   });
 
@@ -185,15 +185,44 @@ describe("a refund by the bank of which nobody knows whether it was made", () =>
     expect(await refundsOf(orderId)).toEqual([6.25]);
   });
 
-  test("is made anew where a person says that it didn't, and once", async () => {
+  test("is owed again where a person says that it didn't, and nothing is refunded by that", async () => {
     const { orderId, bankId } = await undecided();
     await shop.passTime(200_000);
     await recover();
     const answers = await Promise.all([decide(bankId, "retry"), decide(bankId, "retry")]);
     expect(answers.map(({ status }) => status)).toContain(200);
+    expect([await refundsOf(orderId), await jobOf(bankId)]).toEqual([[], undefined]);
+    const { owedCents, splits } = await refundOf(orderId);
+    expect(owedCents).toBe(625);
+    expect((await admin(`giftcard-pay/orders/${orderId}/refund`, splits[0])).status).toBe(200);
     expect(await figures(orderId)).toMatchObject({ refunded: 25, outstanding: 0 });
     expect(await refundsOf(orderId)).toEqual([6.25]);
-    expect(await jobOf(bankId)).toBeUndefined();
+  });
+
+  test("keeps Medusa's own refunds and a cancel from booking it with another amount", async () => {
+    const { orderId, bankId } = await undecided();
+    for (const [path, body] of [
+      [`payments/${bankId}/refund`, { amount: 1 }],
+      [`orders/${orderId}/cancel`, {}],
+    ] as const)
+      expect(await admin(path, body)).toMatchObject({
+        ...{ status: 400, body: { message: expect.stringContaining("decide that first") } },
+      });
+    expect(await refundsOf(orderId)).toEqual([6.25]);
+    expect(await figures(orderId)).toMatchObject({ refunded: 18.75, status: "pending" });
+  });
+
+  test("is waived once, also where the process dies between waiving and booking it", async () => {
+    const { orderId } = await bought("ticket");
+    const bankId = paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
+    await begunRefund(bankId, "6.25");
+    await shop.passTime(200_000);
+    await recover();
+    await breaking("order_transaction", "insert", async () => {
+      expect((await decide(bankId, "keep")).status).toBe(500);
+    });
+    expect((await decide(bankId, "keep")).status).toBe(200);
+    expect(await figures(orderId)).toMatchObject({ refunded: 6.25, outstanding: 0 });
   });
 
   test("beyond what the order owes is waived when it is booked", async () => {

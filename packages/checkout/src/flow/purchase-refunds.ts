@@ -5,7 +5,7 @@ import type { Charge } from "../store/journal.js";
 import { type NewRefund, type Purchase, undecidedStates } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./purchase-context.js";
 import { newOwner, type PurchaseSteps } from "./purchase-steps.js";
-import { type RefundShares, refundRules } from "./refund-plan.js";
+import { type RefundShares, type RefundSplit, refundRules } from "./refund-plan.js";
 import {
   checkRefundRequest,
   isPaidStill,
@@ -74,11 +74,11 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     if (undecidedStates.includes(books.purchase.state))
       throw new RefundError("payment_in_progress", UNDECIDED);
     const { amountCents, leftCents, ...plan } = splitRefund(books, request);
-    const splits = plan.isPossible ? [plan.split] : plan.nearest;
-    if (!remainder.canRefund && splits.some(({ otherCents }) => otherCents > 0))
+    const isMakeable = ({ otherCents }: RefundSplit) => otherCents === 0 || remainder.canRefund;
+    if (plan.isPossible && !isMakeable(plan.split))
       throw new TypeError("A part of the remainder would go back: createCheckout needs remainder.refund.");
     if (plan.isPossible) return { isPossible: true, written: writtenOf(plan.split) } as const;
-    const nearest = plan.nearest.map((one) => sharesOf(writtenOf(one), books.charges));
+    const nearest = plan.nearest.filter(isMakeable).map((one) => sharesOf(writtenOf(one), books.charges));
     return { isPossible: false, amountCents, leftCents, nearest } as const;
   }
 

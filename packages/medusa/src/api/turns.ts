@@ -1,10 +1,13 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { cartOfOrder, cartOfPayment, readStanding } from "../medusa-tables/carts.js";
+import { scanOnly } from "../medusa-tables/scan.js";
+import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
+import { UNDECIDED } from "../refunds/order-refund.js";
 import { handleAnswer } from "./answer.js";
 
 /*
@@ -27,15 +30,25 @@ const CART = Symbol("giftcard cart");
 
 /**
  * Behind one of the two: card refunds that were begun and not finished come first. Medusa would book them as a part of
- * what it does now, with another amount.
+ * what it does now, with another amount. So it would with another method's, of which nobody knows whether it was made: a
+ * person decides that first.
  */
 export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
   const cartId = (req as { [CART]?: string })[CART];
   if (cartId === undefined) return next();
-  await finishRefunds(req.scope, cartId).then(
-    () => next(),
-    (error) => next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER))),
-  );
+  try {
+    await finishRefunds(req.scope, cartId);
+    const scan = scanOnly(contextOf(req.scope).runSql, cartId);
+    if ((await findUnknownRefunds(scan)).length > 0)
+      throw new MedusaError(
+        MedusaError.Types.NOT_ALLOWED,
+        `${UNDECIDED} Nothing was refunded.`,
+        "invalid_request",
+      );
+    next();
+  } catch (error) {
+    next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
+  }
 }
 
 /** A refund beyond what the order owes, which changes the order. */

@@ -139,6 +139,10 @@ export async function cartOfOrder(run: RunSql, orderId: string): Promise<string 
   return row ? String(row.cart_id) : null;
 }
 
+/** Whose turn whoever changes an order takes: that of its cart, or the order's own where no card was ever on it. */
+export const turnOfOrder = async (run: RunSql, orderId: string): Promise<string> =>
+  (await cartOfOrder(run, orderId)) ?? orderId;
+
 /**
  * The same of the order that a payment is of.
  *

@@ -1,4 +1,4 @@
-import { sqlInterval } from "@giftcard-pay/checkout";
+import { type RunSql, sqlInterval } from "@giftcard-pay/checkout";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
 
 /** A credit line that Medusa began to write into an order, and never confirmed. */
@@ -31,4 +31,18 @@ export async function findBegunCreditLines({ run, after, only, leaseMs }: Scan):
     orderId: String(row.order_id),
     isWhole: row.is_whole === true,
   }));
+}
+
+/**
+ * Whether an order has a credit line that names this refund.
+ *
+ * Reads order_credit_line.
+ */
+export async function isWaived(run: RunSql, orderId: string, refundId: string): Promise<boolean> {
+  const rows = await run(
+    `select 1 from order_credit_line
+     where order_id = $1 and reference = 'refund' and reference_id = $2 and deleted_at is null limit 1`,
+    [orderId, refundId],
+  );
+  return rows.length > 0;
 }

@@ -48,7 +48,9 @@ const BACK = ["return_requested", "return_received", "return_dismissed", "writte
 export async function readRefundable(run: RunSql, orderId: string): Promise<RefundableOrder | null> {
   const [row] = await run(
     `select cart.cart_id, fact.lines, exists (select from order_change where order_id = o.id and status = 'confirmed'
-         and change_type = 'edit' and deleted_at is null) as is_edited, item.all as items, payment.all as payments,
+         and change_type = 'edit' and deleted_at is null) as is_edited,
+       exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
+         and now.return_requested_quantity > 0) as awaits_return, item.all as items, payment.all as payments,
        greatest(0, -coalesce((summary.totals ->> 'pending_difference')::numeric, 0))::text as owed
      from "order" o
      left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
@@ -56,7 +58,7 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
      left join lateral (select cart_id from order_cart where order_id = o.id and deleted_at is null limit 1) cart on true
      left join lateral (
        select json_agg(json_build_object('id', sold.item_id, 'sold', sold.quantity::text,
-         'kept', (coalesce(now.quantity, 0) - ${BACK})::text, 'requested', coalesce(now.return_requested_quantity, 0)::text)) as all
+         'kept', (coalesce(now.quantity, 0) - ${BACK})::text)) as all
        from order_item sold
        left join order_item now on now.order_id = o.id and now.item_id = sold.item_id and now.version = o.version
          and now.deleted_at is null
@@ -75,7 +77,7 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
     [orderId],
   );
   if (!row) return null;
-  const items = (row.items ?? []) as Record<"id" | "sold" | "kept" | "requested", string>[];
+  const items = (row.items ?? []) as Record<"id" | "sold" | "kept", string>[];
   const payments = (row.payments ?? []) as Record<
     "id" | "session" | "provider" | "left" | "uncaptured",
     string
@@ -86,7 +88,7 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
     owedCents: toCents(String(row.owed)),
     isEdited: row.is_edited === true,
     lines: row.lines as readonly OrderLine[] | null,
-    awaitsReturn: items.some(({ requested }) => Number(requested) > 0),
+    awaitsReturn: row.awaits_return === true,
     returned: new Map(items.map(({ id, sold, kept }) => [id, Math.max(0, Number(sold) - Number(kept))])),
     payments: payments.map(({ id, session, provider, left, uncaptured }) => ({
       ...{ id, sessionId: session, providerId: provider, isGiftcard: provider === PROVIDER_ID },

@@ -93,9 +93,18 @@ const OPEN_CHANGE = `select 1 from order_change
  * Whether an edit, return, exchange, claim or transfer of the order is open.
  *
  * Reads order and order_change.
+ *
+ * @param options.but changes of this kind don't count
  */
-export async function hasOpenChange(run: RunSql, orderId: string): Promise<boolean> {
-  const rows = await run(`select 1 from "order" o where o.id = $1 and exists (${OPEN_CHANGE})`, [orderId]);
+export async function hasOpenChange(
+  run: RunSql,
+  orderId: string,
+  { but = null }: { but?: "credit_line" | null } = {},
+): Promise<boolean> {
+  const rows = await run(
+    `select 1 from "order" o where o.id = $1 and exists (${OPEN_CHANGE} and change_type is distinct from $2)`,
+    [orderId, but],
+  );
   return rows.length > 0;
 }
 

@@ -36,6 +36,35 @@ export async function readRunRefunds(
 }
 
 /**
+ * What a run's order is refunded by: its items with what was returned of them, what was captured, and what others than the
+ * run have refunded. As long as it is the same, so is the run's plan.
+ *
+ * Reads order, order_item, order_payment_collection, payment, capture and refund.
+ *
+ * @param key under which the refund's metadata names the run
+ */
+export async function readRunBasis(
+  run: RunSql,
+  { runId, orderId, key }: { readonly runId: string; readonly orderId: string; readonly key: string },
+): Promise<string> {
+  const [row] = await run(
+    `with paid as (select p.id from order_payment_collection l
+       join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
+       where l.order_id = $2 and l.deleted_at is null)
+     select md5(concat_ws(' ',
+       (select string_agg(concat_ws(':', item.item_id, item.quantity, item.return_requested_quantity, item.return_received_quantity,
+           item.return_dismissed_quantity, item.written_off_quantity), ' ' order by item.item_id)
+         from order_item item join "order" o on o.id = item.order_id and item.version = o.version
+         where o.id = $2 and item.deleted_at is null),
+       (select sum(amount) from capture where payment_id in (select id from paid) and deleted_at is null),
+       (select string_agg(refund.id, ' ' order by refund.id) from refund
+         where payment_id in (select id from paid) and deleted_at is null and metadata ->> $3 is distinct from $1))) as basis`,
+    [runId, orderId, key],
+  );
+  return String(row?.basis);
+}
+
+/**
  * What the customer still has to pay of an order, in cents; below 0, what the order owes.
  *
  * Reads order and order_summary.

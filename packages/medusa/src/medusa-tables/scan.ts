@@ -46,11 +46,11 @@ export const SCANNED = `scanned as materialized (
 )`;
 
 /**
- * The orders of those charges, those that a refund of many orders has, and the one that is asked for, as a common table
+ * The orders of those charges, those that a refund of many orders has or was told to leave, and the one that is asked for, as a common table
  * expression `ordered` behind `scanned`.
  */
 export const ORDERED = `ordered as materialized (
   select order_id as id from scanned where order_id is not null
-  union select order_id from giftcard_refund_order where state in ('open', 'person') and $2::text is null
+  union select order_id from giftcard_refund_order where state <> 'done' and $2::text is null
   union select $2::text where $2::text is not null
 )`;

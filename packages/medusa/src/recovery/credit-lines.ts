@@ -2,14 +2,14 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { cartOfOrder } from "../medusa-tables/carts.js";
+import { turnOfOrder } from "../medusa-tables/carts.js";
 import { type BegunCreditLine, findBegunCreditLines } from "../medusa-tables/credit-lines.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 
 /** Ends a credit line that was begun, in its turn at the order. */
 export async function endCreditLine(container: MedusaContainer, { orderId }: BegunCreditLine): Promise<void> {
   const { leases, runSql: run } = contextOf(container);
-  const release = await leases.wait((await cartOfOrder(run, orderId)) ?? orderId, PATIENCE_MS);
+  const release = await leases.wait(await turnOfOrder(run, orderId), PATIENCE_MS);
   try {
     await endCreditLines(container, orderId);
   } finally {

@@ -1,8 +1,8 @@
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
-import { createOrderCreditLinesWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
+import { isWaived } from "../medusa-tables/credit-lines.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { endCreditLines } from "./credit-lines.js";
 
@@ -19,19 +19,14 @@ export interface Entry {
 }
 
 /**
- * Writes a capture or refund into its order, as Medusa does in the end: with a refund, it waives what goes beyond what the
- * order owed.
+ * Writes a capture or refund into its order, as Medusa does in the end: with a refund, what goes beyond what the order owed
+ * is waived, and that first, so that a process which dies in between is made good by the next.
  *
  * @throws {MedusaError} where it would have to waive something, and the order takes no change now
  */
 export async function recordEntry(container: MedusaContainer, entry: Entry): Promise<void> {
   const { orderId, kind, entryId, currency, amount } = entry;
-  const { runSql: run } = contextOf(container);
-  const isEnded = await endCreditLines(container, orderId);
-  const pendingCents = await pendingOf(container, orderId);
-  const isBeyond = kind === "refund" && toCents(amount) > -pendingCents;
-  if (isBeyond && (!isEnded || (await hasOpenChange(run, orderId))))
-    throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
+  if (kind === "refund") await waiveBeyond(container, entry);
   await container.resolve(Modules.ORDER).addOrderTransactions([
     {
       order_id: orderId,
@@ -41,30 +36,25 @@ export async function recordEntry(container: MedusaContainer, entry: Entry): Pro
       reference_id: entryId,
     },
   ]);
-  if (kind === "refund")
-    await waiveRefunded(container, orderId, {
-      pendingCents,
-      refundedCents: toCents(amount),
-      refundId: entryId,
-    });
+}
+
+/** What an order that is canceled waives, nobody asks for. */
+async function waiveBeyond(container: MedusaContainer, { orderId, entryId, amount }: Entry): Promise<void> {
+  const { runSql: run } = contextOf(container);
+  const isEnded = await endCreditLines(container, orderId);
+  if (await isWaived(run, orderId, entryId)) return;
+  const order = await readTotals(container, orderId);
+  const owed = MathBN.max(0, MathBN.mult(order.pending, -1));
+  const beyond = MathBN.sub(amount, owed);
+  if (order.isCanceled || MathBN.lte(beyond, 0)) return;
+  if (!isEnded || (await hasOpenChange(run, orderId)))
+    throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
+  await waive(container, orderId, entryId, beyond);
 }
 
 /**
- * What the customer still has to pay of an order, as Medusa's own refund reads it; below 0, what the order owes. A return that
- * was requested counts as owed already.
- */
-export async function pendingOf(container: MedusaContainer, orderId: string): Promise<number> {
-  const query = container.resolve(ContainerRegistrationKeys.QUERY);
-  const { data } = await query.graph({
-    ...{ entity: "order", fields: ["id", "summary", "total"], filters: { id: orderId } },
-  });
-  const summary = data[0]?.summary as { pending_difference?: BigNumberInput } | undefined;
-  return toCents(summary?.pending_difference ?? 0);
-}
-
-/**
- * Waives what was refunded beyond what an order owed. Medusa does so last of all; where it died before, the order says that
- * its customer has to pay that again.
+ * Waives what a refund gave beyond what its order owed, where the order knows of the refund and Medusa died before it
+ * waived it: it says then that its customer has to pay that again.
  *
  * @param refund.pendingCents what the customer had to pay before it; below 0, what the order owed
  * @param refund.refundedCents no more than this is waived
@@ -75,11 +65,44 @@ export async function waiveRefunded(
   refund: { readonly pendingCents: number; readonly refundedCents: number; readonly refundId: string },
 ): Promise<void> {
   const { pendingCents, refundedCents, refundId } = refund;
-  const now = await pendingOf(container, orderId);
-  const missingCents = Math.min(now - Math.max(0, pendingCents), refundedCents);
-  if (missingCents <= 0) return;
-  const waived = { reference: "refund", reference_id: refundId, amount: fromCents(missingCents) };
-  await createOrderCreditLinesWorkflow(container).run({
-    input: { id: orderId, credit_lines: [waived as never] },
+  if (await isWaived(contextOf(container).runSql, orderId, refundId)) return;
+  const { pending } = await readTotals(container, orderId);
+  const missing = MathBN.sub(pending, fromCents(Math.max(0, pendingCents)));
+  // Less than a cent is Medusa's own rounding.
+  if (toCents(missing) <= 0) return;
+  await waive(container, orderId, refundId, MathBN.min(missing, fromCents(refundedCents)));
+}
+
+/** A credit line that names its refund: so it is known later that the refund has one. */
+async function waive(
+  container: MedusaContainer,
+  orderId: string,
+  refundId: string,
+  amount: BigNumberInput,
+): Promise<void> {
+  const orders = container.resolve(Modules.ORDER);
+  const change = await orders.createOrderChange({ order_id: orderId, change_type: "credit_line" } as never);
+  const line = { action: "CREDIT_LINE_ADD", reference: "refund", reference_id: refundId, amount };
+  await orders.addOrderAction({ order_change_id: change.id, ...line } as never);
+  await orders.confirmOrderChange(change.id);
+}
+
+/**
+ * What the customer still has to pay of an order, as Medusa's own refund reads it; below 0, what the order owes. A return that
+ * was requested counts as owed already.
+ */
+export async function pendingOf(container: MedusaContainer, orderId: string): Promise<number> {
+  return toCents((await readTotals(container, orderId)).pending);
+}
+
+async function readTotals(
+  container: MedusaContainer,
+  orderId: string,
+): Promise<{ pending: BigNumberInput; isCanceled: boolean }> {
+  const query = container.resolve(ContainerRegistrationKeys.QUERY);
+  const { data } = await query.graph({
+    ...{ entity: "order", fields: ["id", "status", "summary", "total"], filters: { id: orderId } },
   });
+  const order = data[0] as { status?: string; summary?: { pending_difference?: BigNumberInput } } | undefined;
+  return { pending: order?.summary?.pending_difference ?? 0, isCanceled: order?.status === "canceled" };
 }

@@ -28,7 +28,7 @@ import { voidOrderless } from "./orderless-charges.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { openCart } from "./reopened-carts.js";
 import { releaseStray } from "./stray-payments.js";
-import { bookRefund, repeatRefund } from "./unknown-refunds.js";
+import { bookRefund, forgetRefund } from "./unknown-refunds.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
 import { recordPayment } from "./unrecorded-payments.js";
 
@@ -156,7 +156,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
           kind: "unknown_refund",
           id: refund.refundId,
           orderId: refund.orderId,
-          run: (container, { isAsked = false }) => repeatRefund(container, refund, isAsked),
+          run: (container, { isAsked = false }) => forgetRefund(container, refund, isAsked),
           leave: (container) => bookRefund(container, refund),
         })),
     ],

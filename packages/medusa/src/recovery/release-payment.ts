@@ -2,7 +2,6 @@ import type { RunSql } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
-import { UNKNOWN_REFUND } from "./unknown-refunds.js";
 
 /** A payment that no order has any more, as Medusa's books have it. */
 export interface Release {
@@ -13,6 +12,10 @@ export interface Release {
   /** A part of it was captured, and the rest is to be canceled. */
   readonly isPartial?: boolean;
 }
+
+const UNKNOWN_REFUND =
+  "A refund of this payment was begun, and nobody knows whether it was made. Look at the payment method: where the money " +
+  "went back, leave this as it is; where it didn't, try again, or refund it there.";
 
 /**
  * Cancels a payment of another method, and refunds what is captured of it. A refund is asked for once: where its answer is

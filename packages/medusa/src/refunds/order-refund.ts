@@ -12,6 +12,7 @@ import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents } from "../amount.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
+import { turnOfOrder } from "../medusa-tables/carts.js";
 import { type OpenPayment, type RefundableOrder, readRefundable } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { readRefunds } from "../medusa-tables/payments.js";
@@ -143,9 +144,18 @@ export async function readOwedRefund(container: MedusaContainer, orderId: string
 export const UNDECIDED =
   "A refund by the other payment method was begun, and nobody knows whether it was made: decide that first, under Jobs that fail.";
 
-/** Whether a refund of the order's by another method was begun, and never booked. */
-export async function hasUnknownRefund(container: MedusaContainer, orderId: string): Promise<boolean> {
-  return (await findUnknownRefunds(scanOnly(contextOf(container).runSql, orderId))).length > 0;
+/** The same of an order that no card pays: nobody follows its refunds. */
+const UNBOOKED =
+  "A refund of its payment was begun, and Medusa never booked it: look at the payment method, and refund it on its own page.";
+
+/** Why no more of an order is refunded now: a refund by another method was begun, and never booked. null where none was. */
+export async function whyUndecided(
+  container: MedusaContainer,
+  { orderId, charges }: Pick<Basis, "orderId" | "charges">,
+): Promise<string | null> {
+  const unknown = await findUnknownRefunds(scanOnly(contextOf(container).runSql, orderId));
+  if (unknown.length === 0) return null;
+  return charges.length > 0 ? UNDECIDED : UNBOOKED;
 }
 
 /** A refund of some payments that stopped in between. What is done is done, and in Medusa's books. */
@@ -171,7 +181,7 @@ export async function refundOrder(
 ): Promise<SplitRefund> {
   const { leases, runSql, settings } = contextOf(container);
   const before = await readBasis(container, orderId);
-  const release = before.cartId === null ? null : await leases.wait(before.cartId, PATIENCE_MS);
+  const release = await leases.wait(await turnOfOrder(runSql, orderId), PATIENCE_MS);
   try {
     if (before.cartId !== null) await finishRefunds(container, before.cartId);
     await endCreditLines(container, orderId);
@@ -179,7 +189,8 @@ export async function refundOrder(
     const { splits, owedCents } = toOwedRefund(order, order.owedCents, settings.refundRule);
     const split = splits.find((one) => isSame(one, wanted));
     if (!split) throw refusal(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
-    if (await hasUnknownRefund(container, orderId)) throw refusal(UNDECIDED);
+    const undecided = await whyUndecided(container, order);
+    if (undecided !== null) throw refusal(undecided);
     if (split.amountCents > owedCents && (await hasOpenChange(runSql, orderId)))
       throw refusal(
         "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",
@@ -187,7 +198,7 @@ export async function refundOrder(
     await refundParts(container, split, actor);
     return split;
   } finally {
-    await release?.();
+    await release();
   }
 }
 

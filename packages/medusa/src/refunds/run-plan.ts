@@ -7,7 +7,7 @@ import { contextOf } from "../context/context.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { readPending } from "../medusa-tables/run-refunds.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
-import { type Basis, hasUnknownRefund, planOf, readBasis, toSplit, UNDECIDED } from "./order-refund.js";
+import { type Basis, planOf, readBasis, toSplit, whyUndecided } from "./order-refund.js";
 import { type PlannedOrder, type RefusedOrder, type RunPlan, readInRuns } from "./run-store.js";
 
 /** So many orders are read beside each other. */
@@ -92,7 +92,8 @@ export async function planOrder(
     return refuse(
       `It owes ${formatCents(-pendingCents as never)} already: refund that on its own page first.`,
     );
-  if (await hasUnknownRefund(container, orderId)) return refuse(UNDECIDED);
+  const undecided = await whyUndecided(container, basis);
+  if (undecided !== null) return refuse(undecided);
   const noted = new Map(basis.lines?.map((line) => [line.id, line.quantity]));
   const isOther = kept.some(({ id, quantity }) => basis.lines && noted.get(id) !== quantity);
   if (basis.lines && (basis.isEdited || isOther))
@@ -101,7 +102,7 @@ export async function planOrder(
   if (isWhole && isUncaptured)
     return refuse("Not all of it is captured: capture its payments first, or cancel the order.");
   if (amountCents === 0) return null;
-  if (await hasOpenChange(run, orderId))
+  if (await hasOpenChange(run, orderId, { but: "credit_line" }))
     return refuse("An edit, return, exchange, claim or transfer is open: confirm or cancel it.");
   if (leftOf(basis) < amountCents)
     return refuse("Less than that is captured: capture its payments first, or cancel the order.");

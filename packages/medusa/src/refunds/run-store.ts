@@ -41,6 +41,8 @@ export interface RunOrder extends PlannedOrder {
   readonly owner: string;
   /** The payment whose part was begun last, and what the customer had to pay before that; null where none was. */
   readonly attempt: { readonly paymentId: string; readonly pendingCents: number } | null;
+  /** By what the parts were planned when the first of them was begun; null before. */
+  readonly basis: string | null;
 }
 
 /** How far a run has come. */
@@ -129,6 +131,7 @@ export async function claimOrder(
     units: row.units as RunOrder["units"],
     amountCents: Number(row.amount_cents),
     parts: row.parts as RunOrder["parts"],
+    basis: row.basis as string | null,
     attempt: attempt === null ? null : { paymentId: String(attempt), pendingCents: Number(pending_cents) },
   };
 }
@@ -138,6 +141,8 @@ type HeldOrder = Pick<RunOrder, "runId" | "orderId" | "owner">;
 /**
  * Holds an order for longer, before each step. Where a part is begun, that is written down with it.
  *
+ * @param basis by what the parts are planned, where it is the first of them
+ *
  * @returns false where it isn't this owner's any more: then nothing may be done
  */
 export async function holdOrder(
@@ -145,12 +150,13 @@ export async function holdOrder(
   { runId, orderId, owner }: HeldOrder,
   forMs: number,
   attempt: RunOrder["attempt"] = null,
+  basis: string | null = null,
 ): Promise<boolean> {
   const rows = await run(
     `update giftcard_refund_order set lease_until = now() + ${sqlInterval("$4")}, updated_at = now(),
-       attempt = coalesce($5, attempt), pending_cents = coalesce($6, pending_cents)
+       attempt = coalesce($5, attempt), pending_cents = coalesce($6, pending_cents), basis = coalesce($7, basis)
      where run_id = $1 and order_id = $2 and lease_owner = $3 and state = 'open' returning 1`,
-    [runId, orderId, owner, forMs, attempt?.paymentId ?? null, attempt?.pendingCents ?? null],
+    [runId, orderId, owner, forMs, attempt?.paymentId ?? null, attempt?.pendingCents ?? null, basis],
   );
   return rows.length === 1;
 }

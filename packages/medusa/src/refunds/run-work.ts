@@ -6,7 +6,7 @@ import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
-import { readRunRefunds } from "../medusa-tables/run-refunds.js";
+import { readRunBasis, readRunRefunds } from "../medusa-tables/run-refunds.js";
 import { findSold } from "../medusa-tables/sold-items.js";
 import { endCreditLines } from "../recovery/credit-lines.js";
 import { faultOf } from "../recovery/failing-jobs.js";
@@ -103,14 +103,18 @@ async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<
   if (!(await holdOrder(run, order, settings.leaseMs))) return "wait";
   if (!(await endCreditLines(container, order.orderId))) return "wait";
   const begun = await readRunRefunds(run, { ...order, key: REFUND_RUN });
-  if (begun.length === 0 && !(await isAsPlanned(container, order))) return CHANGED;
+  const basis = await readRunBasis(run, { ...order, key: REFUND_RUN });
+  const isFirst = begun.length === 0;
+  if (isFirst && !(await isAsPlanned(container, order))) return CHANGED;
+  // Since its first part: what is made is made, and nothing more is.
+  const isChanged = !isFirst && order.basis !== basis;
   for (const part of order.parts) {
     const { paymentId } = part;
     const there = begun.find((refund) => refund.paymentId === paymentId);
     if (there) {
       // A card's is the journal's: recovery makes it, and writes it into the order.
       if (!there.isRecorded) return part.lastFour === null ? UNDECIDED : "wait";
-      if (order.attempt?.paymentId === paymentId) {
+      if (order.attempt?.paymentId === paymentId && !isChanged) {
         const { pendingCents } = order.attempt;
         const refund = { pendingCents, refundedCents: part.cents, refundId: there.refundId };
         // A process may have died before Medusa did it.
@@ -118,8 +122,10 @@ async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<
       }
       continue;
     }
+    if (isChanged) return CHANGED;
     const pendingCents = await pendingOf(container, order.orderId);
-    if (!(await holdOrder(run, order, settings.leaseMs, { paymentId, pendingCents }))) return "wait";
+    if (!(await holdOrder(run, order, settings.leaseMs, { paymentId, pendingCents }, isFirst ? basis : null)))
+      return "wait";
     const failure = await refundPart(container, part, { also: { [REFUND_RUN]: order.runId } }).then(
       () => null,
       (error: unknown) => error,

@@ -40,10 +40,10 @@ function Job({ job }: { job: JobRow }) {
     const isSure =
       !isRefund ||
       (await prompt({
-        title: "Refund it now?",
+        title: "Has the money not gone back?",
         description:
-          "The payment method is asked once more. Where the money went back before, it goes back twice.",
-        confirmText: "Refund it",
+          "The order owes it again, and is refunded anew on its own page. Nothing is refunded by this.",
+        confirmText: "It didn't go back",
       }));
     if (isSure) retry.mutate(job);
   };
@@ -72,11 +72,11 @@ function Job({ job }: { job: JobRow }) {
       <div className="flex shrink-0 gap-2">
         {job.kind !== "scan" && (
           <Button size="small" variant="transparent" isLoading={keep.isPending} onClick={() => void leave()}>
-            Leave it
+            {isRefund ? "It went back" : "Leave it"}
           </Button>
         )}
         <Button size="small" variant="secondary" isLoading={retry.isPending} onClick={() => void again()}>
-          Try now
+          {isRefund ? "It didn't" : "Try now"}
         </Button>
       </div>
     </div>

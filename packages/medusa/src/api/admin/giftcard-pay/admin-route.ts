@@ -1,8 +1,9 @@
-import { ReportError, type RunSql } from "@giftcard-pay/checkout";
+import { CheckoutError, ReportError, type RunSql } from "@giftcard-pay/checkout";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../../../context/context.js";
+import { toMedusaError } from "../../../errors.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
 
 /** What a route of the admin gets. */
@@ -25,6 +26,7 @@ export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
     try {
       res.status(200).json(await call({ giftcard, run, reports, req }));
     } catch (error) {
+      if (error instanceof CheckoutError) throw toMedusaError(error);
       if (!(error instanceof RangeError || error instanceof ReportError)) throw error;
       throw new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
     }

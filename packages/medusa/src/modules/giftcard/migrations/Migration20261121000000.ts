@@ -106,6 +106,8 @@ create table giftcard_refund_order (
   -- The payment whose part was begun last, and what the customer had to pay before that.
   attempt text,
   pending_cents bigint,
+  -- By what the parts were planned, once the first of them was begun.
+  basis text,
   lease_owner text,
   lease_until timestamptz,
   updated_at timestamptz not null default now(),
