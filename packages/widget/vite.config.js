@@ -1,5 +1,6 @@
 import path from "node:path";
-import { defineConfig } from "vite";
+import { defineConfig, minify } from "vite";
+import { innerNames } from "./standalone/inner-names.js";
 import { leanLit } from "./standalone/lean-lit.js";
 
 const here = import.meta.dirname;
@@ -16,6 +17,7 @@ const flatTemplates = {
         .replace(/ ([{>])/g, "$1")
         .replace(/([a-z-]): /g, "$1:")
         .replace(/([:, (])0\./g, "$1.")
+        .replace(/="(\w+)"/g, "=$1")
         .replaceAll(";}", "}")
         .replaceAll(" !important", "!important");
     }
@@ -38,10 +40,17 @@ const withoutFallbacks = {
   },
 };
 
+/** Shortens the names that nobody outside says. Only the main file holds any, so no two files have to agree. */
+const shortNames = {
+  name: "short-names",
+  renderChunk: (code, { fileName }) =>
+    minify(fileName, code, { compress: false, mangle: false, mangleProps: { include: innerNames } }),
+};
+
 /** One file for a script tag: the compiled modules with Lit in them. Other languages lie beside it, by name. */
 export default defineConfig({
   logLevel: "warn",
-  plugins: [leanLit, withoutFallbacks, flatTemplates],
+  plugins: [leanLit, withoutFallbacks, flatTemplates, shortNames],
   build: {
     target: "es2022",
     outDir: "dist",
