@@ -78,10 +78,11 @@ export class EntryForm {
       <div class="fields">
         <div class="field wide">
           <label part="label" for="number">${texts.cardNumber}</label>
-          ${this.#input("number", state)} ${this.#message("number", texts.cardNumberMissing)}
+          ${this.#message("number", texts.cardNumberMissing)} ${this.#input("number", state)}
         </div>
         <div class="field">
           <label part="label" for="pin">${texts.pin}</label>
+          ${this.#message("pin", texts.pinMissing)}
           <div class="pin">
             ${this.#input("pin", state)}
             <button
@@ -99,7 +100,6 @@ export class EntryForm {
               </svg>
             </button>
           </div>
-          ${this.#message("pin", texts.pinMissing)}
         </div>
       </div>
       <div class="actions">

@@ -7,7 +7,6 @@ export const styles = css`
     --_radius: var(--giftcard-pay-radius, 0.5rem);
     --_gap: var(--giftcard-pay-gap, 1rem);
     --_border: var(--giftcard-pay-border, color-mix(in srgb, currentcolor 18%, transparent));
-    --_field-border: var(--giftcard-pay-field-border, color-mix(in srgb, currentcolor 55%, transparent));
     --_muted: color-mix(in srgb, currentcolor 72%, transparent);
     --_error: var(--giftcard-pay-error, color-mix(in srgb, #d81b1b 72%, currentcolor));
     display: block;
@@ -20,21 +19,16 @@ export const styles = css`
   }
   * {
     box-sizing: border-box;
+    margin: 0;
+    padding: 0;
   }
   .base,
   form,
+  .field,
   .panel {
     display: flex;
     flex-direction: column;
     gap: var(--_gap);
-  }
-  fieldset,
-  p,
-  dl,
-  dd,
-  ul {
-    margin: 0;
-    padding: 0;
   }
   fieldset {
     border: 0;
@@ -43,20 +37,32 @@ export const styles = css`
   fieldset:disabled {
     opacity: 0.6;
   }
-  .fields {
+  .fields,
+  .actions,
+  .row,
+  .amount {
     display: flex;
     flex-wrap: wrap;
+    gap: 0.5rem;
+  }
+  .fields {
     gap: var(--_gap);
+    align-items: end;
   }
   .field {
-    flex: 1 1 8rem;
+    flex: 1 8rem;
     min-inline-size: 0;
-    display: flex;
-    flex-direction: column;
     gap: 0.375rem;
   }
-  .field.wide {
-    flex: 3 1 14rem;
+  .wide {
+    flex: 3 14rem;
+  }
+  input,
+  button,
+  .panel,
+  .alert {
+    border: 1px solid var(--giftcard-pay-field-border, color-mix(in srgb, currentcolor 55%, transparent));
+    border-radius: var(--_radius);
   }
   input,
   button {
@@ -66,8 +72,6 @@ export const styles = css`
     min-inline-size: 2.75rem;
     padding: 0.5rem 0.75rem;
     background: transparent;
-    border: 1px solid var(--_field-border);
-    border-radius: var(--_radius);
   }
   label,
   button,
@@ -88,8 +92,12 @@ export const styles = css`
     border-color: var(--_error);
     box-shadow: inset 0 0 0 1px var(--_error);
   }
-  .pin {
-    position: relative;
+  .pin,
+  .eye {
+    display: grid;
+  }
+  .pin * {
+    grid-area: 1 / 1;
   }
   .pin input {
     padding-inline-end: 2.75rem;
@@ -98,14 +106,10 @@ export const styles = css`
     -webkit-text-security: disc;
   }
   .eye {
-    position: absolute;
-    inset-block: 0;
-    inset-inline-end: 0;
-    display: grid;
+    justify-self: end;
     place-items: center;
     padding: 0;
     border: 0;
-    color: var(--_muted);
   }
   .eye svg {
     inline-size: 1.25rem;
@@ -122,15 +126,15 @@ export const styles = css`
   button:hover {
     background: color-mix(in srgb, currentcolor 7%, transparent);
   }
-  button.primary {
+  .primary {
     color: var(--giftcard-pay-on-accent, #fff);
     background: var(--_accent);
     border-color: var(--_accent);
   }
-  button.primary:hover {
+  .primary:hover {
     background: color-mix(in srgb, var(--_accent) 88%, #000);
   }
-  button.plain {
+  .plain {
     border-color: transparent;
     text-decoration: underline;
     font-weight: inherit;
@@ -140,50 +144,46 @@ export const styles = css`
     opacity: 0.7;
     cursor: default;
   }
-  input:focus-visible,
-  button:focus-visible,
-  [tabindex="-1"]:focus-visible {
+  :focus-visible {
     outline: 2px solid var(--giftcard-pay-focus, color-mix(in srgb, var(--_accent) 75%, currentcolor));
     outline-offset: 2px;
   }
-  .actions {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 0.5rem;
-  }
-  .actions > .grow {
-    flex: 1 1 auto;
+  .grow {
+    flex: auto;
   }
   .panel {
     padding: var(--_gap);
     background: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, transparent));
-    border: 1px solid var(--_border);
-    border-radius: var(--_radius);
+    border-color: var(--_border);
   }
-  .row {
-    display: flex;
-    flex-wrap: wrap;
-    justify-content: space-between;
+  .row,
+  .amount {
     align-items: center;
-    column-gap: 1rem;
+    gap: 0 1rem;
   }
   dl {
     display: grid;
     gap: 0.375rem;
   }
-  dl .row {
-    flex-wrap: nowrap;
+  dt {
+    flex: 1 8rem;
   }
   dd {
     white-space: nowrap;
   }
+  .row > :last-child {
+    margin-inline-start: auto;
+  }
   .note,
-  .hint {
+  .hint,
+  .badge {
     font-size: 0.875em;
+  }
+  .hint,
+  .eye {
     color: var(--_muted);
   }
   .note {
-    color: inherit;
     padding-inline-start: 0.75rem;
     border-inline-start: 3px solid var(--_accent);
   }
@@ -194,21 +194,18 @@ export const styles = css`
     padding-block: 0.25rem;
     border-block-end: 1px solid var(--_border);
   }
-  li .amount {
-    display: flex;
-    align-items: center;
+  .amount {
+    justify-content: end;
     gap: 0.25rem;
-    margin-inline-start: auto;
   }
-  li button.plain {
+  .amount button {
     margin-inline-end: -0.5rem;
   }
   li .hint {
     padding-block-end: 0.5rem;
   }
   .badge {
-    align-self: flex-start;
-    font-size: 0.875em;
+    align-self: start;
     padding: 0 0.5rem;
     border: 1px solid;
     border-radius: 1rem;
@@ -221,8 +218,7 @@ export const styles = css`
     justify-items: start;
     gap: 0.5rem;
     padding: 0.75rem;
-    border: 1px solid var(--_error);
-    border-radius: var(--_radius);
+    border-color: var(--_error);
   }
   .silent {
     position: absolute;
@@ -233,12 +229,6 @@ export const styles = css`
     white-space: nowrap;
   }
   @media (forced-colors: active) {
-    input,
-    button,
-    .panel,
-    .alert {
-      border-color: ButtonBorder;
-    }
     input[aria-invalid="true"] {
       border-width: 3px;
     }

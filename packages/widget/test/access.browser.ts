@@ -104,15 +104,31 @@ async function throughStates(widget: Widget, check: () => Promise<void> | void):
 }
 
 describe("for everyone", () => {
+  afterEach(() => {
+    document.documentElement.style.fontSize = "";
+  });
+
   it("fits with texts at twice their size, in every language", async () => {
     document.documentElement.style.fontSize = "200%";
-    for (const lang of ["en", "nl", "de", "fr"]) {
-      const widget = await show(await makeCart(), lang);
-      widget.element.style.inlineSize = "640px";
-      await throughStates(widget, () => expectFit(widget));
-      widget.element.remove();
-    }
-    document.documentElement.style.fontSize = "";
+    for (const lang of ["en", "nl", "de", "fr"])
+      for (const width of ["640px", "320px"]) {
+        const widget = await show(await makeCart(), lang);
+        widget.element.style.inlineSize = width;
+        await throughStates(widget, () => expectFit(widget));
+        widget.element.remove();
+      }
+  });
+
+  it("keeps the two fields on one line when a label or a message wraps", async () => {
+    const widget = await show(await makeCart());
+    widget.element.style.inlineSize = "420px";
+    widget.element.messages = { pin: "The code below the silver strip" };
+    const heights = () => [widget.number, widget.pin].map((field) => field.getBoundingClientRect().top);
+    await widget.element.updateComplete;
+    expect(heights()[0]).to.equal(heights()[1]);
+    widget.button("Check balance").click();
+    await widget.settled();
+    expect(heights()[0]).to.equal(heights()[1]);
   });
 
   it("reads from right to left on a page that does", async () => {
