@@ -5,6 +5,8 @@ import type { Calls } from "./calls.js";
 export class FormLink {
   readonly internals: ElementInternals;
   #form: HTMLFormElement | null = null;
+  /** What the form is to be sent by once the call is over; undefined where it isn't. */
+  #submitter: HTMLElement | null | undefined;
 
   constructor(
     private readonly host: LitElement,
@@ -13,13 +15,18 @@ export class FormLink {
     this.internals = host.attachInternals();
   }
 
+  /** Whether the form is sent once the call is over. */
+  get isWaiting(): boolean {
+    return this.#submitter !== undefined;
+  }
+
   attach(form: HTMLFormElement | null): void {
     this.#form?.removeEventListener("submit", this.#onSubmit, true);
     this.#form = form;
     form?.addEventListener("submit", this.#onSubmit, true);
   }
 
-  /** Shows states to a page's style sheet. */
+  /** Shows states to a page's style sheet, where the browser has them. */
   show(all: Record<string, boolean>): void {
     const { states } = this.internals;
     for (const [name, isOn] of Object.entries(all)) isOn ? states.add(name) : states.delete(name);
@@ -30,15 +37,26 @@ export class FormLink {
     this.internals.setValidity(reason ? { customError: true } : {}, reason || "");
   }
 
+  /** However often it is asked to meanwhile, the form is sent once, by what asked last. */
   readonly #onSubmit = async (event: SubmitEvent): Promise<void> => {
-    const { calls } = this;
-    if (!calls.busy) return;
+    const { calls, isWaiting, internals } = this;
+    const submitter = event.submitter as HTMLButtonElement | null;
+    const waits = calls.busy || isWaiting;
+    // With `novalidate` the browser lets everything pass.
+    if (!waits && (internals.validity.valid || submitter?.formNoValidate)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
+    if (!waits) return void internals.reportValidity();
+    this.#submitter = submitter;
+    if (isWaiting) return;
+    this.host.requestUpdate();
     await calls.settled;
     // What became of the call is noted a moment after.
     await new Promise((resolve) => setTimeout(resolve));
     await this.host.updateComplete;
-    if (!calls.error) this.#form?.requestSubmit(event.submitter);
+    const last = this.#submitter;
+    this.#submitter = undefined;
+    this.host.requestUpdate();
+    if (!calls.error) this.#form?.requestSubmit(last);
   };
 }

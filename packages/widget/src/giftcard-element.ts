@@ -28,6 +28,8 @@ interface Frame {
   before?: unknown;
   between?: unknown;
   after?: unknown;
+  /** Told in place of what is to be read aloud, and to be seen. */
+  notice?: string | false;
   hidden?: boolean;
   disabled?: boolean;
   /** Nothing can be sent yet. */
@@ -134,7 +136,7 @@ export class GiftcardElement extends LitElement {
         cancel: frame.cancel,
       })}
       ${frame.after}
-      <div role="status" class=${calls.slow ? "hint" : "silent"}>${this.live.text}</div>
+      <div role="status" class=${frame.notice || calls.slow ? "hint" : "silent"}>${frame.notice || this.live.text}</div>
     </fieldset>`;
   }
 

@@ -195,6 +195,7 @@ export class GiftcardPay extends GiftcardElement {
         isApplied && !this.open && !quote && takesCard
           ? html`<button part="button add" id="add" type="button" @click=${this.#onOpen}>${texts.another}</button>`
           : nothing,
+      notice: this.#link.isWaiting && texts.sending,
       hidden: !this.open || !!quote || !takesCard,
       disabled: this.disabled || this.#fieldsetDisabled,
       shut: !this.#isReady,

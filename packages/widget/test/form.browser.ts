@@ -73,6 +73,41 @@ describe("in a form", () => {
     expect(sent[0]?.get("order")).to.equal("yes");
   });
 
+  it("sends a form once, however often it was asked to meanwhile, by the last button, and says that it waits", async () => {
+    const cart = await makeCart();
+    const { form, widget, sent, button } = await showForm(cart);
+    const other = document.createElement("button");
+    Object.assign(other, { name: "order", value: "as a gift" });
+    form.append(other);
+    await widget.check(rich);
+    await cart.trouble({ delayMs: 300 });
+    (widget.find("#apply") as HTMLElement).click();
+    await widget.element.updateComplete;
+    for (const one of [button, button, other]) one.click();
+    await widget.element.updateComplete;
+    expect(widget.text).to.contain("Your order is sent once this is done.");
+    expect(widget.status).to.equal("Your order is sent once this is done.");
+    await widget.until(() => sent.length > 0, "the form is sent");
+    await widget.settled();
+    expect(sent.map((data) => data.get("order"))).to.deep.equal(["as a gift"]);
+    expect(widget.status).to.equal("€50.00 of the card ending in 1234 applied. €24.98 left to pay.");
+  });
+
+  it("holds back a form that the browser doesn't check, but not by a button that wants no check", async () => {
+    const { form, widget, sent, button } = await showForm(await makeCart());
+    form.noValidate = true;
+    widget.number.focus();
+    await widget.type("6");
+    await widget.element.updateComplete;
+    button.click();
+    await widget.settled();
+    expect(sent).to.have.length(0);
+    expect(widget.alert).to.contain("This card isn't applied yet.");
+    button.formNoValidate = true;
+    button.click();
+    expect(sent).to.have.length(1);
+  });
+
   it("doesn't send a form after a call that failed", async () => {
     const cart = await makeCart();
     const { widget, sent, button } = await showForm(cart);
@@ -84,6 +119,7 @@ describe("in a form", () => {
     await widget.until(() => widget.alert !== "", "the alert");
     await widget.settled();
     expect(sent).to.have.length(0);
+    expect(widget.status).not.to.contain("is sent");
   });
 
   it("can't be used in a disabled fieldset, or when disabled itself", async () => {

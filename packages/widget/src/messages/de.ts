@@ -38,6 +38,7 @@ export const de: Messages = {
   wait: "In {time} können Sie es erneut versuchen.",
   waitOver: "Sie können es jetzt erneut versuchen.",
   slow: "Das dauert länger als sonst.",
+  sending: "Ihre Bestellung wird abgeschickt, sobald das fertig ist.",
   changedOrder: "Ihre Bestellung hat sich von {before} auf {total} geändert.",
   changedBalance: "Das Guthaben der Karte mit den Endziffern {last4} hat sich geändert.",
   announceBalance: "Karte mit den Endziffern {last4}: Guthaben {balance}.",

@@ -35,6 +35,7 @@ export const en: Messages = {
   wait: "You can try again in {time}.",
   waitOver: "You can try again now.",
   slow: "This takes longer than usual.",
+  sending: "Your order is sent once this is done.",
   changedOrder: "Your order changed from {before} to {total}.",
   changedBalance: "The balance of the card ending in {last4} has changed.",
   announceBalance: "Card ending in {last4}: balance {balance}.",

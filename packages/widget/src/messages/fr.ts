@@ -38,6 +38,7 @@ export const fr: Messages = {
   wait: "Vous pourrez réessayer dans {time}.",
   waitOver: "Vous pouvez réessayer maintenant.",
   slow: "Cela prend plus de temps que d’habitude.",
+  sending: "Votre commande part dès que c’est terminé.",
   changedOrder: "Votre commande est passée de {before} à {total}.",
   changedBalance: "Le solde de la carte se terminant par {last4} a changé.",
   announceBalance: "Carte se terminant par {last4} : solde {balance}.",

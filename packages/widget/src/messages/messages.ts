@@ -54,6 +54,8 @@ export interface Messages {
   waitOver: string;
   /** Shown when an answer takes long. */
   slow: string;
+  /** Shown when the page's form was sent while a call is under way. */
+  sending: string;
   /** `{before}`, `{total}`: why figures changed by themselves. */
   changedOrder: string;
   /** `{last4}`: why figures changed by themselves. */

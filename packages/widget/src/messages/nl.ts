@@ -37,6 +37,7 @@ export const nl: Messages = {
   wait: "Je kunt het over {time} opnieuw proberen.",
   waitOver: "Je kunt het nu opnieuw proberen.",
   slow: "Dit duurt langer dan anders.",
+  sending: "Je bestelling wordt verstuurd zodra dit klaar is.",
   changedOrder: "Je bestelling is veranderd van {before} naar {total}.",
   changedBalance: "Het saldo van de kaart eindigend op {last4} is veranderd.",
   announceBalance: "Kaart eindigend op {last4}: saldo {balance}.",
