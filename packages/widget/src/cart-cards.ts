@@ -80,9 +80,10 @@ export class CartCards implements ReactiveController {
 
   /**
    * Asks for the cart. A change under way is waited for, so that an older answer never covers a newer one.
+   * @param isQuiet nobody asked for it, so that a failure that passes isn't told
    * @returns whether figures that the shopper had seen have changed
    */
-  async load(): Promise<boolean> {
+  async load(isQuiet = false): Promise<boolean> {
     await this.calls.settled;
     this.#loading.abort();
     const { signal } = (this.#loading = new AbortController());
@@ -90,7 +91,8 @@ export class CartCards implements ReactiveController {
       const summary = await this.shop.summary(this.host.cart, signal);
       return !signal.aborted && this.#reload(summary);
     } catch (error) {
-      if (!signal.aborted) this.calls.fail("load", error);
+      const passes = isQuiet && isRetryable((error as CallError).code);
+      if (!signal.aborted && !passes) this.calls.fail("load", error);
       return false;
     }
   }

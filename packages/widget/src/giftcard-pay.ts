@@ -10,6 +10,9 @@ import { FormLink } from "./form-link.js";
 import { GiftcardElement, register } from "./giftcard-element.js";
 import { isErrorCode } from "./messages/index.js";
 
+/** The cart isn't asked for more often than this because the shopper came back to the page. */
+const freshMs = 5000;
+
 /**
  * Takes gift cards at a checkout: card number and PIN, balance, what this order would use, apply, remove.
  * Nothing is taken from a card before the order is placed.
@@ -78,6 +81,7 @@ export class GiftcardPay extends GiftcardElement {
   readonly #cards = new CartCards(this, this.calls, this.shop);
   readonly #link = new FormLink(this, this.calls);
   #fieldsetDisabled = false;
+  #readAt = 0;
 
   constructor() {
     super();
@@ -112,6 +116,14 @@ export class GiftcardPay extends GiftcardElement {
   override connectedCallback(): void {
     super.connectedCallback();
     if (this.hasUpdated) void this.refresh();
+    addEventListener("pageshow", this.#onReturn);
+    document.addEventListener("visibilitychange", this.#onReturn);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener("pageshow", this.#onReturn);
+    document.removeEventListener("visibilitychange", this.#onReturn);
   }
 
   /** @ignore */
@@ -134,16 +146,22 @@ export class GiftcardPay extends GiftcardElement {
   }
 
   /** Asks the shop for the cart again. Call it when the cart changed. Never rejects: a failure is shown. */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    return this.#refresh();
+  }
+
+  async #refresh(isQuiet?: boolean): Promise<void> {
     if (!this.#isReady) return;
+    this.#readAt = Date.now();
     const cards = this.#cards;
     const { summary: before, quote: quoted } = cards;
-    const changed = await cards.load();
+    const changed = await cards.load(isQuiet);
     const { summary, quote, isApplied } = cards;
     if (!summary) return;
-    if (!before && isApplied && this.entry.isBlank) this.open = false;
+    if (!isApplied) this.open = true;
+    else if (!before && this.entry.isBlank) this.open = false;
     if (quoted && !quote) await moveFocus(this);
-    if (!changed || !(isApplied || quoted)) return;
+    if (!changed || !(isApplied || quoted || before?.cards.length)) return;
     const { announceQuote, announceChanged } = this.words.texts;
     this.say(`${changeText(this.words, cards)} ${quote ? announceQuote : announceChanged}`, {
       usable: quote?.usableCents ?? 0,
@@ -214,6 +232,12 @@ export class GiftcardPay extends GiftcardElement {
     const { quote, takesCard } = this.#cards;
     return !this.busy && (!!quote || (this.open && takesCard && !this.entry.isBlank));
   }
+
+  /** A page from the back/forward cache, or a tab that was put away, shows what was. */
+  readonly #onReturn = (event: Event): void => {
+    const isStale = !document.hidden && Date.now() - this.#readAt > freshMs;
+    if ((event as PageTransitionEvent).persisted ?? isStale) void this.#refresh(true);
+  };
 
   readonly #onOpen = (): void => {
     this.open = true;
