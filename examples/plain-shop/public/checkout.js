@@ -1,5 +1,5 @@
 /** Follows the gift cards: what they leave is what the shopper agrees to pay at the bank. */
-document.addEventListener("giftcard-pay:total", (event) => {
+document.addEventListener("giftcard-total", (event) => {
   const { remainderCents } = /** @type {CustomEvent<{ remainderCents: number }>} */ (event).detail;
   const agreed = /** @type {HTMLInputElement} */ (document.querySelector("[name=remainder]"));
   const shown = /** @type {HTMLElement} */ (document.querySelector("#remainder"));

@@ -98,7 +98,7 @@ export class Calls implements ReactiveController {
     const { code, retryAfterSeconds } = error;
     this.show(action, code);
     if (retryAfterSeconds) this.wait.start(retryAfterSeconds);
-    dispatch(this.host, "giftcard-pay:error", {
+    dispatch(this.host, "giftcard-error", {
       code,
       action,
       ...(retryAfterSeconds && { retryAfterSeconds }),

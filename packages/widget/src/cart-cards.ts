@@ -112,7 +112,7 @@ export class CartCards implements ReactiveController {
     const { quote, calls } = this;
     if (!quote) return undefined;
     const { quoteId: _, ...shown } = quote;
-    if (!dispatch(this.host, "giftcard-pay:before-apply", { quote: shown, summary: this.summary }))
+    if (!dispatch(this.host, "giftcard-before-apply", { quote: shown, summary: this.summary }))
       return undefined;
     const known = new Set(this.summary?.cards.map((card) => card.id));
     // A loaded cart would be older than what this call answers.
@@ -123,7 +123,7 @@ export class CartCards implements ReactiveController {
       this.quote = this.before = undefined;
       this.#accept(summary);
       const card = newCard(summary, quote, known) ?? summary.cards.at(-1);
-      if (card) dispatch(this.host, "giftcard-pay:applied", { card, summary });
+      if (card) dispatch(this.host, "giftcard-applied", { card, summary });
       return card;
     }
     if (code && !isRetryable(code)) this.quote = undefined;
@@ -140,7 +140,7 @@ export class CartCards implements ReactiveController {
     if (!summary) return false;
     this.removing = this.before = undefined;
     this.#accept(summary);
-    dispatch(this.host, "giftcard-pay:removed", { card, summary });
+    dispatch(this.host, "giftcard-removed", { card, summary });
     return true;
   }
 
@@ -183,7 +183,7 @@ export class CartCards implements ReactiveController {
     )
       return false;
     const covered = isCovered(summary);
-    dispatch(this.host, "giftcard-pay:total", { totalCents, coveredCents, remainderCents, covered, summary });
+    dispatch(this.host, "giftcard-total", { totalCents, coveredCents, remainderCents, covered, summary });
     return true;
   }
 }

@@ -7,20 +7,20 @@ export type CardAction = "quote" | "apply" | "remove" | "balance";
 /** What was being done: a step with a card, reading the cart, or placing the order, which only the page knows of. */
 export type Action = CardAction | "load" | "order";
 
-/** Detail of `giftcard-pay:before-apply`. */
+/** Detail of `giftcard-before-apply`. */
 export interface BeforeApplyDetail {
   /** What the card holds, and what this order would use of it. Amounts in cents. */
   quote: Omit<Quote, "quoteId">;
   summary: CartSummary | undefined;
 }
 
-/** Detail of `giftcard-pay:applied` and `giftcard-pay:removed`. */
+/** Detail of `giftcard-applied` and `giftcard-removed`. */
 export interface CardDetail {
   card: AppliedCard;
   summary: CartSummary;
 }
 
-/** Detail of `giftcard-pay:total`. Amounts in cents. */
+/** Detail of `giftcard-total`. Amounts in cents. */
 export interface TotalDetail {
   totalCents: number;
   coveredCents: number;
@@ -30,7 +30,7 @@ export interface TotalDetail {
   summary: CartSummary;
 }
 
-/** Detail of `giftcard-pay:error`. It never holds what the shopper typed. */
+/** Detail of `giftcard-error`. It never holds what the shopper typed. */
 export interface ErrorDetail {
   code: ErrorCode;
   action: Action;
@@ -39,30 +39,41 @@ export interface ErrorDetail {
 
 /** The events of both elements, by type. None carries a card number or a PIN. All bubble, also out of shadow roots. */
 export interface GiftcardEventMap {
-  "giftcard-pay:before-apply": GiftcardEvent<BeforeApplyDetail>;
-  "giftcard-pay:applied": GiftcardEvent<CardDetail>;
-  "giftcard-pay:removed": GiftcardEvent<CardDetail>;
-  "giftcard-pay:total": GiftcardEvent<TotalDetail>;
-  "giftcard-pay:balance": GiftcardEvent<CardBalance>;
-  "giftcard-pay:error": GiftcardEvent<ErrorDetail>;
+  "giftcard-before-apply": GiftcardEvent<BeforeApplyDetail>;
+  "giftcard-applied": GiftcardEvent<CardDetail>;
+  "giftcard-removed": GiftcardEvent<CardDetail>;
+  "giftcard-total": GiftcardEvent<TotalDetail>;
+  "giftcard-balance": GiftcardEvent<CardBalance>;
+  "giftcard-error": GiftcardEvent<ErrorDetail>;
 }
+
+/** The same events by the names with a colon that they had first; these go with 1.0. */
+export type FormerEventMap = {
+  [Type in keyof GiftcardEventMap as FormerName<Type>]: GiftcardEventMap[Type];
+};
+
+type FormerName<Type> = Type extends `giftcard-${infer Name}` ? `giftcard-pay:${Name}` : never;
 
 /** An event of the widget; what it tells stands in `detail`. */
 export class GiftcardEvent<Detail> extends CustomEvent<Detail> {
-  constructor(type: keyof GiftcardEventMap, detail: Detail) {
-    super(type, { detail, bubbles: true, composed: true, cancelable: type === "giftcard-pay:before-apply" });
+  constructor(type: keyof GiftcardEventMap | keyof FormerEventMap, detail: Detail) {
+    super(type, { detail, bubbles: true, composed: true, cancelable: type.endsWith("before-apply") });
   }
 }
 
-/** Dispatches an event. Returns false if the page cancelled it. */
+/** Dispatches an event by both of its names. Returns false if the page cancelled it by either. */
 export function dispatch<Type extends keyof GiftcardEventMap>(
   from: EventTarget,
   type: Type,
   detail: GiftcardEventMap[Type]["detail"],
 ): boolean {
-  return from.dispatchEvent(new GiftcardEvent(type, detail));
+  const former = type.replace("-", "-pay:") as keyof FormerEventMap;
+  const [goesOn, formerGoesOn] = [type, former].map((name) =>
+    from.dispatchEvent(new GiftcardEvent(name, detail)),
+  );
+  return !!goesOn && !!formerGoesOn;
 }
 
 declare global {
-  interface GlobalEventHandlersEventMap extends GiftcardEventMap {}
+  interface GlobalEventHandlersEventMap extends GiftcardEventMap, FormerEventMap {}
 }

@@ -9,8 +9,8 @@ import { GiftcardElement, register } from "./giftcard-element.js";
  *
  * @tag giftcard-balance
  *
- * @event {GiftcardEvent<CardBalance>} giftcard-pay:balance - The balance of a card was told.
- * @event {GiftcardEvent<ErrorDetail>} giftcard-pay:error - A call was refused or got no answer.
+ * @event {GiftcardEvent<CardBalance>} giftcard-balance - The balance of a card was told.
+ * @event {GiftcardEvent<ErrorDetail>} giftcard-error - A call was refused or got no answer.
  *
  * @csspart base - The whole.
  * @csspart form - Card number and PIN.
@@ -55,6 +55,6 @@ export class GiftcardBalance extends GiftcardElement {
     this.#balance = balance;
     entry.clear();
     this.say(this.words.texts.announceBalance, { last4: balance.lastFour, balance: balance.balanceCents });
-    dispatch(this, "giftcard-pay:balance", balance);
+    dispatch(this, "giftcard-balance", balance);
   };
 }

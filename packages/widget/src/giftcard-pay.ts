@@ -19,11 +19,11 @@ const freshMs = 5000;
  *
  * @tag giftcard-pay
  *
- * @event {GiftcardEvent<BeforeApplyDetail>} giftcard-pay:before-apply - A card is about to be applied; `preventDefault()` keeps it from that.
- * @event {GiftcardEvent<CardDetail>} giftcard-pay:applied - A card was applied to the cart.
- * @event {GiftcardEvent<CardDetail>} giftcard-pay:removed - A card was taken off the cart.
- * @event {GiftcardEvent<TotalDetail>} giftcard-pay:total - What the cards cover or what is left to pay changed, or became known.
- * @event {GiftcardEvent<ErrorDetail>} giftcard-pay:error - A call was refused or got no answer.
+ * @event {GiftcardEvent<BeforeApplyDetail>} giftcard-before-apply - A card is about to be applied; `preventDefault()` keeps it from that.
+ * @event {GiftcardEvent<CardDetail>} giftcard-applied - A card was applied to the cart.
+ * @event {GiftcardEvent<CardDetail>} giftcard-removed - A card was taken off the cart.
+ * @event {GiftcardEvent<TotalDetail>} giftcard-total - What the cards cover or what is left to pay changed, or became known.
+ * @event {GiftcardEvent<ErrorDetail>} giftcard-error - A call was refused or got no answer.
  *
  * @cssstate covered - The cards pay all of it: the page's other payment methods can be put away.
  * @cssstate applied - The cart has a card.

@@ -10,6 +10,7 @@ export {
   type BeforeApplyDetail,
   type CardDetail,
   type ErrorDetail,
+  type FormerEventMap,
   GiftcardEvent,
   type GiftcardEventMap,
   type TotalDetail,

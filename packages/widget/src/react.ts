@@ -8,17 +8,17 @@ const named = <Type extends keyof GiftcardEventMap>(type: Type): EventName<Giftc
 
 /** The events of `<giftcard-pay>` as React spells them. */
 export type GiftcardPayEvents = {
-  onBeforeApply: EventName<GiftcardEventMap["giftcard-pay:before-apply"]>;
-  onApplied: EventName<GiftcardEventMap["giftcard-pay:applied"]>;
-  onRemoved: EventName<GiftcardEventMap["giftcard-pay:removed"]>;
-  onTotal: EventName<GiftcardEventMap["giftcard-pay:total"]>;
-  onError: EventName<GiftcardEventMap["giftcard-pay:error"]>;
+  onBeforeApply: EventName<GiftcardEventMap["giftcard-before-apply"]>;
+  onApplied: EventName<GiftcardEventMap["giftcard-applied"]>;
+  onRemoved: EventName<GiftcardEventMap["giftcard-removed"]>;
+  onTotal: EventName<GiftcardEventMap["giftcard-total"]>;
+  onError: EventName<GiftcardEventMap["giftcard-error"]>;
 };
 
 /** The events of `<giftcard-balance>` as React spells them. */
 export type GiftcardBalanceEvents = {
-  onBalance: EventName<GiftcardEventMap["giftcard-pay:balance"]>;
-  onError: EventName<GiftcardEventMap["giftcard-pay:error"]>;
+  onBalance: EventName<GiftcardEventMap["giftcard-balance"]>;
+  onError: EventName<GiftcardEventMap["giftcard-error"]>;
 };
 
 /** `<giftcard-pay>` for React 18 and 19: properties as props, events as callbacks, and a ref to the element. */
@@ -28,11 +28,11 @@ export const GiftcardPay: ReactWebComponent<Pay, GiftcardPayEvents> = createComp
     tagName: "giftcard-pay",
     elementClass: Pay,
     events: {
-      onBeforeApply: named("giftcard-pay:before-apply"),
-      onApplied: named("giftcard-pay:applied"),
-      onRemoved: named("giftcard-pay:removed"),
-      onTotal: named("giftcard-pay:total"),
-      onError: named("giftcard-pay:error"),
+      onBeforeApply: named("giftcard-before-apply"),
+      onApplied: named("giftcard-applied"),
+      onRemoved: named("giftcard-removed"),
+      onTotal: named("giftcard-total"),
+      onError: named("giftcard-error"),
     },
   },
 );
@@ -45,5 +45,5 @@ export const GiftcardBalance: ReactWebComponent<Balance, GiftcardBalanceEvents> 
   react: React,
   tagName: "giftcard-balance",
   elementClass: Balance,
-  events: { onBalance: named("giftcard-pay:balance"), onError: named("giftcard-pay:error") },
+  events: { onBalance: named("giftcard-balance"), onError: named("giftcard-error") },
 });

@@ -27,8 +27,8 @@ describe("applying cards", () => {
   it("applies by the quote, lists the card by its last four, and dispatches typed events", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
-    const applied = listen(widget, "giftcard-pay:applied");
-    const totals = listen(widget, "giftcard-pay:total");
+    const applied = listen(widget, "giftcard-applied");
+    const totals = listen(widget, "giftcard-total");
     await widget.apply(rich);
     expect(widget.text).to.contain("Card ending in 1234 €50.00");
     expect(widget.text).to.contain("Paid by gift card €50.00");
@@ -97,7 +97,7 @@ describe("applying cards", () => {
 
   it("takes one card off, says so, and gives the focus to the next", async () => {
     const widget = await show(await makeCart());
-    const removed = listen(widget, "giftcard-pay:removed");
+    const removed = listen(widget, "giftcard-removed");
     await widget.apply(rich);
     await widget.press("#add");
     await widget.apply(poor);
@@ -146,15 +146,36 @@ describe("applying cards", () => {
     expect(call?.headers["x-shop"]).to.equal("7");
   });
 
-  it("keeps a card from being applied where the page says no", async () => {
+  for (const name of ["giftcard-before-apply", "giftcard-pay:before-apply"] as const)
+    it(`keeps a card from being applied where the page says no to ${name}`, async () => {
+      const cart = await makeCart();
+      const widget = await show(cart);
+      widget.element.addEventListener(name, (event) => event.preventDefault());
+      await widget.check(rich);
+      await widget.press("#apply");
+      expect(await cart.appliedCount()).to.equal(0);
+    });
+
+  it("dispatches its events by their former names, too", async () => {
+    const widget = await show(await makeCart());
+    const heard: unknown[] = [];
+    widget.element.addEventListener("giftcard-pay:applied", ({ detail }) =>
+      heard.push(detail.card.amountCents),
+    );
+    widget.element.addEventListener("giftcard-pay:total", ({ detail }) => heard.push(detail.remainderCents));
+    await widget.apply(rich);
+    expect(heard).to.deep.equal([2498, 5000]);
+  });
+
+  it("tells the page what would be applied, and listens to its no", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     const asked: unknown[] = [];
-    const refuse = (event: GiftcardEventMap["giftcard-pay:before-apply"]) => {
+    const refuse = (event: GiftcardEventMap["giftcard-before-apply"]) => {
       asked.push(event.detail.quote);
       event.preventDefault();
     };
-    widget.element.addEventListener("giftcard-pay:before-apply", refuse);
+    widget.element.addEventListener("giftcard-before-apply", refuse);
     await widget.check(rich);
     await widget.press("#apply");
     expect(await cart.appliedCount()).to.equal(0);
@@ -168,7 +189,7 @@ describe("applying cards", () => {
         expiryDate: "2027-05-31",
       },
     ]);
-    widget.element.removeEventListener("giftcard-pay:before-apply", refuse);
+    widget.element.removeEventListener("giftcard-before-apply", refuse);
     await widget.press("#apply");
     expect(await cart.appliedCount()).to.equal(1);
   });
@@ -176,7 +197,7 @@ describe("applying cards", () => {
   it("tells the page, in an event and a CSS state, when the cards pay all of it", async () => {
     const cart = await makeCart({ totalCents: 2000 });
     const widget = await show(cart);
-    const totals = listen(widget, "giftcard-pay:total");
+    const totals = listen(widget, "giftcard-total");
     expect(widget.element.matches(":state(covered)")).to.equal(false);
     await widget.apply(rich);
     expect(widget.element.matches(":state(covered)")).to.equal(true);

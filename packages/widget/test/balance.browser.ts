@@ -15,7 +15,7 @@ describe("<giftcard-balance>", () => {
     const cart = await makeCart();
     const widget = await show(cart);
     const told: CardBalance[] = [];
-    widget.element.addEventListener("giftcard-pay:balance", ({ detail }) => told.push(detail));
+    widget.element.addEventListener("giftcard-balance", ({ detail }) => told.push(detail));
     await widget.check(rich);
     expect(widget.text).to.contain("Card ending in 1234");
     expect(widget.text).to.contain("Valid until May 31, 2027");

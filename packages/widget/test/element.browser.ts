@@ -76,7 +76,7 @@ describe("the element", () => {
     const cart = await makeCart();
     element.endpoint = "/shop/store/giftcard-pay/";
     element.cart = cart.id;
-    await new Promise((resolve) => element.addEventListener("giftcard-pay:total", resolve, { once: true }));
+    await new Promise((resolve) => element.addEventListener("giftcard-total", resolve, { once: true }));
     await element.updateComplete;
     expect(button?.getAttribute("aria-disabled")).to.equal("false");
   });

@@ -21,7 +21,7 @@ describe("errors", () => {
     it(`shows the text for ${code}, and never the server's`, async () => {
       const cart = await makeCart();
       const widget = await show(cart);
-      const errors = listen(widget, "giftcard-pay:error");
+      const errors = listen(widget, "giftcard-error");
       await cart.trouble({ code });
       await widget.check(rich);
       expect(widget.alert).to.contain(plain(en.errors[code]));
@@ -134,7 +134,7 @@ describe("errors", () => {
   it("takes the wait from Retry-After alone, too", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
-    const errors = listen(widget, "giftcard-pay:error");
+    const errors = listen(widget, "giftcard-error");
     await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 900, headerOnly: true });
     await widget.check(rich);
     expect(widget.alert).to.contain("You can try again in 15 minutes.");
@@ -159,7 +159,7 @@ describe("errors", () => {
     it(`applies a card once although the answer was lost ${cut} the shop did its work`, async () => {
       const cart = await makeCart();
       const widget = await show(cart);
-      const applied = listen(widget, "giftcard-pay:applied");
+      const applied = listen(widget, "giftcard-applied");
       await widget.check(rich);
       await cart.trouble({ cut });
       await widget.press("#apply");

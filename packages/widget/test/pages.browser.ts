@@ -39,7 +39,7 @@ describe("on any page", () => {
     document.body.append(first.element, second.element);
     await first.settled();
     await second.settled();
-    const totals = listen(second, "giftcard-pay:total");
+    const totals = listen(second, "giftcard-total");
     await first.apply(rich);
     await second.apply(poor);
     expect(first.text).to.contain("Left to pay €24.98");
@@ -59,7 +59,7 @@ describe("on any page", () => {
     const widget = new Widget(element);
     await widget.until(() => !!element.summary, "the cart is shown");
     const heard: number[] = [];
-    host.addEventListener("giftcard-pay:total", ({ detail }) => heard.push(detail.remainderCents));
+    host.addEventListener("giftcard-total", ({ detail }) => heard.push(detail.remainderCents));
     await widget.apply(rich);
     expect(widget.focused).to.equal("add");
     expect(heard).to.deep.equal([2498]);

@@ -21,7 +21,7 @@ function traces(widget: Widget, events: Event[]): string {
 function collect(widget: Widget): Event[] {
   const events: Event[] = [];
   for (const type of ["before-apply", "applied", "removed", "error", "total"])
-    widget.element.addEventListener(`giftcard-pay:${type}`, (event) => events.push(event));
+    widget.element.addEventListener(`giftcard-${type}`, (event) => events.push(event));
   return events;
 }
 

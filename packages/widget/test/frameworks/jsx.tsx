@@ -13,7 +13,7 @@ export const page = (
       endpoint="/store/giftcard-pay"
       cart="cart_1"
       publishable-key="pk_1"
-      ongiftcard-pay:total={(event) => console.log(event.detail.covered === true)}
+      ongiftcard-total={(event) => console.log(event.detail.covered === true)}
     />
     <giftcard-balance endpoint="/store/giftcard-pay" />
     {/* @ts-expect-error an amount is no cart */}

@@ -3,11 +3,11 @@ import "@giftcard-pay/widget/define";
 import "@giftcard-pay/widget/standalone";
 
 const tag = document.createElement("giftcard-pay");
-tag.addEventListener("giftcard-pay:total", ({ detail }) => {
+tag.addEventListener("giftcard-total", ({ detail }) => {
   const total: TotalDetail = detail;
   console.log(total.remainderCents.toFixed(), tag.summary?.cards[0]?.lastFour);
 });
-document.addEventListener("giftcard-pay:before-apply", (event) => event.preventDefault());
+document.addEventListener("giftcard-before-apply", (event) => event.preventDefault());
 console.log(tag instanceof GiftcardPay, document.createElement("giftcard-balance").balance?.balanceCents);
 // @ts-expect-error what the shop told can't be set
 tag.summary = undefined;

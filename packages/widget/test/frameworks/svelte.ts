@@ -7,7 +7,7 @@ export const attributes: SvelteHTMLElements["giftcard-pay"] = {
   cart: "cart_1",
   class: "wide",
   headers: { "x-shop": "1" },
-  "ongiftcard-pay:applied": (event) => console.log(event.detail.card.lastFour),
+  "ongiftcard-applied": (event) => console.log(event.detail.card.lastFour),
 };
 // @ts-expect-error an amount is no cart
 export const wrong: SvelteHTMLElements["giftcard-pay"] = { cart: 5 };

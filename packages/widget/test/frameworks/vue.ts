@@ -7,7 +7,7 @@ type Props = InstanceType<GlobalComponents["giftcard-pay"]>["$props"];
 const props: Props = {
   endpoint: "/store/giftcard-pay",
   cart: "cart_1",
-  "onGiftcardPay:total": (event) => console.log(event.detail.remainderCents.toFixed()),
+  onGiftcardTotal: (event) => console.log(event.detail.remainderCents.toFixed()),
 };
 // @ts-expect-error an amount is no cart
 export const wrong: Props = { cart: 5 };

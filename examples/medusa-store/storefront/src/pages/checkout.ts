@@ -58,7 +58,7 @@ class Checkout {
                 endpoint="${backendUrl}/store/giftcard-pay"
                 cart=${cart.id}
                 publishable-key=${publishableKey}
-                @giftcard-pay:total=${(event: CustomEvent<TotalDetail>) => this.#onTotal(event.detail)}
+                @giftcard-total=${(event: CustomEvent<TotalDetail>) => this.#onTotal(event.detail)}
               ></giftcard-pay>
               ${this.#bank()}
             </section>
