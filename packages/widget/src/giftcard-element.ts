@@ -13,6 +13,7 @@ import { styles } from "./giftcard-pay.styles.js";
 import { LiveRegion } from "./live-region.js";
 import {
   builtInLanguage,
+  isLoaded,
   loadMessages,
   type MessageOverrides,
   messagesOf,
@@ -20,6 +21,9 @@ import {
 } from "./messages/index.js";
 import { ShopApi, type Transport } from "./shop-api.js";
 import { usableLocale, Wording } from "./wording.js";
+
+/** How long a page waits for the texts of its language before it shows English. */
+const languageMs = 1500;
 
 /** What an element puts around the form, and what its buttons do. */
 interface Frame {
@@ -71,6 +75,7 @@ export class GiftcardElement extends LitElement {
   /** Texts of the page's own, on top of the language's; what they leave out stays as it is. */
   messages: MessageOverrides = {};
 
+  #loading: Promise<void> | undefined;
   protected words!: Wording;
   protected readonly shop: ShopApi = new ShopApi(this);
   protected readonly entry: EntryForm = new EntryForm(this);
@@ -98,8 +103,15 @@ export class GiftcardElement extends LitElement {
     (place ?? this.renderRoot.querySelector<HTMLElement>("#summary"))?.focus(options);
   }
 
+  /** Waits a moment for the language; what comes later takes the place of English then. */
   protected override async scheduleUpdate(): Promise<void> {
-    await loadMessages(builtInLanguage(this.#locale));
+    const language = builtInLanguage(this.#locale);
+    const loading = loadMessages(language);
+    if (loading && loading !== this.#loading) {
+      this.#loading = loading;
+      void loading.then(() => this.requestUpdate());
+      await Promise.race([loading, new Promise((resolve) => setTimeout(resolve, languageMs))]);
+    }
     super.scheduleUpdate();
   }
 
@@ -118,8 +130,10 @@ export class GiftcardElement extends LitElement {
     const { words, calls } = this;
     const { error, busy, wait } = calls;
     const locale = this.#locale;
-    const language = Object.keys(this.messages).length > 0 ? locale : builtInLanguage(locale);
-    return html`<fieldset class="base" part="base" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${language}>
+    const builtIn = builtInLanguage(locale);
+    const shown = isLoaded(builtIn) ? builtIn : "en";
+    const language = Object.keys(this.messages).length > 0 ? locale : shown;
+    return html`<fieldset class="base" part="base" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${language} dir=${/^(ar|fa|he|ur)\b/.test(language) ? "rtl" : "ltr"}>
       ${frame.before}
       <div role="alert" id="error" class=${error ? "" : "silent"}>
         ${error ? errorAlert({ words, error, waitSeconds: wait.total, busy: !!busy }, frame.retry) : nothing}

@@ -11,6 +11,10 @@ const loaders: Record<string, () => Promise<Messages>> = {
 };
 
 const loaded = new Map<string, Messages>([["en", en]]);
+const loading = new Map<string, Promise<void>>();
+
+/** When a language that couldn't be loaded is asked for again, at the earliest. */
+const retryMs = 10_000;
 
 /** The part of a locale that names a built-in language; `en` for any that isn't built in. */
 export function builtInLanguage(locale: string): string {
@@ -23,13 +27,25 @@ export function messagesOf(language: string): Messages {
   return loaded.get(language) ?? en;
 }
 
-/** Loads a built-in language. Where that fails, English serves. Returns nothing to wait for if it is there already. */
+/** Whether a language is there, so that its texts are shown. */
+export function isLoaded(language: string): boolean {
+  return loaded.has(language);
+}
+
+/**
+ * Loads a built-in language. Where that fails, English serves until it is asked for again, some seconds later. Returns
+ * nothing to wait for if it is there already.
+ */
 export function loadMessages(language: string): Promise<void> | undefined {
-  const load = loaded.has(language) ? undefined : loaders[language];
-  return load?.().then(
-    (messages) => void loaded.set(language, messages),
-    () => void loaded.set(language, en),
-  );
+  const load = isLoaded(language) ? undefined : loaders[language];
+  if (load && !loading.has(language)) {
+    const done = load().then(
+      (messages) => void loaded.set(language, messages),
+      () => void setTimeout(() => loading.delete(language), retryMs),
+    );
+    loading.set(language, done);
+  }
+  return load && loading.get(language);
 }
 
 /** Lays a page's own texts over a language. */

@@ -1,4 +1,5 @@
 /** Whole pages of a shop's for the tests, as its server makes them. */
+import { readFile } from "node:fs/promises";
 import { render } from "@lit-labs/ssr";
 import { collectResult } from "@lit-labs/ssr/lib/render-result.js";
 import { html } from "lit";
@@ -12,6 +13,7 @@ const STRICT = "default-src 'self'; require-trusted-types-for 'script'; trusted-
  *
  * `/shop/page?cart=…&lang=…`: the tag is rendered; its scripts come later, when the test says so.
  * `/shop/strict?cart=…&lang=…&script=…`: the tag and its script, under a strict policy.
+ * `/shop/late/{ms}/{file}`: a file of the build, and any other language after so long, or `fails` at first.
  */
 export async function serverPage(context, next) {
   const { pathname, searchParams } = new URL(context.url, "http://shop");
@@ -25,10 +27,26 @@ export async function serverPage(context, next) {
       `<giftcard-pay endpoint="${endpoint}" cart="${cart}"></giftcard-pay><script type="module" src="${script}"></script>`,
     );
   }
+  if (pathname.startsWith("/shop/late/")) return serveLate(context, ...pathname.split("/").slice(3));
   if (pathname !== "/shop/page") return next();
   await loadLanguage(lang);
   const tag = render(html`<giftcard-pay endpoint=${endpoint} cart=${cart} lang=${lang}></giftcard-pay>`);
   write(context, lang, await collectResult(tag));
+}
+
+const failed = new Set();
+
+async function serveLate(context, late, name) {
+  context.type = "text/javascript";
+  if (/\.[a-z]{2}\.js$/.test(name)) {
+    if (late.startsWith("fails") && !failed.has(late)) {
+      failed.add(late);
+      context.status = 503;
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, Number(late) || 0));
+  }
+  context.body = await readFile(new URL(`../../dist/${name}`, import.meta.url), "utf8");
 }
 
 function write(context, lang, body) {
