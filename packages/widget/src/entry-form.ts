@@ -34,9 +34,12 @@ export class EntryForm {
   /** Card number and PIN, normalized. Undefined where a field is empty: the focus goes to it. */
   take(): CardEntry | undefined {
     this.#spread();
-    this.missing = this.#empty;
+    const empty = this.#empty;
+    const [first] = empty;
+    // Enter in the number goes on to the PIN: nothing is wrong yet.
+    const goesOn = first === "pin" && this.host.shadowRoot?.activeElement?.id === "number";
+    this.missing = goesOn ? [] : empty;
     this.host.requestUpdate();
-    const [first] = this.missing;
     if (!first) return this.#entry;
     void moveFocus(this.host, `#${first}`);
     return undefined;
@@ -70,7 +73,8 @@ export class EntryForm {
 
   render(state: EntryFormState): TemplateResult {
     const { texts, hidden, busy, shut, waitSeconds, check, cancel } = state;
-    const onSubmit = (event: SubmitEvent) => {
+    // A page in a sandbox sends no form: there it's the button that tells, also for Enter in a field.
+    const onSubmit = (event: Event) => {
       event.preventDefault();
       check();
     };
@@ -103,8 +107,9 @@ export class EntryForm {
         </div>
       </div>
       <div class="actions">
-        <button part="button check" type="submit" class="grow" aria-disabled=${busy || shut || waitSeconds > 0}>
-          ${busy ? texts.checking : texts.check + (waitSeconds > 0 ? ` (${clock(waitSeconds)})` : "")}
+        <button part="button check" type="submit" class="grow" aria-disabled=${busy || shut || waitSeconds > 0} @click=${onSubmit}>
+          ${busy ? texts.checking : texts.check}
+          ${waitSeconds > 0 ? html`<span aria-hidden="true">(${clock(waitSeconds)})</span>` : nothing}
         </button>
         ${
           cancel

@@ -36,6 +36,20 @@ describe("keyboard and screen reader", () => {
     expect(await cart.appliedCount()).to.equal(1);
   });
 
+  it("goes on to the PIN with Enter in the number, and finds nothing wrong yet", async () => {
+    const widget = await show(await makeCart());
+    widget.number.focus();
+    await widget.type(rich.number);
+    await widget.key("Enter");
+    await widget.settled();
+    expect(widget.focused).to.equal("pin");
+    expect(widget.pin.getAttribute("aria-invalid")).to.equal("false");
+    expect(widget.text).not.to.contain("Enter the PIN");
+    await widget.key("Enter");
+    await widget.settled();
+    expect(widget.text).to.contain("Enter the PIN of the gift card.");
+  });
+
   it("announces the quote, what was applied, and what is left to pay", async () => {
     const widget = await show(await makeCart());
     await widget.check(rich);

@@ -34,6 +34,24 @@ describe("on any page", () => {
     });
   }
 
+  it("checks a card on a page whose sandbox lets no form be sent", async () => {
+    const cart = await makeCart();
+    const script = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).pathname;
+    const frame = await fixture<HTMLIFrameElement>(
+      html`<iframe title="shop" sandbox="allow-scripts allow-same-origin" width="500" height="600"></iframe>`,
+    );
+    frame.src = `/shop/strict?cart=${cart.id}&lang=en&script=${script}`;
+    await new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
+    const widget = new Widget(frame.contentDocument?.querySelector("giftcard-pay") as GiftcardPay);
+    await widget.until(() => !!widget.element.summary, "the cart is shown");
+    widget.number.value = rich.number;
+    widget.pin.value = rich.pin;
+    widget.pin.focus();
+    await widget.key("Enter");
+    await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+    expect((await cart.calls()).filter(({ method }) => method === "POST")).to.have.length(1);
+  });
+
   it("stands twice on one page, each with its own cart", async () => {
     const [first, second] = [await show(await makeCart()), await show(await makeCart())];
     document.body.append(first.element, second.element);
