@@ -15,22 +15,27 @@ const pinWord = /[\s,;:|/]*\b(?:pin(?:[\s-]?code)?|code)\b[\s:=.#-]*/iu;
 const separator = /[\t\r\n,;|/]+/;
 const address = /^[a-z][a-z0-9+.-]*:\S{12,}$/i;
 
+/** Sixteen digits or more in groups of four, of which the last may be shorter, and a group that is longer than it. */
+const grouped = /^((?:\d{4} ){3,}(\d{1,4})) (\d{3,8})$/;
+
 /**
  * Takes number and PIN apart when they came together: pasted with the word PIN between them, on two lines, as two
- * words of which the first is much longer, or scanned from a card as an address.
+ * words of which the first is much longer, in groups of digits, or scanned from a card as an address.
  * @returns undefined if the text is no such pair, and then it is meant as it stands; an empty PIN where an address
  *   holds none
  */
 export function parseEntry(text: string): CardEntry | undefined {
   const plain = text.normalize("NFKC").trim();
   if (address.test(plain)) return fromAddress(plain);
-  // A label before the number ("Card number: 6064…") isn't part of it.
-  const entry = plain.replace(/^\D*?[:#]\s*/, "");
+  // A label before the number ("Card number: 6064…", "Kaartnummer 6064…") isn't part of it.
+  const entry = plain.replace(/^\D*?[:#]\s*|^\D*\s(?=\d)/, "");
   for (const by of [pinWord, separator, /\s+/]) {
     const [cardNumber = "", pin = "", more] = entry.split(by).map(normalize).filter(Boolean);
     if (!more && cardNumber.length >= 12 && /^[^:=]{3,8}$/.test(pin)) return { cardNumber, pin };
   }
-  return undefined;
+  const [, groups = "", last = "", pin = ""] = grouped.exec(entry.replace(/[\s-]+/g, " ")) ?? [];
+  const cardNumber = normalize(groups);
+  return cardNumber.length >= 16 && pin.length > last.length ? { cardNumber, pin } : undefined;
 }
 
 /** The first long run of digits is the number; the PIN is named so, or follows. */

@@ -65,10 +65,37 @@ describe("an entry", () => {
       " Code=",
       " PIN-code: ",
     );
-    const before = fc.constantFrom("", "Card number: ", "Kaartnummer: ", "No: ", " ");
+    const before = fc.constantFrom(
+      "",
+      "Card number: ",
+      "Kaartnummer: ",
+      "No: ",
+      " ",
+      "Kaartnummer ",
+      "Gift card nr. ",
+    );
     fc.assert(
       fc.property(before, cardNumber, between, pin, noise, (label, number, gap, code, after) => {
         expect(parseEntry(label + number + gap + code + after)).toEqual({ cardNumber: number, pin: code });
+      }),
+    );
+  });
+
+  it("is taken apart where the number is in groups of four, and a longer group follows", () => {
+    const groupsOf = (number: string, gap: string) => number.replace(/\d{4}(?=\d)/g, `$&${gap}`);
+    const label = fc.constantFrom("", "Kaartnummer ", "Card number: ");
+    const gap = fc.constantFrom(" ", "-", "\u00a0");
+    fc.assert(
+      fc.property(label, digits(16, 24), gap, digits(5, 8), (before, number, by, code) => {
+        expect(parseEntry(`${before}${groupsOf(number, by)} ${code}`)).toEqual({
+          cardNumber: number,
+          pin: code,
+        });
+        expect(parseEntry(`${before}${groupsOf(number, by)} pincode ${code}`)).toEqual({
+          cardNumber: number,
+          pin: code,
+        });
+        expect(parseEntry(groupsOf(number, by))).toBeUndefined();
       }),
     );
   });
@@ -93,7 +120,15 @@ describe("an entry", () => {
 
   it("is left as it is where it is no pair", () => {
     fc.assert(fc.property(cardNumber, (number) => void expect(parseEntry(number)).toBeUndefined()));
-    for (const text of ["6064 3500 0000 0001 234", "", "https://shop.example/", "012345", "a b c"])
+    for (const text of [
+      "6064 3500 0000 0001 234",
+      "606435 000000 0001234",
+      "6064 3500 0000 0001234",
+      "",
+      "https://shop.example/",
+      "012345",
+      "a b c",
+    ])
       expect(parseEntry(text)).toBeUndefined();
   });
 
