@@ -11,6 +11,8 @@ export class CallError extends Error {
   constructor(
     readonly code: ErrorCode,
     readonly retryAfterSeconds?: number,
+    /** The HTTP status, where there was an answer. */
+    readonly status?: number,
   ) {
     super(code);
   }
@@ -43,6 +45,13 @@ const fields: Partial<Record<ErrorCode, readonly FieldName[]>> = {
 /** The fields that a refusal is about. */
 export function refusedFields(error: ShownError | undefined): readonly FieldName[] {
   return (error && fields[error.code]) ?? [];
+}
+
+const closing: readonly ErrorCode[] = ["cart_completed", "cart_not_found", "currency_not_supported"];
+
+/** Whether a cart takes no card any more, whatever a shopper does. */
+export function isClosing(error: ShownError | undefined): boolean {
+  return !!error && closing.includes(error.code);
 }
 
 const retryable: ReadonlySet<ErrorCode> = new Set([

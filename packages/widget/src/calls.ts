@@ -95,13 +95,14 @@ export class Calls implements ReactiveController {
   /** Shows an error and dispatches it; anything that is no {@link CallError} is thrown on. */
   fail(action: Action, error: unknown): void {
     if (!(error instanceof CallError)) throw error;
-    const { code, retryAfterSeconds } = error;
+    const { code, retryAfterSeconds, status } = error;
     this.show(action, code);
     if (retryAfterSeconds) this.wait.start(retryAfterSeconds);
     dispatch(this.host, "giftcard-error", {
       code,
       action,
       ...(retryAfterSeconds && { retryAfterSeconds }),
+      ...(status && { status }),
     });
   }
 

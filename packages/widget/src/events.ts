@@ -35,6 +35,8 @@ export interface ErrorDetail {
   code: ErrorCode;
   action: Action;
   retryAfterSeconds?: number;
+  /** The HTTP status, where the shop refused. */
+  status?: number;
 }
 
 /** The events of both elements, by type. None carries a card number or a PIN. All bubble, also out of shadow roots. */

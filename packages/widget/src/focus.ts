@@ -11,7 +11,7 @@ export async function moveFocus(element: LitElement, ...selectors: string[]): Pr
   await element.updateComplete;
   for (const selector of selectors) {
     const place = element.renderRoot.querySelector<HTMLElement>(selector);
-    if (place?.checkVisibility()) return place.focus();
+    if (place?.getClientRects().length) return place.focus();
   }
   if (!element.shadowRoot?.activeElement) element.focus();
 }

@@ -29,7 +29,7 @@ export class FormLink {
   /** Shows states to a page's style sheet, where the browser has them. */
   show(all: Record<string, boolean>): void {
     const { states } = this.internals;
-    for (const [name, isOn] of Object.entries(all)) isOn ? states.add(name) : states.delete(name);
+    for (const [name, isOn] of Object.entries(all)) isOn ? states?.add(name) : states?.delete(name);
   }
 
   /** Keeps the form from being sent, for a reason; without one, lets it. */

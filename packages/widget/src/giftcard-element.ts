@@ -10,6 +10,7 @@ import { Calls } from "./calls.js";
 import { EntryForm } from "./entry-form.js";
 import { errorAlert } from "./error-alert.js";
 import { styles } from "./giftcard-pay.styles.js";
+import { hint } from "./hint.js";
 import { LiveRegion } from "./live-region.js";
 import {
   builtInLanguage,
@@ -35,6 +36,7 @@ interface Frame {
   /** Told in place of what is to be read aloud, and to be seen. */
   notice?: string | false;
   hidden?: boolean;
+  unsure?: boolean;
   disabled?: boolean;
   /** Nothing can be sent yet. */
   shut: boolean;
@@ -142,6 +144,7 @@ export class GiftcardElement extends LitElement {
       ${this.entry.render({
         texts: words.texts,
         hidden: !!frame.hidden,
+        unsure: !!frame.unsure,
         busy: busy === "quote" || busy === "balance",
         shut: frame.shut,
         waitSeconds: wait.seconds,
@@ -171,5 +174,9 @@ export function register(
   element: CustomElementConstructor,
   registry: CustomElementRegistry | undefined = globalThis.customElements,
 ): void {
-  if (registry && !registry.get(tag)) registry.define(tag, element);
+  const known = registry?.get(tag);
+  if (!registry || known === element) return;
+  if (known) hint(`another copy of <${tag}> is on this page already.`);
+  else if ("attachInternals" in element.prototype) registry.define(tag, element);
+  else hint("this browser is too old for it.");
 }

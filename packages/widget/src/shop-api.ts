@@ -6,6 +6,7 @@ import type {
   Quote,
 } from "@giftcard-pay/checkout/storefront";
 import { CallError } from "./call-errors.js";
+import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
 
 /** How a call goes out: `fetch`, or anything of its shape. */
@@ -83,7 +84,8 @@ export class ShopApi {
         cache: "no-store",
         // A redirect would carry the card elsewhere.
         redirect: "error",
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        // Safari before 17.4 has no `any`, and ends a call by itself.
+        signal: AbortSignal.any?.([signal, AbortSignal.timeout(timeoutMs)]) ?? signal,
       });
       const answer = parse(await response.text());
       if (!response.ok) throw refusal(response, answer);
@@ -97,6 +99,12 @@ export class ShopApi {
   }
 }
 
+/** What a developer has to look at, by the status of an answer without a code of ours. */
+const misuse: Record<number, string> = {
+  401: "the shop takes no call with this publishable key",
+  404: "the endpoint has no gift card routes",
+};
+
 function pathOf(cart: string): string {
   return `/carts/${encodeURIComponent(cart)}`;
 }
@@ -107,10 +115,12 @@ function refusal(
 ): CallError {
   const byStatus = status === 429 ? "too_many_attempts" : status >= 500 ? "service_unavailable" : "internal";
   const known = isErrorCode(code) ? code : byStatus;
-  if (known !== "too_many_attempts") return new CallError(known);
-  const seconds = Number(retryAfterSeconds ?? headers.get("retry-after"));
+  if (known === "internal" && misuse[status]) hint(`${misuse[status]} (${status}).`);
+  if (known !== "too_many_attempts") return new CallError(known, undefined, status);
+  const after = `${retryAfterSeconds ?? headers.get("retry-after")}`;
+  const seconds = Number(after) || (Date.parse(after) - Date.now()) / 1000;
   // Without a usable wait the form stays shut for a moment only: the shop decides again at the next try.
-  return new CallError(known, seconds > 0 ? Math.min(Math.ceil(seconds), 86_399) : 5);
+  return new CallError(known, seconds > 0 ? Math.min(Math.ceil(seconds), 86_399) : 5, status);
 }
 
 function parse(text: string): Record<string, unknown> {

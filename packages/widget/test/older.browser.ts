@@ -1,0 +1,66 @@
+import { expect, makeCart, rich, show } from "./shop/page.js";
+
+const standalone = (copy: string) =>
+  import(new URL(`../dist/giftcard-pay.standalone.js?${copy}`, import.meta.url).href);
+
+/** Runs with something taken from the browser, as an older one lacks it, and gives it back. */
+async function without(from: object, name: string, body: () => Promise<void>): Promise<void> {
+  const { [name]: own = {} } = Object.getOwnPropertyDescriptors(from);
+  Reflect.deleteProperty(from, name);
+  try {
+    await body();
+  } finally {
+    Object.defineProperty(from, name, own);
+  }
+}
+
+async function hintsOf(body: () => Promise<unknown>): Promise<string[]> {
+  const hints: string[] = [];
+  const { warn } = console;
+  console.warn = (text: string) => hints.push(text);
+  try {
+    await body();
+  } finally {
+    console.warn = warn;
+  }
+  return hints;
+}
+
+describe("in an older browser", () => {
+  for (const [from, name] of [
+    [AbortSignal, "any"],
+    [ElementInternals.prototype, "states"],
+    [Element.prototype, "checkVisibility"],
+  ] as const)
+    it(`applies a card without ${name}`, async () => {
+      const cart = await makeCart();
+      await without(from, name, async () => {
+        const widget = await show(cart);
+        widget.number.value = rich.number;
+        widget.pin.value = rich.pin;
+        widget.find("button[type=submit]")?.click();
+        await widget.until(() => widget.focused === "apply", "the focus is on Apply");
+        await widget.press("#apply");
+        expect(widget.text).to.contain("Left to pay €24.98");
+      });
+    });
+
+  it("is named too old where it can't be a part of a form, and stays out", async () => {
+    const hints = await hintsOf(() =>
+      without(HTMLElement.prototype, "attachInternals", async () => {
+        const { GiftcardPay } = await standalone("old");
+        GiftcardPay.define("giftcard-old");
+      }),
+    );
+    expect(customElements.get("giftcard-old")).to.equal(undefined);
+    expect(hints).to.contain("giftcard-pay: this browser is too old for it.");
+  });
+
+  it("says where another copy has the tag", async () => {
+    const hints = await hintsOf(() => standalone("copy"));
+    expect(hints).to.deep.equal([
+      "giftcard-pay: another copy of <giftcard-pay> is on this page already.",
+      "giftcard-pay: another copy of <giftcard-balance> is on this page already.",
+    ]);
+  });
+});
