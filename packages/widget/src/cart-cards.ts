@@ -1,6 +1,6 @@
 import type { AppliedCard, CardEntry, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
 import type { ReactiveController, ReactiveControllerHost } from "lit";
-import { CallError, isRetryable } from "./call-errors.js";
+import { CallError, isClosing, isRetryable } from "./call-errors.js";
 import type { Calls } from "./calls.js";
 import { dispatch } from "./events.js";
 import type { ShopApi } from "./shop-api.js";
@@ -21,6 +21,8 @@ export class CartCards implements ReactiveController {
   before: CartSummary | undefined;
   /** The card that is being taken off, or that couldn't be. */
   removing: AppliedCard | undefined;
+  /** Whether the shop has answered, whatever it said. */
+  isAnswered = false;
 
   #loading = new AbortController();
 
@@ -34,7 +36,12 @@ export class CartCards implements ReactiveController {
 
   /** Whether the cart has something to pay and room for a card; assumed until the shop has answered. */
   get takesCard(): boolean {
-    return this.#room > 0;
+    return this.#room > 0 && !this.isClosed;
+  }
+
+  /** Whether the shop said last that the cart is placed, gone, or in another currency. */
+  get isClosed(): boolean {
+    return isClosing(this.calls.error);
   }
 
   /** Whether a card would fit after the one that is quoted. */
@@ -45,7 +52,7 @@ export class CartCards implements ReactiveController {
 
   /** Whether the cards, and not the amount, keep the cart from taking another. */
   get isFull(): boolean {
-    return !!this.summary && openCents(this.summary) > 0 && !this.takesCard;
+    return !!this.summary && openCents(this.summary) > 0 && this.#room <= 0;
   }
 
   /** Whether the cards pay all of it. */
@@ -76,6 +83,7 @@ export class CartCards implements ReactiveController {
     this.#loading.abort();
     this.calls.reset();
     this.summary = this.quote = this.before = this.removing = undefined;
+    this.isAnswered = false;
   }
 
   /**
@@ -94,6 +102,8 @@ export class CartCards implements ReactiveController {
       const passes = isQuiet && isRetryable((error as CallError).code);
       if (!signal.aborted && !passes) this.calls.fail("load", error);
       return false;
+    } finally {
+      if (!signal.aborted) this.isAnswered = true;
     }
   }
 
@@ -163,7 +173,7 @@ export class CartCards implements ReactiveController {
 
   #reload(summary: CartSummary): boolean {
     const { summary: before, quote, calls } = this;
-    if (calls.error?.action === "load") calls.error = undefined;
+    if (calls.error?.action === "load" || this.isClosed) calls.error = undefined;
     const changed = this.#accept(summary) && !!before;
     if (changed) this.before = before;
     if (quote && !calls.busy) this.quote = requote(quote, summary);

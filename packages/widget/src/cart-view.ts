@@ -18,7 +18,7 @@ export interface CartViewState {
 export function cartView(state: CartViewState, remove: (card: AppliedCard) => void): TemplateResult {
   const { words, cards, busy } = state;
   const { texts } = words;
-  const { summary, quote, isApplied, isFull, takesCard, removing } = cards;
+  const { summary, quote, isApplied, isClosed, isFull, takesCard, removing } = cards;
   return html`${summary?.environment === "sandbox" ? html`<span class="badge">${texts.sandbox}</span>` : nothing}
   ${
     summary && isApplied
@@ -26,6 +26,6 @@ export function cartView(state: CartViewState, remove: (card: AppliedCard) => vo
       : nothing
   }
   ${note(summary?.notByCardCents ? texts.errors.giftcard_not_payable : "")}
-  ${isApplied || takesCard || summary?.notByCardCents ? nothing : html`<p>${texts.errors.nothing_to_pay}</p>`}
+  ${isApplied || isClosed || takesCard || summary?.notByCardCents ? nothing : html`<p>${texts.errors.nothing_to_pay}</p>`}
   ${isApplied || quote ? note(changeText(words, cards)) : nothing}`;
 }

@@ -10,6 +10,8 @@ import { clock } from "./wording.js";
 export interface EntryFormState {
   texts: Messages;
   hidden: boolean;
+  /** Its place is kept, and for a moment nothing is to be seen: the cart may need no form. */
+  unsure: boolean;
   /** A card is being checked. */
   busy: boolean;
   /** Nothing can be sent: the page hasn't named the cart yet. */
@@ -72,13 +74,13 @@ export class EntryForm {
   }
 
   render(state: EntryFormState): TemplateResult {
-    const { texts, hidden, busy, shut, waitSeconds, check, cancel } = state;
+    const { texts, hidden, unsure, busy, shut, waitSeconds, check, cancel } = state;
     // A page in a sandbox sends no form: there it's the button that tells, also for Enter in a field.
     const onSubmit = (event: Event) => {
       event.preventDefault();
       check();
     };
-    return html`<form part="form" novalidate ?hidden=${hidden} @submit=${onSubmit}>
+    return html`<form part="form" novalidate class=${unsure ? "unsure" : ""} ?hidden=${hidden} @submit=${onSubmit}>
       <div class="fields">
         <div class="field wide">
           <label part="label" for="number">${texts.cardNumber}</label>

@@ -37,6 +37,15 @@ export const styles = css`
   fieldset:disabled {
     opacity: 0.6;
   }
+  .unsure {
+    animation: unsure 3s;
+  }
+  @keyframes unsure {
+    from,
+    to {
+      visibility: hidden;
+    }
+  }
   .fields,
   .actions,
   .row,

@@ -8,6 +8,7 @@ import { changeText } from "./change-text.js";
 import { moveFocus } from "./focus.js";
 import { FormLink } from "./form-link.js";
 import { GiftcardElement, register } from "./giftcard-element.js";
+import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
 
 /** The cart isn't asked for more often than this because the shopper came back to the page. */
@@ -183,6 +184,10 @@ export class GiftcardPay extends GiftcardElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     if (this.calls.error?.code === "unfinished" && !this.#isUnfinished) this.calls.error = undefined;
+    if (this.hasUpdated && this.#cards.isClosed) {
+      this.entry.clear();
+      this.#cards.quote = undefined;
+    }
     if (!this.hasUpdated || !isAnotherCart(changed)) return;
     this.#cards.reset();
     this.entry.missing = [];
@@ -191,6 +196,7 @@ export class GiftcardPay extends GiftcardElement {
   }
 
   protected override updated(changed: PropertyValues<this>): void {
+    if (this.cart && !this.endpoint) hint("it has a cart but no endpoint.");
     if (isAnotherCart(changed)) void this.refresh();
     const { isCovered, isApplied } = this.#cards;
     this.#link.show({ covered: isCovered, applied: isApplied, busy: this.busy });
@@ -215,6 +221,8 @@ export class GiftcardPay extends GiftcardElement {
           : nothing,
       notice: this.#link.isWaiting && texts.sending,
       hidden: !this.open || !!quote || !takesCard,
+      // What a server rendered is seen without any script.
+      unsure: !cards.isAnswered && !!globalThis.document,
       disabled: this.disabled || this.#fieldsetDisabled,
       shut: !this.#isReady,
       check: this.#check,

@@ -3,8 +3,8 @@
  * ever says. What a page may use of the elements, texts and events isn't here.
  */
 const ours = `address attach between calls clear clearPin duration entry fail fetchQuote frame internals
-  isApplied isBlank isCovered isFree isFull live load locale missing money onTick refuse reset run say seconds settled
-  shop show shut start stop take takesAnother takesCard texts waitSeconds waiting words`;
+  isAnswered isApplied isBlank isClosed isCovered isFree isFull isWaiting live load locale missing money notice onTick refuse reset run say seconds settled
+  shop show shut start stop take takesAnother takesCard texts unsure waitSeconds waiting words`;
 const lits = `_\\$\\w+ attribute converter createProperty createRenderRoot creationScope ctor element elementStyles
   enableUpdating endNode finalize finalizeStyles firstUpdated fromAttribute getPropertyDescriptor getPropertyOptions
   getUpdateComplete hasChanged host hostConnected hostDisconnected hostUpdate hostUpdated isUpdatePending noAccessor

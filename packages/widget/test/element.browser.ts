@@ -81,6 +81,24 @@ describe("the element", () => {
     expect(button?.getAttribute("aria-disabled")).to.equal("false");
   });
 
+  it("keeps the form's place until the shop has answered, and shows it only where it is needed", async () => {
+    const cart = await makeCart({ faults: [{ delayMs: 400 }] });
+    const element = await fixture<GiftcardPay>(
+      html`<giftcard-pay endpoint="/shop/store/giftcard-pay" cart=${cart.id} lang="en"></giftcard-pay>`,
+    );
+    const form = element.shadowRoot?.querySelector("form") as HTMLFormElement;
+    const { height } = element.getBoundingClientRect();
+    expect(height).to.be.above(80);
+    expect(getComputedStyle(form).visibility).to.equal("hidden");
+    form.getAnimations()[0]?.finish();
+    expect(getComputedStyle(form).visibility, "after a while").to.equal("visible");
+    const widget = new Widget(element);
+    await widget.until(() => !!element.summary, "the cart is shown");
+    await element.updateComplete;
+    expect(getComputedStyle(form).visibility).to.equal("visible");
+    expect(element.getBoundingClientRect().height).to.equal(height);
+  });
+
   it("keeps its cards when it is moved on the page", async () => {
     const widget = await show(await makeCart());
     await widget.apply(rich);

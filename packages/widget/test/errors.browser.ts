@@ -33,6 +33,26 @@ describe("errors", () => {
     });
   }
 
+  for (const code of ["cart_completed", "cart_not_found", "currency_not_supported"] as const)
+    it(`asks for no card once the shop has said ${code}, and keeps its text`, async () => {
+      const cart = await makeCart({ faults: [{ code }] });
+      const widget = await show(cart);
+      await widget.settled();
+      expect(widget.alert).to.equal(plain(en.errors[code]));
+      expect(widget.number.checkVisibility()).to.equal(false);
+      expect(widget.text).not.to.contain("nothing left to pay");
+      await expect(widget.element).to.be.accessible();
+      await widget.element.refresh();
+      await widget.settled();
+      expect(widget.alert).to.equal("");
+      await cart.trouble({ code });
+      await widget.check(rich);
+      expect(widget.alert).to.equal(plain(en.errors[code]));
+      expect(widget.number.checkVisibility()).to.equal(false);
+      expect(widget.number.value + widget.pin.value).to.equal("");
+      expect(widget.element.checkValidity()).to.equal(true);
+    });
+
   it("keeps the number and clears the PIN after a wrong pair, and puts the focus on the PIN", async () => {
     const widget = await show(await makeCart());
     await widget.check({ number: rich.number, pin: "999999" });
@@ -139,6 +159,40 @@ describe("errors", () => {
     await widget.check(rich);
     expect(widget.alert).to.contain("You can try again in 15 minutes.");
     expect(errors[0]?.detail.retryAfterSeconds).to.equal(900);
+  });
+
+  it("takes the wait from a Retry-After that names a moment, too", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    const errors = listen(widget, "giftcard-error");
+    const at = new Date(Date.now() + 900_000).toUTCString();
+    widget.element.transport = async () =>
+      new Response("{}", { status: 429, headers: { "retry-after": at } });
+    await widget.check(rich);
+    expect(errors[0]?.detail.retryAfterSeconds).to.be.within(890, 900);
+    expect(errors[0]?.detail.status).to.equal(429);
+  });
+
+  it("gives a developer a hint, once, where the key or the endpoint is wrong", async () => {
+    const widget = await show(await makeCart());
+    const hints: string[] = [];
+    const { warn } = console;
+    console.warn = (text: string) => hints.push(text);
+    try {
+      for (const status of [401, 404, 404]) {
+        widget.element.transport = async () => new Response("", { status });
+        await widget.check(rich);
+      }
+      widget.element.endpoint = "";
+      await widget.element.updateComplete;
+    } finally {
+      console.warn = warn;
+    }
+    expect(hints).to.deep.equal([
+      "giftcard-pay: the shop takes no call with this publishable key (401).",
+      "giftcard-pay: the endpoint has no gift card routes (404).",
+      "giftcard-pay: it has a cart but no endpoint.",
+    ]);
   });
 
   for (const cut of ["before", "after"] as const) {
