@@ -45,7 +45,20 @@ interface Frame {
   cancel?: (() => void) | undefined;
 }
 
-/** What both elements are made of: where to call, the texts, and the parts that each of them uses in its own way. */
+/**
+ * What both elements are made of: where to call, the texts, and the parts that each of them uses in its own way.
+ *
+ * @cssproperty [--giftcard-pay-accent=#1f4fd1] - The main button and the focus ring.
+ * @cssproperty [--giftcard-pay-on-accent=#fff] - The text on the main button.
+ * @cssproperty [--giftcard-pay-error] - Messages; a red that follows the text colour.
+ * @cssproperty [--giftcard-pay-border] - The lines of panels.
+ * @cssproperty [--giftcard-pay-field] - The ground of a field.
+ * @cssproperty [--giftcard-pay-field-border] - The lines of fields and buttons.
+ * @cssproperty [--giftcard-pay-surface] - The ground of panels.
+ * @cssproperty [--giftcard-pay-focus] - The focus ring alone; the accent, nearer to the text colour.
+ * @cssproperty [--giftcard-pay-radius=0.5rem] - Rounding.
+ * @cssproperty [--giftcard-pay-gap=1rem] - Space between the parts.
+ */
 export class GiftcardElement extends LitElement {
   static override styles: CSSResult = styles;
 

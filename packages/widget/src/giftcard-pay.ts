@@ -44,17 +44,6 @@ const freshMs = 5000;
  * @csspart totals - What the cards cover, and what is left to pay.
  * @csspart alert - The message when something went wrong.
  * @csspart error - The text of a message, in the alert or below a field.
- *
- * @cssproperty [--giftcard-pay-accent=#1f4fd1] - The main button and the focus ring.
- * @cssproperty [--giftcard-pay-on-accent=#fff] - The text on the main button.
- * @cssproperty [--giftcard-pay-error] - Messages; a red that follows the text colour.
- * @cssproperty [--giftcard-pay-border] - The lines of panels.
- * @cssproperty [--giftcard-pay-field] - The ground of a field.
- * @cssproperty [--giftcard-pay-field-border] - The lines of fields and buttons.
- * @cssproperty [--giftcard-pay-surface] - The ground of panels.
- * @cssproperty [--giftcard-pay-focus] - The focus ring alone; the accent, nearer to the text colour.
- * @cssproperty [--giftcard-pay-radius=0.5rem] - Rounding.
- * @cssproperty [--giftcard-pay-gap=1rem] - Space between the parts.
  */
 export class GiftcardPay extends GiftcardElement {
   static readonly formAssociated = true;
@@ -102,6 +91,16 @@ export class GiftcardPay extends GiftcardElement {
   /** Invalid while a card is entered or checked, but not applied. */
   get validity(): ValidityState {
     return this.#link.internals.validity;
+  }
+
+  /** Whether it can keep the form from being sent: not where it is disabled. */
+  get willValidate(): boolean {
+    return this.#link.internals.willValidate;
+  }
+
+  /** What keeps the form from being sent; empty where nothing does. */
+  get validationMessage(): string {
+    return this.#link.internals.validationMessage;
   }
 
   /** Whether no card is entered or checked without being applied. */

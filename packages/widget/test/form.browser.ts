@@ -39,6 +39,8 @@ describe("in a form", () => {
     await widget.type("6");
     await widget.element.updateComplete;
     expect(widget.element.validity.customError).to.equal(true);
+    expect(widget.element.validationMessage).to.contain("This card isn't applied yet.");
+    expect(widget.element.willValidate).to.equal(true);
     button.click();
     await widget.settled();
     expect(sent).to.have.length(0);
