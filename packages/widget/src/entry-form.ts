@@ -111,7 +111,7 @@ export class EntryForm {
       <div class="actions">
         <button part="button check" type="submit" class="grow" aria-disabled=${busy || shut || waitSeconds > 0} @click=${onSubmit}>
           ${busy ? texts.checking : texts.check}
-          ${waitSeconds > 0 ? html`<span aria-hidden="true">(${clock(waitSeconds)})</span>` : nothing}
+          ${waitSeconds > 0 ? html`<span aria-hidden="true"> (${clock(waitSeconds)})</span>` : nothing}
         </button>
         ${
           cancel
