@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync } from "node:fs";
+import { createServer } from "node:net";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serveGallery } from "../gallery/serve.mjs";
+
+/** The driver of WebKitGTK, and GTK's display in memory, as Debian's webkit2gtk-driver and libgtk-3-bin bring them. */
+const programs = ["WebKitWebDriver", "broadwayd"].map((name) =>
+  (process.env["PATH"] ?? "").split(path.delimiter).find((folder) => exists(path.join(folder, name))),
+);
+const hasWebKit = programs.every(Boolean);
+if (!hasWebKit) console.log("WebKit: no WebKitWebDriver with a broadwayd on this machine, so it is skipped.");
+
+function exists(file: string): boolean {
+  try {
+    accessSync(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+const started: ChildProcess[] = [];
+let gallery: Awaited<ReturnType<typeof serveGallery>>;
+let driver = "";
+let session = "";
+
+function start(name: string, args: string[], env: Record<string, string> = {}): void {
+  started.push(spawn(name, args, { stdio: "ignore", env: { ...process.env, ...env } }));
+}
+
+/** One call of WebDriver's, below the session. */
+async function call<Value>(method: string, what: string, body?: object): Promise<Value> {
+  const response = await fetch(`${driver}/session${session}${what}`, {
+    method,
+    ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
+  });
+  const { value } = (await response.json()) as { value: Value & { error?: string; message?: string } };
+  if (!response.ok) throw new Error(`${what}: ${value.error} ${value.message}`);
+  return value;
+}
+
+/** Runs in the page, with the tag's shadow root as `root`. */
+const run = <Value>(script: string): Promise<Value> =>
+  call("POST", "/execute/sync", {
+    script: `const tag = document.querySelector("#live giftcard-pay"); const root = tag?.shadowRoot; ${script}`,
+    args: [],
+  });
+
+async function element(selector: string): Promise<string> {
+  const found = await run<Record<string, string>>(`return root.querySelector(${JSON.stringify(selector)})`);
+  return `/element/${Object.values(found)[0]}`;
+}
+
+const type = async (selector: string, text: string) =>
+  call("POST", `${await element(selector)}/value`, { text });
+/** By the keyboard: a click wants a window that is on top. */
+const press = (selector: string) => type(selector, "\uE007");
+const text = () =>
+  run<string>(`return (root?.querySelector(".base")?.innerText ?? "").replace(/\\s+/g, " ")`);
+const waitFor = (part: string) => expect.poll(text, { timeout: 30_000 }).toContain(part);
+
+async function open(): Promise<void> {
+  driver = `http://127.0.0.1:${await freePort()}`;
+  const display = `:${(await freePort()) % 1000}`;
+  start("broadwayd", ["--port", String(await freePort()), display]);
+  start("WebKitWebDriver", [`--port=${new URL(driver).port}`], {
+    GDK_BACKEND: "broadway",
+    BROADWAY_DISPLAY: display,
+  });
+  await expect
+    .poll(
+      () =>
+        fetch(`${driver}/status`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  const { sessionId } = await call<{ sessionId: string }>("POST", "", { capabilities: {} });
+  session = `/${sessionId}`;
+}
+
+describe.skipIf(!hasWebKit)("in WebKit", () => {
+  beforeAll(async () => {
+    gallery = await serveGallery();
+  });
+
+  afterAll(async () => {
+    if (session) await call("DELETE", "").catch(() => undefined);
+    for (const child of started) child.kill("SIGKILL");
+    await gallery?.close();
+  });
+
+  it("checks, applies, reads the cart anew after Back, and removes, with the PIN masked", async () => {
+    await open();
+    await call("POST", "/url", { url: `${gallery.url}?lang=en&only=none` });
+    await waitFor("Check balance");
+    await type("#number", "6064350000000001234\uE007");
+    expect(await run("return root.activeElement.id")).toBe("pin");
+    await type("#pin", "012345");
+    expect(await run('return getComputedStyle(root.querySelector("#pin")).webkitTextSecurity')).toBe("disc");
+    await type("#pin", "\uE007");
+    await waitFor("Apply €50.00");
+    await press("#apply");
+    await waitFor("Left to pay €24.98");
+    expect(await run('return tag.matches(":state(applied)")')).toBe(true);
+    await press("[data-remove]");
+    await waitFor("Check balance");
+    await type("#number", "6064350000000001234");
+    await type("#pin", "012345\uE007");
+    await waitFor("Apply €50.00");
+    await press("#apply");
+    await waitFor("Left to pay €24.98");
+    // The card goes while the shopper is elsewhere.
+    await run(
+      'return fetch("/shop/carts/" + tag.cart, { method: "POST", body: \'{"applied":[]}\' }).then(String)',
+    );
+    await call("POST", "/url", { url: `${gallery.url}themes.css` });
+    await call("POST", "/back");
+    await waitFor("Check balance");
+    expect(await text()).not.toContain("Left to pay €24.98");
+  }, 120_000);
+});
