@@ -43,7 +43,7 @@ export const styles = css`
   @keyframes unsure {
     from,
     to {
-      visibility: hidden;
+      opacity: 0;
     }
   }
   .fields,

@@ -89,13 +89,13 @@ describe("the element", () => {
     const form = element.shadowRoot?.querySelector("form") as HTMLFormElement;
     const { height } = element.getBoundingClientRect();
     expect(height).to.be.above(80);
-    expect(getComputedStyle(form).visibility).to.equal("hidden");
+    expect(getComputedStyle(form).opacity).to.equal("0");
     form.getAnimations()[0]?.finish();
-    expect(getComputedStyle(form).visibility, "after a while").to.equal("visible");
+    expect(getComputedStyle(form).opacity, "after a while").to.equal("1");
     const widget = new Widget(element);
     await widget.until(() => !!element.summary, "the cart is shown");
     await element.updateComplete;
-    expect(getComputedStyle(form).visibility).to.equal("visible");
+    expect(getComputedStyle(form).opacity).to.equal("1");
     expect(element.getBoundingClientRect().height).to.equal(height);
   });
 
