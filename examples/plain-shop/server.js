@@ -232,6 +232,21 @@ async function partsOf({ checkout }, orderId) {
 /** The bank's page. @param {unknown} data what `authorize` gave */
 const pageIn = (data) => /** @type {{ page: string }} */ (data).page;
 
+/**
+ * Does what the operator decided, or says why it can't be done.
+ * @param {import("hono").Context} c @param {() => Promise<unknown>} act
+ */
+async function decide(c, act) {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof CheckoutError || error instanceof RefundError)) throw error;
+    const text = messagePage("Not done", error.message, { href: "/operator", text: "Back" });
+    return c.html(text, /** @type {400 | 409} */ (error.status));
+  }
+  return c.redirect("/operator", 303);
+}
+
 /** @param {Hono} app @param {Shop} shop */
 function addOperatorRoutes(app, { settings, checkout, orders }) {
   app.use("/operator/*", basicAuth({ username: "operator", password: settings.operatorPassword }));
@@ -250,30 +265,21 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
   app.post("/operator/orders/:id/cancel", async (c) => {
     const orderId = c.req.param("id");
     if (!(await checkout.read(orderId))) return c.notFound();
-    await checkout.reverse(orderId);
-    return c.redirect("/operator", 303);
+    return decide(c, () => checkout.reverse(orderId));
   });
 
   // The cards' part alone; the bank keeps what it was paid.
   app.post("/operator/orders/:id/refund", async (c) => {
     const orderId = c.req.param("id");
     if (!(await checkout.read(orderId))) return c.notFound();
-    await checkout.refundCards(orderId);
-    return c.redirect("/operator", 303);
+    return decide(c, () => checkout.refundCards(orderId));
   });
 
   // Tickets of a line come back. The page's own id makes it one return, however often its button is pressed.
   app.post("/operator/orders/:id/return", async (c) => {
     const { id, line, quantity = 1 } = await c.req.parseBody();
     const lines = { [String(line)]: Number(quantity) };
-    try {
-      await checkout.refund(c.req.param("id"), { id: String(id), lines });
-    } catch (error) {
-      if (!(error instanceof CheckoutError || error instanceof RefundError || error instanceof RangeError))
-        throw error;
-      return c.html(messagePage("Not given back", error.message, { href: "/operator", text: "Back" }), 409);
-    }
-    return c.redirect("/operator", 303);
+    return decide(c, () => checkout.refund(c.req.param("id"), { id: String(id), lines }));
   });
 
   // What failed before, such as the bank's part that couldn't be given back, now.
