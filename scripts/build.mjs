@@ -21,6 +21,7 @@ const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
  * @property {boolean} [commonJs] whether its `exports` have files for `require`, which are made after it
  * @property {string[]} output what must be there afterwards, from the folder
  * @property {string[]} needs the parts that are built before it
+ * @property {string[]} [beside] other folders that it is made of, from the repository's root
  * @property {Record<string, string>} [env]
  */
 
@@ -51,6 +52,7 @@ const parts = {
     args: ["build.mjs"],
     output: [".medusa/server/src/config.js", ".medusa/server/src/config.d.ts"],
     needs: ["client", "checkout"],
+    beside: ["examples/nextjs/src"],
   },
   store: {
     folder: "examples/medusa-store",
@@ -133,7 +135,8 @@ async function hashOf(part, hashes) {
   const hash = createHash("sha256");
   for (const need of part.needs) hash.update(hashes.get(need) ?? "");
   const files = [path.join(root, "tsconfig.base.json"), path.join(root, "package-lock.json"), commonJs];
-  await listSources(path.join(root, part.folder), files);
+  for (const folder of [part.folder, ...(part.beside ?? [])])
+    await listSources(path.join(root, folder), files);
   for (const file of files) hash.update(`${path.relative(root, file)}\0`).update(await readFile(file));
   return hash.digest("hex");
 }

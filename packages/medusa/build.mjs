@@ -11,6 +11,7 @@ import path from "node:path";
 const output = path.join(import.meta.dirname, ".medusa");
 const workshop = path.join(output, `build-${process.pid}`);
 const server = path.join(output, "server");
+const storefrontFiles = path.join(import.meta.dirname, "../../examples/nextjs/src/modules/gift-cards");
 const cli = createRequire(import.meta.url).resolve("@medusajs/cli/cli.js");
 
 mkdirSync(workshop, { recursive: true });
@@ -29,6 +30,8 @@ try {
     /Plugin build completed successfully/.test(said) && /extensions build completed successfully/.test(said);
   const built = path.join(workshop, ".medusa/server");
   if (status === 0 && isBuilt && existsSync(path.join(built, "src/config.d.ts"))) {
+    // The storefront's files go with the package: its command line puts them into a checkout of the storefront.
+    cpSync(storefrontFiles, path.join(built, "nextjs"), { recursive: true });
     if (existsSync(server)) renameSync(server, path.join(workshop, "old"));
     renameSync(built, server);
   } else {

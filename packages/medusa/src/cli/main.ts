@@ -6,6 +6,7 @@ import { recoverCommand } from "./recover.js";
 import { refundCommand } from "./refund.js";
 import { resealCommand } from "./reseal.js";
 import { statementCommand } from "./statement.js";
+import { storefrontCommand } from "./storefront.js";
 
 const EXIT_CODES = `
 Exit codes:
@@ -23,7 +24,8 @@ function program(): Command {
     .addCommand(resealCommand())
     .addCommand(recoverCommand())
     .addCommand(drainCommand())
-    .addCommand(refundCommand());
+    .addCommand(refundCommand())
+    .addCommand(storefrontCommand());
   for (const command of [root, ...root.commands]) command.exitOverride();
   return root;
 }

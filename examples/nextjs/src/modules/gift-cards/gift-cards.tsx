@@ -1,0 +1,98 @@
+"use client"
+
+import { GiftcardPay } from "@giftcard-pay/widget/react"
+import { usePathname, useRouter, useSearchParams } from "next/navigation"
+import {
+  type ComponentProps,
+  type ComponentRef,
+  type ReactNode,
+  useEffect,
+  useRef,
+  useState,
+} from "react"
+import { renewPayment } from "./actions"
+
+type TotalEvent = Parameters<
+  NonNullable<ComponentProps<typeof GiftcardPay>["onTotal"]>
+>[0]
+
+type GiftCardsProps = {
+  cartId: string
+  /** What the cart costs. When it changes, the cards look at the cart again. */
+  total: number
+  /** The payment session that the cart has, if any. */
+  session: { providerId: string; amountCents: number } | undefined
+  endpoint: string
+  publishableKey: string
+  /** The payment methods. They are put away while the cards pay all of it. */
+  children: ReactNode
+}
+
+const GiftCards = ({
+  cartId,
+  total,
+  session,
+  endpoint,
+  publishableKey,
+  children,
+}: GiftCardsProps) => {
+  const router = useRouter()
+  const pathname = usePathname()
+  const step = useSearchParams().get("step")
+  const tag = useRef<ComponentRef<typeof GiftcardPay>>(null)
+  const shownTotal = useRef(total)
+  const chosen = useRef<string>(undefined)
+  const [isCovered, setCovered] = useState(session?.amountCents === 0)
+
+  useEffect(() => {
+    // A session of 0.00 is none that the shopper chose.
+    if (session?.amountCents) chosen.current = session.providerId
+  }, [session?.providerId, session?.amountCents])
+
+  useEffect(() => {
+    if (shownTotal.current === total) return
+    shownTotal.current = total
+    void tag.current?.refresh()
+  }, [total])
+
+  const onTotal = async ({ detail }: TotalEvent) => {
+    const { coveredCents, remainderCents } = detail
+    const covered = coveredCents > 0 && remainderCents === 0
+    setCovered(covered)
+    const neededCents = covered || chosen.current ? remainderCents : undefined
+    if (session?.amountCents !== neededCents) {
+      await renewPayment(cartId, chosen.current, covered)
+    }
+  }
+
+  const isOpen = step === "payment" || step === "review"
+
+  return (
+    <div>
+      <div className={isOpen ? "mb-8" : "hidden"}>
+        <GiftcardPay
+          ref={tag}
+          endpoint={endpoint}
+          cart={cartId}
+          publishableKey={publishableKey}
+          onTotal={onTotal}
+        />
+      </div>
+      {isCovered && step === "payment" && (
+        <button
+          type="button"
+          className="rounded-md bg-ui-button-inverted px-4 py-2.5 txt-compact-medium-plus text-ui-fg-on-inverted hover:bg-ui-button-inverted-hover"
+          data-testid="gift-cards-continue-button"
+          onClick={() =>
+            router.push(`${pathname}?step=review`, { scroll: false })
+          }
+        >
+          Continue to review
+        </button>
+      )}
+      <div className={isCovered ? "hidden" : undefined}>{children}</div>
+    </div>
+  )
+}
+
+export default GiftCards

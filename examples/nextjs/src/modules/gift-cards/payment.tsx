@@ -1,0 +1,42 @@
+import type { HttpTypes } from "@medusajs/types"
+import Payment from "@modules/checkout/components/payment"
+import GiftCards from "./gift-cards"
+
+type PaymentWithGiftCardsProps = {
+  cart: HttpTypes.StoreCart
+  availablePaymentMethods: { id: string }[]
+}
+
+const backendUrl =
+  process.env.NEXT_PUBLIC_MEDUSA_BACKEND_URL ||
+  process.env.MEDUSA_BACKEND_URL ||
+  "http://localhost:9000"
+
+/** The storefront's payment step, with gift cards above its methods. */
+const PaymentWithGiftCards = ({
+  cart,
+  availablePaymentMethods,
+}: PaymentWithGiftCardsProps) => {
+  const session = cart.payment_collection?.payment_sessions?.find(
+    ({ status }) => status === "pending"
+  )
+
+  return (
+    <GiftCards
+      cartId={cart.id}
+      total={cart.total}
+      session={
+        session && {
+          providerId: session.provider_id,
+          amountCents: Math.round(session.amount * 100),
+        }
+      }
+      endpoint={`${backendUrl}/store/giftcard-pay`}
+      publishableKey={process.env.NEXT_PUBLIC_MEDUSA_PUBLISHABLE_KEY ?? ""}
+    >
+      <Payment cart={cart} availablePaymentMethods={availablePaymentMethods} />
+    </GiftCards>
+  )
+}
+
+export default PaymentWithGiftCards

@@ -1,0 +1,138 @@
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Command } from "commander";
+import { CommandFailure } from "./failure.js";
+
+interface StorefrontOptions {
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+/** What became of one file of the storefront, by its path from the storefront's folder. */
+interface Step {
+  file: string;
+  /** `kept`: there is a file of this name with other text. `by_hand`: the line isn't there as expected. */
+  done: "written" | "edited" | "already" | "kept" | "by_hand";
+  /** The line that stands there, and the one that belongs there. */
+  line?: { from: string; to: string };
+}
+
+/** Our own files, which the build puts beside the server. */
+const SOURCE = path.join(__dirname, "../../nextjs");
+
+const SITE = "src/modules/gift-cards";
+
+/** In the starter's own files, one import of each is turned to ours, which wraps what was imported. */
+const IMPORTS = [
+  {
+    file: "src/modules/checkout/templates/checkout-form/index.tsx",
+    name: "Payment",
+    from: "@modules/checkout/components/payment",
+    to: "@modules/gift-cards/payment",
+  },
+  {
+    file: "src/modules/order/templates/order-completed-template.tsx",
+    name: "PaymentDetails",
+    from: "@modules/order/components/payment-details",
+    to: "@modules/gift-cards/order-payments",
+  },
+  {
+    file: "src/app/[countryCode]/(main)/account/@dashboard/orders/details/[id]/page.tsx",
+    name: "OrderDetailsTemplate",
+    from: "@modules/order/templates/order-details-template",
+    to: "@modules/gift-cards/order-details",
+  },
+];
+
+const HELP = `
+It adds ${SITE} and turns one import in each of ${IMPORTS.length} files of the storefront to it.
+A file whose text isn't as expected is left as it is, and you are told what to write there. Running it again is safe.
+
+Exit code 1 says that something is left to do by hand.`;
+
+/** `giftcard-medusa storefront`: adds gift cards to a checkout of Medusa's Next.js storefront. */
+export function storefrontCommand(): Command {
+  return new Command("storefront")
+    .description("Add gift cards to a checkout of Medusa's Next.js storefront")
+    .argument("<folder>", "the storefront's folder, the one with its package.json")
+    .option("--dry-run", "say what would be done, and change nothing")
+    .option("--json", "print JSON")
+    .helpOption("-h, --help", "show this help")
+    .addHelpText("after", HELP)
+    .action((folder: string, { dryRun = false, json = false }: StorefrontOptions) => {
+      const root = openStorefront(folder);
+      const steps = [...addFiles(root, dryRun), ...turnImports(root, dryRun)];
+      const install = installLine(root);
+      process.stdout.write(json ? `${JSON.stringify({ steps, install })}\n` : textOf(steps, install, dryRun));
+      if (steps.some(({ done }) => done === "kept" || done === "by_hand")) process.exitCode = 1;
+    });
+}
+
+/** @throws {CommandFailure} where it is no storefront with Next.js */
+function openStorefront(folder: string): string {
+  const root = path.resolve(folder);
+  const isStorefront =
+    existsSync(path.join(root, "package.json")) && existsSync(path.join(root, "src/modules/checkout"));
+  if (isStorefront) return root;
+  throw new CommandFailure(
+    `${folder} isn't Medusa's Next.js storefront: it has no package.json with src/modules/checkout beside it. Give its folder, such as apps/storefront.`,
+    2,
+  );
+}
+
+function addFiles(root: string, dryRun: boolean): Step[] {
+  return readdirSync(SOURCE).map((name): Step => {
+    const file = `${SITE}/${name}`;
+    const source = path.join(SOURCE, name);
+    const target = path.join(root, file);
+    if (existsSync(target)) {
+      const isSame = readFileSync(target, "utf8") === readFileSync(source, "utf8");
+      return { file, done: isSame ? "already" : "kept" };
+    }
+    if (!dryRun) cpSync(source, target);
+    return { file, done: "written" };
+  });
+}
+
+function turnImports(root: string, dryRun: boolean): Step[] {
+  return IMPORTS.map(({ file, name, from, to }): Step => {
+    const target = path.join(root, file);
+    const line = { from: `import ${name} from "${from}"`, to: `import ${name} from "${to}"` };
+    const text = existsSync(target) ? readFileSync(target, "utf8") : "";
+    if (text.includes(line.to)) return { file, done: "already" };
+    if (text.split(line.from).length !== 2) return { file, done: "by_hand", line };
+    if (!dryRun) writeFileSync(target, text.replace(line.from, line.to));
+    return { file, done: "edited", line };
+  });
+}
+
+/** How the storefront's packages are installed, by the lockfile that lies there or above. */
+function installLine(root: string): string {
+  const packages = "@giftcard-pay/widget @lit/react";
+  for (let folder = root; ; folder = path.dirname(folder)) {
+    const has = (file: string) => existsSync(path.join(folder, file));
+    if (has("pnpm-lock.yaml")) return `pnpm add ${packages}`;
+    if (has("yarn.lock")) return `yarn add ${packages}`;
+    if (has("package-lock.json") || folder === path.dirname(folder)) return `npm install ${packages}`;
+  }
+}
+
+function textOf(steps: Step[], install: string, dryRun: boolean): string {
+  const words = {
+    written: dryRun ? "would write " : "written     ",
+    edited: dryRun ? "would edit  " : "edited      ",
+    already: "already so  ",
+    kept: "LEFT AS IT IS",
+    by_hand: "BY HAND     ",
+  };
+  const lines = steps.flatMap(({ file, done, line }) => [
+    `${words[done]}  ${file}`,
+    ...(done === "kept"
+      ? ["    There is a file of this name with other text. Move it away and run this again."]
+      : []),
+    ...(done === "by_hand" && line
+      ? ["    In place of", `      ${line.from}`, "    write", `      ${line.to}`]
+      : []),
+  ]);
+  return `${[...lines, "", "Then, in the storefront's folder:", `  ${install}`].join("\n")}\n`;
+}
