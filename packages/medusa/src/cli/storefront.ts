@@ -119,11 +119,11 @@ function installLine(root: string): string {
 
 function textOf(steps: Step[], install: string, dryRun: boolean): string {
   const words = {
-    written: dryRun ? "would write " : "written     ",
-    edited: dryRun ? "would edit  " : "edited      ",
-    already: "already so  ",
+    written: dryRun ? "would write  " : "written      ",
+    edited: dryRun ? "would edit   " : "edited       ",
+    already: "already so   ",
     kept: "LEFT AS IT IS",
-    by_hand: "BY HAND     ",
+    by_hand: "BY HAND      ",
   };
   const lines = steps.flatMap(({ file, done, line }) => [
     `${words[done]}  ${file}`,

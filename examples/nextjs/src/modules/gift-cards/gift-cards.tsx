@@ -70,6 +70,7 @@ const GiftCards = ({
   return (
     <div>
       <div className={isOpen ? "mb-8" : "hidden"}>
+        <h2 className="mb-6 text-3xl-regular">Gift card</h2>
         <GiftcardPay
           ref={tag}
           endpoint={endpoint}

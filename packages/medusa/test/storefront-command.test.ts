@@ -1,0 +1,118 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runWith } from "./support/command-line.js";
+
+const ours = path.resolve(import.meta.dirname, "../../../examples/nextjs/src/modules/gift-cards");
+const added = "src/modules/gift-cards";
+
+/** The one line of each of the storefront's own files that is turned, before and after. */
+const lines = {
+  "src/modules/checkout/templates/checkout-form/index.tsx": [
+    'import Payment from "@modules/checkout/components/payment"',
+    'import Payment from "@modules/gift-cards/payment"',
+  ],
+  "src/modules/order/templates/order-completed-template.tsx": [
+    'import PaymentDetails from "@modules/order/components/payment-details"',
+    'import PaymentDetails from "@modules/gift-cards/order-payments"',
+  ],
+  "src/app/[countryCode]/(main)/account/@dashboard/orders/details/[id]/page.tsx": [
+    'import OrderDetailsTemplate from "@modules/order/templates/order-details-template"',
+    'import OrderDetailsTemplate from "@modules/gift-cards/order-details"',
+  ],
+} as const;
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-storefront-"));
+  await writeFile(path.join(folder, "package.json"), "{}");
+  for (const [file, [before]] of Object.entries(lines)) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await writeFile(path.join(folder, file), around(before));
+  }
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe("giftcard-medusa storefront", () => {
+  it("adds our files, and turns one line in each of three of the storefront's own", async () => {
+    const { exitCode, stdout } = await runWith({}, "storefront", folder);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("npm install @giftcard-pay/widget @lit/react");
+    expect(await textsIn(path.join(folder, added))).toEqual(await textsIn(ours));
+    for (const [file, [, after]] of Object.entries(lines)) expect(await read(file)).toBe(around(after));
+  });
+
+  it("says with --dry-run what it would do, and does nothing", async () => {
+    const { exitCode, stdout } = await runWith({}, "storefront", folder, "--dry-run");
+    expect(exitCode).toBe(0);
+    for (const file of Object.keys(lines)) {
+      expect(stdout).toContain(`would edit     ${file}`);
+      expect(await read(file)).toBe(around(lines[file as keyof typeof lines][0]));
+    }
+    await expect(readdir(path.join(folder, added))).rejects.toThrow("ENOENT");
+  });
+
+  it("has nothing left to do when it is run again", async () => {
+    await runWith({}, "storefront", folder);
+    const { exitCode, stdout } = await runWith({}, "storefront", folder, "--json");
+    expect(exitCode).toBe(0);
+    const { steps } = JSON.parse(stdout);
+    expect(steps).toHaveLength(Object.keys(lines).length + (await readdir(ours)).length);
+    expect(new Set(steps.map(({ done }: { done: string }) => done))).toEqual(new Set(["already"]));
+  });
+
+  it("leaves a file whose text isn't as expected, says what belongs there, and does the rest", async () => {
+    const [file, , other] = Object.keys(lines) as (keyof typeof lines)[];
+    const changed = 'import { Payment } from "@modules/checkout/our-own-payment"\n';
+    await writeFile(path.join(folder, file as string), changed);
+    const { exitCode, stdout } = await runWith({}, "storefront", folder);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`BY HAND        ${file}`);
+    for (const line of lines[file as keyof typeof lines]) expect(stdout).toContain(line);
+    expect(await read(file as string)).toBe(changed);
+    expect(await read(other as string)).toBe(around(lines[other as keyof typeof lines][1]));
+  });
+
+  it("never writes over a file of ours that was changed there", async () => {
+    await cp(ours, path.join(folder, added), { recursive: true });
+    await writeFile(path.join(folder, added, "payment.tsx"), "// our own\n");
+    const { exitCode, stdout } = await runWith({}, "storefront", folder);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`LEFT AS IT IS  ${added}/payment.tsx`);
+    expect(await read(`${added}/payment.tsx`)).toBe("// our own\n");
+  });
+
+  it.each([
+    ["pnpm-lock.yaml", "pnpm add"],
+    ["yarn.lock", "yarn add"],
+  ])("asks for the packages as the workspace with its %s does", async (lockfile, words) => {
+    const workspace = path.join(folder, "apps/storefront");
+    await mkdir(path.join(workspace, "src/modules/checkout"), { recursive: true });
+    await writeFile(path.join(workspace, "package.json"), "{}");
+    await writeFile(path.join(folder, lockfile), "");
+    const { stdout } = await runWith({}, "storefront", workspace, "--json");
+    expect(JSON.parse(stdout).install).toBe(`${words} @giftcard-pay/widget @lit/react`);
+  });
+
+  it("refuses a folder that is no storefront, and writes nothing there", async () => {
+    const empty = path.join(folder, "src");
+    const { exitCode, stdout } = await runWith({}, "storefront", empty);
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain("isn't Medusa's Next.js storefront");
+    expect(await readdir(empty)).not.toContain("package.json");
+  });
+});
+
+const around = (line: string) => `import { a } from "a"\n${line}\n\nexport const b = a\n`;
+const read = (file: string) => readFile(path.join(folder, file), "utf8");
+
+async function textsIn(directory: string): Promise<Record<string, string>> {
+  const names = await readdir(directory);
+  const texts = names.map(
+    async (name) => [name, await readFile(path.join(directory, name), "utf8")] as const,
+  );
+  return Object.fromEntries(await Promise.all(texts));
+}

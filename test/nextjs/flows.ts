@@ -1,0 +1,138 @@
+import type { GiftcardService, IssuedCard } from "../../scripts/shops/card-service.mjs";
+import { type Stage, Visit } from "./visit.js";
+
+export interface FlowContext {
+  readonly stage: Stage;
+  readonly service: GiftcardService;
+  /** Keeps a picture of the page, where pictures are wanted. */
+  readonly picture: (visit: Visit, name: string) => Promise<void>;
+}
+
+/** One purchase: what it shows as paid at its end, beside what it has to be. */
+export interface Flow {
+  readonly name: string;
+  readonly run: (context: FlowContext) => Promise<{ visit: Visit; shown: string[]; expected: string[] }>;
+}
+
+const FESTIVAL = "summer-night-festival"; // 74.98
+const CINEMA = "open-air-cinema"; // 20.00
+const DUNES = "weekend-at-the-dunes"; // 120.00
+const MANUAL = "Manual Payment";
+
+const part = ({ cardnumber }: IssuedCard, amount: string) =>
+  `Gift card ending in ${cardnumber.slice(-4)} ${amount}`;
+
+/** Purchases whose rest is paid by Medusa's own method. */
+export const manualFlows: readonly Flow[] = [
+  {
+    name: "a card, then the method",
+    run: async ({ stage, service, picture }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL);
+      await picture(visit, "payment");
+      await visit.applyCard(card, "€24.98");
+      await picture(visit, "payment-with-card");
+      await visit.choose(MANUAL);
+      await visit.toReview();
+      await picture(visit, "review");
+      const shown = await visit.placeOrder();
+      await picture(visit, "confirmation");
+      return { visit, shown, expected: [part(card, "€50.00"), `${MANUAL} €24.98`] };
+    },
+  },
+  {
+    name: "the method, then a card",
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL);
+      await visit.choose(MANUAL);
+      await visit.toReview();
+      await visit.page.getByTestId("submit-order-button").waitFor();
+      await visit.applyCard(card, "€24.98");
+      const shown = await visit.placeOrder();
+      return { visit, shown, expected: [part(card, "€50.00"), `${MANUAL} €24.98`] };
+    },
+  },
+  {
+    name: "two cards and the method",
+    run: async ({ stage, service }) => {
+      const [first, second] = [await service.issueCard(7500), await service.issueCard(3000)];
+      const visit = await Visit.start(stage, DUNES);
+      await visit.applyCard(first, "€70.00");
+      await visit.addCard(second, "€40.00");
+      await visit.choose(MANUAL);
+      await visit.toReview();
+      const shown = await visit.placeOrder();
+      return { visit, shown, expected: [part(first, "€50.00"), part(second, "€30.00"), `${MANUAL} €40.00`] };
+    },
+  },
+  {
+    name: "a card that covers everything",
+    run: async ({ stage, service, picture }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, CINEMA);
+      await visit.applyCard(card, "€0.00");
+      await picture(visit, "covered");
+      await visit.page.getByTestId("gift-cards-continue-button").click();
+      await picture(visit, "covered-review");
+      return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
+    },
+  },
+  {
+    name: "the method chosen, then a card that covers everything",
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, CINEMA);
+      await visit.choose(MANUAL);
+      await visit.toReview();
+      await visit.page.getByTestId("submit-order-button").waitFor();
+      await visit.applyCard(card, "€0.00");
+      return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
+    },
+  },
+  {
+    name: "covered, reloaded, the card removed, then the method",
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, CINEMA);
+      await visit.applyCard(card, "€0.00");
+      await visit.page.reload();
+      await visit.page.getByTestId("gift-cards-continue-button").waitFor();
+      await visit.removeCard();
+      await visit.choose(MANUAL);
+      await visit.toReview();
+      return { visit, shown: await visit.placeOrder(), expected: [`${MANUAL} €20.00`] };
+    },
+  },
+  {
+    name: "a wrong PIN, then the right one, a reload, and the method",
+    run: async ({ stage, service, picture }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL);
+      await visit.checkCard({ ...card, pin: card.pin === "000000" ? "111111" : "000000" });
+      await visit.tag.getByRole("alert").getByText("don't belong together").waitFor();
+      await picture(visit, "wrong-pin");
+      await visit.applyCard(card, "€24.98");
+      await visit.page.reload();
+      await visit.tag.locator("#summary").getByText("€24.98").waitFor();
+      await visit.choose(MANUAL);
+      await visit.toReview();
+      const shown = await visit.placeOrder();
+      return { visit, shown, expected: [part(card, "€50.00"), `${MANUAL} €24.98`] };
+    },
+  },
+  {
+    name: "a customer's order page",
+    run: async ({ stage, service, picture }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL, true);
+      await visit.applyCard(card, "€24.98");
+      await visit.choose(MANUAL);
+      await visit.toReview();
+      await visit.placeOrder();
+      const shown = await visit.openOrderPage();
+      await picture(visit, "order-page");
+      return { visit, shown, expected: [part(card, "€50.00"), `${MANUAL} €24.98`] };
+    },
+  },
+];

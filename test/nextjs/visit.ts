@@ -1,0 +1,140 @@
+import type { Browser, Page } from "playwright-core";
+import { apiAt, fillCart } from "../../scripts/demo/purchase.mjs";
+import type { IssuedCard } from "../../scripts/shops/card-service.mjs";
+import type { MedusaStore } from "../../scripts/shops/medusa-store.mjs";
+
+export interface Stage {
+  readonly browser: Browser;
+  readonly store: MedusaStore;
+  readonly storefrontUrl: string;
+  /** What every page of this trial loads from elsewhere, such as Stripe's script. */
+  readonly prepare: (page: Page) => Promise<void>;
+}
+
+const PATIENCE_MS = 60_000;
+const billing = {
+  first_name: "Noor",
+  last_name: "de Vries",
+  address_1: "Keizersgracht 1",
+  postal_code: "1015 CC",
+  city: "Amsterdam",
+  country_code: "nl",
+};
+
+/** A shopper in a browser of his own, in front of the storefront. */
+export class Visit {
+  /** What the pages complained of. */
+  readonly complaints: string[] = [];
+
+  private constructor(
+    readonly page: Page,
+    private readonly stage: Stage,
+  ) {
+    page.setDefaultTimeout(PATIENCE_MS);
+    page.on("pageerror", (error) => void this.complaints.push(String(error)));
+    page.on("console", (message) => {
+      // What the storefront itself can't load isn't ours: pictures from elsewhere, a page that it has no more.
+      const isOurs = !message.text().startsWith("Failed to load resource");
+      if (message.type() === "error" && isOurs) this.complaints.push(message.text());
+    });
+  }
+
+  /** Opens the payment step with a cart that has everything else. */
+  static async start(stage: Stage, handle: string, asCustomer = false): Promise<Visit> {
+    const { browser, store, storefrontUrl } = stage;
+    const token = asCustomer ? await register(store) : undefined;
+    const api = apiAt(store.url, {
+      "x-publishable-api-key": store.publishableKey,
+      ...(token && { authorization: `Bearer ${token}` }),
+    });
+    const { id } = await fillCart(api, handle);
+    await api("POST", `/store/carts/${id}`, { billing_address: billing });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 1100 }, locale: "en-IE" });
+    const cookie = (name: string, value: string) => ({ name, value, url: storefrontUrl });
+    await context.addCookies([
+      cookie("_medusa_cart_id", id),
+      ...(token ? [cookie("_medusa_jwt", token)] : []),
+    ]);
+    const page = await context.newPage();
+    await stage.prepare(page);
+    const visit = new Visit(page, stage);
+    await page.goto(`${storefrontUrl}/nl/checkout?step=payment`, { waitUntil: "domcontentloaded" });
+    await visit.tag.getByLabel("Gift card number").waitFor();
+    return visit;
+  }
+
+  get tag() {
+    return this.page.locator("giftcard-pay");
+  }
+
+  async checkCard({ cardnumber, pin }: IssuedCard): Promise<void> {
+    await this.tag.getByLabel("Gift card number").fill(cardnumber);
+    await this.tag.getByLabel("PIN", { exact: true }).fill(pin);
+    await this.tag.getByRole("button", { name: "Check balance" }).click();
+  }
+
+  /** Applies a card, and waits until the page has taken over what is left to pay. */
+  async applyCard(card: IssuedCard, remainder: string): Promise<void> {
+    await this.checkCard(card);
+    await this.tag.getByRole("button", { name: "Apply" }).click();
+    await this.tag.locator("#summary").getByText(remainder).waitFor();
+    await this.page.waitForLoadState("networkidle");
+  }
+
+  async addCard(card: IssuedCard, remainder: string): Promise<void> {
+    await this.tag.getByRole("button", { name: "Add another card" }).click();
+    await this.applyCard(card, remainder);
+  }
+
+  async removeCard(): Promise<void> {
+    await this.tag.getByRole("button", { name: "Remove" }).click();
+    await this.tag.locator("#summary").waitFor({ state: "detached" });
+    await this.page.waitForLoadState("networkidle");
+  }
+
+  /** Chooses a method by its title in the storefront. */
+  choose(title: string): Promise<void> {
+    return this.page.getByRole("radio", { name: title }).click();
+  }
+
+  toReview(): Promise<void> {
+    return this.page.getByTestId("submit-payment-button").click();
+  }
+
+  /** @returns each part of the payment, as the confirmation shows it */
+  async placeOrder(): Promise<string[]> {
+    await this.page.getByTestId("submit-order-button").click();
+    await this.page.waitForURL(/\/confirmed/);
+    return this.paymentsShown();
+  }
+
+  async paymentsShown(): Promise<string[]> {
+    const parts = this.page.getByTestId("order-payments").locator("li");
+    await parts.first().waitFor();
+    return (await parts.allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+  }
+
+  async openOrderPage(): Promise<string[]> {
+    const orderId = /order_\w+/.exec(this.page.url())?.[0];
+    await this.page.goto(`${this.stage.storefrontUrl}/nl/account/orders/details/${orderId}`);
+    return this.paymentsShown();
+  }
+
+  end(): Promise<void> {
+    return this.page.context().close();
+  }
+}
+
+/** @returns the token of a new customer who is logged in */
+async function register(store: MedusaStore): Promise<string> {
+  const email = `noor.${crypto.randomUUID()}@example.com`;
+  const login = { email, password: "a long password" };
+  const at = (token?: string) =>
+    apiAt(store.url, {
+      "x-publishable-api-key": store.publishableKey,
+      ...(token && { authorization: `Bearer ${token}` }),
+    });
+  const { token } = await at()("POST", "/auth/customer/emailpass/register", login);
+  await at(token)("POST", "/store/customers", { email, first_name: "Noor", last_name: "de Vries" });
+  return (await at()("POST", "/auth/customer/emailpass", login)).token;
+}
