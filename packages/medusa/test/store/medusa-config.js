@@ -4,6 +4,17 @@ const config = require("../../../../examples/medusa-store/.medusa/server/medusa-
 const { payment } = config.modules;
 payment.options.providers.push({ resolve: "./src/providers/bank", id: "bank", options: {} });
 
+// Medusa's Stripe provider, where a test plays Stripe.
+const { TEST_STRIPE_URL, TEST_STRIPE_API_KEY, TEST_STRIPE_WEBHOOK_SECRET, TEST_STRIPE_CAPTURE } = process.env;
+if (TEST_STRIPE_URL) {
+  const options = {
+    apiKey: TEST_STRIPE_API_KEY,
+    webhookSecret: TEST_STRIPE_WEBHOOK_SECRET,
+    capture: TEST_STRIPE_CAPTURE === "true",
+  };
+  payment.options.providers.push({ resolve: "./src/providers/stripe", id: "stripe", options });
+}
+
 // Options that a test gives take the place of the example's; null takes one away.
 const { options } = config.plugins.find(({ resolve }) => resolve === "@giftcard-pay/medusa");
 options.charges = "whole";

@@ -1,0 +1,20 @@
+const { createRequire } = require("node:module");
+const { ModuleProvider, Modules } = require("@medusajs/framework/utils");
+const { default: stripe, discoveryPath } = require("@medusajs/medusa/payment-stripe");
+
+/** The SDK that Medusa's provider has. */
+const Stripe = createRequire(discoveryPath)("stripe");
+const StripeProviderService = stripe.services.find(({ identifier }) => identifier === "stripe");
+
+/** Medusa's own Stripe provider, whose SDK calls the Stripe that a test plays, in place of api.stripe.com. */
+class PlayedStripeProvider extends StripeProviderService {
+  static identifier = "stripe";
+
+  constructor(container, options) {
+    super(container, options);
+    const { hostname, port } = new URL(process.env.TEST_STRIPE_URL);
+    this.stripe_ = new Stripe(options.apiKey, { host: hostname, port, protocol: "http" });
+  }
+}
+
+module.exports = ModuleProvider(Modules.PAYMENT, { services: [PlayedStripeProvider] });

@@ -1,0 +1,127 @@
+import { numberOf, type StripeForm, textOf, textsOf } from "./stripe-form.js";
+import type { StripeIntents } from "./stripe-intents.js";
+import { invalid, newId } from "./stripe-objects.js";
+
+export interface StripeCustomer {
+  readonly id: string;
+  email: string | null;
+}
+
+/** A call that was admitted. */
+export interface StripeCall {
+  /** The id in the path. */
+  readonly id: string;
+  readonly form: StripeForm;
+  readonly key: string | null;
+}
+
+/** A call that this Stripe knows. */
+export interface StripeRoute {
+  readonly pattern: RegExp;
+  /** A page may call it, with the intent's client secret. */
+  readonly isOpen?: boolean;
+  readonly fields: readonly string[];
+  readonly run: (call: StripeCall) => object;
+}
+
+const INTENT_FIELDS = [
+  ...["amount", "currency", "metadata", "description", "capture_method", "customer", "expand"],
+  ...["payment_method", "payment_method_types", "automatic_payment_methods", "setup_future_usage"],
+];
+const CUSTOMER_FIELDS = ["email", "name", "phone", "address", "shipping", "metadata", "expand"];
+
+/** The parts of Stripe's API that a shop's provider and a page call. The secret key may call all, a page what is open. */
+export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]): StripeRoute[] {
+  const create = ({ form }: StripeCall) =>
+    intents.create({
+      amount: numberOf(form, "amount") ?? 0,
+      currency: textOf(form, "currency") ?? "",
+      capture_method: textOf(form, "capture_method"),
+      customer: textOf(form, "customer"),
+      description: textOf(form, "description"),
+      metadata: textsOf(form, "metadata"),
+      payment_method: textOf(form, "payment_method"),
+    });
+  const createMethod = (data: StripeForm) => {
+    const typed = data.card ?? data.sepa_debit;
+    const number = typeof typed === "object" ? (typed.number ?? typed.iban) : undefined;
+    return intents.createMethod(typeof number === "string" ? number : "");
+  };
+  const confirm = ({ id, form }: StripeCall) => {
+    const { payment_method_data: data } = form;
+    const method = typeof data === "object" ? createMethod(data).id : textOf(form, "payment_method");
+    return intents.confirm(id, method);
+  };
+  const refund = ({ form, key }: StripeCall) => {
+    const id = textOf(form, "payment_intent") ?? "";
+    const amount = intents.refund(id, numberOf(form, "amount"), key);
+    const { latest_charge: charge, currency } = intents.find(id);
+    return {
+      id: newId("re"),
+      object: "refund",
+      amount,
+      currency,
+      charge,
+      payment_intent: id,
+      status: "succeeded",
+    };
+  };
+  const createCustomer = ({ form }: StripeCall) => {
+    const customer = { id: newId("cus"), object: "customer", email: textOf(form, "email") ?? null };
+    customers.push(customer);
+    return { ...customer };
+  };
+  const updateCustomer = ({ id, form }: StripeCall) => {
+    const customer = customers.find((known) => known.id === id);
+    if (!customer) throw invalid({ code: "resource_missing", message: `No such customer: '${id}'` }, 404);
+    return Object.assign(customer, { email: textOf(form, "email") ?? customer.email });
+  };
+  const amount = ({ form }: StripeCall, name: string) => numberOf(form, name);
+  const intent = "/v1/payment_intents/([a-z0-9_]+)";
+  return [
+    { pattern: /^POST \/v1\/payment_intents$/, fields: INTENT_FIELDS, run: create },
+    {
+      ...{ pattern: new RegExp(`^GET ${intent}$`), fields: ["expand", "client_secret"], isOpen: true },
+      run: ({ id }) => intents.find(id),
+    },
+    {
+      ...{ pattern: new RegExp(`^POST ${intent}$`), fields: ["amount", "expand"] },
+      run: (call) => intents.update(call.id, amount(call, "amount")),
+    },
+    {
+      ...{ pattern: new RegExp(`^POST ${intent}/cancel$`), fields: ["cancellation_reason", "expand"] },
+      run: ({ id, key }) => intents.cancel(id, key),
+    },
+    {
+      ...{ pattern: new RegExp(`^POST ${intent}/capture$`), fields: ["amount_to_capture", "expand"] },
+      run: (call) => intents.capture(call.id, amount(call, "amount_to_capture"), call.key),
+    },
+    {
+      ...{ pattern: new RegExp(`^POST ${intent}/confirm$`), isOpen: true, run: confirm },
+      fields: ["payment_method", "payment_method_data", "client_secret", "return_url", "expand"],
+    },
+    {
+      // At Stripe, the page of the shopper's bank is between these.
+      ...{
+        pattern: new RegExp(`^POST ${intent}/authenticate$`),
+        fields: ["client_secret", "outcome"],
+        isOpen: true,
+      },
+      run: ({ id, form }) => intents.authenticate(id, form.outcome !== "fail"),
+    },
+    {
+      ...{ pattern: /^POST \/v1\/payment_methods$/, fields: ["type", "card", "sepa_debit"], isOpen: true },
+      run: ({ form }) => createMethod(form),
+    },
+    {
+      ...{ pattern: /^GET \/v1\/payment_methods\/([a-z0-9_]+)$/, fields: ["expand"] },
+      run: ({ id }) => intents.findMethod(id),
+    },
+    {
+      ...{ pattern: /^POST \/v1\/refunds$/, run: refund },
+      fields: ["amount", "payment_intent", "reason", "metadata", "expand"],
+    },
+    { pattern: /^POST \/v1\/customers$/, fields: CUSTOMER_FIELDS, run: createCustomer },
+    { pattern: /^POST \/v1\/customers\/([a-z0-9_]+)$/, fields: CUSTOMER_FIELDS, run: updateCustomer },
+  ];
+}
