@@ -1,8 +1,10 @@
 import type { GiftcardService, IssuedCard } from "../../scripts/shops/card-service.mjs";
+import type { PlayedStripe } from "../support/played-stripe.js";
 import { type Stage, Visit } from "./visit.js";
 
 export interface FlowContext {
   readonly stage: Stage;
+  readonly stripe: PlayedStripe;
   readonly service: GiftcardService;
   /** Keeps a picture of the page, where pictures are wanted. */
   readonly picture: (visit: Visit, name: string) => Promise<void>;
@@ -11,6 +13,8 @@ export interface FlowContext {
 /** One purchase: what it shows as paid at its end, beside what it has to be. */
 export interface Flow {
   readonly name: string;
+  /** What Stripe holds or has taken afterwards for this purchase, and for no other amount. */
+  readonly stripeCents?: number;
   readonly run: (context: FlowContext) => Promise<{ visit: Visit; shown: string[]; expected: string[] }>;
 }
 
@@ -18,6 +22,10 @@ const FESTIVAL = "summer-night-festival"; // 74.98
 const CINEMA = "open-air-cinema"; // 20.00
 const DUNES = "weekend-at-the-dunes"; // 120.00
 const MANUAL = "Manual Payment";
+const STRIPE = "Credit card";
+const GOOD_NUMBER = "4242424242424242";
+const ASKING_NUMBER = "4000002500003155";
+const DECLINED_NUMBER = "4000000000000002";
 
 const part = ({ cardnumber }: IssuedCard, amount: string) =>
   `Gift card ending in ${cardnumber.slice(-4)} ${amount}`;
@@ -47,7 +55,6 @@ export const manualFlows: readonly Flow[] = [
       const visit = await Visit.start(stage, FESTIVAL);
       await visit.choose(MANUAL);
       await visit.toReview();
-      await visit.page.getByTestId("submit-order-button").waitFor();
       await visit.applyCard(card, "€24.98");
       const shown = await visit.placeOrder();
       return { visit, shown, expected: [part(card, "€50.00"), `${MANUAL} €24.98`] };
@@ -85,7 +92,6 @@ export const manualFlows: readonly Flow[] = [
       const visit = await Visit.start(stage, CINEMA);
       await visit.choose(MANUAL);
       await visit.toReview();
-      await visit.page.getByTestId("submit-order-button").waitFor();
       await visit.applyCard(card, "€0.00");
       return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
     },
@@ -133,6 +139,97 @@ export const manualFlows: readonly Flow[] = [
       const shown = await visit.openOrderPage();
       await picture(visit, "order-page");
       return { visit, shown, expected: [part(card, "€50.00"), `${MANUAL} €24.98`] };
+    },
+  },
+];
+
+/** Purchases whose rest is paid at Stripe. */
+export const stripeFlows: readonly Flow[] = [
+  {
+    name: "a card, then Stripe",
+    stripeCents: 2498,
+    run: async ({ stage, service, picture }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL);
+      await visit.applyCard(card, "€24.98");
+      await visit.payByStripe(STRIPE, GOOD_NUMBER);
+      await picture(visit, "stripe");
+      await visit.toReview();
+      const shown = await visit.placeOrder();
+      return { visit, shown, expected: [part(card, "€50.00"), `${STRIPE} €24.98`] };
+    },
+  },
+  {
+    name: "Stripe with its number typed, then a card",
+    stripeCents: 2498,
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL);
+      await visit.payByStripe(STRIPE, GOOD_NUMBER);
+      await visit.applyCard(card, "€24.98");
+      // He doesn't type it again.
+      await visit.toReview();
+      const shown = await visit.placeOrder();
+      return { visit, shown, expected: [part(card, "€50.00"), `${STRIPE} €24.98`] };
+    },
+  },
+  {
+    name: "Stripe that asks for more",
+    stripeCents: 2498,
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL);
+      await visit.applyCard(card, "€24.98");
+      await visit.payByStripe(STRIPE, ASKING_NUMBER);
+      await visit.toReview();
+      const authenticate = visit.page.getByRole("button", { name: "Complete authentication" });
+      await visit.page.getByTestId("submit-order-button").click();
+      await authenticate.click();
+      const shown = await visit.confirmed();
+      return { visit, shown, expected: [part(card, "€50.00"), `${STRIPE} €24.98`] };
+    },
+  },
+  {
+    name: "Stripe declines, then another number",
+    stripeCents: 2498,
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL);
+      await visit.applyCard(card, "€24.98");
+      await visit.payByStripe(STRIPE, DECLINED_NUMBER);
+      await visit.toReview();
+      await visit.page.getByTestId("submit-order-button").click();
+      await visit.page.getByTestId("stripe-payment-error-message").waitFor();
+      await visit.page.getByTestId("edit-payment-button").click();
+      await visit.typeNumber(GOOD_NUMBER);
+      await visit.toReview();
+      const shown = await visit.placeOrder();
+      return { visit, shown, expected: [part(card, "€50.00"), `${STRIPE} €24.98`] };
+    },
+  },
+  {
+    name: "Stripe chosen, then a card that covers everything",
+    stripeCents: 0,
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, CINEMA);
+      await visit.payByStripe(STRIPE, GOOD_NUMBER);
+      await visit.applyCard(card, "€0.00");
+      await visit.page.getByTestId("gift-cards-continue-button").click();
+      return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
+    },
+  },
+  {
+    name: "a card, then Stripe, then the card removed",
+    stripeCents: 7498,
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, FESTIVAL);
+      await visit.applyCard(card, "€24.98");
+      await visit.payByStripe(STRIPE, GOOD_NUMBER);
+      await visit.removeCard();
+      await visit.toReview();
+      return { visit, shown: await visit.placeOrder(), expected: [`${STRIPE} €74.98`] };
     },
   },
 ];

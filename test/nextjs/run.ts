@@ -1,10 +1,18 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { createStorefront } from "../../packages/medusa/test/support/storefront.js";
 import { freePort } from "../../scripts/process.mjs";
-import { CleanUp, startCardService } from "../../scripts/shops/card-service.mjs";
-import { createStoreDatabase, startMedusaStore } from "../../scripts/shops/medusa-store.mjs";
+import { CleanUp, type GiftcardService, startCardService } from "../../scripts/shops/card-service.mjs";
+import {
+  createStoreDatabase,
+  type MedusaStore,
+  startMedusaStore,
+} from "../../scripts/shops/medusa-store.mjs";
 import { launchBrowser } from "../support/browser.js";
-import { type Flow, type FlowContext, manualFlows } from "./flows.js";
+import { type PlayedStripe, startPlayedStripe } from "../support/played-stripe.js";
+import { type Flow, type FlowContext, manualFlows, stripeFlows } from "./flows.js";
 import { type PrepareOptions, prepareStorefront, startStorefront } from "./storefront.js";
 
 export interface TrialOptions extends Omit<PrepareOptions, "cleanUp"> {
@@ -14,36 +22,33 @@ export interface TrialOptions extends Omit<PrepareOptions, "cleanUp"> {
   readonly only?: string;
 }
 
+const appDir = fileURLToPath(new URL("../../packages/medusa/test/store/", import.meta.url));
+
 /** Adds gift cards to a storefront and buys there in a browser. @returns what went wrong, by purchase */
 export async function tryStorefront({ pictures, only, ...options }: TrialOptions): Promise<string[]> {
   const { say, signal } = options;
   const cleanUp = new CleanUp();
   try {
     const folder = await prepareStorefront({ ...options, cleanUp });
-    const { service, serverUrl } = await startCardService({ cleanUp, progress: say, signal });
+    const stripe = await startPlayedStripe();
+    cleanUp.add(() => stripe.stop());
     const port = await freePort();
-    const { url: baseUrl, apiKey, companyId } = service;
-    const store = await startMedusaStore({
-      databaseUrl: await createStoreDatabase(serverUrl, { signal }),
-      giftcard: { baseUrl, apiKey, companyId },
-      storefrontUrl: `http://localhost:${port}`,
-      signal,
-    });
-    cleanUp.add(() => store.stop());
-    const storefrontUrl = await startStorefront(folder, { port, store, cleanUp, say, signal });
+    const { service, store } = await startShop({ port, stripe, cleanUp, say, signal });
+    const stripeKey = stripe.publishableKey;
+    const storefrontUrl = await startStorefront(folder, { port, store, stripeKey, cleanUp, say, signal });
     const browser = await launchBrowser();
     cleanUp.add(() => browser.close());
     if (pictures) await mkdir(pictures, { recursive: true });
     const context: FlowContext = {
-      stage: { browser, store, storefrontUrl, prepare: async () => {} },
-      service,
+      stage: { browser, store, storefrontUrl, prepare: (page) => playStripe(page, stripe) },
+      ...{ service, stripe },
       picture: async ({ page }, name) => {
         if (!pictures) return;
-        await page.waitForLoadState("networkidle");
+        await page.evaluate("scrollTo(0, 0)");
         await page.screenshot({ path: path.join(pictures, `${name}.png`), fullPage: true });
       },
     };
-    const flows = manualFlows.filter(({ name }) => !only || name.includes(only));
+    const flows = [...manualFlows, ...stripeFlows].filter(({ name }) => !only || name.includes(only));
     const wrong: string[] = [];
     for (const flow of flows) {
       if (signal.aborted) break;
@@ -57,16 +62,65 @@ export async function tryStorefront({ pictures, only, ...options }: TrialOptions
   }
 }
 
+interface ShopOptions extends Omit<PrepareOptions, "source" | "workshop"> {
+  /** Where the storefront will be. */
+  readonly port: number;
+  readonly stripe: PlayedStripe;
+}
+
+/** The service, and a Medusa with the plugin and Stripe's own provider. */
+async function startShop({
+  port,
+  stripe,
+  cleanUp,
+  say,
+  signal,
+}: ShopOptions): Promise<{ service: GiftcardService; store: MedusaStore }> {
+  const { service, serverUrl } = await startCardService({ cleanUp, progress: say, signal });
+  const { url: baseUrl, apiKey, companyId } = service;
+  const store = await startMedusaStore({
+    appDir,
+    databaseUrl: await createStoreDatabase(serverUrl, { signal }),
+    giftcard: { baseUrl, apiKey, companyId },
+    storefrontUrl: `http://localhost:${port}`,
+    env: {
+      TEST_STRIPE_URL: stripe.url,
+      TEST_STRIPE_API_KEY: stripe.apiKey,
+      TEST_STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+    },
+    signal,
+  });
+  cleanUp.add(() => store.stop());
+  await createStorefront(store).enableProviders();
+  stripe.sendWebhooksTo(`${store.url}/hooks/payment/stripe_stripe`);
+  return { service, store };
+}
+
+/** What the pages would load from Stripe. */
+async function playStripe(page: Page, { script }: PlayedStripe): Promise<void> {
+  await page.route("https://js.stripe.com/**", (route) =>
+    route.fulfill({ contentType: "text/javascript", body: script }),
+  );
+}
+
 /** @returns what went wrong; nothing when all is as it has to be */
 async function play(flow: Flow, context: FlowContext): Promise<string | undefined> {
+  const known = new Set(context.stripe.intents.all().map(({ id }) => id));
   try {
     const { visit, shown, expected } = await flow.run(context);
     await visit.end();
-    const complaints = visit.complaints.map((text) => `the page complains: ${text}`);
-    const faults =
-      String(shown) === String(expected) ? complaints : [`it shows ${shown.join(", ")}`, ...complaints];
+    const faults = visit.complaints.map((text) => `the page complains: ${text}`);
+    if (String(shown) !== String(expected)) faults.push(`it shows ${shown.join(", ")}`);
+    const kept = centsKept(context.stripe, known);
+    if (kept !== (flow.stripeCents ?? 0)) faults.push(`Stripe keeps ${kept} cents`);
     return faults.length > 0 ? faults.join("; ") : undefined;
   } catch (error) {
     return String(error);
   }
+}
+
+/** What Stripe holds or has taken on the intents that weren't there before. */
+function centsKept({ intents }: PlayedStripe, known: ReadonlySet<string>): number {
+  const own = intents.all().filter(({ id }) => !known.has(id));
+  return own.reduce((sum, { id }) => sum + intents.heldCents(id) + intents.takenCents(id), 0);
 }

@@ -70,7 +70,9 @@ const GiftCards = ({
   return (
     <div>
       <div className={isOpen ? "mb-8" : "hidden"}>
-        <h2 className="mb-6 text-3xl-regular">Gift card</h2>
+        <h2 className="font-sans font-medium h2-core text-3xl-regular mb-6">
+          Gift card
+        </h2>
         <GiftcardPay
           ref={tag}
           endpoint={endpoint}
@@ -90,6 +92,9 @@ const GiftCards = ({
         >
           Continue to review
         </button>
+      )}
+      {isCovered && (
+        <div className="mt-8 h-px w-full border-b border-gray-200" />
       )}
       <div className={isCovered ? "hidden" : undefined}>{children}</div>
     </div>

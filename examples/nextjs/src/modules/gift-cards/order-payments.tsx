@@ -36,7 +36,9 @@ const OrderPayments = async ({ order }: { order: HttpTypes.StoreOrder }) => {
 
   return (
     <div>
-      <h2 className="flex flex-row text-3xl-regular my-6">Payment</h2>
+      <h2 className="font-sans font-medium h2-core text-3xl-regular my-6">
+        Payment
+      </h2>
       <ul
         className="flex flex-col gap-y-2 txt-medium text-ui-fg-subtle"
         data-testid="order-payments"
