@@ -3,15 +3,20 @@ import type { ErrorCode, MessageOverrides, Messages } from "./messages.js";
 
 export type { ErrorCode, MessageOverrides, Messages } from "./messages.js";
 
-/** Languages beside English, each loaded when it is first asked for. A new language is a file and a line here. */
-const loaders: Record<string, () => Promise<Messages>> = {
-  nl: async () => (await import("./nl.js")).nl,
-  de: async () => (await import("./de.js")).de,
-  fr: async () => (await import("./fr.js")).fr,
+/**
+ * Languages beside English, each loaded when it is first asked for. A new language is a file and a line here. The build
+ * of the standalone file has `again` stand behind the file's name; where a page's bundler names it, that can't be.
+ */
+const loaders: Record<string, (again: string) => Promise<Messages>> = {
+  nl: async (_again) => (await import("./nl.js")).nl,
+  de: async (_again) => (await import("./de.js")).de,
+  fr: async (_again) => (await import("./fr.js")).fr,
 };
 
 const loaded = new Map<string, Messages>([["en", en]]);
 const loading = new Map<string, Promise<void>>();
+/** Chromium takes an address that failed once for failed as long as the page is open, so the next try has another. */
+let again = "";
 
 /** When a language that couldn't be loaded is asked for again, at the earliest. */
 const retryMs = 10_000;
@@ -39,9 +44,12 @@ export function isLoaded(language: string): boolean {
 export function loadMessages(language: string): Promise<void> | undefined {
   const load = isLoaded(language) ? undefined : loaders[language];
   if (load && !loading.has(language)) {
-    const done = load().then(
+    const done = load(again).then(
       (messages) => void loaded.set(language, messages),
-      () => void setTimeout(() => loading.delete(language), retryMs),
+      () => {
+        again = `?${Date.now()}`;
+        setTimeout(() => loading.delete(language), retryMs);
+      },
     );
     loading.set(language, done);
   }
