@@ -91,7 +91,7 @@ async function show(state: State): Promise<void> {
   Object.assign(tag, { endpoint, headers: { "x-cart": cart }, ...(!state.tag && { cart }) });
   section.append(tag);
   await tag.updateComplete;
-  if (!state.tag) await (tag as GiftcardPay).refresh();
+  if (!state.tag && !state.isLoading) await (tag as GiftcardPay).refresh();
   await state.act?.(tag, cart);
 }
 

@@ -9,6 +9,8 @@ export interface State {
   title: string;
   tag?: "giftcard-balance";
   cart?: object;
+  /** The cart isn't waited for. */
+  isLoading?: boolean;
   act?(tag: Tag, cart: string): Promise<void>;
 }
 
@@ -54,6 +56,17 @@ const reload = (tag: Tag) => (tag as GiftcardPay).refresh();
 
 export const states: State[] = [
   { title: "Empty" },
+  {
+    title: "Before the cart is known",
+    cart: { faults: [{ delayMs: 600_000 }] },
+    isLoading: true,
+    async act(tag) {
+      for (const animation of tag.shadowRoot?.getAnimations() ?? []) {
+        animation.pause();
+        animation.currentTime = 1000;
+      }
+    },
+  },
   { title: "Left empty", act: async (tag) => inside(tag, "button[type=submit]")?.click() },
   {
     title: "PIN shown",

@@ -1,5 +1,6 @@
 import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
+import { cardGlyph } from "./card-glyph.js";
 import { figure } from "./card-quote.js";
 import { keyed } from "./keyed.js";
 import type { Wording } from "./wording.js";
@@ -51,13 +52,13 @@ function cardRow(
   const last4 = card.lastFour;
   return html`<li part="card">
     <div class="row">
-      <span>${words.fill(texts.cardEnding, { last4 })}</span>
+      <span class="name">${cardGlyph} ${words.fill(texts.cardEnding, { last4 })}</span>
       <span class="amount">
         ${words.money(card.state === "applied" ? card.amountCents : 0)}
         <button
           part="remove"
           type="button"
-          class="plain"
+          class="plain ${removing === card.id ? "busy" : ""}"
           data-remove=${card.id}
           aria-label=${words.fill(texts.removeCard, { last4 })}
           aria-disabled=${removing !== undefined}

@@ -1,5 +1,6 @@
 import type { CardBalance, Quote } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
+import { cardGlyph } from "./card-glyph.js";
 import type { Wording } from "./wording.js";
 
 /** What the quote shows. */
@@ -23,7 +24,7 @@ export function cardQuote(state: CardQuoteState, apply: () => void, cancel: () =
     html`${limitNote(state)}
       <p class="hint">${texts.nothingTaken}</p>
       <div class="actions">
-        <button part="button apply" id="apply" type="button" class="primary grow" aria-disabled=${busy} @click=${apply}>
+        <button part="button apply" id="apply" type="button" class="primary ${busy ? "busy" : ""}" aria-disabled=${busy} @click=${apply}>
           ${busy ? texts.applying : words.fill(texts.apply, { amount: quote.usableCents })}
         </button>
         <button part="button" type="button" class="plain" aria-disabled=${busy} @click=${cancel}>
@@ -43,8 +44,8 @@ export function cardPanel(
   const { texts } = words;
   const expiry = words.date(expiryDate);
   return html`<div class="panel" part="quote" role="group" aria-labelledby="quoted">
-    <div class="row">
-      <p id="quoted" class="strong">${words.fill(texts.cardEnding, { last4: lastFour })}</p>
+    <div>
+      <p id="quoted" class="name strong">${cardGlyph} ${words.fill(texts.cardEnding, { last4: lastFour })}</p>
       ${expiry ? html`<p class="hint">${words.fill(texts.validUntil, { date: expiry })}</p>` : nothing}
     </div>
     <dl>${figure(words, texts.balance, balanceCents)}${figures}</dl>

@@ -1,6 +1,8 @@
 import type { CardEntry } from "@giftcard-pay/checkout/storefront";
 import { html, type LitElement, nothing, type TemplateResult } from "lit";
 import { type FieldName, isRetryable, refusedFields, type ShownError } from "./call-errors.js";
+import { cardGlyph } from "./card-glyph.js";
+import { deleteOverGap, showGroups } from "./digit-groups.js";
 import { normalize, parseEntry } from "./entry-parser.js";
 import { moveFocus } from "./focus.js";
 import type { Messages } from "./messages/index.js";
@@ -62,14 +64,14 @@ export class EntryForm {
   }
 
   clearPin(): void {
-    this.#field("pin").value = "";
+    this.#input("pin").value = "";
     this.#pinShown = false;
     this.host.requestUpdate();
   }
 
   clear(): void {
     this.clearPin();
-    this.#field("number").value = "";
+    this.#input("number").value = "";
     this.missing = [];
   }
 
@@ -81,87 +83,97 @@ export class EntryForm {
       check();
     };
     return html`<form part="form" novalidate class=${unsure ? "unsure" : ""} ?hidden=${hidden} @submit=${onSubmit}>
-      <div class="fields">
-        <div class="field wide">
-          <label part="label" for="number">${texts.cardNumber}</label>
-          ${this.#message("number", texts.cardNumberMissing)} ${this.#input("number", state)}
-        </div>
-        <div class="field">
-          <label part="label" for="pin">${texts.pin}</label>
-          ${this.#message("pin", texts.pinMissing)}
-          <div class="pin">
-            ${this.#input("pin", state)}
-            <button
-              type="button"
-              class="eye"
-              aria-label=${texts.showPin}
-              aria-pressed=${this.#pinShown}
-              aria-controls="pin"
-              @click=${this.#onTogglePin}
-            >
-              <svg viewBox="0 0 24 24" aria-hidden="true">
-                <path d="M2 12S6 6 12 6s10 6 10 6-4 6-10 6S2 12 2 12Z" />
-                <circle cx="12" cy="12" r="3" />
-                <path class="slash" d="m4 4 16 16" />
-              </svg>
-            </button>
-          </div>
-        </div>
-      </div>
-      <div class="actions">
-        <button part="button check" type="submit" class="grow" aria-disabled=${busy || shut || waitSeconds > 0} @click=${onSubmit}>
+      ${this.#field("number", texts.cardNumber, texts.cardNumberMissing, state, cardGlyph)}
+      <div class="pair">
+        ${this.#field("pin", texts.pin, texts.pinMissing, state, this.#eye(texts))}
+        <button part="button check" type="submit" class=${busy ? "busy" : ""} aria-disabled=${busy || shut || waitSeconds > 0} @click=${onSubmit}>
           ${busy ? texts.checking : texts.check}
           ${waitSeconds > 0 ? html`<span aria-hidden="true"> (${clock(waitSeconds)})</span>` : nothing}
         </button>
-        ${
-          cancel
-            ? html`<button part="button" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`
-            : nothing
-        }
       </div>
+      ${
+        cancel
+          ? html`<button part="button" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`
+          : nothing
+      }
     </form>`;
+  }
+
+  #eye({ showPin }: Messages): TemplateResult {
+    return html`<button
+      type="button"
+      class="eye"
+      aria-label=${showPin}
+      aria-pressed=${this.#pinShown}
+      aria-controls="pin"
+      @click=${this.#onTogglePin}
+    >
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <path d="M2 12S6 6 12 6s10 6 10 6-4 6-10 6S2 12 2 12Z" />
+        <circle cx="12" cy="12" r="3" />
+        <path class="slash" d="m4 4 16 16" />
+      </svg>
+    </button>`;
   }
 
   /**
    * One field. A PIN is a text field with its characters masked: a password field makes browsers offer to keep
    * card and PIN as a login.
    */
-  #input(name: FieldName, { busy, error }: EntryFormState): TemplateResult {
-    const empty = this.missing.includes(name);
-    const refused = refusedFields(error).includes(name);
-    return html`<input
-      id=${name}
-      part="input"
-      class=${name === "pin" && !this.#pinShown ? "masked" : ""}
-      type="text"
-      inputmode=${this.host.inputMode || "numeric"}
-      autocomplete="off"
-      autocapitalize="off"
-      autocorrect="off"
-      spellcheck="false"
-      data-1p-ignore
-      data-lpignore="true"
-      enterkeyhint=${name === "pin" ? "go" : "next"}
-      maxlength="128"
-      required
-      ?readonly=${busy}
-      aria-invalid=${empty || refused}
-      aria-describedby=${empty ? `${name}-missing` : refused ? "error" : nothing}
-      @paste=${this.#onPaste}
-      @input=${this.#onInput}
-      @blur=${this.#onLeave}
-    />`;
-  }
-
-  #message(name: FieldName, text: string): TemplateResult {
-    return html`<p class="error" part="error" id="${name}-missing" ?hidden=${!this.missing.includes(name)}>${text}</p>`;
+  #field(
+    name: FieldName,
+    label: string,
+    missing: string,
+    { busy, error }: EntryFormState,
+    ornament: TemplateResult,
+  ): TemplateResult {
+    const isEmpty = this.missing.includes(name);
+    const isRefused = refusedFields(error).includes(name);
+    return html`<div class="field">
+      <label part="label" for=${name}>${label}</label>
+      <p class="error" part="error" id="${name}-missing" ?hidden=${!isEmpty}>${missing}</p>
+      <div class="box">
+        <input
+          id=${name}
+          part="input"
+          class=${name === "pin" && !this.#pinShown ? "masked" : ""}
+          type="text"
+          inputmode=${this.host.inputMode || "numeric"}
+          autocomplete="off"
+          autocapitalize="off"
+          autocorrect="off"
+          spellcheck="false"
+          data-1p-ignore
+          data-lpignore="true"
+          enterkeyhint=${name === "pin" ? "go" : "next"}
+          maxlength="128"
+          required
+          ?readonly=${busy}
+          aria-invalid=${isEmpty || isRefused}
+          aria-describedby=${isEmpty ? `${name}-missing` : isRefused ? "error" : nothing}
+          @paste=${this.#onPaste}
+          @beforeinput=${this.#onDelete}
+          @input=${this.#onInput}
+          @compositionend=${this.#onInput}
+          @blur=${this.#onLeave}
+        />
+        ${ornament}
+      </div>
+    </div>`;
   }
 
   /** A missing entry's message goes while it is typed; none comes. */
-  readonly #onInput = (): void => {
+  readonly #onInput = (event?: Event): void => {
+    // What is being composed is the input method's.
+    if (!(event as InputEvent | undefined)?.isComposing) showGroups(this.#input("number"));
     const empty = this.#empty;
     this.missing = this.missing.filter((name) => empty.includes(name));
     this.host.requestUpdate();
+  };
+
+  /** A PIN has no groups. */
+  readonly #onDelete = (event: InputEvent): void => {
+    if (event.target === this.#input("number") && deleteOverGap(event)) this.#onInput();
   };
 
   /**
@@ -187,7 +199,7 @@ export class EntryForm {
   readonly #onPaste = (event: ClipboardEvent): void => {
     if (!this.#put(parseEntry(event.clipboardData?.getData("text/plain") ?? ""))) return;
     event.preventDefault();
-    this.#field("pin").focus();
+    this.#input("pin").focus();
   };
 
   readonly #onTogglePin = (): void => {
@@ -198,23 +210,23 @@ export class EntryForm {
   /** A scanner types as a keyboard does, all into the field that has the focus. */
   #spread(): void {
     for (const name of ["number", "pin"] as const) {
-      const { value } = this.#field(name);
+      const { value } = this.#input(name);
       // Digits in groups are one entry, however they are spaced.
       if (/[^\d\s-]/.test(value)) this.#put(parseEntry(value));
     }
   }
 
   #put(entry: CardEntry | undefined): boolean {
-    const pin = this.#field("pin");
+    const pin = this.#input("pin");
     if (!entry || pin.readOnly) return false;
-    this.#field("number").value = entry.cardNumber;
+    this.#input("number").value = entry.cardNumber;
     pin.value = entry.pin;
     this.#onInput();
     return true;
   }
 
   get #entry(): CardEntry {
-    return { cardNumber: normalize(this.#field("number").value), pin: normalize(this.#field("pin").value) };
+    return { cardNumber: normalize(this.#input("number").value), pin: normalize(this.#input("pin").value) };
   }
 
   get #empty(): FieldName[] {
@@ -222,7 +234,7 @@ export class EntryForm {
     return [...(cardNumber ? [] : ["number" as const]), ...(pin ? [] : ["pin" as const])];
   }
 
-  #field(name: FieldName): HTMLInputElement {
+  #input(name: FieldName): HTMLInputElement {
     return this.host.renderRoot.querySelector(`#${name}`) as HTMLInputElement;
   }
 }

@@ -6,8 +6,9 @@ export const styles = css`
     --_accent: var(--giftcard-pay-accent, #1f4fd1);
     --_radius: var(--giftcard-pay-radius, 0.5rem);
     --_gap: var(--giftcard-pay-gap, 1rem);
-    --_border: var(--giftcard-pay-border, color-mix(in srgb, currentcolor 18%, transparent));
-    --_muted: color-mix(in srgb, currentcolor 72%, transparent);
+    --_border: var(--giftcard-pay-border, color-mix(in srgb, currentcolor 18%, #0000));
+    --_surface: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, #0000));
+    --_muted: color-mix(in srgb, currentcolor 72%, #0000);
     --_error: var(--giftcard-pay-error, color-mix(in srgb, #d81b1b 72%, currentcolor));
     display: block;
     line-height: 1.45;
@@ -23,22 +24,69 @@ export const styles = css`
     padding: 0;
   }
   .base,
-  form,
   .field,
-  .panel {
-    display: flex;
-    flex-direction: column;
+  .panel,
+  .alert,
+  .box,
+  .eye,
+  dl {
+    display: grid;
+    align-content: start;
     gap: var(--_gap);
+  }
+  .field,
+  .alert,
+  dl {
+    gap: 0.375rem;
   }
   fieldset {
     border: 0;
     min-inline-size: 0;
+    max-inline-size: 44rem;
   }
   fieldset:disabled {
     opacity: 0.6;
   }
+  form,
+  .pair,
+  .actions,
+  .row,
+  .name {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: end;
+    gap: var(--_gap);
+  }
+  .field,
+  .pair {
+    flex: 1 19rem;
+    min-inline-size: 0;
+  }
+  .pair {
+    gap: 0.5rem;
+  }
+  .pair .field {
+    flex: 1 7rem;
+  }
+  .pair > button {
+    flex: 2 9rem;
+    padding-inline: 0.5rem;
+  }
   .unsure {
+    border-radius: var(--_radius);
+    animation: place 3s;
+  }
+  .unsure > * {
     animation: unsure 3s;
+  }
+  @keyframes place {
+    0% {
+      background: #0000;
+    }
+    10%,
+    to {
+      background: var(--_surface);
+    }
   }
   @keyframes unsure {
     from,
@@ -46,31 +94,11 @@ export const styles = css`
       opacity: 0;
     }
   }
-  .fields,
-  .actions,
-  .row,
-  .amount {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 0.5rem;
-  }
-  .fields {
-    gap: var(--_gap);
-    align-items: end;
-  }
-  .field {
-    flex: 1 8rem;
-    min-inline-size: 0;
-    gap: 0.375rem;
-  }
-  .wide {
-    flex: 3 14rem;
-  }
   input,
   button,
   .panel,
   .alert {
-    border: 1px solid var(--giftcard-pay-field-border, color-mix(in srgb, currentcolor 55%, transparent));
+    border: 1px solid var(--giftcard-pay-field-border, color-mix(in srgb, currentcolor 55%, #0000));
     border-radius: var(--_radius);
   }
   input,
@@ -80,17 +108,19 @@ export const styles = css`
     min-block-size: 2.75rem;
     min-inline-size: 2.75rem;
     padding: 0.5rem 0.75rem;
-    background: transparent;
+    background: var(--_surface);
   }
-  label,
   button,
   .strong,
   .total {
     font-weight: 600;
   }
+  label {
+    font-weight: 500;
+  }
   input {
     inline-size: 100%;
-    background: var(--giftcard-pay-field, transparent);
+    background: var(--giftcard-pay-field, #0000);
   }
   input,
   dd,
@@ -101,30 +131,37 @@ export const styles = css`
     border-color: var(--_error);
     box-shadow: inset 0 0 0 1px var(--_error);
   }
-  .pin,
-  .eye {
-    display: grid;
-  }
-  .pin * {
+  .box > * {
     grid-area: 1 / 1;
+    align-self: center;
   }
-  .pin input {
+  .box .glyph {
+    margin-inline-start: 0.75rem;
+    pointer-events: none;
+  }
+  #number {
+    padding-inline-start: 2.625rem;
+  }
+  #pin {
     padding-inline-end: 2.75rem;
   }
   .masked {
     -webkit-text-security: disc;
   }
-  .eye {
-    justify-self: end;
-    place-items: center;
-    padding: 0;
-    border: 0;
-  }
-  .eye svg {
+  svg {
     inline-size: 1.25rem;
+    flex: none;
     fill: none;
     stroke: currentcolor;
     stroke-width: 1.75;
+  }
+  .eye {
+    justify-self: end;
+    place-items: center;
+    place-content: center;
+    padding: 0;
+    border: 0;
+    background: none;
   }
   .eye[aria-pressed="true"] .slash {
     display: none;
@@ -133,9 +170,11 @@ export const styles = css`
     cursor: pointer;
   }
   button:hover {
-    background: color-mix(in srgb, currentcolor 7%, transparent);
+    background: color-mix(in srgb, currentcolor 7%, #0000);
   }
   .primary {
+    flex: 1 10rem;
+    max-inline-size: 18rem;
     color: var(--giftcard-pay-on-accent, #fff);
     background: var(--_accent);
     border-color: var(--_accent);
@@ -144,35 +183,57 @@ export const styles = css`
     background: color-mix(in srgb, var(--_accent) 88%, #000);
   }
   .plain {
-    border-color: transparent;
+    border-color: #0000;
+    background: none;
     text-decoration: underline;
+    text-underline-offset: 0.2em;
     font-weight: inherit;
-    padding-inline: 0.5rem;
+    padding-inline: 0.25rem;
+    margin-inline: -0.25rem;
+  }
+  #add,
+  #retry,
+  .badge {
+    justify-self: start;
   }
   button[aria-disabled="true"] {
     opacity: 0.7;
     cursor: default;
   }
+  .busy::before {
+    content: "";
+    display: inline-block;
+    inline-size: 0.875em;
+    block-size: 0.875em;
+    margin-inline-end: 0.5em;
+    vertical-align: -0.1em;
+    border: 2px solid;
+    border-inline-end-color: #0000;
+    border-radius: 50%;
+  }
+  @media (prefers-reduced-motion: no-preference) {
+    .busy::before {
+      animation: turn 0.8s linear infinite;
+    }
+  }
+  @keyframes turn {
+    to {
+      rotate: 1turn;
+    }
+  }
   :focus-visible {
     outline: 2px solid var(--giftcard-pay-focus, color-mix(in srgb, var(--_accent) 75%, currentcolor));
     outline-offset: 2px;
   }
-  .grow {
-    flex: auto;
-  }
   .panel {
     padding: var(--_gap);
-    background: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, transparent));
+    background: var(--_surface);
     border-color: var(--_border);
   }
   .row,
-  .amount {
+  .name {
     align-items: center;
     gap: 0 1rem;
-  }
-  dl {
-    display: grid;
-    gap: 0.375rem;
   }
   dt {
     flex: 1 8rem;
@@ -189,7 +250,8 @@ export const styles = css`
     font-size: 0.875em;
   }
   .hint,
-  .eye {
+  .eye,
+  .glyph {
     color: var(--_muted);
   }
   .note {
@@ -200,21 +262,29 @@ export const styles = css`
     list-style: none;
   }
   li {
-    padding-block: 0.25rem;
+    padding-block-end: var(--_gap);
     border-block-end: 1px solid var(--_border);
   }
+  li + li {
+    padding-block-start: var(--_gap);
+  }
+  .name {
+    flex-wrap: nowrap;
+    gap: 0.625rem;
+  }
+  .name ~ .hint,
+  .row ~ .hint {
+    margin-block-start: 0.25rem;
+    margin-inline-start: 1.875rem;
+  }
   .amount {
-    justify-content: end;
-    gap: 0.25rem;
+    text-align: end;
   }
   .amount button {
-    margin-inline-end: -0.5rem;
-  }
-  li .hint {
-    padding-block-end: 0.5rem;
+    margin-block: -0.7rem;
+    margin-inline-start: 0.5rem;
   }
   .badge {
-    align-self: start;
     padding: 0 0.5rem;
     border: 1px solid;
     border-radius: 1rem;
@@ -223,11 +293,9 @@ export const styles = css`
     color: var(--_error);
   }
   .alert {
-    display: grid;
-    justify-items: start;
-    gap: 0.5rem;
     padding: 0.75rem;
     border-color: var(--_error);
+    background: color-mix(in srgb, var(--_error) 5%, #0000);
   }
   .silent {
     position: absolute;

@@ -120,16 +120,44 @@ describe("for everyone", () => {
       }
   });
 
-  it("keeps the two fields on one line when a label or a message wraps", async () => {
+  it("puts fields and button on one line where there is room, and else the number above, whatever wraps", async () => {
     const widget = await show(await makeCart());
-    widget.element.style.inlineSize = "420px";
     widget.element.messages = { pin: "The code below the silver strip" };
-    const heights = () => [widget.number, widget.pin].map((field) => field.getBoundingClientRect().top);
+    const bottoms = () =>
+      [widget.number, widget.pin, widget.button("Check balance")].map((part) =>
+        Math.round(part.getBoundingClientRect().bottom),
+      );
+    const expectLines = (isWide: boolean) => {
+      const [number, pin, button] = bottoms() as [number, number, number];
+      expect(pin).to.equal(button);
+      expect(number === pin, `${number} and ${pin}`).to.equal(isWide);
+    };
+    for (const width of ["660px", "420px", "300px"]) {
+      widget.element.style.inlineSize = width;
+      await widget.element.updateComplete;
+      expectLines(width === "660px");
+      widget.button("Check balance").click();
+      await widget.settled();
+      expectLines(width === "660px");
+      widget.element.form?.reset();
+    }
+  });
+
+  it("shows a call under way in its button, which stays where it is", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    widget.element.style.inlineSize = "400px";
+    await cart.trouble({ delayMs: 300 });
+    widget.number.value = rich.number;
+    widget.pin.value = rich.pin;
+    const button = widget.button("Check balance");
+    const place = JSON.stringify(button.getBoundingClientRect());
+    button.click();
     await widget.element.updateComplete;
-    expect(heights()[0]).to.equal(heights()[1]);
-    widget.button("Check balance").click();
+    expect(getComputedStyle(button, "::before").borderTopStyle).to.equal("solid");
+    expect(JSON.stringify(button.getBoundingClientRect())).to.equal(place);
     await widget.settled();
-    expect(heights()[0]).to.equal(heights()[1]);
+    expect(getComputedStyle(button, "::before").borderTopStyle).to.equal("none");
   });
 
   it("reads from right to left on a page that does", async () => {
@@ -184,11 +212,20 @@ describe("for everyone", () => {
     document.documentElement.style.cssText = "";
   });
 
-  it("moves nothing, whatever the shopper prefers", async () => {
+  it("moves nothing but the sign of a call under way, and not even that where the shopper wants it so", async () => {
     for (const preference of ["reduce", "no-preference"]) {
       await pretend({ "prefers-reduced-motion": preference });
-      const widget = await show(await makeCart());
+      const cart = await makeCart();
+      const widget = await show(cart);
       await throughStates(widget, () => expect(widget.root.getAnimations()).to.deep.equal([]));
+      await cart.trouble({ delayMs: 300 });
+      widget.find("[data-remove]")?.click();
+      await widget.element.updateComplete;
+      const moving = widget.root
+        .getAnimations()
+        .map((animation) => (animation as CSSAnimation).animationName);
+      expect(moving).to.deep.equal(preference === "reduce" ? [] : ["turn"]);
+      await widget.settled();
       widget.element.remove();
     }
   });

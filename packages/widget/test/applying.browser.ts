@@ -266,7 +266,7 @@ describe("applying cards", () => {
 
   it("asks for no card when there is nothing to pay", async () => {
     const widget = await show(await makeCart({ totalCents: 0 }));
-    expect(widget.text).to.contain("There is nothing left to pay");
+    expect(widget.text).to.contain("Nothing is left to pay");
     expect(widget.number.checkVisibility()).to.equal(false);
   });
 });

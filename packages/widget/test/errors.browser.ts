@@ -79,13 +79,13 @@ describe("errors", () => {
     widget.button("Check balance").click();
     await widget.settled();
     expect(widget.focused).to.equal("number");
-    expect(widget.text).to.contain("Enter the number on the gift card.");
-    expect(widget.text).to.contain("Enter the PIN of the gift card.");
+    expect(widget.text).to.contain("Enter the card number.");
+    expect(widget.text).to.contain("Enter the PIN.");
     await expect(widget.element).to.be.accessible();
     await widget.type("6");
     await widget.settled();
-    expect(widget.text).not.to.contain("Enter the number on the gift card.");
-    expect(widget.text).to.contain("Enter the PIN of the gift card.");
+    expect(widget.text).not.to.contain("Enter the card number.");
+    expect(widget.text).to.contain("Enter the PIN.");
     expect((await cart.calls()).filter((call) => call.method === "POST")).to.have.length(0);
   });
 
@@ -139,9 +139,7 @@ describe("errors", () => {
     expect(widget.text).not.to.contain("Enter the number");
     await widget.key("Shift+Tab");
     await widget.key("Tab");
-    expect(widget.text, "left empty while the other is filled").to.contain(
-      "Enter the number on the gift card.",
-    );
+    expect(widget.text, "left empty while the other is filled").to.contain("Enter the card number.");
     expect(widget.number.getAttribute("aria-describedby")).to.equal("number-missing");
     await widget.key("Shift+Tab");
     await widget.type("6");

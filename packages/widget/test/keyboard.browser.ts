@@ -47,7 +47,7 @@ describe("keyboard and screen reader", () => {
     expect(widget.text).not.to.contain("Enter the PIN");
     await widget.key("Enter");
     await widget.settled();
-    expect(widget.text).to.contain("Enter the PIN of the gift card.");
+    expect(widget.text).to.contain("Enter the PIN.");
   });
 
   it("announces the quote, what was applied, and what is left to pay", async () => {

@@ -72,7 +72,7 @@ describe("card number and PIN", () => {
     expect(
       paste(widget.number, "Card number: 6064 3500 0000 0001 234, PIN: 012345").defaultPrevented,
     ).to.equal(true);
-    expect(widget.number.value).to.equal(rich.number);
+    expect(widget.number.value.replaceAll(" ", "")).to.equal(rich.number);
     expect(widget.pin.value).to.equal(rich.pin);
     expect(widget.focused).to.equal("pin");
   });
@@ -84,7 +84,7 @@ describe("card number and PIN", () => {
     await widget.type("https://cards.example/6064350000000001234?pin=012345");
     await widget.key("Enter");
     await widget.until(() => !!widget.find("#apply"), "the quote is shown");
-    expect(widget.number.value).to.equal(rich.number);
+    expect(widget.number.value.replaceAll(" ", "")).to.equal(rich.number);
     expect(JSON.parse((await cart.calls()).at(-1)?.body ?? "").pin).to.equal(rich.pin);
   });
 

@@ -107,7 +107,15 @@ describe.skipIf(!hasWebKit)("in WebKit", () => {
     await open();
     await call("POST", "/url", { url: `${gallery.url}?lang=en&only=none` });
     await waitFor("Check balance");
-    await type("#number", "6064350000000001234\uE007");
+    await type("#number", "6064359");
+    // Back over the gap before the 9, as a caret that was put there goes.
+    await run("root.querySelector('#number').setSelectionRange(5, 5)");
+    await type("#number", "\uE003");
+    expect(await run('return root.querySelector("#number").value')).toBe("6063 59");
+    expect(await run('return root.querySelector("#number").selectionStart')).toBe(3);
+    await type("#number", "\uE010\uE003\uE003\uE003435");
+    await type("#number", "0000000001234\uE007");
+    expect(await run('return root.querySelector("#number").value')).toBe("6064 3500 0000 0001 234");
     expect(await run("return root.activeElement.id")).toBe("pin");
     await type("#pin", "012345");
     expect(await run('return getComputedStyle(root.querySelector("#pin")).webkitTextSecurity')).toBe("disc");

@@ -6,10 +6,10 @@ export const nl: Messages = {
   cardNumber: "Nummer van de cadeaukaart",
   pin: "Pincode",
   showPin: "Toon pincode",
-  cardNumberMissing: "Vul het nummer van de cadeaukaart in.",
-  pinMissing: "Vul de pincode van de cadeaukaart in.",
+  cardNumberMissing: "Vul het kaartnummer in.",
+  pinMissing: "Vul de pincode in.",
   check: "Saldo bekijken",
-  checking: "Saldo opvragen…",
+  checking: "Opvragen…",
   cancel: "Annuleren",
   cardEnding: "Kaart eindigend op {last4}",
   balance: "Saldo",
@@ -61,7 +61,7 @@ export const nl: Messages = {
     too_many_attempts: "Dit is te vaak geprobeerd. Voor de veiligheid moet je even wachten.",
     nothing_to_pay: "Er is voor deze bestelling niets meer te betalen.",
     giftcard_not_payable:
-      "Met een cadeaukaart kunt u geen cadeaukaart betalen. Betaal die op een andere manier.",
+      "Met een cadeaukaart kun je geen cadeaukaart betalen. Betaal die op een andere manier.",
     quote_expired: "Dat is te lang geleden. Vul de pincode opnieuw in om het saldo te bekijken.",
     applied_card_not_found: "Deze kaart hoorde niet meer bij je bestelling.",
     applied_card_expired:

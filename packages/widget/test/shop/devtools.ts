@@ -3,7 +3,8 @@ import { executeServerCommand } from "@web/test-runner-commands";
 /** Only Chromium lets a test speak to it this way. */
 export const hasDevtools = !navigator.userAgent.includes("Firefox");
 
-const send = <Answer>(method: string, params: object = {}): Promise<Answer> =>
+/** Calls a method of the browser's own protocol. */
+export const send = <Answer>(method: string, params: object = {}): Promise<Answer> =>
   executeServerCommand<Answer, { method: string; params: object }>("devtools", { method, params });
 
 /** Lets the browser pretend media features, such as `forced-colors: active`. */

@@ -1,0 +1,33 @@
+import { normalize } from "./entry-parser.js";
+
+const inGroups = (digits: string) => digits.replace(/\d{4}(?=\d)/g, "$& ");
+
+/**
+ * Shows the digits of a field in groups of four, as they stand on a card; the caret stays behind the digit that it was
+ * behind. Anything with more than digits in it stays as it was typed.
+ */
+export function showGroups(field: HTMLInputElement): void {
+  const digits = normalize(field.value);
+  const grouped = inGroups(digits);
+  if (/\D/.test(digits) || grouped === field.value) return;
+  const before = normalize(field.value.slice(0, field.selectionEnd ?? 0)).length;
+  field.value = grouped;
+  const caret = inGroups(digits.slice(0, before)).length;
+  // Elsewhere the focus would come along.
+  if ((field.getRootNode() as ShadowRoot).activeElement === field) field.setSelectionRange(caret, caret);
+}
+
+/**
+ * Deletes the digit behind a gap where the gap would be deleted.
+ * @returns whether it did
+ */
+export function deleteOverGap(event: InputEvent): boolean {
+  const field = event.target as HTMLInputElement;
+  const { value, selectionStart: caret, selectionEnd } = field;
+  const step = { deleteContentBackward: -2, deleteContentForward: 1 }[event.inputType];
+  if (!step || caret === null || caret !== selectionEnd || /[^\d ]/.test(value)) return false;
+  if (value[step < 0 ? caret - 1 : caret] !== " ") return false;
+  event.preventDefault();
+  field.setRangeText("", caret + step, caret + step + 1, "end");
+  return true;
+}

@@ -1,0 +1,104 @@
+import { hasDevtools, send } from "./shop/devtools.js";
+import { expect, makeCart, rich, show, type Widget } from "./shop/page.js";
+
+const shown = "6064 3500 0000 0001 234";
+
+/** The field with a bar where the caret is. */
+function field({ number }: Widget): string {
+  const { value, selectionStart, selectionEnd } = number;
+  expect(selectionStart, "nothing is selected").to.equal(selectionEnd);
+  return `${value.slice(0, selectionStart ?? 0)}|${value.slice(selectionStart ?? 0)}`;
+}
+
+async function typed(text: string, caret: number, end = caret): Promise<Widget> {
+  const widget = await show(await makeCart());
+  widget.number.focus();
+  await widget.type(text);
+  widget.number.setSelectionRange(caret, end);
+  return widget;
+}
+
+describe("the digits of a card number", () => {
+  it("stand in groups as they are typed, and are sent without gaps", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    widget.number.focus();
+    await widget.type("6064");
+    expect(field(widget)).to.equal("6064|");
+    await widget.type(rich.number.slice(4));
+    expect(field(widget)).to.equal(`${shown}|`);
+    await widget.key("Tab");
+    await widget.type(rich.pin);
+    expect(widget.pin.value, "a PIN has no groups").to.equal(rich.pin);
+    await widget.key("Enter");
+    await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+    const sent = (await cart.calls()).find(({ method }) => method === "POST");
+    expect(JSON.parse(sent?.body ?? "").cardNumber).to.equal(rich.number);
+  });
+
+  it("may be typed with spaces, dashes or in another script", async () => {
+    const widget = await typed("6064 3500-0000 \u0660\uff10", 30);
+    expect(field(widget)).to.equal("6064 3500 0000 00|");
+  });
+
+  it("keep the caret where something is put in, taken out or replaced", async () => {
+    let widget = await typed(rich.number, 7);
+    await widget.type("99");
+    expect(field(widget)).to.equal("6064 3599| 0000 0000 0123 4");
+    await widget.type("8");
+    expect(field(widget)).to.equal("6064 3599 8|000 0000 0012 34");
+    await widget.key("Backspace");
+    expect(field(widget)).to.equal("6064 3599| 0000 0000 0123 4");
+    widget.element.remove();
+    widget = await typed(rich.number, 3, 12);
+    await widget.type("1");
+    expect(field(widget)).to.equal("6061| 0000 0123 4");
+    widget.element.remove();
+    widget = await typed(rich.number, 4, 10);
+    await widget.key("Backspace");
+    expect(field(widget)).to.equal("6064| 0000 0001 234");
+  });
+
+  it("are deleted across a gap as if it weren't there", async () => {
+    let widget = await typed(rich.number, 5);
+    await widget.key("Backspace");
+    expect(field(widget)).to.equal("606|3 5000 0000 0012 34");
+    widget.element.remove();
+    widget = await typed(rich.number, 4);
+    await widget.key("Delete");
+    expect(field(widget)).to.equal("6064| 5000 0000 0012 34");
+    widget.element.remove();
+    widget = await typed(rich.number, 99);
+    for (let left = rich.number.length; left > 0; left--) await widget.key("Backspace");
+    expect(widget.number.value, "one key for each digit").to.equal("");
+  });
+
+  it("stand in groups when they are pasted, filled in, or dropped, and the focus stays where it is", async () => {
+    const widget = await typed("", 0);
+    document.execCommand("insertText", false, "6064-3500-0000-0001-234");
+    expect(field(widget)).to.equal(`${shown}|`);
+    widget.pin.focus();
+    widget.number.value = rich.number;
+    widget.number.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    expect(widget.number.value).to.equal(shown);
+    expect(widget.focused).to.equal("pin");
+  });
+
+  it("are left as they are typed where letters are among them", async () => {
+    const widget = await typed("AB 1234 5678", 3);
+    await widget.key("Backspace");
+    expect(field(widget)).to.equal("AB|1234 5678");
+  });
+});
+
+(hasDevtools ? describe : describe.skip)("the digits of a card number, with an input method", () => {
+  it("are the input method's as long as it composes them", async () => {
+    const widget = await typed("", 0);
+    const composed = { selectionStart: 5, selectionEnd: 5, text: "60643" };
+    await send("Input.imeSetComposition", composed);
+    expect(widget.number.value).to.equal("60643");
+    await send("Input.insertText", { text: "60643" });
+    await widget.until(() => widget.number.value === "6064 3", "groups");
+    expect(field(widget)).to.equal("6064 3|");
+  });
+});
