@@ -30,30 +30,28 @@ async function middleware(req, res, next) {
 }
 
 /**
- * @param {number} [port] a free one when left out
+ * Serves a folder's pages with the tests' shop behind them.
+ *
+ * @param {string} root the folder
+ * @param {{ name: string, port?: number, plugins?: import("vite").PluginOption[], optimizeDeps?: object }} options the port
+ *   is a free one when left out
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
-export async function serveGallery(port = 0) {
+export async function serveWithShop(root, { name, port = 0, plugins = [], optimizeDeps = {} }) {
+  const cache = path.join(import.meta.dirname, "..", "..", "..", "node_modules", ".cache", "giftcard-pay");
   const server = await createServer({
-    root: import.meta.dirname,
+    root,
     configFile: false,
     logLevel: "warn",
-    cacheDir: path.join(
-      import.meta.dirname,
-      "..",
-      "..",
-      "..",
-      "node_modules",
-      ".cache",
-      "giftcard-pay",
-      "gallery",
-    ),
+    cacheDir: path.join(cache, name),
     server: { port, host: "127.0.0.1" },
+    optimizeDeps,
     plugins: [
       {
         name: "shop",
         configureServer: ({ middlewares }) => void middlewares.use((...all) => void middleware(...all)),
       },
+      ...plugins,
     ],
   });
   await server.listen();
@@ -66,6 +64,9 @@ export async function serveGallery(port = 0) {
     },
   };
 }
+
+/** @param {number} [port] a free one when left out */
+export const serveGallery = (port = 0) => serveWithShop(import.meta.dirname, { name: "gallery", port });
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const { values } = parseArgs({ options: { port: { type: "string" } } });

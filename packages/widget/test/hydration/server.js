@@ -1,0 +1,10 @@
+import { createElement } from "react";
+import { renderToString } from "react-dom/server";
+import { Checkout } from "./checkout.js";
+
+/** The page of a cart, as a shop's server renders it. */
+export const renderPage = (cart) => `<!doctype html>
+<html lang="en"><title>Shop</title><body>
+  <div id="root" data-cart="${cart}">${renderToString(createElement(Checkout, { cart }))}</div>
+  <script type="module" src="/client.js"></script>
+</body></html>`;

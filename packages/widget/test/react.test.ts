@@ -1,0 +1,74 @@
+import { createRequire } from "node:module";
+import path from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { findBrowser } from "../../../scripts/find-browser.mjs";
+import { serveWithShop } from "../gallery/serve.mjs";
+
+const require = createRequire(path.join(import.meta.dirname, "..", "..", "..", "scripts", "package.json"));
+const { chromium } = require("playwright-core") as typeof import("playwright-core");
+
+const card = { number: "6064350000000001234", pin: "012345", balanceCents: 7500 };
+let server: Awaited<ReturnType<typeof serveWithShop>>;
+let browser: import("playwright-core").Browser;
+
+/** The page of `/checkout/{cart}`, as a shop's server renders it. */
+const page = {
+  name: "server-rendered",
+  configureServer: (vite: import("vite").ViteDevServer) =>
+    void vite.middlewares.use(async (request, response, next) => {
+      const [, cart] = /^\/checkout\/(\w[\w-]*)$/.exec(request.url ?? "") ?? [];
+      if (!cart) return next();
+      const { renderPage } = await vite.ssrLoadModule("/server.js");
+      response
+        .setHeader("content-type", "text/html")
+        .end(await vite.transformIndexHtml("/", renderPage(cart)));
+    }),
+};
+
+beforeAll(async () => {
+  const found = await findBrowser();
+  browser = await chromium.launch({
+    executablePath: found.path,
+    args: found.args,
+    env: { ...process.env, ...found.env },
+  });
+  server = await serveWithShop(path.join(import.meta.dirname, "hydration"), {
+    name: "hydration",
+    plugins: [page],
+    optimizeDeps: { include: ["react", "react-dom/client", "@lit/react", "lit"] },
+  });
+}, 120_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+it("is rendered by a server with React 19, and taken over without a warning", async () => {
+  expect(createRequire(import.meta.url)("react/package.json").version).toMatch(/^19\./);
+  const made = await fetch(`${server.url}shop/carts`, {
+    method: "POST",
+    body: JSON.stringify({ cards: [card] }),
+  });
+  const { id } = (await made.json()) as { id: string };
+  const rendered = await (await fetch(`${server.url}checkout/${id}`)).text();
+  expect(rendered).toContain('<giftcard-pay class="pay"></giftcard-pay>');
+  const tab = await browser.newPage();
+  const said: string[] = [];
+  tab.on("console", (message) => {
+    if (["warning", "error"].includes(message.type())) said.push(message.text());
+  });
+  tab.on("pageerror", (error) => said.push(error.message));
+  await tab.goto(`${server.url}checkout/${id}`);
+  await tab.getByLabel("Gift card number").fill(card.number);
+  await tab.getByLabel("PIN", { exact: true }).fill(card.pin);
+  await tab.getByRole("button", { name: "Check balance" }).click();
+  await tab.getByRole("button", { name: "Apply €50.00" }).click();
+  await tab.locator("output").getByText("2498").waitFor();
+  const { log } = (await (await fetch(`${server.url}shop/carts/${id}`)).json()) as {
+    log: { headers: Record<string, string> }[];
+  };
+  expect(log.every(({ headers }) => headers["x-shop"] === "1")).toBe(true);
+  // Lit says itself that it is the development build.
+  expect(said.filter((text) => !text.includes("lit.dev/msg/dev-mode"))).toEqual([]);
+}, 120_000);
