@@ -44,9 +44,6 @@ export const styles = css`
     min-inline-size: 0;
     max-inline-size: 44rem;
   }
-  fieldset:disabled {
-    opacity: 0.6;
-  }
   form,
   .pair,
   .actions,
@@ -196,6 +193,7 @@ export const styles = css`
   .badge {
     justify-self: start;
   }
+  fieldset:disabled,
   button[aria-disabled="true"] {
     opacity: 0.7;
     cursor: default;

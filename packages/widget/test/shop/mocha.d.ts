@@ -4,4 +4,5 @@ declare const describe: {
   skip(name: string, body: () => void): void;
 };
 declare const it: (name: string, body: () => Promise<void> | void) => void;
+declare const before: (body: () => Promise<void> | void) => void;
 declare const afterEach: (body: () => Promise<void> | void) => void;
