@@ -5,6 +5,13 @@ import { html } from "hono/html";
 /** @param {number} cents */
 export const euro = (cents) => `€${(cents / 100).toFixed(2)}`;
 
+const owl = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="true">
+  <rect width="32" height="32" rx="9" fill="#23214f"/>
+  <path d="M8 7l5 4h6l5-4v11a8 8 0 0 1-16 0z" fill="#f4b942"/>
+  <path d="M9 16a3.6 3.6 0 1 0 7.2 0 3.6 3.6 0 1 0-7.2 0M15.8 16a3.6 3.6 0 1 0 7.2 0 3.6 3.6 0 1 0-7.2 0" fill="#fff"/>
+  <path d="M11 16a1.6 1.6 0 1 0 3.2 0 1.6 1.6 0 1 0-3.2 0M17.8 16a1.6 1.6 0 1 0 3.2 0 1.6 1.6 0 1 0-3.2 0" fill="#23214f"/>
+</svg>`;
+
 /** @param {string} title @param {unknown} body */
 export const page = (title, body) => html`<!doctype html>
   <html lang="en">
@@ -15,7 +22,7 @@ export const page = (title, body) => html`<!doctype html>
       <link rel="stylesheet" href="/shop.css">
     </head>
     <body>
-      <header><a href="/">Night Owl Tickets</a> <a href="/checkout">Checkout</a></header>
+      <header><a class="brand" href="/">${owl} Night Owl Tickets</a> <a href="/checkout">Checkout</a></header>
       <main><h1>${title}</h1>${body}</main>
     </body>
   </html>`;
@@ -26,9 +33,11 @@ export const productsPage = (products) =>
     "Tickets",
     html`<ul class="products">
       ${products.map(
-        ({ id, title, priceCents }) => html`<li>
-          <span>${title}</span> <strong>${euro(priceCents)}</strong>
+        ({ id, title, priceCents }) => html`<li class="box">
+          <div class="poster ${id}"></div>
+          <h2>${title}</h2>
           <form method="post" action="/cart">
+            <strong>${euro(priceCents)}</strong>
             <button name="product" value="${id}" aria-label="Order ${title}">Order</button>
           </form>
         </li>`,
@@ -52,14 +61,21 @@ const lineTable = (lines, totalCents) => html`<table>
 export const checkoutPage = (cart, remainderCents, notice) =>
   page(
     "Checkout",
-    html`${notice && html`<p role="alert">${notice}</p>`} ${lineTable(cart.lines, cart.totalCents)}
-      <form method="post" action="/cart/empty"><button class="quiet">Empty the cart</button></form>
-      <form method="post" action="/orders">
-        <h2>Gift card</h2>
-        <giftcard-pay endpoint="/giftcards" cart="${cart.id}"></giftcard-pay>
-        <input type="hidden" name="remainder" value="${remainderCents}">
-        <p>To pay at the bank: <strong id="remainder">${euro(remainderCents)}</strong></p>
-        <button class="main">Place order</button>
+    html`${notice && html`<p role="alert">${notice}</p>`}
+      <form id="empty" method="post" action="/cart/empty"></form>
+      <form class="checkout" method="post" action="/orders">
+        <section class="box">
+          <h2>Gift card</h2>
+          <giftcard-pay endpoint="/giftcards" cart="${cart.id}"></giftcard-pay>
+        </section>
+        <section class="box">
+          <h2>Your order</h2>
+          ${lineTable(cart.lines, cart.totalCents)}
+          <input type="hidden" name="remainder" value="${remainderCents}">
+          <p class="due">To pay at the bank: <strong id="remainder">${euro(remainderCents)}</strong></p>
+          <button class="main">Place order</button>
+          <button class="quiet" form="empty">Empty the cart</button>
+        </section>
       </form>
       <script type="module" src="/giftcard-pay.standalone.js"></script>
       <script type="module" src="/checkout.js"></script>`,
@@ -77,7 +93,8 @@ export const orderPage = (title, text, order, parts) =>
   page(
     title,
     html`<p>${text}</p>
-      ${lineTable(order.lines, order.totalCents)}
+      <section class="box">${lineTable(order.lines, order.totalCents)}</section>
+      <section class="box">
       <h2>Paid with</h2>
       <table id="payments">
         ${parts.map(({ name, amountCents }) => html`<tr><td>${name}</td><td>${euro(amountCents)}</td></tr>`)}
@@ -87,7 +104,8 @@ export const orderPage = (title, text, order, parts) =>
             ({ name, refundedCents }) =>
               html`<tr><td>Returned: ${name}</td><td>${euro(refundedCents)}</td></tr>`,
           )}
-      </table>`,
+      </table>
+      </section>`,
   );
 
 /** @param {string} title @param {string} text @param {{ href: string, text: string }} [link] */
