@@ -1,5 +1,5 @@
 /**
- * Takes pictures of every state, to be looked at: light, dark, narrow, right to left, and the themes.
+ * Takes pictures of every state, to be looked at: light, dark, narrow, at twice the size, right to left, and the themes.
  * `node packages/widget/gallery/screenshots.mjs [folder]`
  */
 import { mkdir } from "node:fs/promises";
@@ -18,6 +18,7 @@ const shots = {
   light: { query: "theme=plain", width: 1500 },
   dark: { query: "theme=dark", width: 1500 },
   narrow: { query: "theme=plain&lang=de", width: 320 },
+  "twice-the-size": { query: "theme=plain&lang=fr", width: 320, css: ":root { font-size: 200% }" },
   "right-to-left": { query: "theme=plain&dir=rtl&lang=nl", width: 1500 },
   checkout: { query: "theme=checkout&lang=fr", width: 1500 },
   dense: { query: "theme=dense&lang=nl", width: 1500 },
@@ -33,7 +34,7 @@ const browser = await chromium.launch({
 });
 try {
   await mkdir(folder, { recursive: true });
-  for (const [name, { query, width, forcedColors }] of Object.entries(shots)) {
+  for (const [name, { query, width, forcedColors, css }] of Object.entries(shots)) {
     const page = await browser.newPage({
       viewport: { width, height: 900 },
       ...(forcedColors && { forcedColors }),
@@ -44,6 +45,7 @@ try {
     });
     await page.goto(`${gallery.url}?${query}`);
     await page.locator("html[data-ready]").waitFor({ timeout: 60_000 });
+    if (css) await page.addStyleTag({ content: css });
     await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
     await page.close();
     console.log(path.join(folder, `${name}.png`));

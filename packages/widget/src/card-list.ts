@@ -64,7 +64,7 @@ function cardRow(
           aria-disabled=${removing !== undefined}
           @click=${() => remove(card)}
         >
-          ${removing === card.id ? texts.removing : texts.remove}
+          ${texts.remove}
         </button>
       </span>
     </div>

@@ -132,6 +132,10 @@ export const styles = css`
     grid-area: 1 / 1;
     align-self: center;
   }
+  /* A number's groups go from left to right in every language. */
+  form > .field .box {
+    direction: ltr;
+  }
   .box .glyph {
     margin-inline-start: 0.75rem;
     pointer-events: none;

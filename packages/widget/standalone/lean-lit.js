@@ -103,6 +103,9 @@ const cuts = {
   "/@lit/reactive-element/reactive-element.js": [
     [',a=globalThis,c=a.trustedTypes,l=c?c.emptyScript:"",p=a.reactiveElementPolyfillSupport,d=(t,s)=>t', ""],
     [/\bd\(("\w+")\)/g, "$1"],
+    // They are said as texts too, which no shortener of names finds.
+    [/elementProperties/g, "eP"],
+    [/finalized/g, "fD"],
     [/Symbol\.metadata\?\?=.*?new WeakMap;/, ""],
     [/const t=this\[Symbol\.metadata\];if\(null!==t\)\{.*?\}(?=this\._\$Eh=)/, ""],
     [/static addInitializer\(t\)\{.*?push\(t\)\}/, ""],
@@ -113,7 +116,7 @@ const cuts = {
     [/,b=\{attribute:.*?hasChanged:f\}/, ""],
     [
       /static createProperty\(.*?return\{get:e,.*?enumerable:!0\}\}/,
-      "static createProperty(t,s){this.elementProperties.set(t,s);const i=Symbol();e(this.prototype,t,{get(){return this[i]},set(e){const h=this[i];this[i]=e,this.requestUpdate(t,h,s)}})}",
+      "static createProperty(t,s){this.eP.set(t,s);const i=Symbol();e(this.prototype,t,{get(){return this[i]},set(e){const h=this[i];this[i]=e,this.requestUpdate(t,h,s)}})}",
     ],
     [",s=[...r(t),...o(t)];for(const i of s)", ";for(const i in t)"],
     ["getOwnPropertyDescriptor:h,getOwnPropertyNames:r,getOwnPropertySymbols:o,", ""],
@@ -128,8 +131,8 @@ const cuts = {
     ["{this._$AK(t,i)}", "{XX}"],
     [/\{XX\}(_\$ET.*?\}\})_\$AK\(t,s\)(\{.*?this\._\$Em=null\}\})/, "{s=i;$2}$1"],
     [/,h="function"==typeof t\.converter\?.*?\?\?r,/, ";this._$Em=e,this[e]=t.type===Boolean?null!==s:s,"],
-    ["static getPropertyOptions(t){return this.elementProperties.get(t)??b}", ""],
-    ["t=i.getPropertyOptions(e)", "t=i.elementProperties.get(e)"],
+    ["static getPropertyOptions(t){return this.eP.get(t)??b}", ""],
+    ["t=i.getPropertyOptions(e)", "t=i.eP.get(e)"],
     ["this._$Eh&&[", "["],
     ["this.constructor.shadowRootOptions", '{mode:"open"}'],
     ['y.shadowRootOptions={mode:"open"},', ""],
@@ -144,7 +147,7 @@ const cuts = {
     [/\{useDefault:i,reflect:e,wrapped:h\},r\)\{i&&.*?\|\|\((?=this\._\$AL\.has)/, "{reflect:e}){"],
     [/this\._\$AL\.has\(t\)\|\|\(.*?set\(t,s\)\)/, "this._$AL.set(t)"],
     ["(this._$Eq??=new Set).add(t))}", "(this._$Eq??=new Set).add(t)}"],
-    [/const t=this\.constructor\.elementProperties;if\(t\.size>0\)for\(.*?,i,e\)\}/, ""],
+    [/const t=this\.constructor\.eP;if\(t\.size>0\)for\(.*?,i,e\)\}/, ""],
     [
       /let t=!1;const s=this\._\$AL;try\{.*?t&&this\._\$AE\(s\)\}willUpdate\(t\)\{\}_\$AE\(t\)\{.*?,this\.updated\(t\)\}/,
       "const s=this._$AL;try{this.willUpdate(s),this.update(s)}catch(t){throw this._$EM(),t}this.hasUpdated=!0,this.updated(s)}",
@@ -167,6 +170,7 @@ const cuts = {
     [/connectedCallback\(\)\{.*?setConnected\(!1\)\}/, ""],
     ["render(){return r}", ""],
     ["i._$litElement$=!0,", ""],
+    ["finalized", "fD"],
     [/const s=globalThis;/, ""],
     [/,s\.litElementHydrateSupport.*$/ms, ";export{i as LitElement};"],
   ],

@@ -84,6 +84,23 @@ function expectFit(widget: Widget): void {
   }
 }
 
+/** Whoever says what is written on a button, presses it; and where the focus is can be seen. */
+function expectOperable(widget: Widget): void {
+  for (const button of widget.root.querySelectorAll<HTMLElement>("button")) {
+    if (!button.checkVisibility()) continue;
+    const written = [...button.querySelectorAll("[aria-hidden]")].reduce(
+      (text, part) => text.replace(part.textContent, ""),
+      button.textContent,
+    );
+    const name = button.getAttribute("aria-label") ?? written;
+    expect(name.toLowerCase()).to.contain(written.trim().toLowerCase());
+    button.focus({ focusVisible: true } as FocusOptions);
+    const { outlineStyle, outlineWidth } = getComputedStyle(button);
+    expect(outlineStyle, button.outerHTML).to.equal("solid");
+    expect(Number.parseFloat(outlineWidth), button.outerHTML).to.be.at.least(2);
+  }
+}
+
 /** The states that hold most: a refusal, the limit explained, two cards with more to pay. */
 async function throughStates(widget: Widget, check: () => Promise<void> | void): Promise<void> {
   const press = async (selector: string) => {
@@ -118,6 +135,28 @@ describe("for everyone", () => {
         await throughStates(widget, () => expectFit(widget));
         widget.element.remove();
       }
+  });
+
+  it("fits with letters, words and lines further apart", async () => {
+    for (const lang of ["en", "nl", "de", "fr"]) {
+      const widget = await show(await makeCart(), lang);
+      Object.assign(widget.element.style, {
+        inlineSize: "320px",
+        letterSpacing: "0.12em",
+        wordSpacing: "0.16em",
+        lineHeight: "1.5",
+      });
+      await throughStates(widget, () => expectFit(widget));
+      widget.element.remove();
+    }
+  });
+
+  it("names each button as it is written, and shows where the focus is, in every language", async () => {
+    for (const lang of ["en", "nl", "de", "fr"]) {
+      const widget = await show(await makeCart(), lang);
+      await throughStates(widget, () => expectOperable(widget));
+      widget.element.remove();
+    }
   });
 
   it("puts fields and button on one line where there is room, and else the number above, whatever wraps", async () => {
@@ -171,6 +210,7 @@ describe("for everyone", () => {
     await widget.press("#add");
     const [field, eye] = [widget.pin, widget.button("Show PIN")].map((part) => part.getBoundingClientRect());
     expect(eye?.left).to.be.closeTo(field?.left ?? 0, 1);
+    expect(getComputedStyle(widget.number).direction, "the groups of a number").to.equal("ltr");
     document.documentElement.dir = "";
   });
 });

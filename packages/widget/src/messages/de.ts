@@ -24,7 +24,6 @@ export const de: Messages = {
   another: "Weitere Karte hinzufügen",
   remove: "Entfernen",
   removeCard: "Karte mit den Endziffern {last4} entfernen",
-  removing: "Wird entfernt…",
   expired:
     "Die Angaben dieser Karte liegen uns nicht mehr vor, sie zahlt also nichts. Geben Sie die Karte erneut ein, um sie zu nutzen.",
   settling:

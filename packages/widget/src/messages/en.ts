@@ -24,7 +24,6 @@ export const en: Messages = {
   another: "Add another card",
   remove: "Remove",
   removeCard: "Remove card ending in {last4}",
-  removing: "Removing…",
   expired: "We no longer have the details of this card. Enter it again to use it.",
   settling: "An earlier payment with this card is being undone. Its money comes back to the card.",
   covered: "Paid by gift card",

@@ -24,7 +24,6 @@ export const fr: Messages = {
   another: "Ajouter une autre carte",
   remove: "Retirer",
   removeCard: "Retirer la carte se terminant par {last4}",
-  removing: "Retrait…",
   expired:
     "Nous n’avons plus les données de cette carte, elle ne paie donc rien. Saisissez-la à nouveau pour l’utiliser.",
   settling:

@@ -40,7 +40,6 @@ export interface Messages {
   remove: string;
   /** `{last4}` */
   removeCard: string;
-  removing: string;
   expired: string;
   settling: string;
   covered: string;

@@ -24,7 +24,6 @@ export const nl: Messages = {
   another: "Nog een kaart toevoegen",
   remove: "Verwijderen",
   removeCard: "Kaart eindigend op {last4} verwijderen",
-  removing: "Verwijderen…",
   expired:
     "We hebben de gegevens van deze kaart niet meer, dus ze betaalt niets. Vul de kaart opnieuw in om haar te gebruiken.",
   settling: "Een eerdere betaling met deze kaart wordt teruggedraaid. Het geld komt terug op de kaart.",

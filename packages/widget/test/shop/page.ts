@@ -143,7 +143,7 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
   async settled(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 30));
     await this.until(
-      () => !this.root.querySelector("input[readonly]") && !/…/.test(this.text),
+      () => !this.root.querySelector("input[readonly], .busy"),
       "it has settled",
     );
     await this.element.updateComplete;
