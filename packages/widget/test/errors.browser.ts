@@ -255,7 +255,7 @@ describe("errors", () => {
     expect(widget.alert).to.contain("Gift cards can't be checked now.");
     expect(widget.number.checkVisibility()).to.equal(true);
     await widget.press("#retry");
-    expect(widget.alert).to.equal("");
+    await widget.until(() => widget.alert === "", "the cart is read");
     expect(widget.element.summary?.remainderCents).to.equal(7498);
   });
 
