@@ -219,8 +219,8 @@ export class EntryForm {
   #put(entry: CardEntry | undefined): boolean {
     const pin = this.#input("pin");
     if (!entry || pin.readOnly) return false;
-    this.#input("number").value = entry.cardNumber;
-    pin.value = entry.pin;
+    if (entry.cardNumber) this.#input("number").value = entry.cardNumber;
+    if (entry.pin) pin.value = entry.pin;
     this.#onInput();
     return true;
   }

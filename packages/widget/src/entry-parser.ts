@@ -18,11 +18,14 @@ const address = /^[a-z][a-z0-9+.-]*:\S{12,}$/i;
 /** Sixteen digits or more in groups of four, of which the last may be shorter, and a group that is longer than it. */
 const grouped = /^((?:\d{4} ){3,}(\d{1,4})) (\d{3,8})$/;
 
+/** One of the two, behind a label of its own. */
+const labelled = /^[^\d:#]+[:#]\s*(\d[\d\s-]*)$/;
+
 /**
  * Takes number and PIN apart when they came together: pasted with the word PIN between them, on two lines, as two
- * words of which the first is much longer, in groups of digits, or scanned from a card as an address.
- * @returns undefined if the text is no such pair, and then it is meant as it stands; an empty PIN where an address
- *   holds none
+ * words of which the first is much longer, in groups of digits, or scanned from a card as an address. One that came
+ * alone loses its label.
+ * @returns undefined if the text is nothing of this, and then it is meant as it stands; what isn't in it is empty
  */
 export function parseEntry(text: string): CardEntry | undefined {
   const plain = text.normalize("NFKC").trim();
@@ -35,7 +38,10 @@ export function parseEntry(text: string): CardEntry | undefined {
   }
   const [, groups = "", last = "", pin = ""] = grouped.exec(entry.replace(/[\s-]+/g, " ")) ?? [];
   const cardNumber = normalize(groups);
-  return cardNumber.length >= 16 && pin.length > last.length ? { cardNumber, pin } : undefined;
+  if (cardNumber.length >= 16 && pin.length > last.length) return { cardNumber, pin };
+  const alone = normalize(labelled.exec(plain)?.[1] ?? "");
+  if (alone.length >= 12) return { cardNumber: alone, pin: "" };
+  return /^\d{3,8}$/.test(alone) ? { cardNumber: "", pin: alone } : undefined;
 }
 
 /** The first long run of digits is the number; the PIN is named so, or follows. */

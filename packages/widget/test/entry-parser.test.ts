@@ -118,6 +118,18 @@ describe("an entry", () => {
     });
   });
 
+  it("loses its label where number or PIN came alone", () => {
+    const label = fc.constantFrom("Card number: ", "Kaartnummer:", "No. # ", "Carte cadeau :\u00a0");
+    fc.assert(
+      fc.property(label, cardNumber, pin, (before, number, code) => {
+        expect(parseEntry(before + number)).toEqual({ cardNumber: number, pin: "" });
+        expect(parseEntry(`${before}${number.replace(/\d{4}(?=\d)/g, "$& ")}`)?.cardNumber).toBe(number);
+        expect(parseEntry(`PIN: ${code}`)).toEqual({ cardNumber: "", pin: code });
+      }),
+    );
+    expect(parseEntry("GC 123456789012"), "letters may be the card's").toBeUndefined();
+  });
+
   it("is left as it is where it is no pair", () => {
     fc.assert(fc.property(cardNumber, (number) => void expect(parseEntry(number)).toBeUndefined()));
     for (const text of [

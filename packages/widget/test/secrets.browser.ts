@@ -77,6 +77,16 @@ describe("card number and PIN", () => {
     expect(widget.focused).to.equal("pin");
   });
 
+  it("lose their labels when pasted one by one, and leave each other alone", async () => {
+    const widget = await show(await makeCart());
+    widget.pin.focus();
+    paste(widget.pin, "PIN: 012345");
+    expect([widget.number.value, widget.pin.value]).to.deep.equal(["", rich.pin]);
+    widget.number.focus();
+    paste(widget.number, "Card number: 6064 3500 0000 0001 234");
+    expect([widget.number.value, widget.pin.value]).to.deep.equal(["6064 3500 0000 0001 234", rich.pin]);
+  });
+
   it("are taken apart when a scanner types them into the first field", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
