@@ -100,9 +100,12 @@ export class Visit {
   /** Does this and, where a session has to be made anew, waits until the page has it. */
   private async renewing(isRenewed: boolean, act: () => Promise<void>): Promise<void> {
     if (!isRenewed) return act();
-    const renewal = this.page.waitForResponse((response) => "next-action" in response.request().headers());
+    const renewal = this.page.waitForEvent(
+      "requestfinished",
+      (request) => "next-action" in request.headers(),
+    );
     await act();
-    await (await renewal).finished();
+    await renewal;
     await this.page.evaluate(
       "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
     );
