@@ -24,9 +24,47 @@ create table api_keys (
   key_hash bytea not null,
   created_at timestamp with time zone not null default now(),
   revoked_at timestamp with time zone,
+  label text,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  by_login boolean not null default false,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_key_hash_key UNIQUE (key_hash),
   constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id)
+);
+
+create table audit_log (
+  id bigint not null generated always as identity,
+  created_at timestamp with time zone not null default now(),
+  operator text not null,
+  os_user text not null,
+  action text not null,
+  reason text,
+  card_id bigint,
+  batch_id bigint,
+  company_id integer,
+  details jsonb not null default '{}'::jsonb,
+  constraint audit_log_pkey PRIMARY KEY (id),
+  constraint audit_log_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES card_batches(id),
+  constraint audit_log_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
+  constraint audit_log_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id)
+);
+
+create table call_usage (
+  kind text not null,
+  id bigint not null,
+  slot bigint not null,
+  granted integer[] not null,
+  constraint call_usage_pkey PRIMARY KEY (kind, id),
+  constraint call_usage_kind_check CHECK (kind = ANY (ARRAY['key'::text, 'company'::text]))
+) with (fillfactor=50);
+
+create table card_batches (
+  id bigint not null generated always as identity,
+  origin text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint card_batches_pkey PRIMARY KEY (id),
+  constraint card_batches_origin_check CHECK (origin = ANY (ARRAY['issue'::text, 'import'::text]))
 );
 
 create table cards (
@@ -39,9 +77,16 @@ create table cards (
   blocked boolean not null default false,
   created_at timestamp with time zone not null default now(),
   generation integer not null default 1,
+  batch_id bigint,
+  inactive_cents bigint,
+  reissued_as bigint,
   constraint cards_pkey PRIMARY KEY (id),
   constraint cards_number_hash_key UNIQUE (number_hash),
-  constraint cards_balance_cents_check CHECK (balance_cents >= 0)
+  constraint cards_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES card_batches(id),
+  constraint cards_reissued_as_fkey FOREIGN KEY (reissued_as) REFERENCES cards(id),
+  constraint cards_balance_cents_check CHECK (balance_cents >= 0),
+  constraint cards_inactive_cents_check CHECK (inactive_cents >= 0),
+  constraint cards_inactive_is_empty CHECK (inactive_cents IS NULL OR balance_cents = 0)
 ) with (fillfactor=80);
 
 create table companies (
@@ -124,14 +169,6 @@ create table idempotency_keys (
   constraint idempotency_keys_operation_check CHECK (operation = ANY (ARRAY['devalue'::text, 'newevent'::text]))
 );
 
-create table key_usage (
-  key_id bigint not null,
-  slot bigint not null,
-  granted integer[] not null,
-  constraint key_usage_pkey PRIMARY KEY (key_id),
-  constraint key_usage_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id)
-) with (fillfactor=50);
-
 create table ledger (
   id bigint not null generated always as identity,
   card_id bigint not null,
@@ -145,18 +182,29 @@ create table ledger (
   reverses bigint,
   refund_cents bigint generated always as (- amount_cents) stored,
   created_at timestamp with time zone not null default now(),
+  audit_id bigint,
+  moved_from bigint,
+  moved_from_card bigint,
   constraint ledger_pkey PRIMARY KEY (id),
   constraint ledger_id_card_id_refund_cents_key UNIQUE (id, card_id, refund_cents),
   constraint ledger_reverses_key UNIQUE (reverses),
   constraint ledger_token_hash_key UNIQUE (token_hash),
+  constraint ledger_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES audit_log(id),
   constraint ledger_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
   constraint ledger_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
+  constraint ledger_moved_from_moved_from_card_amount_cents_fkey FOREIGN KEY (moved_from, moved_from_card, amount_cents) REFERENCES ledger(id, card_id, refund_cents),
   constraint ledger_reverses_card_id_amount_cents_fkey FOREIGN KEY (reverses, card_id, amount_cents) REFERENCES ledger(id, card_id, refund_cents),
   constraint ledger_check CHECK (
 CASE kind
-    WHEN 'issue'::text THEN amount_cents > 0 AND company_id IS NULL AND deduction_id IS NULL AND reverses IS NULL
-    WHEN 'devalue'::text THEN amount_cents >= '-5000'::integer AND amount_cents <= '-1'::integer AND requested_cents >= (- amount_cents) AND reverses IS NULL AND num_nulls(company_id, deduction_id, token_nonce, token_hash) = 0
-    WHEN 'cancel'::text THEN amount_cents > 0 AND reverses IS NOT NULL AND company_id IS NOT NULL AND deduction_id IS NULL
+    WHEN 'issue'::text THEN amount_cents > 0 AND num_nonnulls(company_id, deduction_id, reverses, moved_from) = 0
+    WHEN 'devalue'::text THEN amount_cents >= '-5000'::integer AND amount_cents <= '-1'::integer AND requested_cents >= (- amount_cents) AND num_nulls(company_id, deduction_id, token_nonce, token_hash) = 0 AND num_nonnulls(reverses, moved_from, audit_id) = 0
+    WHEN 'cancel'::text THEN amount_cents > 0 AND reverses IS NOT NULL AND company_id IS NOT NULL AND num_nonnulls(deduction_id, moved_from, audit_id) = 0
+    WHEN 'adjust'::text THEN amount_cents <> 0 AND audit_id IS NOT NULL AND num_nonnulls(company_id, deduction_id, reverses, moved_from) = 0
+    WHEN 'move'::text THEN amount_cents <> 0 AND num_nonnulls(company_id, deduction_id, reverses) = 0 AND num_nulls(moved_from, moved_from_card) =
+    CASE
+        WHEN amount_cents > 0 THEN 0
+        ELSE 2
+    END AND moved_from_card IS DISTINCT FROM card_id
     ELSE false
 END)
 );
@@ -183,9 +231,31 @@ create table secret_generations (
   constraint secret_generations_key_check_key UNIQUE (key_check)
 );
 
+create table wrong_pins (
+  company_id integer not null,
+  minute bigint not null,
+  failures integer not null,
+  constraint wrong_pins_pkey PRIMARY KEY (company_id, minute),
+  constraint wrong_pins_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id)
+) with (fillfactor=50);
+
 CREATE UNIQUE INDEX accounts_email ON accounts USING btree (lower(email));
 
 CREATE INDEX api_keys_company ON api_keys USING btree (company_id, id);
+
+CREATE INDEX api_keys_spent ON api_keys USING btree (LEAST(revoked_at, expires_at)) WHERE ((revoked_at IS NOT NULL) OR (expires_at IS NOT NULL));
+
+CREATE INDEX audit_log_batch ON audit_log USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX audit_log_card ON audit_log USING btree (card_id) WHERE (card_id IS NOT NULL);
+
+CREATE INDEX audit_log_company ON audit_log USING btree (company_id) WHERE (company_id IS NOT NULL);
+
+CREATE INDEX audit_log_created ON audit_log USING btree (created_at);
+
+CREATE INDEX cards_batch ON cards USING btree (batch_id, id) WHERE (batch_id IS NOT NULL);
+
+CREATE UNIQUE INDEX cards_reissued_as ON cards USING btree (reissued_as) WHERE (reissued_as IS NOT NULL);
 
 CREATE INDEX event_concepts_company ON event_concepts USING btree (company_id, id);
 
@@ -198,6 +268,16 @@ CREATE INDEX failed_attempts_expired ON failed_attempts USING btree (expires_at)
 CREATE INDEX idempotency_keys_answered ON idempotency_keys USING btree (created_at) WHERE (answer IS NOT NULL);
 
 CREATE INDEX ledger_card ON ledger USING btree (card_id, id);
+
+CREATE INDEX ledger_created ON ledger USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
+
+CREATE UNIQUE INDEX ledger_issued_once ON ledger USING btree (card_id) WHERE (kind = 'issue'::text);
+
+CREATE UNIQUE INDEX ledger_moved_once ON ledger USING btree (moved_from) WHERE (moved_from IS NOT NULL);
+
+CREATE TRIGGER audit_log_is_append_only BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit log is append-only');
+
+CREATE TRIGGER audit_log_is_kept BEFORE TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the audit log is append-only');
 
 CREATE TRIGGER balance_is_the_ledgers BEFORE UPDATE ON cards FOR EACH ROW WHEN (pg_trigger_depth() = 0 AND old.balance_cents IS DISTINCT FROM new.balance_cents) EXECUTE FUNCTION refuse_change('the balance is the sum of the ledger, so insert there');
 
@@ -292,7 +372,7 @@ CREATE OR REPLACE FUNCTION card_status(card cards)
  RETURNS text
  LANGUAGE sql
  STABLE
-RETURN CASE WHEN (card).blocked THEN 'Blocked'::text WHEN ((card).expiry_date < ((now() AT TIME ZONE 'Europe/Amsterdam'::text))::date) THEN 'Expired'::text WHEN ((card).balance_cents = 0) THEN 'No balance'::text ELSE 'Active'::text END;
+RETURN CASE WHEN ((card).blocked OR ((card).inactive_cents IS NOT NULL) OR ((card).reissued_as IS NOT NULL)) THEN 'Blocked'::text WHEN ((card).expiry_date < ((now() AT TIME ZONE 'Europe/Amsterdam'::text))::date) THEN 'Expired'::text WHEN ((card).balance_cents = 0) THEN 'No balance'::text ELSE 'Active'::text END;
 
 CREATE OR REPLACE FUNCTION count_failure(p_subject bytea, p_rule lockout_rule)
  RETURNS void
@@ -317,6 +397,25 @@ begin
       greatest(v_now + v_window, v_known.locked_until + v_longest))
     on conflict (subject) do update set failed_at = excluded.failed_at, lock_count = excluded.lock_count,
       locked_until = excluded.locked_until, expires_at = excluded.expires_at;
+end $function$;
+
+CREATE OR REPLACE FUNCTION count_wrong_pin(p_company integer, p_limit integer, p_window_seconds integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_minute bigint := floor(extract(epoch from clock_timestamp()) / 60);
+  v_window integer := ceil(p_window_seconds / 60.0);
+  v_last bigint;
+begin
+  insert into wrong_pins as w (company_id, minute, failures) values (p_company, v_minute, 1)
+    on conflict (company_id, minute) do update set failures = w.failures + 1;
+  -- The latest minute that has to leave the window before fewer than the limit are in it.
+  select max(minute) into v_last from (
+    select minute, sum(failures) over (order by minute desc) as since from wrong_pins
+      where company_id = p_company and minute > v_minute - v_window
+  ) recent where since >= p_limit;
+  return ceil((v_last + v_window) * 60 - extract(epoch from clock_timestamp()));
 end $function$;
 
 CREATE OR REPLACE FUNCTION devalue(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
@@ -439,21 +538,25 @@ AS $function$
     where subject = any(p_subjects);
 $function$;
 
-CREATE OR REPLACE FUNCTION lease_calls(p_key bigint, p_limit integer, p_block integer, p_unused integer, p_unused_slot bigint, OUT calls integer, OUT lease_slot bigint, OUT valid_ms integer, OUT retry_after_seconds integer)
+CREATE OR REPLACE FUNCTION lease_calls(p_id bigint, p_limit integer, p_block integer, p_unused integer, p_unused_slot bigint, p_kind text DEFAULT 'key'::text, OUT calls integer, OUT lease_slot bigint, OUT valid_ms integer, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
   v_slots constant integer := 30;
   v_slot_ms constant integer := 2000;
-  v_known key_usage;
+  v_known call_usage;
   v_now_ms bigint;
   v_shift integer;
   v_oldest integer;
 begin
-  insert into key_usage (key_id, slot, granted) values (p_key, 0, array_fill(0, array[v_slots]))
-    on conflict do nothing;
-  select * into strict v_known from key_usage where key_id = p_key for update;
+  -- What nobody used for long is swept away, at any moment.
+  loop
+    select * into v_known from call_usage where kind = p_kind and id = p_id for update;
+    exit when found;
+    insert into call_usage (kind, id, slot, granted) values (p_kind, p_id, 0, array_fill(0, array[v_slots]))
+      on conflict do nothing;
+  end loop;
   v_now_ms := floor(extract(epoch from clock_timestamp()) * 1000);
   -- A clock that was set back does not reopen slots.
   lease_slot := greatest(v_now_ms / v_slot_ms, v_known.slot);
@@ -473,7 +576,7 @@ begin
     retry_after_seconds := greatest(
       ceil(((lease_slot - coalesce(v_oldest, 1) + 1 + v_slots) * v_slot_ms - v_now_ms) / 1000.0), 1);
   end if;
-  update key_usage set slot = lease_slot, granted = v_known.granted where key_id = p_key;
+  update call_usage set slot = lease_slot, granted = v_known.granted where kind = p_kind and id = p_id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION ledger_moves_balance()
@@ -498,6 +601,19 @@ CREATE OR REPLACE FUNCTION lock_subject(p_subject bytea)
 AS $function$
   select pg_advisory_xact_lock(hashtextextended(encode(p_subject, 'hex'), 1));
 $function$;
+
+CREATE OR REPLACE FUNCTION move_cents(p_from bigint, p_to bigint, p_cents bigint, p_audit bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_out bigint;
+begin
+  insert into ledger (card_id, kind, amount_cents, audit_id) values (p_from, 'move', -p_cents, p_audit)
+    returning id into v_out;
+  insert into ledger (card_id, kind, amount_cents, moved_from, moved_from_card, audit_id)
+    values (p_to, 'move', p_cents, v_out, p_from, p_audit);
+end $function$;
 
 CREATE OR REPLACE FUNCTION read_card(p_numbers bytea[], p_pins bytea[], p_rule lockout_rule, OUT outcome text, OUT balance_cents bigint, OUT card_status text, OUT expiry_date date, OUT retry_after_seconds integer)
  RETURNS record
@@ -557,18 +673,36 @@ CREATE OR REPLACE FUNCTION reverse_deduction(p_ledger bigint, OUT outcome text, 
 AS $function$
 declare
   v_deduction ledger;
-  v_balance bigint;
+  v_card cards;
 begin
   select * into strict v_deduction from ledger where id = p_ledger;
   -- Whoever comes second waits here, and then sees the first one's row.
-  select c.balance_cents into strict v_balance from cards c where c.id = v_deduction.card_id for no key update;
+  select * into strict v_card from cards c where c.id = v_deduction.card_id for no key update;
   if exists (select from ledger l where l.reverses = p_ledger) then
     outcome := 'token_used';
     return;
   end if;
   insert into ledger (card_id, kind, amount_cents, company_id, reverses)
     values (v_deduction.card_id, 'cancel', v_deduction.refund_cents, v_deduction.company_id, p_ledger);
+  while v_card.reissued_as is not null loop
+    select * into strict v_card from cards c where c.id = v_card.reissued_as for no key update;
+  end loop;
+  if v_card.id <> v_deduction.card_id then
+    perform move_cents(v_deduction.card_id, v_card.id, v_deduction.refund_cents, null);
+  end if;
   outcome := 'done';
   refunded_cents := v_deduction.refund_cents;
-  balance_cents := v_balance + v_deduction.refund_cents;
+  balance_cents := v_card.balance_cents + v_deduction.refund_cents;
+end $function$;
+
+CREATE OR REPLACE FUNCTION unlock_number(p_subject bytea)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_until timestamptz;
+begin
+  perform lock_subject(p_subject);
+  delete from failed_attempts where subject = p_subject returning locked_until into v_until;
+  return case when v_until > clock_timestamp() then v_until end;
 end $function$;

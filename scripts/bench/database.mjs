@@ -6,7 +6,7 @@ import { startNode } from "../process.mjs";
 const { cents, Secret } = await import("@giftcard-pay/client/contract");
 const { defaultLimits, migrate, openKeyring, openPool } = await import("@giftcard-pay/service");
 const { createCompany } = await import("../../packages/service/dist/store/accounts.js");
-const { issueCards } = await import("../../packages/service/dist/store/cards.js");
+const { issueCards } = await import("../../packages/service/dist/store/card-issue.js");
 const { createDevalue, devalueAlone } = await import("../../packages/service/dist/store/devalue.js");
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
@@ -16,6 +16,7 @@ const BALANCE_CENTS = 100_000_000;
 const AMOUNT_CENTS = cents(1);
 /** Limits are on and counted, and far above what can be reached. */
 const LIMITS = ["--calls-per-minute", "100000000"];
+const ACT = { operator: "bench", osUser: "bench", reason: undefined };
 
 let keysUsed = 0;
 
@@ -34,13 +35,13 @@ export async function makeDatabase({ serverUrl, name, folder, cards, ledgerRows,
   const secretsFile = path.join(folder, `${name}.json`);
   const keys = await openKeyring(secretsFile, pool);
   const account = { name: "Bench", email: "bench@example.nl", password: new Secret("bench") };
-  const { companyId, apiKey } = await createCompany(pool, account);
+  const { companyId, apiKey } = await createCompany(pool, account, ACT);
   /** @type {Awaited<ReturnType<typeof issueCards>>} */
   const issued = [];
   const order = { balanceCents: cents(BALANCE_CENTS), expiryDate: "2099-12-31" };
   while (issued.length < cards) {
     const count = Math.min(CARDS_AT_ONCE, cards - issued.length);
-    for (const card of await issueCards(pool, keys, { ...order, count })) issued.push(card);
+    for (const card of await issueCards(pool, keys, { ...order, count }, ACT)) issued.push(card);
   }
   await addHistory(pool, { companyId, rows: ledgerRows - cards, cards });
   const anyCard = () => /** @type {(typeof issued)[number]} */ (issued[randomInt(issued.length)]);

@@ -9,7 +9,7 @@ import { isUnknown, openStorm } from "./storm.mjs";
 
 const { cents, Secret } = await import("@giftcard-pay/client/contract");
 const { createCompany } = await import("../../packages/service/dist/store/accounts.js");
-const { issueCards } = await import("../../packages/service/dist/store/cards.js");
+const { issueCards } = await import("../../packages/service/dist/store/card-issue.js");
 
 const PROCESSES = 2;
 const CARD_CENTS = 500_000;
@@ -33,12 +33,10 @@ export async function soak({
   try {
     const { pool, keys, addresses } = stage;
     const account = { name: "Soak", email: "soak@example.nl", password: new Secret("soak") };
-    const made = await createCompany(pool, account);
-    const issued = await issueCards(pool, keys, {
-      count: cards,
-      balanceCents: cents(CARD_CENTS),
-      expiryDate: "2099-12-31",
-    });
+    const act = { operator: "soak", osUser: "soak", reason: undefined };
+    const made = await createCompany(pool, account, act);
+    const order = { count: cards, balanceCents: cents(CARD_CENTS), expiryDate: "2099-12-31" };
+    const issued = await issueCards(pool, keys, order, act);
     const storm = openStorm({
       addresses,
       company: { companyId: made.companyId, apiKey: made.apiKey.reveal() },

@@ -2,7 +2,7 @@ import path from "node:path";
 import { cents } from "@giftcard-pay/client";
 import { openKeyring, openPool } from "@giftcard-pay/service";
 import type pg from "pg";
-import { issueCards } from "../../packages/service/dist/store/cards.js";
+import { issueCards } from "../../packages/service/dist/store/card-issue.js";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.js";
 import { createDatabase } from "../support/postgres.js";
 import { startGiftcardService, type TestCompany, type TestService } from "../support/service.js";
@@ -77,13 +77,11 @@ async function issueCard(
   balanceCents: number,
 ): Promise<IssuedCard> {
   const order = { count: 1, balanceCents: cents(balanceCents), expiryDate: "2099-12-31", prefix: "6" };
-  const [card] = await issueCards(pool, keyring, order);
+  const act = { operator: "faults", osUser: "faults", reason: undefined };
+  const [card] = await issueCards(pool, keyring, order, act);
   if (!card) throw new Error("No card was issued.");
-  const { rows } = await pool.query("select max(id)::int as id from cards where last_four = $1", [
-    card.cardNumber.reveal().slice(-4),
-  ]);
   return {
-    id: rows[0].id,
+    id: card.id,
     cardNumber: card.cardNumber.reveal(),
     pin: card.pin.reveal(),
     issuedCents: balanceCents,

@@ -113,6 +113,8 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
   const env = {
     GIFTCARD_DATABASE_URL: databaseUrl,
     GIFTCARD_SECRETS_FILE: options.secretsFile ?? path.join(folder as string, "secrets.json"),
+    // Commands that take a right, or move money, want one.
+    GIFTCARD_REASON: "a test",
   };
   const command = async (...words: string[]) => {
     const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env);

@@ -41,18 +41,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** The shared service as a test file has it. Cards are issued and blocked in this process, since each command takes long. */
 export async function attachService({ secretsFile, ...shared }: SharedService): Promise<TestService> {
-  const [{ openKeyring, openPool }, cards, accounts] = await Promise.all([
+  const [{ openKeyring, openPool }, { issueCards }, { setBlocked }, accounts] = await Promise.all([
     import("@giftcard-pay/service"),
-    import("../../packages/service/dist/store/cards.js"),
+    import("../../packages/service/dist/store/card-issue.js"),
+    import("../../packages/service/dist/store/card-changes.js"),
     import("../../packages/service/dist/store/accounts.js"),
   ]);
   const pool = openPool(shared.databaseUrl, () => {}, 2);
   const keys = await openKeyring(secretsFile, pool);
+  const act = { operator: "test", osUser: "test", reason: "a test" };
   const env = { GIFTCARD_DATABASE_URL: shared.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
   const command = async (...words: string[]) => {
     const [noun, verb, number] = words;
     if (noun === "card" && number && (verb === "block" || verb === "unblock"))
-      return cards.setBlocked(pool, keys, new Secret(number), verb === "block");
+      return setBlocked(pool, keys, { cardNumber: new Secret(number) }, verb === "block", act);
     const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env);
     if (exitCode !== 0) throw new Error(`giftcard-service ${noun} ended with ${exitCode}: ${stderr}`);
     return JSON.parse(stdout);
@@ -72,12 +74,13 @@ export async function attachService({ secretsFile, ...shared }: SharedService): 
     },
     async createCompany() {
       const email = `shop-${crypto.randomUUID()}@example.nl`;
-      const made = await accounts.createCompany(pool, { name: "A shop", email, password: new Secret(email) });
+      const account = { name: "A shop", email, password: new Secret(email) };
+      const made = await accounts.createCompany(pool, account, act);
       return { companyId: made.companyId, apiKey: made.apiKey.reveal(), email, password: email };
     },
     async issueCard({ balanceCents, expires = "2099-12-31" }) {
       const order = { count: 1, balanceCents: balanceCents as never, expiryDate: expires };
-      const [card] = await cards.issueCards(pool, keys, order);
+      const [card] = await issueCards(pool, keys, order, act);
       if (!card) throw new Error("No card was issued.");
       return { cardNumber: card.cardNumber.reveal(), pin: card.pin.reveal(), expiryDate: expires };
     },

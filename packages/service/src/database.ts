@@ -89,3 +89,27 @@ export function readSnapshot<T>(pool: pg.Pool, work: (db: Queryable) => Promise<
     return work(db);
   });
 }
+
+const PAGE_ROWS = 2000;
+
+/**
+ * Reads a statement's rows page by page, all of one state of the database, however many they are and however long the
+ * reader takes with each.
+ */
+export function readPages<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  { text, values }: { text: string; values: unknown[] },
+  onPage: (rows: Row[]) => Promise<void>,
+): Promise<void> {
+  // Once: a reader can't take back what he was given.
+  return transactOnce(pool, async (db) => {
+    await db.query("set local statement_timeout = 0");
+    await db.query("set local idle_in_transaction_session_timeout = 0");
+    await db.query(`declare pages no scroll cursor for ${text}`, values);
+    for (;;) {
+      const { rows } = await db.query<Row>(`fetch ${PAGE_ROWS} from pages`);
+      if (rows.length > 0) await onPage(rows);
+      if (rows.length < PAGE_ROWS) return;
+    }
+  });
+}

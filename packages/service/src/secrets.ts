@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import type { Queryable } from "./database.js";
+import type pg from "pg";
+import { type Queryable, transaction } from "./database.js";
 import { checkOf, Keyring, type SecretGeneration } from "./keyring.js";
 import { exitCodes, OperatorError } from "./operator-error.js";
+import { type Act, writeAudit } from "./store/audit.js";
 
 const PURPOSES = ["cardNumber", "pin", "cancelToken", "idempotency"] as const;
 const KEY_BYTES = 32;
@@ -35,10 +37,10 @@ export async function openKeyring(file: string, db: Queryable): Promise<Keyring>
  */
 export async function rotateSecrets(
   file: string,
-  db: Queryable,
-  { prepareOnly }: { prepareOnly: boolean },
+  pool: pg.Pool,
+  { prepareOnly, act }: { prepareOnly: boolean; act: Act },
 ): Promise<{ generation: number; active: boolean }> {
-  const active = (await readActive(file, db)).length;
+  const active = (await readActive(file, pool)).length;
   let generations = readFile(file);
   // One that was prepared, or that an interrupted rotation left, is used before another is made.
   if (generations.length === active) {
@@ -48,11 +50,15 @@ export async function rotateSecrets(
   }
   const generation = active + 1;
   if (prepareOnly) return { generation, active: false };
-  const { rowCount } = await db.query(
-    "insert into secret_generations (id, key_check) values ($1, $2) on conflict do nothing",
-    [generation, checkOf(generations[active] as SecretGeneration)],
-  );
-  if (rowCount === 0) {
+  const isFirst = await transaction(pool, async (db) => {
+    const { rowCount } = await db.query(
+      "insert into secret_generations (id, key_check) values ($1, $2) on conflict do nothing",
+      [generation, checkOf(generations[active] as SecretGeneration)],
+    );
+    if (rowCount === 1) await writeAudit(db, act, { action: "secrets rotate", details: { generation } });
+    return rowCount === 1;
+  });
+  if (!isFirst) {
     throw new OperatorError(
       "The secrets are being rotated elsewhere. Look at `secrets status`.",
       exitCodes.conflict,

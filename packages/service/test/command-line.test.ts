@@ -62,24 +62,33 @@ describe("what is printed", () => {
   test("card issue, show, block and unblock", async () => {
     const { value: card } = await json("card", "issue", "--balance", "7500", "--expires", "2031-05-31");
     expect(card).toEqual({
+      card: expect.any(Number),
       cardnumber: expect.stringMatching(/^\d{19}$/),
       pin: expect.stringMatching(/^\d{6}$/),
       balance: 7500,
       expiry_date: "2031-05-31",
     });
     const shown = {
+      card: card.card,
       card_status: "Active",
       balance: 7500,
       currency: "EUR",
       expiry_date: "2031-05-31",
       last_four: card.cardnumber.slice(-4),
+      blocked: false,
+      inactive_balance: null,
+      reissued_as: null,
+      batch: null,
     };
     expect((await json("card", "show", card.cardnumber)).value).toEqual(shown);
-    expect((await json("card", "block", card.cardnumber)).value.card_status).toBe("Blocked");
-    expect((await json("card", "block", card.cardnumber)).value.card_status).toBe("Blocked");
-    expect((await json("card", "unblock", card.cardnumber)).value.card_status).toBe("Active");
+    expect((await json("card", "show", "--card", String(card.card))).value).toEqual(shown);
+    const why = ["--reason", "lost"];
+    expect((await json("card", "block", card.cardnumber, ...why)).value.card_status).toBe("Blocked");
+    expect((await json("card", "block", card.cardnumber, ...why)).value.card_status).toBe("Blocked");
+    expect((await json("card", "unblock", card.cardnumber, ...why)).value.card_status).toBe("Active");
     const text = await run("card", "show", card.cardnumber);
-    expect(text.stdout).toContain(`card ending in ${card.cardnumber.slice(-4)}: Active, 75.00 EUR`);
+    const [id, lastFour] = [card.card, card.cardnumber.slice(-4)];
+    expect(text.stdout).toContain(`card ${id} ending in ${lastFour}: Active, 75.00 EUR`);
     expect(text.stdout).not.toContain(card.cardnumber);
   });
 
@@ -147,6 +156,15 @@ describe("what goes wrong", () => {
   test.each([
     { args: ["card", "show", "9528000000000000000"], exitCode: 3, says: /no card/ },
     { args: ["card", "show"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
+    { args: ["card", "show", "--card", "2000000000"], exitCode: 3, says: /no card of this id/ },
+    { args: ["card", "show", "1", "--card", "1"], exitCode: 2, says: /Name one card/ },
+    { args: ["card", "block", "1"], exitCode: 2, says: /--reason/ },
+    {
+      args: ["card", "block", "1", "--reason", "found 9528 1234 5678 9012 345"],
+      exitCode: 2,
+      says: /Leave that out/,
+    },
+    { args: ["audit", "--from", "yesterday"], exitCode: 2, says: /yyyy-mm-dd/ },
     { args: ["card", "issue"], exitCode: 2, says: /--balance/ },
     { args: ["card", "issue", "--balance", "12.50"], exitCode: 2, says: /whole number/ },
     { args: ["card", "issue", "--balance", "-1"], exitCode: 2, says: /whole number/ },
@@ -158,7 +176,7 @@ describe("what goes wrong", () => {
     { args: ["serve", "--host", "203.0.113.1"], exitCode: 1, says: /Cannot listen/ },
     { args: ["serve", "--calls-per-minute", "-1"], exitCode: 2, says: /whole number/ },
     { args: ["serve", "--pin-failures", "0"], exitCode: 2, says: /from 1 to 1000/ },
-    { args: ["key", "revoke", "1", "2"], exitCode: 2, says: /too many arguments/ },
+    { args: ["key", "revoke", "1", "2", "--reason", "x"], exitCode: 2, says: /too many arguments/ },
     { args: ["nonsense"], exitCode: 2, says: /unknown command/ },
     { args: ["card", "list"], exitCode: 2, says: /unknown command/ },
   ])("$args ends with $exitCode, and says what to do", async ({ args, exitCode, says }) => {
@@ -251,6 +269,7 @@ test.each(
     ["provider", "create"],
     ["provider", "list"],
     ["migrate"],
+    ["audit"],
   ].map((words) => [words]),
 )("%j --help tells how it is used, and ends with 0", async (words) => {
   const { exitCode, stdout } = await run(...words, "--help");

@@ -47,6 +47,15 @@ test.each([
   // A cancel of another amount than was deducted, and of what was no deduction.
   "insert into ledger (card_id, kind, amount_cents, company_id, reverses) select card_id, 'cancel', 4999, 1, id from ledger where kind = 'devalue'",
   "insert into ledger (card_id, kind, amount_cents, company_id, reverses) select card_id, 'cancel', 7500, 1, id from ledger where kind = 'issue'",
+  // An adjustment of nobody, a card's first money a second time, and a move of other cents than left the other card.
+  "insert into ledger (card_id, kind, amount_cents) select id, 'adjust', 1 from cards",
+  "insert into ledger (card_id, kind, amount_cents) select id, 'issue', 1 from cards",
+  "insert into ledger (card_id, kind, amount_cents, moved_from, moved_from_card) select card_id, 'move', 4999, id, card_id from ledger where kind = 'devalue'",
+  "insert into ledger (card_id, kind, amount_cents) select id, 'move', 1 from cards",
+  "update cards set inactive_cents = 1",
+  "update audit_log set reason = 'another'",
+  "delete from audit_log",
+  "truncate audit_log cascade",
 ])("the database itself refuses: %s", async (statement) => {
   const before = await money();
   await expect(db.query(statement)).rejects.toThrow();

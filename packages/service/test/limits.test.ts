@@ -297,7 +297,7 @@ describe("calls of a key", () => {
     expect((await call(limited.url, "listEvents", { apikey: "nobody's" })).status).toBe(401);
 
     // A minute later it is free again.
-    await db.query("update key_usage set slot = slot - 30");
+    await db.query("update call_usage set slot = slot - 30");
     await sleep(2100);
     expect((await list(own, limited.url)).status).toBe(200);
   });
@@ -308,7 +308,7 @@ describe("calls of a key", () => {
     await sleep(2100);
     await list(own, limited.url);
     const { rows } = await db.query(
-      "select granted from key_usage u join api_keys k on k.id = u.key_id where k.company_id = $1",
+      "select granted from call_usage u join api_keys k on u.kind = 'key' and u.id = k.id where k.company_id = $1",
       [own.companyId],
     );
     // One call of the first slot was used, of the newest a block is out.

@@ -78,10 +78,10 @@ describe("keys", () => {
       ["key", "revoke", "999999"],
       ["company", "close", "999999"],
     ]) {
-      const { exitCode, stderr } = await run(...words);
+      const { exitCode, stderr } = await run(...words, "--reason", "gone");
       expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/There is no (key|company) of this id/)]);
     }
-    expect((await run("key", "revoke", "x")).exitCode).toBe(2);
+    expect((await run("key", "revoke", "x", "--reason", "gone")).exitCode).toBe(2);
   });
 });
 
@@ -121,10 +121,18 @@ test("card show --history lists every movement, with the balance after it", asyn
   const at = expect.stringMatching(/Z$/);
   const company_id = company.companyId;
   expect(history).toEqual([
-    { at, kind: "issue", amount: 7500, company_id: null, balance: 7500 },
-    { at, kind: "devalue", amount: -5000, company_id, balance: 2500 },
-    { at, kind: "devalue", amount: -1, company_id, balance: 2499 },
-    { at, kind: "cancel", amount: 5000, company_id, balance: 7499 },
+    {
+      at,
+      kind: "issue",
+      amount: 7500,
+      company_id: null,
+      balance: 7500,
+      audit: expect.any(Number),
+      other_card: null,
+    },
+    { at, kind: "devalue", amount: -5000, company_id, balance: 2500, audit: null, other_card: null },
+    { at, kind: "devalue", amount: -1, company_id, balance: 2499, audit: null, other_card: null },
+    { at, kind: "cancel", amount: 5000, company_id, balance: 7499, audit: null, other_card: null },
   ]);
   const text = await run("card", "show", card.cardNumber, "--history");
   expect(text.stdout).toMatch(/issue .*\+75\.00.*75\.00\n.*devalue .*-50\.00 .*25\.00 /);

@@ -2,12 +2,13 @@
 import { BASE_PATH, cents, Secret } from "@giftcard-pay/client/contract";
 import fc from "fast-check";
 import { createCompany } from "../dist/store/accounts.js";
-import { issueCards } from "../dist/store/cards.js";
+import { issueCards } from "../dist/store/card-issue.js";
 
 const CARDS = 3;
 const KEYS = 6;
 const STEPS_PER_RUN = 100;
 const CAP_CENTS = 5000;
+const ACT = { operator: "model", osUser: "model", reason: undefined };
 
 /** Amounts around the limits; keys and cards few, so that they meet again and again. */
 const step = fc.record({
@@ -48,7 +49,7 @@ export async function runRandomOperations({ url, pool, keys, steps, seed }) {
     email: `model-${Math.random()}@example.nl`,
     password: new Secret("model"),
   };
-  const company = await createCompany(pool, account);
+  const company = await createCompany(pool, account, ACT);
   const who = { apikey: company.apiKey.reveal(), company_id: company.companyId };
   /** @type {Record<string, number>} */
   const seen = {};
@@ -58,7 +59,8 @@ export async function runRandomOperations({ url, pool, keys, steps, seed }) {
     async (list) => {
       runs += 1;
       const balanceCents = cents(20_000);
-      const issued = await issueCards(pool, keys, { count: CARDS, balanceCents, expiryDate: "2099-12-31" });
+      const order = { count: CARDS, balanceCents, expiryDate: "2099-12-31" };
+      const issued = await issueCards(pool, keys, order, ACT);
       const model = new Model(
         issued.map((card) => ({
           cardNumber: card.cardNumber.reveal(),

@@ -14,7 +14,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-upgrade-"));
 const secretsFile = path.join(folder, "secrets.json");
 const wire = { apikey: "K".repeat(60), company_id: 1 };
 let service: TestService;
-let before: unknown;
+let before: { name: string; rows: string }[];
 
 /** Generations of secrets whose keys are nothing but one byte, repeated. */
 function writeSecrets(): void {
@@ -74,7 +74,12 @@ const isReplay = ({ status, headers }: WireAnswer) => [status, headers.get("idem
 
 test("nothing is lost, and the ledger adds up", async () => {
   const db = await connect(service.databaseUrl);
-  expect(await countRows(db)).toEqual(before);
+  const now = await countRows(db);
+  const renamed = before.map(({ name, rows }) => ({
+    name: name === "key_usage" ? "call_usage" : name,
+    rows,
+  }));
+  expect(now).toEqual(expect.arrayContaining(renamed));
   await db.end();
   expect(await service.command("check")).toMatchObject({ ok: true, cards: 6, ledger_rows: 13, faults: [] });
   expect(await service.command("secrets", "status")).toMatchObject({ generation: 2, old_cards: 5 });

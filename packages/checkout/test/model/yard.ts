@@ -6,7 +6,7 @@ import { openKeyring, openPool } from "@giftcard-pay/service";
 import { startFaultProxy } from "../../../../test/support/fault-proxy.js";
 import { createDatabase } from "../../../../test/support/postgres.js";
 import { startGiftcardService } from "../../../../test/support/service.js";
-import { setBlocked } from "../../../service/dist/store/cards.js";
+import { setBlocked } from "../../../service/dist/store/card-changes.js";
 import { CardStock } from "./card-stock.js";
 import { openPostgresStage, openSqliteStage, type StoreName } from "./stage.js";
 import type { Place } from "./world.js";
@@ -47,9 +47,10 @@ export async function openYard(postgresUrl: string): Promise<Yard> {
     closers.push(() => issuer.end());
     const keys = await openKeyring(secretsFile, issuer);
     let places = 0;
+    const act = { operator: "model", osUser: "model", reason: "a step" };
     return {
       cards: new CardStock(service, clientOf(service.url), (cardNumber, isBlocked) =>
-        setBlocked(issuer, keys, new Secret(cardNumber), isBlocked),
+        setBlocked(issuer, keys, { cardNumber: new Secret(cardNumber) }, isBlocked, act),
       ),
       async place(store) {
         places += 1;

@@ -2,8 +2,10 @@ import path from "node:path";
 import { formatCents } from "@giftcard-pay/client/contract";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { backUp, putBack } from "../postgres/backup.js";
+import { writeAudit } from "../store/audit.js";
 import { checkLedger } from "../store/ledger-check.js";
 import { version } from "../version.js";
+import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 
 const KEEP_SECRETS =
@@ -30,14 +32,17 @@ export const backupCommand = () =>
 
 /** `restore` */
 export const restoreCommand = () =>
-  command("restore", "Put a backup into a data directory that holds no database, and prove its ledger")
+  addActOptions(
+    command("restore", "Put a backup into a data directory that holds no database, and prove its ledger"),
+    { isReasonRequired: false },
+  )
     .requiredOption("--from <folder>", "what `backup` made")
     .addHelpText(
       "after",
       "\nFirst put the secrets file that belongs to the backup into the data directory, or name it with\n" +
         "GIFTCARD_SECRETS_FILE: without the right one nothing is restored.",
     )
-    .action(async (options: CommonOptions & { readonly from: string }) => {
+    .action(async (options: CommonOptions & ActOptions & { readonly from: string }) => {
       refuseOthers(options);
       const { dbUser } = options;
       const dataDir = path.resolve(options.dataDir);
@@ -48,6 +53,7 @@ export const restoreCommand = () =>
           const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool);
           if (faults.length > 0)
             throw new OperatorError("The backup's ledger is wrong. Restore another one.");
+          await writeAudit(pool, actOf(options), { action: "restore", details: { made_at: note.made_at } });
           out.result(
             {
               data_dir: dataDir,

@@ -2,11 +2,12 @@ import { Secret } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { closeCompany, createCompany, listCompanies } from "../store/accounts.js";
+import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { textOption, wholeNumber } from "./output.js";
+import { identifier, textOption } from "./output.js";
 import { readLine } from "./stdin.js";
 
-interface CreateOptions extends CommonOptions {
+interface CreateOptions extends CommonOptions, ActOptions {
   readonly name: string;
   readonly email: string;
   readonly password?: string;
@@ -21,7 +22,9 @@ function email(text: string): string {
 }
 
 const create = () =>
-  command("create", "Make a company with an account and an API key, which is shown only now")
+  addActOptions(command("create", "Make a company with an account and an API key, which is shown only now"), {
+    isReasonRequired: false,
+  })
     .requiredOption("--name <name>", "the company's name", textOption(255))
     .requiredOption("--email <email>", "the account's email address", email)
     .option("--password <password>", "the account's password; others on this machine may see it, so better:")
@@ -29,11 +32,8 @@ const create = () =>
     .action(async (options: CreateOptions) => {
       const password = await readPassword(options);
       await withContext(options, async ({ pool, out }) => {
-        const { companyId, apiKey } = await createCompany(pool, {
-          name: options.name,
-          email: options.email,
-          password,
-        });
+        const { name, email } = options;
+        const { companyId, apiKey } = await createCompany(pool, { name, email, password }, actOf(options));
         const shown = { company_id: companyId, apikey: apiKey.reveal() };
         out.result(shown, `company_id  ${shown.company_id}\napikey      ${shown.apikey}`);
       });
@@ -71,15 +71,18 @@ const list = () =>
   );
 
 const close = () =>
-  command("close", "Close a company, for good: its keys are revoked, and its account can't log in")
-    .argument("<id>", "the company's id", wholeNumber(1, 2_147_483_647))
+  addActOptions(
+    command("close", "Close a company, for good: its keys are revoked, and its accounts can't log in"),
+    { isReasonRequired: true },
+  )
+    .argument("<id>", "the company's id", identifier)
     .addHelpText(
       "after",
       "\nIts events, and what it took off cards, stay. It can no longer cancel a devalue.",
     )
-    .action((id: number, options: CommonOptions) =>
+    .action((id: number, options: CommonOptions & ActOptions) =>
       withContext(options, async ({ pool, out }) => {
-        const closed = await closeCompany(pool, id);
+        const closed = await closeCompany(pool, id, actOf(options));
         if (!closed) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
         const { name, closedAt, revokedKeys } = closed;
         out.result(

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type ApiKey, listApiKeys, revokeApiKey } from "../store/accounts.js";
+import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { wholeNumber } from "./output.js";
+import { identifier, wholeNumber } from "./output.js";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
@@ -18,7 +19,7 @@ const line = ({ id, companyId, createdAt, revokedAt }: ApiKey) =>
 
 const list = () =>
   command("list", "List the API keys; the keys themselves are not kept")
-    .option("--company <id>", "those of this company only", wholeNumber(1, 2_147_483_647))
+    .option("--company <id>", "those of this company only", identifier)
     .action((options: CommonOptions & { company?: number }) =>
       withContext(options, async ({ pool, out }) => {
         const keys = await listApiKeys(pool, options.company);
@@ -27,11 +28,13 @@ const list = () =>
     );
 
 const revoke = () =>
-  command("revoke", "Revoke an API key, for good; calls with it are refused at once")
+  addActOptions(command("revoke", "Revoke an API key, for good; calls with it are refused at once"), {
+    isReasonRequired: true,
+  })
     .argument("<id>", "the key's id, as `key list` shows it", wholeNumber(1, MAX_ID))
-    .action((id: number, options: CommonOptions) =>
+    .action((id: number, options: CommonOptions & ActOptions) =>
       withContext(options, async ({ pool, out }) => {
-        const key = await revokeApiKey(pool, id);
+        const key = await revokeApiKey(pool, id, actOf(options));
         if (!key) throw new OperatorError("There is no key of this id.", exitCodes.notFound);
         out.result(shown(key), line(key));
       }),

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { version } from "../version.js";
+import { auditCommand } from "./audit.js";
 import { backupCommand, restoreCommand } from "./backup.js";
 import { cardCommand } from "./card.js";
 import { checkCommand } from "./check.js";
@@ -18,7 +19,7 @@ Exit codes:
   ${exitCodes.failed}  failed; the message says why
   ${exitCodes.usage}  the command line is wrong
   ${exitCodes.notFound}  no such card, key or company
-  ${exitCodes.conflict}  there is one already
+  ${exitCodes.conflict}  there is one already, or it is in no state for this
   ${exitCodes.databaseUnreachable}  the database cannot be reached or started
   ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, or another database's
   ${exitCodes.notMigrated}  the database's tables are older than this program, or newer
@@ -42,7 +43,8 @@ function program(): Command {
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(checkCommand())
-    .addCommand(reportCommand());
+    .addCommand(reportCommand())
+    .addCommand(auditCommand());
   const everywhere = (command: Command): void => {
     command.exitOverride();
     for (const child of command.commands) everywhere(child);

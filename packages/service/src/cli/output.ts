@@ -1,5 +1,14 @@
 import { InvalidArgumentError } from "commander";
 
+/** The table of companies has no greater one. */
+const MAX_ID = 2_147_483_647;
+
+/** A spreadsheet must not take a name for a formula. */
+export const csvCell = (value: string | number | null) =>
+  typeof value === "string"
+    ? `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`
+    : String(value ?? "");
+
 /** Where a command's answer goes: the text for people, or exactly one JSON value. */
 export interface Output {
   /** The answer; secrets among it are shown here and nowhere else. */
@@ -22,6 +31,19 @@ export const wholeNumber = (min: number, max: number) => (text: string) => {
     throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
   return value;
 };
+
+/** Parses an option that is the id of a card, a batch, a company or a key. */
+export const identifier = wholeNumber(1, MAX_ID);
+
+/** Parses an option that is a day. */
+export function day(text: string): string {
+  const date = new Date(`${text}T00:00:00Z`);
+  const real = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime());
+  if (!real || date.toISOString().slice(0, 10) !== text || text < "1900-01-01") {
+    throw new InvalidArgumentError("Give a date that exists, yyyy-mm-dd.");
+  }
+  return text;
+}
 
 /** Parses an option that is text of some length. */
 export const textOption = (maxLength: number) => (text: string) => {

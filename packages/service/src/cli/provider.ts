@@ -1,14 +1,15 @@
 import type { Command } from "commander";
 import { createProvider, listProviders } from "../store/providers.js";
+import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { textOption } from "./output.js";
 
 const create = () =>
-  command("create", "Make a ticketing provider")
+  addActOptions(command("create", "Make a ticketing provider"), { isReasonRequired: false })
     .requiredOption("--name <name>", "the provider's name", textOption(255))
-    .action((options: CommonOptions & { name: string }) =>
+    .action((options: CommonOptions & ActOptions & { name: string }) =>
       withContext(options, async ({ pool, out }) => {
-        const provider = await createProvider(pool, options.name);
+        const provider = await createProvider(pool, options.name, actOf(options));
         out.result(provider, `id    ${provider.id}\nname  ${provider.name}`);
       }),
     );

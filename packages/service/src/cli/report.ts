@@ -1,9 +1,8 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type ReportRow, report } from "../store/report.js";
-import { day } from "./card.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { wholeNumber } from "./output.js";
+import { csvCell, day, identifier } from "./output.js";
 
 interface ReportOptions extends CommonOptions {
   readonly from: string;
@@ -17,7 +16,7 @@ export const reportCommand = () =>
   command("report", "What companies took from cards and put back within a period")
     .requiredOption("--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam", day)
     .requiredOption("--to <yyyy-mm-dd>", "the last day, which counts in full", day)
-    .option("--company <id>", "of this company alone", wholeNumber(1, 2_147_483_647))
+    .option("--company <id>", "of this company alone", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
@@ -64,12 +63,6 @@ function totalOf(rows: readonly ReportRow[]) {
     outstanding: sum((row) => row.outstandingCents),
   };
 }
-
-/** A spreadsheet must not take a name for a formula. */
-const csvCell = (value: string | number) =>
-  typeof value === "number"
-    ? String(value)
-    : `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
 
 function csvOf(rows: readonly ReportRow[]): string {
   const lines = rows.map((row) => Object.values(wireOf(row)).map(csvCell).join(","));

@@ -1,10 +1,13 @@
 import type { Command } from "commander";
 import { countPrepared, rotateSecrets } from "../secrets.js";
 import { countByGeneration } from "../store/generations.js";
+import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 
 const rotate = () =>
-  command("rotate", "Make new secrets and begin to use them, while the service runs")
+  addActOptions(command("rotate", "Make new secrets and begin to use them, while the service runs"), {
+    isReasonRequired: false,
+  })
     .option("--prepare", "only put them into the file, so that it can be carried to other hosts first", false)
     .addHelpText(
       "after",
@@ -12,10 +15,13 @@ const rotate = () =>
         "The file keeps the old ones, which old cards need: back it up again. Where several hosts serve, each with a file\n" +
         "of its own: `rotate --prepare`, copy the file to all of them, `rotate`.",
     )
-    .action((options: CommonOptions & { prepare: boolean }) =>
+    .action((options: CommonOptions & ActOptions & { prepare: boolean }) =>
       withContext(options, async ({ pool, out, secretsFile }) => {
         const file = secretsFile();
-        const { generation, active } = await rotateSecrets(file, pool, { prepareOnly: options.prepare });
+        const { generation, active } = await rotateSecrets(file, pool, {
+          prepareOnly: options.prepare,
+          act: actOf(options),
+        });
         out.result(
           { generation, active },
           active

@@ -5,6 +5,7 @@ import { type Queryable, transaction } from "../database.js";
 import { hashOf } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { checkPassword, hashPassword, isOutdated } from "../passwords.js";
+import { type Act, writeAudit } from "./audit.js";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const API_KEY_LENGTH = 60;
@@ -24,6 +25,7 @@ export interface NewCompany {
 export async function createCompany(
   pool: pg.Pool,
   company: { name: string; email: string; password: Secret },
+  act: Act,
 ): Promise<NewCompany> {
   const passwordHash = await hashPassword(company.password);
   return transaction(pool, async (db) => {
@@ -39,6 +41,8 @@ export async function createCompany(
     if (account.rowCount === 0) {
       throw new OperatorError("An account with this email exists already. Use another.", exitCodes.conflict);
     }
+    const { name, email } = company;
+    await writeAudit(db, act, { action: "company create", companyId, details: { name, email } });
     return { companyId, apiKey: (await createApiKey(db, companyId)) as Secret };
   });
 }
@@ -129,29 +133,47 @@ export async function listApiKeys(db: Queryable, companyId?: number): Promise<Ap
 }
 
 /** Revokes a key, for good; undefined when there is none. Doing it twice is no fault. */
-export async function revokeApiKey(db: Queryable, id: number): Promise<ApiKey | undefined> {
-  const { rows } = await db.query<ApiKey>(
-    `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${KEY_COLUMNS}`,
-    [id],
-  );
-  return rows[0];
+export function revokeApiKey(pool: pg.Pool, id: number, act: Act): Promise<ApiKey | undefined> {
+  return transaction(pool, async (db) => {
+    const { rows: revoked } = await db.query<{ companyId: number }>(
+      `update api_keys set revoked_at = now() where id = $1 and revoked_at is null returning company_id as "companyId"`,
+      [id],
+    );
+    if (revoked[0]) {
+      const { companyId } = revoked[0];
+      await writeAudit(db, act, { action: "key revoke", companyId, details: { key: id } });
+    }
+    const { rows } = await db.query<ApiKey>(`select ${KEY_COLUMNS} from api_keys where id = $1`, [id]);
+    return rows[0];
+  });
 }
 
 /** Closes a company, for good: its keys are revoked, and its account can't log in. Doing it twice is no fault. */
 export function closeCompany(
   pool: pg.Pool,
   id: number,
+  act: Act,
 ): Promise<{ name: string; closedAt: Date; revokedKeys: number } | undefined> {
   return transaction(pool, async (db) => {
-    const { rows } = await db.query<{ name: string; closedAt: Date }>(
-      `update companies set closed_at = coalesce(closed_at, now()) where id = $1 returning name, closed_at as "closedAt"`,
+    const { rows } = await db.query<{ name: string; closedAt: Date; isNew: boolean }>(
+      `update companies set closed_at = coalesce(closed_at, now()) where id = $1
+         returning name, closed_at as "closedAt", closed_at = now() as "isNew"`,
       [id],
     );
     if (!rows[0]) return undefined;
+    const { name, closedAt, isNew } = rows[0];
     const revoked = await db.query(
       "update api_keys set revoked_at = now() where company_id = $1 and revoked_at is null",
       [id],
     );
-    return { ...rows[0], revokedKeys: revoked.rowCount ?? 0 };
+    const revokedKeys = revoked.rowCount ?? 0;
+    if (isNew) {
+      await writeAudit(db, act, {
+        action: "company close",
+        companyId: id,
+        details: { revoked_keys: revokedKeys },
+      });
+    }
+    return { name, closedAt, revokedKeys };
   });
 }

@@ -39,6 +39,30 @@ const RULES = {
       from idempotency_keys k left join ledger l on l.id = k.ledger_id left join cards c on c.id = l.card_id
       where k.ledger_id is not null
         and (l.id is null or l.kind <> 'devalue' or l.company_id <> k.company_id or k.operation <> 'devalue') order by 3`,
+  // Off one card, onto the one that took its place, or onto that one's own successor.
+  move_has_two_halves: `
+    with recursive successors (card, successor) as (
+      select id, reissued_as from cards where reissued_as is not null
+      union select s.card, c.reissued_as from successors s join cards c on c.id = s.successor where c.reissued_as is not null
+    )
+    select c.id, c.last_four, coalesce(o.id, i.id), o.refund_cents, i.amount_cents
+      from (select * from ledger where kind = 'move' and moved_from is null) o
+        full join (select * from ledger where kind = 'move' and moved_from is not null) i on i.moved_from = o.id
+        left join successors s on s.card = o.card_id and s.successor = i.card_id
+        left join cards c on c.id = coalesce(o.card_id, i.card_id)
+      where s.card is null or o.refund_cents is distinct from i.amount_cents order by 3`,
+  adjustment_has_its_entry: `
+    select c.id, c.last_four, l.id, (a.details ->> 'by')::bigint, l.amount_cents
+      from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
+      where l.kind = 'adjust' and (a.id is null or a.card_id is distinct from l.card_id
+        or (a.details ->> 'by')::bigint is distinct from l.amount_cents) order by 3`,
+  // A card that is not sold yet holds nothing and never did; one that was replaced holds nothing any more.
+  closed_is_empty: `
+    select c.id, c.last_four, null::bigint, 0::bigint, coalesce(l.amount_cents, c.balance_cents)
+      from cards c left join lateral (select amount_cents from ledger where card_id = c.id limit 1) l
+        on c.inactive_cents is not null
+      where (c.inactive_cents is not null and (l.amount_cents is not null or c.balance_cents <> 0))
+        or (c.reissued_as is not null and c.balance_cents <> 0) order by 1`,
 } as const;
 
 /** What was looked at, and all that is wrong with it. */
@@ -49,7 +73,7 @@ export interface LedgerCheck {
   readonly faults: LedgerFault[];
 }
 
-/** Holds balances, reversals and keys against the ledger, all on one state of the database, while it goes on serving. */
+/** Holds balances, reversals, keys, moves and adjustments against the ledger, all on one state of the database, while it goes on serving. */
 export function checkLedger(pool: pg.Pool): Promise<LedgerCheck> {
   return readSnapshot(pool, async (db) => {
     const faults: LedgerFault[] = [];

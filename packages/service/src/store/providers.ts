@@ -1,5 +1,7 @@
-import type { Queryable } from "../database.js";
+import type pg from "pg";
+import { type Queryable, transaction } from "../database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import { type Act, writeAudit } from "./audit.js";
 
 /** A ticketing provider. */
 export interface Provider {
@@ -18,11 +20,15 @@ export async function listProviders(db: Queryable): Promise<Provider[]> {
  *
  * @throws {OperatorError} when there is one of this name
  */
-export async function createProvider(db: Queryable, name: string): Promise<Provider> {
-  const { rows } = await db.query<Provider>(
-    "insert into providers (name) values ($1) on conflict do nothing returning id, name",
-    [name],
-  );
-  if (!rows[0]) throw new OperatorError("A provider of this name exists already.", exitCodes.conflict);
-  return rows[0];
+export function createProvider(pool: pg.Pool, name: string, act: Act): Promise<Provider> {
+  return transaction(pool, async (db) => {
+    const { rows } = await db.query<Provider>(
+      "insert into providers (name) values ($1) on conflict do nothing returning id, name",
+      [name],
+    );
+    const provider = rows[0];
+    if (!provider) throw new OperatorError("A provider of this name exists already.", exitCodes.conflict);
+    await writeAudit(db, act, { action: "provider create", details: { provider: provider.id, name } });
+    return provider;
+  });
 }

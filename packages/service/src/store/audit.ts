@@ -1,0 +1,75 @@
+import type { Queryable } from "../database.js";
+
+/** Who changes something by command, and why. */
+export interface Act {
+  /** As he calls himself, or else his account on the machine. */
+  readonly operator: string;
+  readonly osUser: string;
+  readonly reason: string | undefined;
+}
+
+/** What was changed. `details` say from what to what; they never hold a card number, PIN, password, token or key. */
+export interface Change {
+  /** The command, as "card adjust". */
+  readonly action: string;
+  readonly cardId?: number | undefined;
+  readonly batchId?: number | undefined;
+  readonly companyId?: number | undefined;
+  readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/**
+ * Writes down who changed what, in the transaction that changes it. The database refuses to change or delete such a row.
+ *
+ * @returns the entry's id
+ */
+export async function writeAudit(db: Queryable, act: Act, change: Change): Promise<number> {
+  const { action, cardId, batchId, companyId, details = {} } = change;
+  const { rows } = await db.query<{ id: number }>(
+    `insert into audit_log (operator, os_user, action, reason, card_id, batch_id, company_id, details)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) returning id`,
+    [act.operator, act.osUser, action, act.reason, cardId, batchId, companyId, JSON.stringify(details)],
+  );
+  return (rows[0] as { id: number }).id;
+}
+
+/** An entry of the audit log. */
+export interface AuditEntry {
+  readonly id: number;
+  readonly at: Date;
+  readonly operator: string;
+  readonly osUser: string;
+  readonly action: string;
+  readonly reason: string | null;
+  readonly cardId: number | null;
+  readonly lastFour: string | null;
+  readonly batchId: number | null;
+  readonly companyId: number | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Which entries are meant: all of these must hold. Days are those of the clock in Amsterdam, both included. */
+export interface AuditFilter {
+  readonly cardId?: number | undefined;
+  readonly companyId?: number | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** The statement that reads the audit log, oldest first. A card's entries are also those of its batch, and of what it replaced. */
+export const auditStatement = ({ cardId, companyId, from, to }: AuditFilter) => ({
+  text: `with recursive lineage (id, batch_id) as (
+      select id, batch_id from cards where id = $1
+      union select c.id, c.batch_id from cards c join lineage l on c.reissued_as = l.id
+    )
+    select a.id, a.created_at as at, a.operator, a.os_user as "osUser", a.action, a.reason, a.card_id as "cardId",
+      c.last_four as "lastFour", a.batch_id as "batchId", a.company_id as "companyId", a.details
+    from audit_log a left join cards c on c.id = a.card_id
+    where ($1::bigint is null or a.card_id in (select id from lineage)
+        or a.batch_id in (select batch_id from lineage where batch_id is not null))
+      and ($2::int is null or a.company_id = $2)
+      and ($3::date is null or a.created_at >= $3::date::timestamp at time zone 'Europe/Amsterdam')
+      and ($4::date is null or a.created_at < ($4::date + 1)::timestamp at time zone 'Europe/Amsterdam')
+    order by a.id`,
+  values: [cardId ?? null, companyId ?? null, from ?? null, to ?? null],
+});

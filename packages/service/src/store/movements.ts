@@ -1,0 +1,29 @@
+import type { Cents } from "@giftcard-pay/client/contract";
+import type { Queryable } from "../database.js";
+
+/** One movement of money on a card. */
+export interface Movement {
+  readonly at: Date;
+  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "move";
+  readonly amountCents: Cents;
+  readonly companyId: number | null;
+  /** What the card held after it. */
+  readonly balanceCents: Cents;
+  /** The entry of the audit log, where a person made it. */
+  readonly auditId: number | null;
+  /** Of a move: the other card. */
+  readonly otherCardId: number | null;
+}
+
+/** Lists what happened to a card's money, oldest first. */
+export async function listMovements(db: Queryable, cardId: number): Promise<Movement[]> {
+  const { rows } = await db.query<Movement>(
+    `select l.created_at as at, l.kind, l.amount_cents as "amountCents", l.company_id as "companyId",
+       (sum(l.amount_cents) over (order by l.id))::bigint as "balanceCents", l.audit_id as "auditId",
+       coalesce(l.moved_from_card, i.card_id) as "otherCardId"
+     from ledger l left join ledger i on l.kind = 'move' and i.moved_from = l.id
+     where l.card_id = $1 order by l.id`,
+    [cardId],
+  );
+  return rows;
+}
