@@ -60,6 +60,11 @@ export class Keyring {
     return this.#generations.map((keys) => hmac(keys.cardNumber, cardNumber.reveal()));
   }
 
+  /** What wrong PINs of a number are counted by: the first of {@link cardNumbers}, whatever the generation of its card. */
+  guessSubject(cardNumber: Secret): Buffer {
+    return hmac(this.#oldest.cardNumber, cardNumber.reveal());
+  }
+
   /** A PIN counts only together with its card number. */
   pins(cardNumber: Secret, pin: Secret): Buffer[] {
     return this.#generations.map((keys) => hmac(keys.pin, cardNumber.reveal(), "\0", pin.reveal()));

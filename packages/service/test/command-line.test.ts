@@ -80,7 +80,8 @@ describe("what is printed", () => {
       reissued_as: null,
       batch: null,
     };
-    expect((await json("card", "show", card.cardnumber)).value).toEqual(shown);
+    const byNumber = { ...shown, locked_until: null };
+    expect((await json("card", "show", card.cardnumber)).value).toEqual(byNumber);
     expect((await json("card", "show", "--card", String(card.card))).value).toEqual(shown);
     const why = ["--reason", "lost"];
     expect((await json("card", "block", card.cardnumber, ...why)).value.card_status).toBe("Blocked");
@@ -165,6 +166,10 @@ describe("what goes wrong", () => {
       says: /Leave that out/,
     },
     { args: ["audit", "--from", "yesterday"], exitCode: 2, says: /yyyy-mm-dd/ },
+    { args: ["card", "adjust", "1", "--by", "0", "--reason", "x"], exitCode: 2, says: /whole cents/ },
+    { args: ["card", "adjust", "1", "--by", "5"], exitCode: 2, says: /--reason/ },
+    { args: ["card", "extend", "1", "--reason", "x"], exitCode: 2, says: /--expires/ },
+    { args: ["card", "unlock", "--reason", "x"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
     { args: ["card", "issue"], exitCode: 2, says: /--balance/ },
     { args: ["card", "issue", "--balance", "12.50"], exitCode: 2, says: /whole number/ },
     { args: ["card", "issue", "--balance", "-1"], exitCode: 2, says: /whole number/ },
@@ -265,6 +270,10 @@ test.each(
     ["card", "show"],
     ["card", "block"],
     ["card", "unblock"],
+    ["card", "adjust"],
+    ["card", "extend"],
+    ["card", "unlock"],
+    ["card", "reissue"],
     ["provider"],
     ["provider", "create"],
     ["provider", "list"],

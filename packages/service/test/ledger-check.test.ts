@@ -204,3 +204,43 @@ test("a report is a table for people, or comma-separated values in which no name
     2,
   );
 });
+
+test("check finds a move without its other half, an adjustment that its entry doesn't know, and money on a closed card", async () => {
+  const card = await service.issueCard({ balanceCents: 700 });
+  await service.command("card", "adjust", card.cardNumber, "--by", "50");
+  const { replaces: old, card: made } = (await service.command("card", "reissue", card.cardNumber)) as {
+    replaces: number;
+    card: number;
+  };
+  expect((await check()).exitCode).toBe(0);
+  const moved = await tamper(
+    `update ledger set amount_cents = 751 where card_id = ${made}`,
+    `update ledger set amount_cents = 750 where card_id = ${made}`,
+  );
+  expect(moved.faults).toContainEqual(
+    expect.objectContaining({ rule: "move_has_two_halves", card: old, expected: 750, found: 751 }),
+  );
+  const elsewhere = await tamper(
+    `update cards set reissued_as = 2 where id = ${old}`,
+    `update cards set reissued_as = ${made} where id = ${old}`,
+  );
+  expect(elsewhere.faults).toEqual([expect.objectContaining({ rule: "move_has_two_halves", card: old })]);
+  const adjusted = await tamper(
+    "update audit_log set details = '{\"by\": 60}' where action = 'card adjust'",
+    "update audit_log set details = '{\"by\": 50}' where action = 'card adjust'",
+  );
+  expect(adjusted.faults).toEqual([
+    expect.objectContaining({ rule: "adjustment_has_its_entry", card: old, expected: 60, found: 50 }),
+  ]);
+  const closed = await tamper(
+    `update cards set reissued_as = 1 where id = ${made}`,
+    `update cards set reissued_as = null where id = ${made}`,
+  );
+  expect(closed.faults).toEqual([expect.objectContaining({ rule: "closed_is_empty", card: made })]);
+  const unsold = await tamper(
+    `update cards set inactive_cents = 5 where id = ${old}`,
+    `update cards set inactive_cents = null where id = ${old}`,
+  );
+  expect(unsold.faults).toEqual([expect.objectContaining({ rule: "closed_is_empty", card: old })]);
+  expect((await check()).exitCode).toBe(0);
+});

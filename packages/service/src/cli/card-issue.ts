@@ -1,6 +1,7 @@
 import { cents } from "@giftcard-pay/client/contract";
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../card-number.js";
+import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
 import { issueCards } from "../store/card-issue.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
@@ -13,9 +14,17 @@ interface IssueOptions extends CommonOptions, ActOptions {
   readonly prefix: string;
 }
 
-const MAX_BALANCE_CENTS = 100_000_000;
 const MAX_COUNT = 10_000;
 const DEFAULT_YEARS = 3;
+
+/** Adds the option of what new numbers begin with. */
+export const addPrefix = (command: Command): Command =>
+  command.option(
+    "--prefix <digits>",
+    `what the numbers begin with, at most ${MAX_PREFIX_LENGTH} digits`,
+    prefix,
+    DEFAULT_PREFIX,
+  );
 
 function prefix(text: string): string {
   if (!/^\d*$/.test(text) || text.length > MAX_PREFIX_LENGTH) {
@@ -32,7 +41,7 @@ function inYears(years: number): string {
 
 /** `card issue` */
 export const issue = () =>
-  addActOptions(command("issue", "Issue cards; their numbers and PINs are shown only now"), {
+  addActOptions(addPrefix(command("issue", "Issue cards; their numbers and PINs are shown only now")), {
     isReasonRequired: false,
   })
     .requiredOption("--balance <cents>", "what each card holds, in cents", wholeNumber(0, MAX_BALANCE_CENTS))
@@ -41,12 +50,6 @@ export const issue = () =>
       "--count <number>",
       "issue so many; with --json the answer is then an array",
       wholeNumber(1, MAX_COUNT),
-    )
-    .option(
-      "--prefix <digits>",
-      `what the numbers begin with, at most ${MAX_PREFIX_LENGTH} digits`,
-      prefix,
-      DEFAULT_PREFIX,
     )
     .action((options: IssueOptions) =>
       withContext(options, async ({ pool, out, keyring }) => {

@@ -1,4 +1,4 @@
-import type { Cents, Secret } from "@giftcard-pay/client/contract";
+import { type Cents, formatCents, type Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database.js";
 import type { Keyring } from "../keyring.js";
@@ -102,4 +102,107 @@ export async function setBlocked(
     await writeAudit(db, act, { action: isBlocked ? "card block" : "card unblock", cardId: before.id });
   });
   return card;
+}
+
+/**
+ * Lets a card work longer. The same day again is no fault.
+ *
+ * @param expiryDate the last day that it works
+ * @throws {OperatorError} when there is none, it was reissued, or it works longer already
+ */
+export async function extendCard(
+  pool: pg.Pool,
+  keys: Keyring,
+  reference: CardReference,
+  expiryDate: string,
+  act: Act,
+): Promise<Card> {
+  const { card } = await changeCard(pool, keys, reference, async (db, before) => {
+    refuseReplaced(before);
+    if (expiryDate === before.expiryDate) return;
+    if (expiryDate < before.expiryDate) {
+      throw new OperatorError(
+        `Card ${before.id} works until ${before.expiryDate} already. A shorter time is taken from nobody.`,
+        exitCodes.conflict,
+      );
+    }
+    await db.query("update cards set expiry_date = $2 where id = $1", [before.id, expiryDate]);
+    const details = { from: before.expiryDate, to: expiryDate };
+    await writeAudit(db, act, { action: "card extend", cardId: before.id, details });
+  });
+  return card;
+}
+
+/** What a card can hold at most, in cents. */
+export const MAX_BALANCE_CENTS = 100_000_000;
+
+/**
+ * Puts cents onto a card or takes them off, as a row of the ledger, whatever the card's expiry or block.
+ *
+ * @param byCents below 0 takes them off
+ * @throws {OperatorError} when there is none, it was reissued or isn't sold yet, or it would hold less than nothing
+ */
+export async function adjustCard(
+  pool: pg.Pool,
+  keys: Keyring,
+  reference: CardReference,
+  byCents: Cents,
+  act: Act,
+): Promise<Card> {
+  const { card } = await changeCard(pool, keys, reference, async (db, before) => {
+    refuseReplaced(before);
+    refuseInactive(before);
+    const afterCents = before.balanceCents + byCents;
+    if (afterCents < 0 || afterCents > MAX_BALANCE_CENTS) {
+      const holds = `Card ${before.id} holds ${formatCents(before.balanceCents)} EUR`;
+      const limit = afterCents < 0 ? "less than nothing" : `more than ${formatCents(MAX_BALANCE_CENTS)} EUR`;
+      throw new OperatorError(`${holds}. It can't hold ${limit}: nothing was changed.`, exitCodes.conflict);
+    }
+    const details = { by: byCents };
+    const auditId = await writeAudit(db, act, { action: "card adjust", cardId: before.id, details });
+    await db.query(
+      "insert into ledger (card_id, kind, amount_cents, audit_id) values ($1, 'adjust', $2, $3)",
+      [before.id, byCents, auditId],
+    );
+  });
+  return card;
+}
+
+/** A card that isn't sold yet holds nothing, and is worth what its activation puts on it. */
+export function refuseInactive({ id, inactiveCents }: Card): void {
+  if (inactiveCents === null) return;
+  throw new OperatorError(`Card ${id} is not sold yet. Activate it first.`, exitCodes.conflict);
+}
+
+/** Until when wrong PINs have locked a card's number; null when they haven't. */
+export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | null> {
+  const { rows } = await db.query<{ until: Date }>(
+    "select locked_until as until from failed_attempts where subject = $1 and locked_until > now()",
+    [keys.guessSubject(cardNumber)],
+  );
+  return rows[0]?.until ?? null;
+}
+
+/**
+ * Forgets the wrong PINs of one number, and its lock.
+ *
+ * @throws {OperatorError} when there is no card of this number
+ */
+export function unlockCard(
+  pool: pg.Pool,
+  keys: Keyring,
+  cardNumber: Secret,
+  act: Act,
+): Promise<{ card: Card; wasLocked: boolean }> {
+  return transaction(pool, async (db) => {
+    // Its row stays free: whoever guesses locks the number first, then the row.
+    const card = await findCard(db, keys, { cardNumber }, "");
+    const { rows } = await db.query<{ until: Date | null }>("select unlock_number($1) as until", [
+      keys.guessSubject(cardNumber),
+    ]);
+    const wasLocked = rows[0]?.until != null;
+    const details = { was_locked: wasLocked };
+    await writeAudit(db, act, { action: "card unlock", cardId: card.id, details });
+    return { card, wasLocked };
+  });
 }

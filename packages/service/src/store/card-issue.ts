@@ -48,7 +48,7 @@ export function issueCards(pool: pg.Pool, keys: Keyring, order: IssueOrder, act:
 }
 
 /** Writes empty cards under the newest secrets. */
-async function insertCards(
+export async function insertCards(
   db: Queryable,
   keys: Keyring,
   made: readonly Omit<IssuedCard, "id">[],

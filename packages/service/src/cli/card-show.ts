@@ -1,0 +1,90 @@
+import { formatCents } from "@giftcard-pay/client/contract";
+import { type Card, lockedUntil, showCard } from "../store/card-changes.js";
+import { listMovements, type Movement } from "../store/movements.js";
+import { addCardArgument, type CardOptions, readCardReference } from "./card-argument.js";
+import { type CommonOptions, command, withContext } from "./context.js";
+
+/** `card show` */
+export const show = () =>
+  addCardArgument(command("show", "Show a card's status, balance and expiry date"))
+    .option(
+      "--history",
+      "also every movement of its money, oldest first: time, kind, amount, balance after it, company",
+    )
+    .action(
+      async (argument: string | undefined, options: CommonOptions & CardOptions & { history?: true }) => {
+        const reference = await readCardReference(argument, options);
+        await withContext(options, async ({ pool, out, keyring }) => {
+          const keys = await keyring();
+          const card = await showCard(pool, keys, reference);
+          const history = options.history && (await listMovements(pool, card.id));
+          // Guesses are counted by the number, and only who names it learns of them.
+          const until =
+            "cardNumber" in reference ? await lockedUntil(pool, keys, reference.cardNumber) : undefined;
+          const lock = until ? `, locked by wrong PINs until ${until.toISOString()}` : "";
+          out.result(
+            {
+              ...shownCard(card),
+              ...(until !== undefined && { locked_until: until }),
+              ...(history && { history: history.map(shownMovement) }),
+            },
+            [cardLine(card) + lock, ...(history ?? []).map(movementLine)].join("\n"),
+          );
+        });
+      },
+    );
+
+/** A card as `--json` has it. */
+export const shownCard = (card: Card) => ({
+  card: card.id,
+  card_status: card.cardStatus,
+  balance: card.balanceCents,
+  currency: "EUR",
+  expiry_date: card.expiryDate,
+  last_four: card.lastFour,
+  blocked: card.isBlocked,
+  inactive_balance: card.inactiveCents,
+  reissued_as: card.reissuedAs,
+  batch: card.batchId,
+});
+
+/** A card as people read it. */
+export const cardLine = ({ id, lastFour, cardStatus, balanceCents, expiryDate, ...more }: Card) =>
+  [
+    `card ${id} ending in ${lastFour}: ${cardStatus}, ${formatCents(balanceCents)} EUR, expires ${expiryDate}`,
+    more.inactiveCents !== null &&
+      `not sold yet: its activation puts ${formatCents(more.inactiveCents)} EUR on it`,
+    more.reissuedAs !== null && `reissued as card ${more.reissuedAs}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+const shownMovement = ({
+  at,
+  kind,
+  amountCents,
+  companyId,
+  balanceCents,
+  auditId,
+  otherCardId,
+}: Movement) => ({
+  at,
+  kind,
+  amount: amountCents,
+  company_id: companyId,
+  balance: balanceCents,
+  audit: auditId,
+  other_card: otherCardId,
+});
+
+const movementLine = ({ at, kind, amountCents, companyId, balanceCents, otherCardId }: Movement) =>
+  [
+    at.toISOString(),
+    kind.padEnd(7),
+    `${amountCents < 0 ? "" : "+"}${formatCents(amountCents)}`.padStart(12),
+    formatCents(balanceCents).padStart(12),
+    companyId === null ? "" : `company ${companyId}`,
+    otherCardId === null ? "" : `card ${otherCardId}`,
+  ]
+    .join("  ")
+    .trimEnd();

@@ -1,0 +1,43 @@
+import type pg from "pg";
+import { makeCardNumber, makePin } from "../card-number.js";
+import type { Keyring } from "../keyring.js";
+import { type Act, writeAudit } from "./audit.js";
+import { type Card, type CardReference, changeCard, refuseInactive, refuseReplaced } from "./card-changes.js";
+import { type IssuedCard, insertCards } from "./card-issue.js";
+
+/**
+ * Puts a card with a new number and PIN in the place of another: what that one holds is moved, and it is closed for good.
+ * A cancel token of the old card works on, and its money goes to the new one.
+ *
+ * @param prefix what the new number begins with
+ * @returns the new card, whose number and PIN are shown this once, and the old one as it was
+ * @throws {OperatorError} when there is none, it was reissued before, or it isn't sold yet
+ */
+export async function reissueCard(
+  pool: pg.Pool,
+  keys: Keyring,
+  reference: CardReference,
+  prefix: string | undefined,
+  act: Act,
+): Promise<{ made: IssuedCard; old: Card }> {
+  const { result } = await changeCard(pool, keys, reference, async (db, old) => {
+    refuseReplaced(old);
+    refuseInactive(old);
+    const { expiryDate } = old;
+    const [made] = await insertCards(db, keys, [
+      { cardNumber: makeCardNumber(prefix), pin: makePin(), expiryDate },
+    ]);
+    if (!made) throw new Error("No card was made.");
+    const auditId = await writeAudit(db, act, {
+      action: "card reissue",
+      cardId: old.id,
+      details: { new_card: made.id, new_last_four: made.cardNumber.lastFour(), balance: old.balanceCents },
+    });
+    await db.query("update cards set reissued_as = $2 where id = $1", [old.id, made.id]);
+    if (old.balanceCents > 0) {
+      await db.query("select move_cents($1, $2, $3, $4)", [old.id, made.id, old.balanceCents, auditId]);
+    }
+    return { made, old };
+  });
+  return result;
+}

@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import type pg from "pg";
+import { expect } from "vitest";
+import { runCommand } from "../../../test/support/service.js";
+
+const PROGRAM = path.resolve(import.meta.dirname, "../bin/giftcard-service.js");
+
+/** What a command ended with, and the one JSON value that it printed. */
+export interface Ended {
+  readonly exitCode: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what commands print
+  readonly value: any;
+  readonly stderr: string;
+}
+
+/** An operator at a terminal: commands on one database, with `--json`. */
+export function operatorShell(databaseUrl: string, secretsFile: string) {
+  const env = { GIFTCARD_DATABASE_URL: databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
+  return {
+    env,
+    /** Runs a command, whatever it ends with. */
+    async run(words: readonly string[], stdin = ""): Promise<Ended> {
+      const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env, stdin);
+      return { exitCode, value: stdout === "" ? undefined : JSON.parse(stdout), stderr };
+    },
+    /** Runs a command that has to be well. */
+    // biome-ignore lint/suspicious/noExplicitAny: what commands print
+    async done(...words: string[]): Promise<any> {
+      const { exitCode, value, stderr } = await this.run(words);
+      expect([words, exitCode, stderr]).toEqual([words, 0, expect.anything()]);
+      return value;
+    },
+    /** Runs a command and kills it, as a power cut would, while it waits for this table, which `db` holds. */
+    async killAt(db: pg.Client, table: string, words: readonly string[]): Promise<void> {
+      await db.query(`begin; lock table ${table} in exclusive mode`);
+      try {
+        const child = spawn(process.execPath, [PROGRAM, ...words], {
+          env: { ...process.env, ...env },
+          stdio: "ignore",
+        });
+        const ended = once(child, "exit");
+        const waiting = async () =>
+          (
+            await db.query(
+              "select count(*)::int as n from pg_locks where relation = $1::regclass and not granted",
+              [table],
+            )
+          ).rows[0].n;
+        await expect.poll(waiting).toBe(1);
+        child.kill("SIGKILL");
+        await ended;
+      } finally {
+        await db.query("rollback");
+      }
+    },
+  };
+}
