@@ -74,7 +74,7 @@ test("each command that changes something leaves one entry: who, what, when and 
   );
   const issued = await command("card", "issue", "--balance", "700", "--expires", "2099-12-31");
   const card = { card: issued.card, last_four: issued.cardnumber.slice(-4) };
-  const details = { cards: 1, balance: 700, expiry_date: "2099-12-31" };
+  const details = { cards: 1, balance: 700, expiry_date: "2099-12-31", inactive: false };
   expect(await newest()).toEqual(entry("card issue", { ...card, details }));
   for (const action of ["block", "unblock"]) {
     await command("card", action, issued.cardnumber, ...as);

@@ -13,6 +13,7 @@ import {
   type TestService,
 } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
+import { activateBatch, activateCard } from "../dist/store/card-activate.js";
 import { adjustCard } from "../dist/store/card-changes.js";
 import { type IssuedCard, issueCards } from "../dist/store/card-issue.js";
 import { reissueCard } from "../dist/store/card-reissue.js";
@@ -57,8 +58,8 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     pin: pin.reveal(),
     expiryDate,
   });
-  const issue = async (balanceCents: number) => {
-    const order = { count: 1, balanceCents: balanceCents as Cents, expiryDate: "2099-12-31" };
+  const issue = async (balanceCents: number, isInactive = false) => {
+    const order = { count: 1, balanceCents: balanceCents as Cents, expiryDate: "2099-12-31", isInactive };
     return testCard((await issueCards(pool, keys, order, act))[0] as IssuedCard);
   };
   const reference = (card: TestCard) => ({ cardNumber: new Secret(card.cardNumber) });
@@ -137,6 +138,38 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
       const [made] = done.flatMap((one) => ("made" in one ? [one.made] : []));
       expect([await balance(card), await balance(testCard(made as IssuedCard))]).toEqual([0, 3000]);
     }
+  });
+
+  test("activated several times at once, and paid with: its money comes once, and before that nothing is taken", async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const card = await issue(700, true);
+      const activate = () => tried(activateCard(pool, keys, reference(card), act));
+      const [first, paid, second, third] = await Promise.all([
+        activate(),
+        devalue(card, 700),
+        activate(),
+        activate(),
+      ]);
+      expect([first, second, third].filter(Boolean)).toHaveLength(1);
+      const taken = paid.body.amount_deducted ?? 0;
+      expect([0, 700]).toContain(taken);
+      if (taken === 0) expect([paid.status, paid.body.card_status]).toEqual([400, "Blocked"]);
+      expect(await balance(card)).toBe(700 - taken);
+    }
+  });
+
+  test("a batch activated twice at once, while single cards of it are: each gets its money once", async () => {
+    const order = { count: 200, balanceCents: 100 as Cents, expiryDate: "2099-12-31", isInactive: true };
+    const cards = (await issueCards(pool, keys, order, act)).map(testCard);
+    const { rows } = await pool.query<{ id: number }>("select max(id)::int as id from card_batches");
+    const batch = () => tried(activateBatch(pool, rows[0]?.id as number, act, () => {}));
+    const singles = cards.slice(0, 20).map((card) => tried(activateCard(pool, keys, reference(card), act)));
+    expect([await Promise.all([batch(), batch()]), await Promise.all(singles)].flat()).toContain(true);
+    const { rows: sums } = await pool.query<{ cents: number }>(
+      "select sum(balance_cents)::int as cents from cards where batch_id = $1",
+      [rows[0]?.id],
+    );
+    expect(sums[0]?.cents).toBe(200 * 100);
   });
 
   test("a chain of reissues, cancels and adjustments at once ends with every cent on the last card", async () => {

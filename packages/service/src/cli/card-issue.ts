@@ -1,10 +1,13 @@
 import { cents } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../card-number.js";
+import { isAborted } from "../conflicts.js";
+import { exitCodes, OperatorError } from "../operator-error.js";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
-import { issueCards } from "../store/card-issue.js";
+import { type CardSink, type IssueOrder, issueCards, issueTo } from "../store/card-issue.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { CardFile } from "./card-file.js";
+import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { day, wholeNumber } from "./output.js";
 
 interface IssueOptions extends CommonOptions, ActOptions {
@@ -12,9 +15,13 @@ interface IssueOptions extends CommonOptions, ActOptions {
   readonly expires?: string;
   readonly count?: number;
   readonly prefix: string;
+  readonly inactive: boolean;
+  readonly out?: string;
 }
 
-const MAX_COUNT = 10_000;
+/** So many are shown on standard output, and so many fit a file. */
+const MAX_SHOWN = 10_000;
+const MAX_COUNT = 10_000_000;
 const DEFAULT_YEARS = 3;
 
 /** Adds the option of what new numbers begin with. */
@@ -48,28 +55,94 @@ export const issue = () =>
     .option("--expires <yyyy-mm-dd>", `the last day that they work (default: in ${DEFAULT_YEARS} years)`, day)
     .option(
       "--count <number>",
-      "issue so many; with --json the answer is then an array",
+      `issue so many, as a batch; more than ${MAX_SHOWN} need --out. With --json the answer is then an array`,
       wholeNumber(1, MAX_COUNT),
     )
+    .option("--inactive", "stock that is not sold yet: worth nothing before `card activate`", false)
+    .option("--out <file>", "write them there, as comma-separated values that only you can read")
     .action((options: IssueOptions) =>
-      withContext(options, async ({ pool, out, keyring }) => {
-        const { balance, count = 1, expires: expiryDate = inYears(DEFAULT_YEARS) } = options;
-        if (balance === 0) out.warn("a card of 0 cents cannot pay for anything");
-        if (expiryDate < inYears(0)) out.warn(`${expiryDate} is in the past: the card has expired already`);
-        const order = { count, balanceCents: cents(balance), expiryDate, prefix: options.prefix };
-        const cards = await issueCards(pool, await keyring(), order, actOf(options));
-        const shown = cards.map((card) => ({
-          card: card.id,
-          cardnumber: card.cardNumber.reveal(),
-          pin: card.pin.reveal(),
+      withContext(options, async (context) => {
+        const {
           balance,
-          expiry_date: card.expiryDate,
-        }));
-        out.result(
-          options.count === undefined ? shown[0] : shown,
-          shown
-            .map((card) => `cardnumber ${card.cardnumber}  pin ${card.pin}  expires ${card.expiry_date}`)
-            .join("\n"),
-        );
+          count = 1,
+          prefix,
+          inactive: isInactive,
+          expires: expiryDate = inYears(DEFAULT_YEARS),
+        } = options;
+        if (options.out === undefined && count > MAX_SHOWN)
+          throw new OperatorError(`More than ${MAX_SHOWN} cards go to a file: give --out.`, exitCodes.usage);
+        if (balance === 0) context.out.warn("a card of 0 cents cannot pay for anything");
+        if (expiryDate < inYears(0))
+          context.out.warn(`${expiryDate} is in the past: the card has expired already`);
+        const order = { count, balanceCents: cents(balance), expiryDate, prefix, isInactive };
+        await (options.out === undefined
+          ? issueShown(context, order, options)
+          : issueToFile(context, order, { ...options, out: options.out }));
       }),
     );
+
+async function issueShown({ pool, out, keyring }: Context, order: IssueOrder, options: IssueOptions) {
+  const cards = await issueCards(pool, await keyring(), order, actOf(options));
+  const shown = cards.map((card) => ({
+    card: card.id,
+    cardnumber: card.cardNumber.reveal(),
+    pin: card.pin.reveal(),
+    balance: order.balanceCents,
+    expiry_date: card.expiryDate,
+  }));
+  out.result(
+    options.count === undefined ? shown[0] : shown,
+    shown
+      .map((card) => `cardnumber ${card.cardnumber}  pin ${card.pin}  expires ${card.expiry_date}`)
+      .join("\n"),
+  );
+}
+
+async function issueToFile(
+  { pool, out, keyring }: Context,
+  order: IssueOrder,
+  options: IssueOptions & { readonly out: string },
+) {
+  const { count, balanceCents, expiryDate } = order;
+  const keys = await keyring();
+  const file = new CardFile(options.out, balanceCents);
+  let done = 0;
+  const sink: CardSink = {
+    begin: (batchId) => {
+      done = 0;
+      return file.begin(batchId);
+    },
+    take: (cards) => {
+      done += cards.length;
+      out.progress(done, count, "cards");
+      return file.take(cards);
+    },
+    end: () => file.end(),
+  };
+  let batchId: number | null;
+  try {
+    batchId = await issueTo(sink, pool, keys, order, actOf(options));
+  } catch (error) {
+    // Before the file was complete nothing was committed; after that, the answer to the commit may have been lost.
+    if (file.isComplete && !isAborted(error)) {
+      throw new OperatorError(
+        `Nobody knows whether the cards were issued. Where \`card batches\` knows batch ${file.batchId}, they were, and ` +
+          `${file.draft} has them all: rename it. Where it doesn't, delete it.`,
+      );
+    }
+    await file.discard();
+    throw error;
+  }
+  await file.keep();
+  out.result(
+    {
+      batch: batchId,
+      cards: count,
+      balance: balanceCents,
+      expiry_date: expiryDate,
+      inactive: order.isInactive,
+      file: options.out,
+    },
+    `${count} cards in ${options.out}${batchId === null ? "" : `, batch ${batchId}`}`,
+  );
+}

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from "commander";
 
 /** The table of companies has no greater one. */
 const MAX_ID = 2_147_483_647;
+const PROGRESS_EVERY_MS = 1000;
 
 /** A spreadsheet must not take a name for a formula. */
 export const csvCell = (value: string | number | null) =>
@@ -14,11 +15,23 @@ export interface Output {
   /** The answer; secrets among it are shown here and nowhere else. */
   result(value: unknown, text: string): void;
   warn(message: string): void;
+  /**
+   * Tells how far work has come, once it takes longer than a second, and then each second.
+   *
+   * @param total undefined while nobody knows it
+   */
+  progress(done: number, total: number | undefined, what: string): void;
 }
 
 /** Prints on standard output; warnings and progress go to standard error. */
 export function outputOf(json: boolean): Output {
+  let toldAtMs = performance.now();
   return {
+    progress(done, total, what) {
+      if (performance.now() - toldAtMs < PROGRESS_EVERY_MS) return;
+      toldAtMs = performance.now();
+      process.stderr.write(`${done}${total === undefined ? "" : ` of ${total}`} ${what}\n`);
+    },
     result: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
     warn: (message) => process.stderr.write(`warning: ${message}\n`),
   };
@@ -35,13 +48,16 @@ export const wholeNumber = (min: number, max: number) => (text: string) => {
 /** Parses an option that is the id of a card, a batch, a company or a key. */
 export const identifier = wholeNumber(1, MAX_ID);
 
-/** Parses an option that is a day. */
-export function day(text: string): string {
+/** Whether a text is a day that exists, yyyy-mm-dd. */
+export function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   const real = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime());
-  if (!real || date.toISOString().slice(0, 10) !== text || text < "1900-01-01") {
-    throw new InvalidArgumentError("Give a date that exists, yyyy-mm-dd.");
-  }
+  return real && date.toISOString().slice(0, 10) === text && text >= "1900-01-01";
+}
+
+/** Parses an option that is a day. */
+export function day(text: string): string {
+  if (!isDay(text)) throw new InvalidArgumentError("Give a date that exists, yyyy-mm-dd.");
   return text;
 }
 

@@ -11,6 +11,8 @@ export interface IssueOrder {
   readonly balanceCents: Cents;
   readonly expiryDate: string;
   readonly prefix?: string | undefined;
+  /** They hold nothing and can't be used before they are activated. */
+  readonly isInactive?: boolean | undefined;
 }
 
 /** A card just made. Number and PIN are shown this once. */
@@ -21,30 +23,97 @@ export interface IssuedCard {
   readonly expiryDate: string;
 }
 
-/** Issues cards, all or none, each with a first row in the ledger where it holds money. */
-export function issueCards(pool: pg.Pool, keys: Keyring, order: IssueOrder, act: Act): Promise<IssuedCard[]> {
-  const { count, balanceCents, expiryDate, prefix } = order;
+/** Who takes new cards as they are made. Nothing of them is committed before `end` has resolved. */
+export interface CardSink {
+  /** All that came before counts no more: the work is done again. */
+  begin(batchId: number | null): Promise<void>;
+  take(cards: readonly IssuedCard[]): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** So many cards are in memory at once. */
+const CHUNK = 1000;
+
+/**
+ * Issues cards, all or none, each with a first row in the ledger where it holds money. More than one are a batch.
+ *
+ * @returns the batch; null for a single card
+ */
+export function issueTo(
+  sink: CardSink,
+  pool: pg.Pool,
+  keys: Keyring,
+  order: IssueOrder,
+  act: Act,
+): Promise<number | null> {
+  const { count, balanceCents, expiryDate, prefix, isInactive = false } = order;
   return transaction(pool, async (db) => {
-    const made = Array.from({ length: count }, () => ({
-      cardNumber: makeCardNumber(prefix),
-      pin: makePin(),
-      expiryDate,
-    }));
-    const cards = await insertCards(db, keys, made);
-    const auditId = await writeAudit(db, act, {
-      action: "card issue",
-      cardId: count === 1 ? cards[0]?.id : undefined,
-      details: { cards: count, balance: balanceCents, expiry_date: expiryDate },
-    });
-    if (balanceCents > 0) {
-      await db.query(
-        `insert into ledger (card_id, kind, amount_cents, audit_id)
-           select id, 'issue', $2, $3 from unnest($1::bigint[]) id`,
-        [cards.map(({ id }) => id), balanceCents, auditId],
-      );
+    const batchId = count > 1 ? await makeBatch(db, "issue") : null;
+    await sink.begin(batchId);
+    let auditId: number | undefined;
+    for (let left = count; left > 0; left -= CHUNK) {
+      const made = Array.from({ length: Math.min(left, CHUNK) }, () => ({
+        cardNumber: makeCardNumber(prefix),
+        pin: makePin(),
+        expiryDate,
+      }));
+      const cards = await insertCards(db, keys, made, {
+        batchId,
+        inactiveCents: isInactive ? balanceCents : null,
+      });
+      auditId ??= await writeAudit(db, act, {
+        action: "card issue",
+        ...(batchId === null ? { cardId: cards[0]?.id } : { batchId }),
+        details: { cards: count, balance: balanceCents, expiry_date: expiryDate, inactive: isInactive },
+      });
+      if (!isInactive) {
+        const money = cards.map(({ id }) => ({ id, cents: balanceCents }));
+        await putFirstMoney(db, money, auditId);
+      }
+      await sink.take(cards);
     }
-    return cards;
+    await sink.end();
+    return batchId;
   });
+}
+
+/** Issues cards and gives them all at once; as {@link issueTo}. */
+export async function issueCards(
+  pool: pg.Pool,
+  keys: Keyring,
+  order: IssueOrder,
+  act: Act,
+): Promise<IssuedCard[]> {
+  let issued: IssuedCard[] = [];
+  const sink: CardSink = {
+    begin: async () => void (issued = []),
+    take: async (cards) => void issued.push(...cards),
+    end: async () => {},
+  };
+  await issueTo(sink, pool, keys, order, act);
+  return issued;
+}
+
+/** Begins a batch of cards. */
+export async function makeBatch(db: Queryable, origin: "issue" | "import"): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    "insert into card_batches (origin) values ($1) returning id",
+    [origin],
+  );
+  return (rows[0] as { id: number }).id;
+}
+
+/** Puts a card's first money on it, for each: a card can get it once. */
+export async function putFirstMoney(
+  db: Queryable,
+  cards: readonly { readonly id: number; readonly cents: number }[],
+  auditId: number,
+): Promise<void> {
+  await db.query(
+    `insert into ledger (card_id, kind, amount_cents, audit_id)
+       select card, 'issue', cents, $3 from unnest($1::bigint[], $2::bigint[]) as given (card, cents) where cents > 0`,
+    [cards.map(({ id }) => id), cards.map(({ cents }) => cents), auditId],
+  );
 }
 
 /** Writes empty cards under the newest secrets. */
@@ -52,11 +121,12 @@ export async function insertCards(
   db: Queryable,
   keys: Keyring,
   made: readonly Omit<IssuedCard, "id">[],
+  { batchId = null, inactiveCents = null }: { batchId?: number | null; inactiveCents?: number | null } = {},
 ): Promise<IssuedCard[]> {
   const hashes = made.map((card) => keys.cardNumbers(card.cardNumber).at(-1) as Buffer);
   const { rows } = await db.query<{ id: number; hash: Buffer }>(
-    `insert into cards (number_hash, pin_hash, last_four, expiry_date, generation)
-       select number_hash, pin_hash, last_four, expiry_date, $5
+    `insert into cards (number_hash, pin_hash, last_four, expiry_date, generation, batch_id, inactive_cents)
+       select number_hash, pin_hash, last_four, expiry_date, $5, $6, $7
          from unnest($1::bytea[], $2::bytea[], $3::text[], $4::date[])
            as made (number_hash, pin_hash, last_four, expiry_date)
        returning id, number_hash as hash`,
@@ -66,6 +136,8 @@ export async function insertCards(
       made.map((card) => card.cardNumber.lastFour()),
       made.map((card) => card.expiryDate),
       keys.newest,
+      batchId,
+      inactiveCents,
     ],
   );
   const ids = new Map(rows.map(({ id, hash }) => [hash.toString("latin1"), id]));

@@ -1,0 +1,176 @@
+import fs from "node:fs";
+import { Secret } from "@giftcard-pay/client/contract";
+import { exitCodes, OperatorError } from "../operator-error.js";
+import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
+import type { ImportFault, ImportRow } from "../store/card-import.js";
+import type { CardSink } from "../store/card-issue.js";
+import { csvCell, isDay } from "./output.js";
+
+const COLUMNS = ["card", "batch", "cardnumber", "pin", "balance", "expiry_date"];
+const NEEDED = ["cardnumber", "pin", "balance", "expiry_date"] as const;
+const CHUNK = 1000;
+
+/** A file of new cards: comma-separated values that only its owner can read, and that appears whole or not at all. */
+export class CardFile implements CardSink {
+  readonly #file: string;
+  readonly #balanceCents: number;
+  #draft: fs.promises.FileHandle | undefined;
+  #batchId: number | null = null;
+  #isComplete = false;
+
+  /** @param balanceCents what each of the cards is issued for */
+  constructor(file: string, balanceCents: number) {
+    this.#file = file;
+    this.#balanceCents = balanceCents;
+  }
+
+  /** Where the cards stand until they are all there, and committed. */
+  get draft(): string {
+    return `${this.#file}.partial`;
+  }
+
+  /** All cards are in it, and on the disk. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  get batchId(): number | null {
+    return this.#batchId;
+  }
+
+  async begin(batchId: number | null): Promise<void> {
+    this.#isComplete = false;
+    this.#batchId = batchId;
+    if (this.#draft) await this.#draft.truncate(0);
+    else this.#draft = await this.#open();
+    await this.#draft.appendFile(`${COLUMNS.join(",")}\r\n`);
+  }
+
+  async take(cards: Parameters<CardSink["take"]>[0]): Promise<void> {
+    const lines = cards.map(({ id, cardNumber, pin, expiryDate }) =>
+      [id, this.#batchId, cardNumber.reveal(), pin.reveal(), this.#balanceCents, expiryDate]
+        .map(csvCell)
+        .join(","),
+    );
+    await this.#draft?.appendFile(`${lines.join("\r\n")}\r\n`);
+  }
+
+  /** All is on the disk before the cards are committed: none exists whose number nobody knows. */
+  async end(): Promise<void> {
+    await this.#draft?.sync();
+    this.#isComplete = true;
+  }
+
+  /** Gives the file its name, once the cards are committed. */
+  async keep(): Promise<void> {
+    await this.#draft?.close();
+    try {
+      fs.linkSync(this.draft, this.#file);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      throw new OperatorError(
+        `The cards are issued, and stand in ${this.draft}: it can't be renamed (${code}).`,
+      );
+    }
+    fs.rmSync(this.draft);
+  }
+
+  /** Takes the file away, where no card was issued. */
+  async discard(): Promise<void> {
+    if (!this.#draft) return;
+    await this.#draft.close();
+    fs.rmSync(this.draft, { force: true });
+  }
+
+  async #open(): Promise<fs.promises.FileHandle> {
+    if (fs.existsSync(this.#file))
+      throw new OperatorError(`${this.#file} is there already.`, exitCodes.conflict);
+    try {
+      return await fs.promises.open(this.draft, "ax", 0o600);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code !== "EEXIST") throw new OperatorError(`${this.draft} can't be made (${code}).`);
+      throw new OperatorError(
+        `${this.draft} is there, from a run that didn't end. Where \`card batches\` knows the batch that it names, its cards ` +
+          "exist, and it is complete: rename it. Where it doesn't, delete it.",
+        exitCodes.conflict,
+      );
+    }
+  }
+}
+
+/**
+ * Reads cards from comma-separated values: columns by the names of the first line, with commas, semicolons or tabs between.
+ *
+ * @param onFault hears of each line that is no card; nothing of what stands there is repeated
+ * @throws {OperatorError} when the file can't be read, or a column is missing
+ */
+export async function* readCardFile(
+  file: string,
+  onFault: (fault: ImportFault) => void,
+): AsyncGenerator<ImportRow[]> {
+  let rows: ImportRow[] = [];
+  let [line, separator, places] = [0, ",", [] as number[]];
+  for await (const text of linesOf(file)) {
+    line += 1;
+    if (line === 1) {
+      [separator, places] = readHead(text.replace(/^\uFEFF/, ""));
+    } else if (text.trim() !== "") {
+      const row = readRow(line, cellsOf(text, separator), places);
+      if ("fault" in row) onFault(row);
+      else if (rows.push(row) === CHUNK) {
+        yield rows;
+        rows = [];
+      }
+    }
+  }
+  if (line === 0) readHead("");
+  if (rows.length > 0) yield rows;
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let handle: fs.promises.FileHandle | undefined;
+  try {
+    handle = await fs.promises.open(file);
+    yield* handle.readLines({ encoding: "utf8" });
+  } catch (error) {
+    throw new OperatorError(`${file} can't be read (${(error as { code?: string }).code}).`);
+  } finally {
+    await handle?.close();
+  }
+}
+
+const cellsOf = (text: string, separator: string) =>
+  text.split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+
+function readHead(text: string): [separator: string, places: number[]] {
+  const separator = [";", "\t"].find((one) => text.includes(one)) ?? ",";
+  const names = cellsOf(text, separator);
+  const places = NEEDED.map((name) => names.indexOf(name));
+  if (places.includes(-1)) {
+    throw new OperatorError(
+      `The first line must name the columns ${NEEDED.join(", ")}; others are left out.`,
+      exitCodes.usage,
+    );
+  }
+  return [separator, places];
+}
+
+function readRow(line: number, cells: string[], places: readonly number[]): ImportRow | ImportFault {
+  const [cardNumber = "", pin = "", balance = "", expiryDate = ""] = places.map((place) => cells[place]);
+  const faults = [
+    /^[A-Za-z0-9]{1,64}$/.test(cardNumber) || "cardnumber is not 1 to 64 letters and digits without spaces",
+    /^[!-~]{1,64}$/.test(pin) || "pin is not 1 to 64 characters without spaces",
+    (/^\d{1,9}$/.test(balance) && Number(balance) <= MAX_BALANCE_CENTS) ||
+      `balance is not whole cents from 0 to ${MAX_BALANCE_CENTS}`,
+    isDay(expiryDate) || "expiry_date is not a date that exists, yyyy-mm-dd",
+  ].filter((fault) => fault !== true);
+  if (faults.length > 0) return { line, fault: faults.join("; ") };
+  return {
+    line,
+    cardNumber: new Secret(cardNumber),
+    pin: new Secret(pin),
+    balanceCents: Number(balance) as ImportRow["balanceCents"],
+    expiryDate,
+  };
+}

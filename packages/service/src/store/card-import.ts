@@ -1,0 +1,180 @@
+import type { Cents, Secret } from "@giftcard-pay/client/contract";
+import type pg from "pg";
+import { type Queryable, transaction } from "../database.js";
+import type { Keyring } from "../keyring.js";
+import { type Act, writeAudit } from "./audit.js";
+import { makeBatch, putFirstMoney } from "./card-issue.js";
+
+/** A card that was made elsewhere, in the line of the file that it stands in. */
+export interface ImportRow {
+  readonly line: number;
+  readonly cardNumber: Secret;
+  readonly pin: Secret;
+  readonly balanceCents: Cents;
+  readonly expiryDate: string;
+}
+
+/** What is wrong with a line. It never repeats what stands there. */
+export interface ImportFault {
+  readonly line: number;
+  readonly fault: string;
+}
+
+/** What came of an import: with a fault nothing did. */
+export interface ImportOutcome {
+  readonly batchId: number | null;
+  readonly cards: number;
+  readonly balanceCents: Cents;
+  /** Cards whose last day has passed. */
+  readonly expired: number;
+  readonly faults: readonly ImportFault[];
+}
+
+/** How cards are imported. */
+export interface ImportOrder {
+  /** Reads the file, from its beginning each time; faulty lines are told by what it hears them with. */
+  readonly read: (onFault: (fault: ImportFault) => void) => AsyncIterable<readonly ImportRow[]>;
+  readonly isInactive: boolean;
+  /** Does everything, and undoes it. */
+  readonly isDryRun: boolean;
+  readonly onProgress: (done: number, total: number | undefined) => void;
+}
+
+const CHUNK = 5000;
+
+/** Ends a transaction whose work is not wanted. */
+class Undone extends Error {
+  constructor(readonly outcome: ImportOutcome) {
+    super("Nothing was imported.");
+  }
+}
+
+/** Imports cards, all or none: a single faulty line, and none is. */
+export async function importCards(
+  pool: pg.Pool,
+  keys: Keyring,
+  order: ImportOrder,
+  act: Act,
+): Promise<ImportOutcome> {
+  try {
+    return await transaction(pool, async (db) => {
+      await db.query("set local statement_timeout = 0");
+      await holdSecrets(db, keys);
+      const faults: ImportFault[] = [];
+      const staged = await stage(db, keys, order, faults);
+      faults.push(...(await findTaken(db)));
+      const none = { ...staged, batchId: null, faults: faults.sort((one, other) => one.line - other.line) };
+      if (faults.length > 0) throw new Undone(none);
+      const batchId = await makeBatch(db, "import");
+      const { cards, balanceCents } = staged;
+      const details = { cards, balance: balanceCents, inactive: order.isInactive };
+      const auditId = await writeAudit(db, act, { action: "card import", batchId, details });
+      const taken = await putInto(db, { batchId, auditId, total: cards, generation: keys.newest }, order);
+      if (taken.length > 0) throw new Undone({ ...none, faults: taken });
+      if (order.isDryRun) throw new Undone(none);
+      return { ...staged, batchId, faults: [] };
+    });
+  } catch (error) {
+    if (error instanceof Undone) return error.outcome;
+    throw error;
+  }
+}
+
+/** A card of today is found under any secrets but newer ones: nobody rotates them meanwhile. */
+async function holdSecrets(db: Queryable, keys: Keyring): Promise<void> {
+  await db.query("lock table secret_generations in share mode");
+  const { rows } = await db.query<{ newest: number }>("select max(id) as newest from secret_generations");
+  if (rows[0]?.newest !== keys.newest) await keys.refresh();
+  if (rows[0]?.newest !== keys.newest)
+    throw new Error("The secrets were rotated and could not be read again.");
+}
+
+/** Brings the file into a table of the transaction's own, as hashes, so that the database finds what stands there twice. */
+async function stage(
+  db: Queryable,
+  keys: Keyring,
+  { read, onProgress }: ImportOrder,
+  faults: ImportFault[],
+): Promise<Pick<ImportOutcome, "cards" | "balanceCents" | "expired">> {
+  await db.query(`create temp table import_rows (
+      line integer primary key, number_hash bytea not null, pin_hash bytea not null, last_four text not null,
+      balance_cents bigint not null, expiry_date date not null) on commit drop`);
+  await db.query("create temp table import_hashes (line integer, number_hash bytea) on commit drop");
+  let cards = 0;
+  for await (const rows of read((fault) => faults.push(fault))) {
+    const hashes = rows.map((row) => keys.cardNumbers(row.cardNumber));
+    await db.query(
+      `insert into import_rows select * from unnest($1::int[], $2::bytea[], $3::bytea[], $4::text[], $5::bigint[], $6::date[])`,
+      [
+        rows.map(({ line }) => line),
+        hashes.map((all) => all.at(-1)),
+        rows.map(({ cardNumber, pin }) => keys.pins(cardNumber, pin).at(-1)),
+        rows.map(({ cardNumber }) => cardNumber.lastFour()),
+        rows.map(({ balanceCents }) => balanceCents),
+        rows.map(({ expiryDate }) => expiryDate),
+      ],
+    );
+    // A card of today may stand under older secrets.
+    await db.query("insert into import_hashes select * from unnest($1::int[], $2::bytea[])", [
+      hashes.flatMap((all, index) => all.map(() => rows[index]?.line)),
+      hashes.flat(),
+    ]);
+    cards += rows.length;
+    onProgress(cards, undefined);
+  }
+  await db.query("analyze import_rows");
+  await db.query("analyze import_hashes");
+  const { rows } = await db.query<{ cents: Cents; expired: number }>(
+    `select coalesce(sum(balance_cents), 0)::bigint as cents,
+       count(*) filter (where expiry_date < (now() at time zone 'Europe/Amsterdam')::date)::int as expired from import_rows`,
+  );
+  const { cents: balanceCents, expired } = rows[0] as (typeof rows)[number];
+  return { cards, balanceCents, expired };
+}
+
+/** The lines whose number stands in an earlier line, or on a card that is there already. */
+async function findTaken(db: Queryable): Promise<ImportFault[]> {
+  const { rows } = await db.query<ImportFault>(
+    `select line, 'the number stands in line ' || first || ' already' as fault
+       from (select line, min(line) over (partition by number_hash) as first from import_rows) numbered
+       where line <> first
+     union all
+     select distinct h.line, 'there is a card of this number already'
+       from import_hashes h join cards c on c.number_hash = h.number_hash`,
+  );
+  return rows;
+}
+
+/** Makes the cards, and puts their money on them. Gives the lines whose number somebody else has just used. */
+async function putInto(
+  db: Queryable,
+  {
+    batchId,
+    auditId,
+    total,
+    generation,
+  }: { batchId: number; auditId: number; total: number; generation: number },
+  { isInactive, onProgress }: ImportOrder,
+): Promise<ImportFault[]> {
+  for (let last = 0, done = 0; ; ) {
+    const { rows } = await db.query<{ line: number; id: number | null; cents: number }>(
+      `with chunk as materialized (select * from import_rows where line > $1 order by line limit ${CHUNK}),
+         made as (
+           insert into cards (number_hash, pin_hash, last_four, expiry_date, generation, batch_id, inactive_cents)
+             select number_hash, pin_hash, last_four, expiry_date, $2, $3, case when $4 then balance_cents end
+               from chunk order by line
+             on conflict (number_hash) do nothing returning id, number_hash)
+       select line, made.id, balance_cents as cents from chunk left join made using (number_hash) order by line`,
+      [last, generation, batchId, isInactive],
+    );
+    const taken = rows.filter(({ id }) => id === null);
+    if (taken.length > 0)
+      return taken.map(({ line }) => ({ line, fault: "there is a card of this number already" }));
+    const cards = rows.map(({ id, cents }) => ({ id: id as number, cents }));
+    if (!isInactive) await putFirstMoney(db, cards, auditId);
+    last = rows.at(-1)?.line ?? last;
+    done += rows.length;
+    onProgress(done, total);
+    if (rows.length < CHUNK) return [];
+  }
+}
