@@ -602,6 +602,36 @@ AS $function$
   select pg_advisory_xact_lock(hashtextextended(encode(p_subject, 'hex'), 1));
 $function$;
 
+CREATE OR REPLACE FUNCTION make_login_key(p_account integer, p_password_hash text, p_key bytea, p_bound integer)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_company integer;
+  v_living bigint;
+begin
+  -- Logins of one company come one after the other, and neither is between a new password and the end of its keys.
+  select c.id into v_company from accounts a join companies c on c.id = a.company_id
+    where a.id = p_account and a.password_hash = p_password_hash and c.closed_at is null
+    for share of a for no key update of c;
+  if not found then
+    return 'refused';
+  end if;
+  select count(*) into v_living from api_keys
+    where company_id = v_company and revoked_at is null and (expires_at is null or expires_at > now());
+  if p_bound > 0 and v_living >= p_bound then
+    update api_keys set revoked_at = now() where id = (
+      select id from api_keys where company_id = v_company and by_login and revoked_at is null
+        and coalesce(last_used_at, created_at) < now() - interval '1 day'
+        order by coalesce(last_used_at, created_at) limit 1);
+    if not found then
+      return 'full';
+    end if;
+  end if;
+  insert into api_keys (company_id, key_hash, by_login) values (v_company, p_key, true);
+  return 'done';
+end $function$;
+
 CREATE OR REPLACE FUNCTION move_cents(p_from bigint, p_to bigint, p_cents bigint, p_audit bigint)
  RETURNS void
  LANGUAGE plpgsql

@@ -139,6 +139,36 @@ alter table api_keys
   add column last_used_at timestamptz,
   -- Made by a login, not by the operator: past a company's bound such a key gives way to a new one.
   add column by_login boolean not null default false;
+-- Makes the key of a login whose password was right. 'refused': the password was changed meanwhile, or the company closed.
+-- 'full': the company has as many living keys as it may, and no login's key among them was unused for a day.
+create function make_login_key(p_account integer, p_password_hash text, p_key bytea, p_bound integer) returns text
+language plpgsql as $$
+declare
+  v_company integer;
+  v_living bigint;
+begin
+  -- Logins of one company come one after the other, and neither is between a new password and the end of its keys.
+  select c.id into v_company from accounts a join companies c on c.id = a.company_id
+    where a.id = p_account and a.password_hash = p_password_hash and c.closed_at is null
+    for share of a for no key update of c;
+  if not found then
+    return 'refused';
+  end if;
+  select count(*) into v_living from api_keys
+    where company_id = v_company and revoked_at is null and (expires_at is null or expires_at > now());
+  if p_bound > 0 and v_living >= p_bound then
+    update api_keys set revoked_at = now() where id = (
+      select id from api_keys where company_id = v_company and by_login and revoked_at is null
+        and coalesce(last_used_at, created_at) < now() - interval '1 day'
+        order by coalesce(last_used_at, created_at) limit 1);
+    if not found then
+      return 'full';
+    end if;
+  end if;
+  insert into api_keys (company_id, key_hash, by_login) values (v_company, p_key, true);
+  return 'done';
+end $$;
+
 create index api_keys_spent on api_keys (least(revoked_at, expires_at))
   where revoked_at is not null or expires_at is not null;
 

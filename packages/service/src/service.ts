@@ -16,6 +16,7 @@ import { findReadinessFailure, openProbe } from "./readiness.js";
 import { createDevalue } from "./store/devalue.js";
 import { devalueInBatches } from "./store/devalue-batches.js";
 import { keyHolders } from "./store/key-holders.js";
+import { KeyUses } from "./store/key-uses.js";
 import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
 
@@ -60,13 +61,19 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const metrics = shareMetrics ? shareMetrics(registry) : () => registry.metrics();
   const operatorView = { environment, version, notReady: () => findReadinessFailure(probe) };
   const devalue = createDevalue(devalueInBatches(db), keys, limits.card);
+  const findHolder = keyHolders(pool);
+  const keyUses = new KeyUses(pool);
   const app = createApp({
     handlers: {
-      ...sessionHandlers(db, keys, limits.login),
+      ...sessionHandlers(db, keys, limits),
       ...cardHandlers({ db, keys, rule: limits.card, devalue }),
       ...eventHandlers(pool, keys),
     },
-    findCompany: keyHolders(pool),
+    async findCompany(apiKey) {
+      const holder = await findHolder(apiKey);
+      if (holder) keyUses.note(holder.keyId);
+      return holder;
+    },
     keyLimit: new KeyLimit(db, limits.callsPerMinute),
     callsAtOnce: limits.callsAtOnce,
     proxies: limits.proxies,
@@ -83,10 +90,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     },
     log,
   });
-  const stopSweeping = sweepRegularly(pool, (error) =>
-    log.failure({ requestId: undefined, endpoint: undefined, error }),
-  );
-  const closing: (() => Promise<void>)[] = [stopSweeping, () => probe.end()];
+  const onFailure = (error: unknown) => log.failure({ requestId: undefined, endpoint: undefined, error });
+  const stopSweeping = sweepRegularly(pool, onFailure);
+  const stopWriting = keyUses.writeRegularly(onFailure);
+  const closing: (() => Promise<void>)[] = [stopSweeping, stopWriting, () => probe.end()];
   try {
     const server = await listen(app.fetch, options);
     closing.unshift(() => server.close());

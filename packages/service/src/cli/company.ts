@@ -1,34 +1,25 @@
-import { Secret } from "@giftcard-pay/client/contract";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { closeCompany, createCompany, listCompanies } from "../store/accounts.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
+import { addPasswordOptions, email, type PasswordOptions, readPassword } from "./credential-options.js";
 import { identifier, textOption } from "./output.js";
-import { readLine } from "./stdin.js";
 
-interface CreateOptions extends CommonOptions, ActOptions {
+interface CreateOptions extends CommonOptions, ActOptions, PasswordOptions {
   readonly name: string;
   readonly email: string;
-  readonly password?: string;
-  readonly passwordStdin?: boolean;
-}
-
-/** The Basic scheme ends the email at the first colon. */
-function email(text: string): string {
-  if (!/^[^\s@:]+@[^\s@:]+$/.test(text) || text.length > 254)
-    throw new InvalidArgumentError("Give an email address.");
-  return text;
 }
 
 const create = () =>
-  addActOptions(command("create", "Make a company with an account and an API key, which is shown only now"), {
-    isReasonRequired: false,
-  })
+  addActOptions(
+    addPasswordOptions(
+      command("create", "Make a company with an account and an API key, which is shown only now"),
+    ),
+    { isReasonRequired: false },
+  )
     .requiredOption("--name <name>", "the company's name", textOption(255))
     .requiredOption("--email <email>", "the account's email address", email)
-    .option("--password <password>", "the account's password; others on this machine may see it, so better:")
-    .option("--password-stdin", "read the password from standard input (or set GIFTCARD_PASSWORD)")
     .action(async (options: CreateOptions) => {
       const password = await readPassword(options);
       await withContext(options, async ({ pool, out }) => {
@@ -38,15 +29,6 @@ const create = () =>
         out.result(shown, `company_id  ${shown.company_id}\napikey      ${shown.apikey}`);
       });
     });
-
-async function readPassword({ password, passwordStdin }: CreateOptions): Promise<Secret> {
-  const given = passwordStdin ? await readLine("the password") : (password ?? process.env.GIFTCARD_PASSWORD);
-  if (given) return new Secret(given);
-  throw new OperatorError(
-    "Give a password: --password-stdin, GIFTCARD_PASSWORD or --password.",
-    exitCodes.usage,
-  );
-}
 
 const list = () =>
   command("list", "List the companies").action((options: CommonOptions) =>

@@ -1,44 +1,107 @@
 import type { Command } from "commander";
+import { readPages } from "../database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { type ApiKey, listApiKeys, revokeApiKey } from "../store/accounts.js";
-import { type ActOptions, actOf, addActOptions } from "./act.js";
+import {
+  type ApiKey,
+  createApiKey,
+  keysStatement,
+  revokeApiKey,
+  revokeCompanyKeys,
+} from "../store/api-keys.js";
+import { type ActOptions, actOf, addActOptions, openText } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { identifier, wholeNumber } from "./output.js";
+import { day, identifier, wholeNumber } from "./output.js";
+import { printRows } from "./rows.js";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
+const MAX_LABEL = 100;
 
-const shown = ({ id, companyId, createdAt, revokedAt }: ApiKey) => ({
-  key_id: id,
-  company_id: companyId,
-  created_at: createdAt,
-  revoked_at: revokedAt,
+const shown = (key: ApiKey) => ({
+  key_id: key.id,
+  company_id: key.companyId,
+  label: key.label,
+  by_login: key.byLogin,
+  created_at: key.createdAt,
+  last_used_at: key.lastUsedAt,
+  expires_at: key.expiresAt,
+  revoked_at: key.revokedAt,
 });
 
-const line = ({ id, companyId, createdAt, revokedAt }: ApiKey) =>
-  `${id}\tcompany ${companyId}\tmade ${createdAt.toISOString()}\t${revokedAt ? `revoked ${revokedAt.toISOString()}` : "living"}`;
+const line = ({ id, companyId, label, byLogin, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) =>
+  [
+    id,
+    `company ${companyId}`,
+    label ?? (byLogin ? "(of a login)" : ""),
+    `made ${createdAt.toISOString()}`,
+    lastUsedAt ? `used ${lastUsedAt.toISOString()}` : "never used",
+    stateOf(expiresAt, revokedAt),
+  ].join("\t");
+
+function stateOf(expiresAt: Date | null, revokedAt: Date | null): string {
+  if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
+  if (!expiresAt) return "living";
+  return `${expiresAt.getTime() <= Date.now() ? "expired" : "expires"} ${expiresAt.toISOString()}`;
+}
+
+type CreateOptions = CommonOptions &
+  ActOptions & { readonly company: number; readonly label?: string; readonly expires?: string };
+
+const create = () =>
+  addActOptions(command("create", "Make an API key for a company; it is shown only now"), {
+    isReasonRequired: false,
+  })
+    .requiredOption("--company <id>", "the company's id", identifier)
+    .option("--label <text>", "what it is for, as `key list` shows it", openText(MAX_LABEL))
+    .option("--expires <yyyy-mm-dd>", "the last day that it works (default: until it is revoked)", day)
+    .action((options: CreateOptions) =>
+      withContext(options, async ({ pool, out }) => {
+        const { company: companyId, label, expires: lastDay } = options;
+        const { key, apiKey } = await createApiKey(pool, { companyId, label, lastDay }, actOf(options));
+        if (key.expiresAt && key.expiresAt.getTime() <= Date.now()) out.warn("it has expired already");
+        out.result({ ...shown(key), apikey: apiKey.reveal() }, `${line(key)}\napikey  ${apiKey.reveal()}`);
+      }),
+    );
 
 const list = () =>
-  command("list", "List the API keys; the keys themselves are not kept")
+  command("list", "List the API keys, and when each was used last; the keys themselves are not kept")
     .option("--company <id>", "those of this company only", identifier)
     .action((options: CommonOptions & { company?: number }) =>
-      withContext(options, async ({ pool, out }) => {
-        const keys = await listApiKeys(pool, options.company);
-        out.result(keys.map(shown), keys.map(line).join("\n") || "no keys");
-      }),
+      withContext(options, ({ pool }) =>
+        printRows<ApiKey>((onPage) => readPages(pool, keysStatement(options.company), onPage), {
+          format: options.json ? "json" : "text",
+          wire: shown,
+          line,
+          none: "no keys",
+        }),
+      ),
     );
 
 const revoke = () =>
   addActOptions(command("revoke", "Revoke an API key, for good; calls with it are refused at once"), {
     isReasonRequired: true,
   })
-    .argument("<id>", "the key's id, as `key list` shows it", wholeNumber(1, MAX_ID))
-    .action((id: number, options: CommonOptions & ActOptions) =>
-      withContext(options, async ({ pool, out }) => {
-        const key = await revokeApiKey(pool, id, actOf(options));
+    .argument("[id]", "the key's id, as `key list` shows it", wholeNumber(1, MAX_ID))
+    .option("--company <id>", "every living key of this company in place of one", identifier)
+    .addHelpText(
+      "after",
+      "\nWith --json and --company the answer is an array of those that were revoked now.",
+    )
+    .action((id: number | undefined, options: CommonOptions & ActOptions & { company?: number }) => {
+      const { company } = options;
+      if ((id === undefined) === (company === undefined))
+        throw new OperatorError("Name a key by its id, or --company.", exitCodes.usage);
+      return withContext(options, async ({ pool, out }) => {
+        if (company !== undefined) {
+          const revoked = await revokeCompanyKeys(pool, company, actOf(options));
+          out.result(revoked.map(shown), revoked.map(line).join("\n") || "no living keys");
+          return;
+        }
+        const key = await revokeApiKey(pool, id as number, actOf(options));
         if (!key) throw new OperatorError("There is no key of this id.", exitCodes.notFound);
         out.result(shown(key), line(key));
-      }),
-    );
+      });
+    });
 
-/** `key list|revoke` */
-export const keyCommand = (group: Command): Command => group.addCommand(list()).addCommand(revoke());
+/** `key create|list|revoke` */
+export const keyCommand = (group: Command): Command =>
+  group.addCommand(create()).addCommand(list()).addCommand(revoke());

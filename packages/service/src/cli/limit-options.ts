@@ -12,6 +12,7 @@ export interface LimitOptions {
   readonly loginFailures: number;
   readonly loginWindow: number;
   readonly callsPerMinute: number;
+  readonly keysPerCompany: number;
   readonly callsAtOnce: number;
   readonly proxies: number;
   readonly headersTimeout: number;
@@ -20,7 +21,7 @@ export interface LimitOptions {
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
-const { card, login, callsPerMinute, callsAtOnce, proxies } = defaultLimits;
+const { card, login, callsPerMinute, keysPerCompany, callsAtOnce, proxies } = defaultLimits;
 const { headersMs, requestMs, idleMs } = defaultTimeouts;
 
 /** Flag, what it is for, default, least and most. */
@@ -50,6 +51,13 @@ const OPTIONS: readonly (readonly [flag: string, says: string, value: number, mi
     0,
     1_000_000_000,
   ],
+  [
+    "--keys-per-company <number>",
+    "living keys that logins may bring a company to; 0 sets no bound",
+    keysPerCompany,
+    0,
+    1_000_000_000,
+  ],
   ["--calls-at-once <number>", "calls that a process answers at once; more get 503", callsAtOnce, 1, 100_000],
   ["--proxies <number>", "proxies before the service that add the caller to X-Forwarded-For", proxies, 0, 10],
   ["--headers-timeout <seconds>", "drop a caller whose headers take longer", headersMs / 1000, 1, 600],
@@ -76,6 +84,7 @@ export const limitsOf = (options: LimitOptions): Limits => ({
   },
   login: { failures: options.loginFailures, windowSeconds: options.loginWindow },
   callsPerMinute: options.callsPerMinute,
+  keysPerCompany: options.keysPerCompany,
   callsAtOnce: options.callsAtOnce,
   proxies: options.proxies,
 });

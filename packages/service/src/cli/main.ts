@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { version } from "../version.js";
+import { accountCommand } from "./account.js";
 import { auditCommand } from "./audit.js";
 import { backupCommand, restoreCommand } from "./backup.js";
 import { cardCommand } from "./card.js";
@@ -18,7 +19,7 @@ Exit codes:
   ${exitCodes.done}  done
   ${exitCodes.failed}  failed; the message says why
   ${exitCodes.usage}  the command line is wrong
-  ${exitCodes.notFound}  no such card, key or company
+  ${exitCodes.notFound}  no such card, batch, key, account or company
   ${exitCodes.conflict}  there is one already, or it is in no state for this
   ${exitCodes.databaseUnreachable}  the database cannot be reached or started
   ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, or another database's
@@ -34,7 +35,10 @@ function program(): Command {
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", EXIT_CODES)
     .addCommand(serveCommand())
-    .addCommand(companyCommand(new Command("company").description("Companies, their accounts and keys")))
+    .addCommand(
+      companyCommand(new Command("company").description("Companies, each with an account and a key")),
+    )
+    .addCommand(accountCommand(new Command("account").description("Accounts with which companies log in")))
     .addCommand(keyCommand(new Command("key").description("API keys")))
     .addCommand(cardCommand(new Command("card").description("Gift cards")))
     .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))

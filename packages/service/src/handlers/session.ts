@@ -2,7 +2,7 @@ import { Secret } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database.js";
 import { type Handlers, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
-import type { LoginRule } from "../limits/limits.js";
+import type { Limits } from "../limits/limits.js";
 import { beginLogin } from "../limits/login-limit.js";
 import { Semaphore } from "../limits/semaphore.js";
 import { authenticate, findAccount } from "../store/accounts.js";
@@ -11,12 +11,14 @@ import { authenticate, findAccount } from "../store/accounts.js";
 const PASSWORDS_AT_ONCE = 2;
 const PASSWORDS_WAITING = 100;
 const BUSY_RETRY_SECONDS = 5;
+/** A key of the company may have become old enough by then, or the operator has revoked some. */
+const FULL_RETRY_SECONDS = 60 * 60;
 
 /** Logging in. */
 export function sessionHandlers(
   db: Queryable,
   keys: Keyring,
-  rule: LoginRule,
+  { login, keysPerCompany }: Pick<Limits, "login" | "keysPerCompany">,
 ): Pick<Handlers, "authenticate"> {
   const passwords = new Semaphore(PASSWORDS_AT_ONCE, PASSWORDS_WAITING);
   return {
@@ -26,12 +28,13 @@ export function sessionHandlers(
       const { email, password } = credentials;
       const judged = passwords.run(async () => {
         const account = await findAccount(db, email);
-        const turn = await beginLogin(db, keys, rule, { email, accountId: account?.id, address });
+        const turn = await beginLogin(db, keys, login, { email, accountId: account?.id, address });
         if ("retryAfterSeconds" in turn) return refuse("rate_limited", turn);
-        const apiKey = await authenticate(db, account, password);
-        if (!apiKey) return refuse("invalid_credentials");
+        const done = await authenticate(db, account, password, keysPerCompany);
+        if (done.outcome === "refused") return refuse("invalid_credentials");
         await turn.succeeded();
-        return { apiKey };
+        if (done.outcome === "full") return refuse("rate_limited", { retryAfterSeconds: FULL_RETRY_SECONDS });
+        return { apiKey: done.apiKey };
       });
       return judged ?? refuse("overloaded", { retryAfterSeconds: BUSY_RETRY_SECONDS });
     },

@@ -20,6 +20,8 @@ export interface Limits {
   readonly login: LoginRule;
   /** For each API key; 0 sets no limit. */
   readonly callsPerMinute: number;
+  /** Living keys of a company that its logins may bring it to; 0 sets no bound. The operator's own have none. */
+  readonly keysPerCompany: number;
   /** Calls that this process answers at once; it refuses more with 503. */
   readonly callsAtOnce: number;
   /** Proxies before the service that each add the caller's address to X-Forwarded-For. */
@@ -38,6 +40,7 @@ export const defaultLimits: Limits = {
   },
   login: { failures: 10, windowSeconds: QUARTER_HOUR_SECONDS },
   callsPerMinute: 600,
+  keysPerCompany: 10_000,
   callsAtOnce: 500,
   proxies: 0,
 };

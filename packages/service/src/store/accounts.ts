@@ -1,14 +1,12 @@
-import { randomInt } from "node:crypto";
-import { Secret } from "@giftcard-pay/client/contract";
+import type { Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database.js";
 import { hashOf } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { checkPassword, hashPassword, isOutdated } from "../passwords.js";
+import { holdOpenCompany, insertApiKey, makeApiKey, revokeLiving } from "./api-keys.js";
 import { type Act, writeAudit } from "./audit.js";
 
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-const API_KEY_LENGTH = 60;
 const NEWEST_GENERATION = "coalesce((select max(id) from secret_generations), 1)";
 
 /** A company, with the first key of its account. The key is shown this once. */
@@ -33,19 +31,96 @@ export async function createCompany(
       company.name,
     ]);
     const companyId = (rows[0] as { id: number }).id;
-    const account = await db.query(
-      `insert into accounts (company_id, email, password_hash, password_generation)
-         values ($1, $2, $3, ${NEWEST_GENERATION}) on conflict do nothing returning id`,
-      [companyId, company.email, passwordHash],
-    );
-    if (account.rowCount === 0) {
-      throw new OperatorError("An account with this email exists already. Use another.", exitCodes.conflict);
-    }
     const { name, email } = company;
+    await insertAccount(db, { companyId, email, passwordHash });
     await writeAudit(db, act, { action: "company create", companyId, details: { name, email } });
-    return { companyId, apiKey: (await createApiKey(db, companyId)) as Secret };
+    return { companyId, apiKey: (await insertApiKey(db, { companyId })).apiKey };
   });
 }
+
+async function insertAccount(
+  db: Queryable,
+  { companyId, email, passwordHash }: { companyId: number; email: string; passwordHash: string },
+): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    `insert into accounts (company_id, email, password_hash, password_generation)
+       values ($1, $2, $3, ${NEWEST_GENERATION}) on conflict do nothing returning id`,
+    [companyId, email, passwordHash],
+  );
+  if (rows[0]) return rows[0].id;
+  throw new OperatorError("An account with this email exists already. Use another.", exitCodes.conflict);
+}
+
+/**
+ * Gives a company another account.
+ *
+ * @throws {OperatorError} when there is no such company, it is closed, or an account has this email already
+ */
+export async function addAccount(
+  pool: pg.Pool,
+  { companyId, email, password }: { companyId: number; email: string; password: Secret },
+  act: Act,
+): Promise<{ id: number }> {
+  const passwordHash = await hashPassword(password);
+  return transaction(pool, async (db) => {
+    await holdOpenCompany(db, companyId);
+    const id = await insertAccount(db, { companyId, email, passwordHash });
+    await writeAudit(db, act, { action: "account add", companyId, details: { account: id, email } });
+    return { id };
+  });
+}
+
+/**
+ * Gives an account another password: with the old one nobody logs in any more, also not one whose login is under way.
+ *
+ * @param revokesKeys also revokes every key of its company
+ * @throws {OperatorError} when there is no such account
+ */
+export async function changePassword(
+  pool: pg.Pool,
+  { email, password, revokesKeys }: { email: string; password: Secret; revokesKeys: boolean },
+  act: Act,
+): Promise<{ id: number; companyId: number; revokedKeys: number }> {
+  const passwordHash = await hashPassword(password);
+  return transaction(pool, async (db) => {
+    const { rows } = await db.query<{ id: number; companyId: number }>(
+      `update accounts set password_hash = $2, password_generation = ${NEWEST_GENERATION}
+         where lower(email) = lower($1) returning id, company_id as "companyId"`,
+      [email, passwordHash],
+    );
+    const account = rows[0];
+    if (!account) throw noAccount();
+    const revokedKeys = revokesKeys ? (await revokeLiving(db, account.companyId)).length : 0;
+    const details = { account: account.id, email, revoked_keys: revokedKeys };
+    await writeAudit(db, act, { action: "account password", companyId: account.companyId, details });
+    return { ...account, revokedKeys };
+  });
+}
+
+/**
+ * Removes an account, for good. The keys of its company work on.
+ *
+ * @throws {OperatorError} when there is no such account
+ */
+export function removeAccount(
+  pool: pg.Pool,
+  email: string,
+  act: Act,
+): Promise<{ id: number; companyId: number }> {
+  return transaction(pool, async (db) => {
+    const { rows } = await db.query<{ id: number; companyId: number }>(
+      `delete from accounts where lower(email) = lower($1) returning id, company_id as "companyId"`,
+      [email],
+    );
+    const account = rows[0];
+    if (!account) throw noAccount();
+    const { id, companyId } = account;
+    await writeAudit(db, act, { action: "account remove", companyId, details: { account: id, email } });
+    return account;
+  });
+}
+
+const noAccount = () => new OperatorError("There is no account of this email.", exitCodes.notFound);
 
 /** Lists the companies, oldest first. */
 export async function listCompanies(
@@ -56,19 +131,6 @@ export async function listCompanies(
        from companies c left join accounts a on a.company_id = c.id group by c.id order by c.id`,
   );
   return rows.map((row) => ({ ...row, emails: row.emails ?? [] }));
-}
-
-/** Makes a new key for a company: 60 letters and digits, of which only the hash is kept. None for a closed one. */
-async function createApiKey(db: Queryable, companyId: number): Promise<Secret | undefined> {
-  const letters = Array.from({ length: API_KEY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]);
-  const apiKey = new Secret(letters.join(""));
-  // The lock keeps the company from being closed in between.
-  const { rowCount } = await db.query(
-    `insert into api_keys (company_id, key_hash)
-       select id, $2 from companies where id = $1 and closed_at is null for share`,
-    [companyId, hashOf(apiKey)],
-  );
-  return rowCount === 1 ? apiKey : undefined;
 }
 
 /** An account as a login needs it. */
@@ -91,61 +153,38 @@ export async function findAccount(db: Queryable, email: string): Promise<Account
   return account && { ...account, outdated: account.outdated || isOutdated(account.passwordHash) };
 }
 
+/** What a password was exchanged for: a new key, or why not. */
+export type LoginOutcome = { outcome: "done"; apiKey: Secret } | { outcome: "refused" } | { outcome: "full" };
+
 /**
- * Exchanges a password for a new key; undefined when it is wrong, or there is no such account, after the same work as
- * when it is right. A right one is hashed anew where its hash is outdated.
+ * Exchanges a password for a new key; refused when it is wrong, or there is no such account, after the same work as when it
+ * is right. A right one is hashed anew where its hash is outdated.
+ *
+ * @param keysPerCompany how many living keys the company may have; 0 sets no bound
  */
 export async function authenticate(
   db: Queryable,
   account: Account | undefined,
   password: Secret,
-): Promise<Secret | undefined> {
+  keysPerCompany: number,
+): Promise<LoginOutcome> {
   const correct = await checkPassword(password, account?.passwordHash);
-  if (!correct || !account) return undefined;
-  const apiKey = await createApiKey(db, account.companyId);
-  if (apiKey && account.outdated) {
+  if (!correct || !account) return { outcome: "refused" };
+  const apiKey = makeApiKey();
+  const { rows } = await db.query<{ outcome: LoginOutcome["outcome"] }>(
+    "select make_login_key($1, $2, $3, $4) as outcome",
+    [account.id, account.passwordHash, hashOf(apiKey), keysPerCompany],
+  );
+  const { outcome } = rows[0] as (typeof rows)[number];
+  if (outcome !== "done") return { outcome };
+  if (account.outdated) {
     await db.query(
       `update accounts set password_hash = $3, password_generation = ${NEWEST_GENERATION}
          where id = $1 and password_hash = $2`,
       [account.id, account.passwordHash, await hashPassword(password)],
     );
   }
-  return apiKey;
-}
-
-/** A key as the operator sees it: its secret is not kept. */
-export interface ApiKey {
-  readonly id: number;
-  readonly companyId: number;
-  readonly createdAt: Date;
-  readonly revokedAt: Date | null;
-}
-
-const KEY_COLUMNS = `id, company_id as "companyId", created_at as "createdAt", revoked_at as "revokedAt"`;
-
-/** Lists the keys of a company, or of all, oldest first. */
-export async function listApiKeys(db: Queryable, companyId?: number): Promise<ApiKey[]> {
-  const { rows } = await db.query<ApiKey>(
-    `select ${KEY_COLUMNS} from api_keys where $1::int is null or company_id = $1 order by id`,
-    [companyId ?? null],
-  );
-  return rows;
-}
-
-/** Revokes a key, for good; undefined when there is none. Doing it twice is no fault. */
-export function revokeApiKey(pool: pg.Pool, id: number, act: Act): Promise<ApiKey | undefined> {
-  return transaction(pool, async (db) => {
-    const { rows: revoked } = await db.query<{ companyId: number }>(
-      `update api_keys set revoked_at = now() where id = $1 and revoked_at is null returning company_id as "companyId"`,
-      [id],
-    );
-    if (revoked[0]) {
-      const { companyId } = revoked[0];
-      await writeAudit(db, act, { action: "key revoke", companyId, details: { key: id } });
-    }
-    const { rows } = await db.query<ApiKey>(`select ${KEY_COLUMNS} from api_keys where id = $1`, [id]);
-    return rows[0];
-  });
+  return { outcome, apiKey };
 }
 
 /** Closes a company, for good: its keys are revoked, and its account can't log in. Doing it twice is no fault. */
@@ -162,11 +201,7 @@ export function closeCompany(
     );
     if (!rows[0]) return undefined;
     const { name, closedAt, isNew } = rows[0];
-    const revoked = await db.query(
-      "update api_keys set revoked_at = now() where company_id = $1 and revoked_at is null",
-      [id],
-    );
-    const revokedKeys = revoked.rowCount ?? 0;
+    const revokedKeys = (await revokeLiving(db, id)).length;
     if (isNew) {
       await writeAudit(db, act, {
         action: "company close",

@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+import { addAccount, changePassword, removeAccount } from "../store/accounts.js";
+import { type ActOptions, actOf, addActOptions } from "./act.js";
+import { type CommonOptions, command, withContext } from "./context.js";
+import { addPasswordOptions, email, type PasswordOptions, readPassword } from "./credential-options.js";
+import { identifier } from "./output.js";
+
+type Options = CommonOptions & ActOptions & PasswordOptions;
+
+const add = () =>
+  addActOptions(addPasswordOptions(command("add", "Give a company another account, with which it logs in")), {
+    isReasonRequired: false,
+  })
+    .requiredOption("--company <id>", "the company's id", identifier)
+    .requiredOption("--email <email>", "the account's email address", email)
+    .action(async (options: Options & { company: number; email: string }) => {
+      const { company: companyId, email } = options;
+      const password = await readPassword(options);
+      await withContext(options, async ({ pool, out }) => {
+        const { id } = await addAccount(pool, { companyId, email, password }, actOf(options));
+        out.result(
+          { account_id: id, company_id: companyId, email },
+          `account ${id} of company ${companyId}: ${email}`,
+        );
+      });
+    });
+
+const password = () =>
+  addActOptions(
+    addPasswordOptions(command("password", "Give an account another password; the old one ends at once")),
+    { isReasonRequired: true },
+  )
+    .argument("<email>", "the account's email address", email)
+    .option(
+      "--revoke-keys",
+      "revoke every key of its company too: whoever knew the password may have made some",
+      false,
+    )
+    .action(async (email: string, options: Options & { revokeKeys: boolean }) => {
+      const newPassword = await readPassword(options);
+      await withContext(options, async ({ pool, out }) => {
+        const change = { email, password: newPassword, revokesKeys: options.revokeKeys };
+        const { id, companyId, revokedKeys } = await changePassword(pool, change, actOf(options));
+        out.result(
+          { account_id: id, company_id: companyId, email, revoked_keys: revokedKeys },
+          `account ${id} of company ${companyId} has another password, ${revokedKeys} keys revoked now`,
+        );
+      });
+    });
+
+const remove = () =>
+  addActOptions(command("remove", "Remove an account, for good; its company's keys work on"), {
+    isReasonRequired: true,
+  })
+    .argument("<email>", "the account's email address", email)
+    .action((email: string, options: CommonOptions & ActOptions) =>
+      withContext(options, async ({ pool, out }) => {
+        const { id, companyId } = await removeAccount(pool, email, actOf(options));
+        out.result(
+          { account_id: id, company_id: companyId, email },
+          `account ${id} of company ${companyId} is removed`,
+        );
+      }),
+    );
+
+/** `account add|password|remove` */
+export const accountCommand = (group: Command): Command =>
+  group.addCommand(add()).addCommand(password()).addCommand(remove());

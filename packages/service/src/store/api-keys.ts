@@ -1,0 +1,132 @@
+import { randomInt } from "node:crypto";
+import { Secret } from "@giftcard-pay/client/contract";
+import type pg from "pg";
+import { type Queryable, transaction } from "../database.js";
+import { hashOf } from "../keyring.js";
+import { exitCodes, OperatorError } from "../operator-error.js";
+import { type Act, writeAudit } from "./audit.js";
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const API_KEY_LENGTH = 60;
+
+/** Makes a key of 60 letters and digits. Only its hash is ever kept. */
+export const makeApiKey = () =>
+  new Secret(Array.from({ length: API_KEY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join(""));
+
+/** A key as the operator sees it: its secret is not kept. */
+export interface ApiKey {
+  readonly id: number;
+  readonly companyId: number;
+  readonly label: string | null;
+  /** Made by a login, not by the operator. */
+  readonly byLogin: boolean;
+  readonly createdAt: Date;
+  /** To the minute. */
+  readonly lastUsedAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+const COLUMNS = `id, company_id as "companyId", label, by_login as "byLogin", created_at as "createdAt",
+  last_used_at as "lastUsedAt", expires_at as "expiresAt", revoked_at as "revokedAt"`;
+
+/** What a key that the operator makes is for. */
+export interface NewApiKey {
+  readonly companyId: number;
+  readonly label?: string | undefined;
+  /** The last day that it works, by the clock in Amsterdam; until it is revoked when left out. */
+  readonly lastDay?: string | undefined;
+}
+
+/** Writes a new key. The key itself is shown this once. */
+export async function insertApiKey(
+  db: Queryable,
+  { companyId, label, lastDay }: NewApiKey,
+): Promise<{ key: ApiKey; apiKey: Secret }> {
+  const apiKey = makeApiKey();
+  const { rows } = await db.query<ApiKey>(
+    `insert into api_keys (company_id, key_hash, label, expires_at)
+       values ($1, $2, $3, ($4::date + 1)::timestamp at time zone 'Europe/Amsterdam') returning ${COLUMNS}`,
+    [companyId, hashOf(apiKey), label, lastDay],
+  );
+  return { key: rows[0] as ApiKey, apiKey };
+}
+
+/**
+ * Makes a key for a company, beside those of its logins.
+ *
+ * @throws {OperatorError} when there is no such company, or it is closed
+ */
+export function createApiKey(
+  pool: pg.Pool,
+  order: NewApiKey,
+  act: Act,
+): Promise<{ key: ApiKey; apiKey: Secret }> {
+  return transaction(pool, async (db) => {
+    const { companyId, label = null, lastDay = null } = order;
+    await holdOpenCompany(db, companyId);
+    const made = await insertApiKey(db, order);
+    const details = { key: made.key.id, label, last_day: lastDay };
+    await writeAudit(db, act, { action: "key create", companyId, details });
+    return made;
+  });
+}
+
+/** Within a transaction: keeps a company from being closed. @throws {OperatorError} when there is none, or it is closed */
+export async function holdOpenCompany(db: Queryable, companyId: number): Promise<void> {
+  const { rows } = await db.query<{ closed: boolean }>(
+    "select closed_at is not null as closed from companies where id = $1 for share",
+    [companyId],
+  );
+  if (!rows[0]) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
+  if (rows[0].closed) throw new OperatorError("The company is closed, for good.", exitCodes.conflict);
+}
+
+/** The statement that lists the keys of a company, or of all, oldest first. */
+export const keysStatement = (companyId: number | undefined) => ({
+  text: `select ${COLUMNS} from api_keys where $1::int is null or company_id = $1 order by id`,
+  values: [companyId ?? null],
+});
+
+/** Revokes a key, for good; undefined when there is none. Doing it twice is no fault. */
+export function revokeApiKey(pool: pg.Pool, id: number, act: Act): Promise<ApiKey | undefined> {
+  return transaction(pool, async (db) => {
+    const { rows: revoked } = await db.query<{ companyId: number }>(
+      `update api_keys set revoked_at = now() where id = $1 and revoked_at is null returning company_id as "companyId"`,
+      [id],
+    );
+    if (revoked[0]) {
+      const { companyId } = revoked[0];
+      await writeAudit(db, act, { action: "key revoke", companyId, details: { key: id } });
+    }
+    const { rows } = await db.query<ApiKey>(`select ${COLUMNS} from api_keys where id = $1`, [id]);
+    return rows[0];
+  });
+}
+
+/**
+ * Revokes every living key of a company, for good. New ones can be made.
+ *
+ * @returns those that were revoked now
+ * @throws {OperatorError} when there is no such company
+ */
+export function revokeCompanyKeys(pool: pg.Pool, companyId: number, act: Act): Promise<ApiKey[]> {
+  return transaction(pool, async (db) => {
+    // Logins of the company wait, or are done and seen.
+    const { rowCount } = await db.query("select from companies where id = $1 for no key update", [companyId]);
+    if (rowCount === 0) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
+    const revoked = await revokeLiving(db, companyId);
+    const details = { revoked_keys: revoked.length };
+    if (revoked.length > 0) await writeAudit(db, act, { action: "key revoke", companyId, details });
+    return revoked;
+  });
+}
+
+/** Within a transaction: revokes every living key of a company. */
+export async function revokeLiving(db: Queryable, companyId: number): Promise<ApiKey[]> {
+  const { rows } = await db.query<ApiKey>(
+    `update api_keys set revoked_at = now() where company_id = $1 and revoked_at is null returning ${COLUMNS}`,
+    [companyId],
+  );
+  return rows.sort((one, other) => one.id - other.id);
+}

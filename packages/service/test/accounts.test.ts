@@ -1,0 +1,228 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import {
+  runCommand,
+  startGiftcardService,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { basic, call } from "./wire.js";
+
+// Each command is a process of its own, and some of these tests run a dozen.
+vi.setConfig({ testTimeout: 120_000 });
+const BOUND = 4;
+let service: TestService;
+let db: pg.Client;
+
+beforeAll(async () => {
+  const databaseUrl = await testDatabase();
+  service = await startGiftcardService({ databaseUrl, args: ["--keys-per-company", String(BOUND)] });
+  db = new pg.Client({ connectionString: databaseUrl });
+  await db.connect();
+});
+
+afterAll(async () => {
+  await db.end();
+  await service.stop();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: what commands print
+const command = (...words: string[]): Promise<any> => service.command(...words);
+const run = (...words: string[]) =>
+  runCommand(words, {
+    GIFTCARD_DATABASE_URL: service.databaseUrl,
+    GIFTCARD_PASSWORD: "sesame",
+    GIFTCARD_REASON: "x",
+  });
+const login = (email: string, password: string) =>
+  call(service.url, "authenticate", {}, { headers: basic(email, password) });
+const works = async (apikey: string) => (await call(service.url, "listEvents", { apikey })).status === 200;
+const newest = async () => (await command("audit")).at(-1);
+const keysOf = (company: TestCompany) => command("key", "list", "--company", String(company.companyId));
+
+describe("an account", () => {
+  test("is added to a company, logs in with its own password, and is removed again", async () => {
+    const company = await service.createCompany();
+    const words = ["--company", String(company.companyId), "--email", "second@example.nl"];
+    const added = await command("account", "add", ...words, "--password", "sesame");
+    expect(added).toEqual({
+      account_id: expect.any(Number),
+      company_id: company.companyId,
+      email: "second@example.nl",
+    });
+    const { status, body } = await login("second@example.nl", "sesame");
+    expect([status, await works(body.apikey)]).toEqual([200, true]);
+    expect((await login(company.email, company.password)).status).toBe(200);
+    expect((await run("account", "add", ...words)).exitCode).toBe(4);
+    await command("account", "remove", "SECOND@example.nl");
+    expect(await newest()).toMatchObject({ action: "account remove", company_id: company.companyId });
+    expect((await login("second@example.nl", "sesame")).status).toBe(401);
+    expect(await works(body.apikey)).toBe(true);
+    expect((await run("account", "remove", "second@example.nl")).exitCode).toBe(3);
+  });
+
+  test("of no company, or of a closed one, is not made", async () => {
+    const company = await service.createCompany();
+    await command("company", "close", String(company.companyId));
+    const add = (id: number) => run("account", "add", "--company", String(id), "--email", "late@example.nl");
+    expect([(await add(999_999)).exitCode, (await add(company.companyId)).exitCode]).toEqual([3, 4]);
+    expect((await run("key", "create", "--company", String(company.companyId))).exitCode).toBe(4);
+  });
+
+  test("gets another password when the old one leaked, and every key of its company ends with it", async () => {
+    const company = await service.createCompany();
+    const stolen = (await login(company.email, company.password)).body.apikey;
+    const changed = await command(
+      "account",
+      "password",
+      company.email,
+      "--password",
+      "new sesame",
+      "--revoke-keys",
+    );
+    expect(changed).toEqual({
+      account_id: expect.any(Number),
+      company_id: company.companyId,
+      email: company.email,
+      revoked_keys: 2,
+    });
+    expect(JSON.stringify(await newest())).not.toContain("sesame");
+    expect([await works(stolen), await works(company.apiKey)]).toEqual([false, false]);
+    expect((await login(company.email, company.password)).status).toBe(401);
+    const { body } = await login(company.email, "new sesame");
+    expect(await works(body.apikey)).toBe(true);
+    // Without the option the keys live on.
+    await command("account", "password", company.email, "--password", "third");
+    expect(await works(body.apikey)).toBe(true);
+    expect((await run("account", "password", "nobody@example.nl")).exitCode).toBe(3);
+  });
+
+  test("a login that is under way when its password is changed makes no key", async () => {
+    const company = await service.createCompany();
+    // The change, committed only when the login has judged the old password and wants to make its key.
+    await db.query("begin");
+    await db.query("update accounts set password_hash = 'another' where email = $1", [company.email]);
+    await db.query("update api_keys set revoked_at = now() where company_id = $1", [company.companyId]);
+    const answer = login(company.email, company.password);
+    const waiting = "select count(*)::int as n from pg_locks where not granted";
+    await expect.poll(async () => (await db.query(waiting)).rows[0].n).toBeGreaterThan(0);
+    await db.query("commit");
+    expect((await answer).status).toBe(401);
+    const living = "select count(*)::int as n from api_keys where company_id = $1 and revoked_at is null";
+    expect((await db.query(living, [company.companyId])).rows[0].n).toBe(0);
+  });
+});
+
+describe("a key", () => {
+  test("is made with a label and a last day, and shows when it was used last", async () => {
+    const company = await service.createCompany();
+    const id = String(company.companyId);
+    const made = await command(
+      "key",
+      "create",
+      "--company",
+      id,
+      "--label",
+      "till 4",
+      "--expires",
+      "2088-06-30",
+    );
+    const shown = {
+      key_id: expect.any(Number),
+      company_id: company.companyId,
+      label: "till 4",
+      by_login: false,
+      created_at: expect.stringMatching(/Z$/),
+      last_used_at: null,
+      // The day counts in full, by the clock in Amsterdam.
+      expires_at: "2088-06-30T22:00:00.000Z",
+      revoked_at: null,
+    };
+    expect(made).toEqual({ ...shown, apikey: expect.stringMatching(/^[A-Za-z0-9]{60}$/) });
+    expect(await newest()).toMatchObject({
+      action: "key create",
+      details: { key: made.key_id, label: "till 4", last_day: "2088-06-30" },
+    });
+    expect((await keysOf(company))[1]).toEqual(shown);
+    expect(await works(made.apikey)).toBe(true);
+    await expect.poll(async () => (await keysOf(company))[1].last_used_at).toMatch(/Z$/);
+    expect((await keysOf(company))[0].last_used_at).toBe(null);
+    expect((await run("key", "list", "--company", id)).stdout).toMatch(
+      /till 4\tmade .+\tused .+\texpires 2088/,
+    );
+  });
+
+  test("that has expired is refused", async () => {
+    const company = await service.createCompany();
+    const made = await command(
+      "key",
+      "create",
+      "--company",
+      String(company.companyId),
+      "--expires",
+      "2088-06-30",
+    );
+    expect(await works(made.apikey)).toBe(true);
+    await db.query("update api_keys set expires_at = now() where id = $1", [made.key_id]);
+    expect(await works(made.apikey)).toBe(false);
+    expect((await run("key", "list", "--company", String(company.companyId))).stdout).toMatch(/expired/);
+  });
+
+  test("is revoked with all others of its company, and new ones can be made", async () => {
+    const company = await service.createCompany();
+    const id = String(company.companyId);
+    const [free, login_] = [await service.createCompany(), await login(company.email, company.password)];
+    const revoked = await command("key", "revoke", "--company", id);
+    expect(revoked.map((key: { by_login: boolean }) => key.by_login)).toEqual([false, true]);
+    expect(await Promise.all([company.apiKey, login_.body.apikey, free.apiKey].map(works))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(await newest()).toMatchObject({ action: "key revoke", details: { revoked_keys: 2 } });
+    expect(await command("key", "revoke", "--company", id)).toEqual([]);
+    expect(await works((await command("key", "create", "--company", id)).apikey)).toBe(true);
+    expect((await run("key", "revoke", "--company", "999999")).exitCode).toBe(3);
+    expect((await run("key", "revoke")).exitCode).toBe(2);
+    expect((await run("key", "revoke", "1", "--company", id)).exitCode).toBe(2);
+  });
+});
+
+describe("a company with as many living keys as it may have", () => {
+  test("logs in by giving up the login's key that was unused longest, for a day at least; the operator's stay", async () => {
+    const company = await service.createCompany();
+    const logins: string[] = [];
+    for (let index = 0; index < BOUND - 1; index++)
+      logins.push((await login(company.email, company.password)).body.apikey);
+    const full = await login(company.email, company.password);
+    expect([full.status, Number(full.headers.get("retry-after"))]).toEqual([429, 3600]);
+    // The operator is bound by nothing.
+    const own = await command("key", "create", "--company", String(company.companyId));
+    await db.query(
+      `update api_keys set created_at = now() - interval '3 days',
+         last_used_at = case when id % 2 = 0 then now() - interval '2 days' end where company_id = $1`,
+      [company.companyId],
+    );
+    const [first, second, third] = (await keysOf(company)).filter(
+      (key: { by_login: boolean }) => key.by_login,
+    );
+    const oldest = [first, second, third].find((key) => key.last_used_at === null);
+    const again = await login(company.email, company.password);
+    expect([again.status, await works(again.body.apikey)]).toEqual([200, true]);
+    const after = await keysOf(company);
+    expect(after.filter((key: { revoked_at: string | null }) => key.revoked_at)).toEqual([
+      expect.objectContaining({ key_id: oldest.key_id }),
+    ]);
+    expect([await works(company.apiKey), await works(own.apikey)]).toEqual([true, true]);
+  });
+
+  test("at many logins at once it gets no more than that", async () => {
+    const company = await service.createCompany();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => login(company.email, company.password)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(BOUND - 1);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10 - BOUND + 1);
+  });
+});
