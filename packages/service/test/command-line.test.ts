@@ -165,6 +165,9 @@ describe("what goes wrong", () => {
       exitCode: 2,
       says: /Leave that out/,
     },
+    { args: ["transactions"], exitCode: 2, says: /Say which/ },
+    { args: ["transactions", "--company", "1", "--csv"], exitCode: 2, says: /not both/ },
+    { args: ["liability", "--by", "week"], exitCode: 2, says: /day, month, year/ },
     { args: ["audit", "--from", "yesterday"], exitCode: 2, says: /yyyy-mm-dd/ },
     { args: ["card", "adjust", "1", "--by", "0", "--reason", "x"], exitCode: 2, says: /whole cents/ },
     { args: ["card", "adjust", "1", "--by", "5"], exitCode: 2, says: /--reason/ },
@@ -287,6 +290,8 @@ test.each(
     ["provider", "list"],
     ["migrate"],
     ["audit"],
+    ["transactions"],
+    ["liability"],
   ].map((words) => [words]),
 )("%j --help tells how it is used, and ends with 0", async (words) => {
   const { exitCode, stdout } = await run(...words, "--help");

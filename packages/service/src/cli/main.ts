@@ -8,11 +8,13 @@ import { cardCommand } from "./card.js";
 import { checkCommand } from "./check.js";
 import { companyCommand } from "./company.js";
 import { keyCommand } from "./key.js";
+import { liabilityCommand } from "./liability.js";
 import { migrateCommand } from "./migrate.js";
 import { providerCommand } from "./provider.js";
 import { reportCommand } from "./report.js";
 import { secretsCommand } from "./secrets.js";
 import { serveCommand } from "./serve.js";
+import { transactionsCommand } from "./transactions.js";
 
 const EXIT_CODES = `
 Exit codes:
@@ -48,6 +50,8 @@ function program(): Command {
     .addCommand(restoreCommand())
     .addCommand(checkCommand())
     .addCommand(reportCommand())
+    .addCommand(transactionsCommand())
+    .addCommand(liabilityCommand())
     .addCommand(auditCommand());
   const everywhere = (command: Command): void => {
     command.exitOverride();

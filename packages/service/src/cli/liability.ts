@@ -1,0 +1,71 @@
+import { formatCents } from "@giftcard-pay/client/contract";
+import { Option } from "commander";
+import {
+  type Liability,
+  type LiabilityPeriod,
+  type LiabilitySum,
+  liabilityPeriods,
+  readLiability,
+} from "../store/liability.js";
+import { type CommonOptions, command, withContext } from "./context.js";
+
+/** `liability` */
+export const liabilityCommand = () =>
+  command("liability", "What is on cards and not spent yet, by when it expires")
+    .addOption(
+      new Option("--by <period>", "by day, month or year of expiry")
+        .choices(liabilityPeriods)
+        .default("year"),
+    )
+    .addHelpText(
+      "after",
+      "\nThe total is what `check` gives as the balance of all cards. Cards that are not sold yet hold nothing.",
+    )
+    .action((options: CommonOptions & { by: LiabilityPeriod }) =>
+      withContext(options, async ({ pool, out }) => {
+        const liability = await readLiability(pool, options.by);
+        const { at, total, periods, inactiveCards, inactiveCents } = liability;
+        out.result(
+          {
+            at,
+            by: options.by,
+            periods: periods.map(({ expires, ...sum }) => ({ expires, ...wireOf(sum) })),
+            total: wireOf(total),
+            inactive_cards: inactiveCards,
+            inactive_balance: inactiveCents,
+          },
+          tableOf(liability),
+        );
+      }),
+    );
+
+const wireOf = (sum: LiabilitySum) => ({
+  cards: sum.cards,
+  balance: sum.balanceCents,
+  expired_cards: sum.expiredCards,
+  expired_balance: sum.expiredCents,
+  blocked_cards: sum.blockedCards,
+  blocked_balance: sum.blockedCents,
+});
+
+function tableOf({ periods, total, inactiveCards, inactiveCents }: Liability): string {
+  const cells = (name: string, sum: LiabilitySum) =>
+    [
+      name.padEnd(10),
+      String(sum.cards).padStart(9),
+      ...[sum.balanceCents, sum.expiredCents, sum.blockedCents].map((cents) =>
+        formatCents(cents).padStart(15),
+      ),
+    ].join("  ");
+  const head = [
+    "expires".padEnd(10),
+    "cards".padStart(9),
+    ...["balance", "expired", "blocked"].map((name) => name.padStart(15)),
+  ];
+  return [
+    head.join("  "),
+    ...periods.map((period) => cells(period.expires, period)),
+    cells("total", total),
+    `not sold yet: ${inactiveCards} cards, for ${formatCents(inactiveCents)} EUR`,
+  ].join("\n");
+}
