@@ -19,7 +19,7 @@ export async function modelRun({ databaseUrl, ...options }) {
     await migrate(pool);
     const keys = await openKeyring(path.join(folder, "secrets.json"), pool);
     const log = openLog({ level: "silent", environment: "sandbox" });
-    const limits = { ...defaultLimits, callsPerMinute: 0 };
+    const limits = { ...defaultLimits, callsPerMinute: 0, companyCallsPerMinute: 0 };
     const service = await startService({
       pool,
       keys,

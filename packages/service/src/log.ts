@@ -50,9 +50,10 @@ export function openLog({ level, environment, destination }: LogOptions): Log {
     destination ?? pino.destination({ dest: 2, sync: false }),
   );
   return {
-    call({ requestId, operation, status, outcome, companyId, durationMs }) {
+    call({ requestId, operation, status, outcome, limit, companyId, keyId, durationMs }) {
       const duration = Math.round(durationMs * 1000) / 1000;
-      logger.info({ requestId, operation, status, outcome, companyId, durationMs: duration }, "call");
+      const fields = { requestId, operation, status, outcome, limit, companyId, keyId, durationMs: duration };
+      logger.info(fields, "call");
     },
     failure({ requestId, endpoint, error }) {
       logger.error({ requestId, operation: endpoint, ...placeOf(error) }, "failure");

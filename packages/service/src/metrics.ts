@@ -2,6 +2,7 @@ import { endpoints } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Queryable } from "./database.js";
+import { limitNames } from "./limits/limits.js";
 import type { CallObserver } from "./observation.js";
 
 /** In seconds: what a card terminal feels, around the time that one commit takes. */
@@ -42,6 +43,13 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
     labelNames: ["operation"] as const,
     registers,
   });
+  const limited = new Counter({
+    name: "giftcard_limited_total",
+    help: "Calls that a limit refused, by the limit; card numbers that are locked are an outcome of their own",
+    labelNames: ["limit"] as const,
+    registers,
+  });
+  for (const limit of limitNames) limited.inc({ limit }, 0);
   const inFlight = new Gauge({
     name: "giftcard_calls_in_flight",
     help: "Calls that are not answered yet",
@@ -58,7 +66,8 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
 
   const observer: CallObserver = {
     begin: () => inFlight.inc(),
-    end({ operation, outcome, movedCents, durationMs }) {
+    end({ operation, outcome, limit, movedCents, durationMs }) {
+      if (limit) limited.inc({ limit });
       const label = operation ? pathOf(operation) : "none";
       calls.inc({ operation: label, outcome });
       if (!operation) return;

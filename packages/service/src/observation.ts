@@ -1,4 +1,5 @@
 import type { EndpointName, ErrorCode } from "@giftcard-pay/client/contract";
+import type { LimitName } from "./limits/limits.js";
 
 /** How a call ended: a code of the contract, or one of the two ways in which it is well. */
 export type CallOutcome = ErrorCode | "done" | "replayed";
@@ -11,6 +12,10 @@ export interface EndedCall {
   readonly status: number;
   readonly outcome: CallOutcome;
   readonly companyId: number | undefined;
+  /** The id of its API key. */
+  readonly keyId: number | undefined;
+  /** The limit that refused it. */
+  readonly limit: LimitName | undefined;
   /** What it moved: deducted by devalue, put back by canceldevalue. A repeated answer moves nothing. */
   readonly movedCents: number;
   readonly durationMs: number;

@@ -8,7 +8,8 @@ import { createApp } from "./http/app.js";
 import { listenForMetrics } from "./http/operator-routes.js";
 import { listen, type RunningServer, type Timeouts } from "./http/server.js";
 import type { Keyring } from "./keyring.js";
-import { KeyLimit } from "./limits/key-limit.js";
+import { CallLimit } from "./limits/call-limit.js";
+import { CompanyPins } from "./limits/company-pins.js";
 import { defaultLimits, type Limits } from "./limits/limits.js";
 import type { Log } from "./log.js";
 import { createMetrics } from "./metrics.js";
@@ -61,12 +62,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const metrics = shareMetrics ? shareMetrics(registry) : () => registry.metrics();
   const operatorView = { environment, version, notReady: () => findReadinessFailure(probe) };
   const devalue = createDevalue(devalueInBatches(db), keys, limits.card);
+  const companyPins = new CompanyPins(db, limits.companyPins);
   const findHolder = keyHolders(pool);
   const keyUses = new KeyUses(pool);
   const app = createApp({
     handlers: {
       ...sessionHandlers(db, keys, limits),
-      ...cardHandlers({ db, keys, rule: limits.card, devalue }),
+      ...cardHandlers({ db, keys, rule: limits.card, devalue, companyPins }),
       ...eventHandlers(pool, keys),
     },
     async findCompany(apiKey) {
@@ -74,7 +76,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       if (holder) keyUses.note(holder.keyId);
       return holder;
     },
-    keyLimit: new KeyLimit(db, limits.callsPerMinute),
+    keyLimit: new CallLimit(db, "key", limits.callsPerMinute),
+    companyLimit: new CallLimit(db, "company", limits.companyCallsPerMinute),
     callsAtOnce: limits.callsAtOnce,
     proxies: limits.proxies,
     operatorView:

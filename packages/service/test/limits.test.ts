@@ -155,6 +155,15 @@ describe("wrong PINs", () => {
     }
   });
 
+  /** Guesses that wait for another one at the same number. */
+  const waiting = async () =>
+    (
+      await db.query(
+        `select count(*)::int as n from pg_locks where not granted and locktype = 'advisory' and database =
+           (select oid from pg_database where datname = current_database())`,
+      )
+    ).rows[0].n;
+
   test("a right guess behind ten wrong ones at once is not judged either", async () => {
     for (let round = 0; round < 5; round++) {
       const card = await service.issueCard({ balanceCents: 5000 });
@@ -162,9 +171,10 @@ describe("wrong PINs", () => {
       await db.query("begin");
       await db.query("lock table failed_attempts in access exclusive mode");
       const ten = atOnce(FAILURES, (url, index) => balance(wrong(card, index), url));
-      await sleep(300);
+      // The first of them waits for the table.
+      await expect.poll(waiting).toBe(FAILURES - 1);
       const right = balance(card);
-      await sleep(200);
+      await expect.poll(waiting).toBe(FAILURES);
       await db.query("commit");
       expect(count(await ten, 400)).toBe(FAILURES);
       expect((await right).status).toBe(429);

@@ -28,7 +28,16 @@ beforeAll(async () => {
   service = await startGiftcardService({
     databaseUrl: await testDatabase(),
     // No lock and no limit hides what lies behind them.
-    args: ["--calls-per-minute", "0", "--pin-failures", "1000", "--log-level", "warn"],
+    args: [
+      "--calls-per-minute",
+      "0",
+      "--pin-failures",
+      "1000",
+      "--company-pin-failures",
+      "0",
+      "--log-level",
+      "warn",
+    ],
   });
   company = await service.createCompany();
   await service.createProvider();

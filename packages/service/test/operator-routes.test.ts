@@ -164,6 +164,7 @@ test("a line is logged for each call, with the id of the answer, and no field be
     status: 400,
     outcome: "invalid_card",
     companyId: company.companyId,
+    keyId: expect.any(Number),
     durationMs: expect.any(Number),
     message: "call",
   });

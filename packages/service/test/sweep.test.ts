@@ -46,6 +46,20 @@ test("answers of more than 24 hours ago go, in the background, and calls stay qu
   await db.query(
     "insert into failed_attempts (subject, failed_at, expires_at) values ('past', '{}', now()), ('not yet', '{}', now() + interval '1 hour')",
   );
+  await db.query(
+    "insert into call_usage (kind, id, slot, granted) values ('key', 77, 1, '{}'), ('company', 77, 1e12, '{}')",
+  );
+  await db.query("insert into wrong_pins (company_id, minute, failures) values ($1, 1, 5), ($1, 1e12, 5)", [
+    company.companyId,
+  ]);
+  await db.query(
+    `insert into api_keys (company_id, key_hash, label, revoked_at, expires_at) values
+       ($1, 'a', 'revoked long ago', now() - interval '91 days', null),
+       ($1, 'b', 'expired long ago', null, now() - interval '91 days'),
+       ($1, 'c', 'revoked', now() - interval '89 days', null),
+       ($1, 'd', 'expires', null, now() + interval '1 day')`,
+    [company.companyId],
+  );
   // A restart sweeps soon after it began; after that, every minute.
   const second = await startGiftcardService({
     databaseUrl: service.databaseUrl,
@@ -73,6 +87,12 @@ test("answers of more than 24 hours ago go, in the background, and calls stay qu
     const subjects = async () =>
       (await db.query("select convert_from(subject, 'UTF8') as subject from failed_attempts")).rows;
     await expect.poll(subjects).toEqual([{ subject: "not yet" }]);
+    const left = async (text: string) => (await db.query(text)).rows.map(({ what }) => what);
+    await expect
+      .poll(() => left("select label as what from api_keys where label is not null order by id"))
+      .toEqual(["revoked", "expires"]);
+    expect(await left("select kind as what from call_usage where id = 77")).toEqual(["company"]);
+    expect(await left("select minute::text as what from wrong_pins")).toEqual(["1000000000000"]);
   } finally {
     await second.stop();
   }

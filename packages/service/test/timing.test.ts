@@ -16,7 +16,16 @@ let service: TestService;
 let company: TestCompany;
 
 beforeAll(async () => {
-  const args = ["--calls-per-minute", "0", "--pin-failures", "1000", "--login-failures", "1000"];
+  const args = [
+    "--calls-per-minute",
+    "0",
+    "--pin-failures",
+    "1000",
+    "--login-failures",
+    "1000",
+    "--company-pin-failures",
+    "0",
+  ];
   service = await startGiftcardService({ databaseUrl: await testDatabase(), args });
   company = await service.createCompany();
 });

@@ -12,6 +12,10 @@ export interface LimitOptions {
   readonly loginFailures: number;
   readonly loginWindow: number;
   readonly callsPerMinute: number;
+  /** Ten times those of a key when left out. */
+  readonly companyCallsPerMinute?: number;
+  readonly companyPinFailures: number;
+  readonly companyPinWindow: number;
   readonly keysPerCompany: number;
   readonly callsAtOnce: number;
   readonly proxies: number;
@@ -21,11 +25,19 @@ export interface LimitOptions {
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
-const { card, login, callsPerMinute, keysPerCompany, callsAtOnce, proxies } = defaultLimits;
+const MAX_CALLS = 1_000_000_000;
+const KEYS_COUNTED = 10;
+const { card, login, companyPins, callsPerMinute, keysPerCompany, callsAtOnce, proxies } = defaultLimits;
 const { headersMs, requestMs, idleMs } = defaultTimeouts;
 
 /** Flag, what it is for, default, least and most. */
-const OPTIONS: readonly (readonly [flag: string, says: string, value: number, min: number, max: number])[] = [
+const OPTIONS: readonly (readonly [
+  flag: string,
+  says: string,
+  value: number | undefined,
+  min: number,
+  max: number,
+])[] = [
   ["--pin-failures <number>", "wrong PINs that lock a card number", card.failures, 1, 1000],
   ["--pin-window <seconds>", "the time within which they count", card.windowSeconds, 1, 30 * DAY_SECONDS],
   [
@@ -49,14 +61,35 @@ const OPTIONS: readonly (readonly [flag: string, says: string, value: number, mi
     "calls that each API key may make; 0 sets no limit",
     callsPerMinute,
     0,
-    1_000_000_000,
+    MAX_CALLS,
+  ],
+  [
+    "--company-calls-per-minute <number>",
+    `calls that all keys of a company may make; 0 sets no limit (default: ${KEYS_COUNTED} times those of a key)`,
+    undefined,
+    0,
+    MAX_CALLS,
+  ],
+  [
+    "--company-pin-failures <number>",
+    "wrong PINs of a company, over all cards, before it is refused; 0 sets no limit",
+    companyPins.failures,
+    0,
+    1_000_000,
+  ],
+  [
+    "--company-pin-window <seconds>",
+    "the time within which they count",
+    companyPins.windowSeconds,
+    60,
+    DAY_SECONDS,
   ],
   [
     "--keys-per-company <number>",
     "living keys that logins may bring a company to; 0 sets no bound",
     keysPerCompany,
     0,
-    1_000_000_000,
+    MAX_CALLS,
   ],
   ["--calls-at-once <number>", "calls that a process answers at once; more get 503", callsAtOnce, 1, 100_000],
   ["--proxies <number>", "proxies before the service that add the caller to X-Forwarded-For", proxies, 0, 10],
@@ -84,6 +117,9 @@ export const limitsOf = (options: LimitOptions): Limits => ({
   },
   login: { failures: options.loginFailures, windowSeconds: options.loginWindow },
   callsPerMinute: options.callsPerMinute,
+  companyCallsPerMinute:
+    options.companyCallsPerMinute ?? Math.min(options.callsPerMinute * KEYS_COUNTED, MAX_CALLS),
+  companyPins: { failures: options.companyPinFailures, windowSeconds: options.companyPinWindow },
   keysPerCompany: options.keysPerCompany,
   callsAtOnce: options.callsAtOnce,
   proxies: options.proxies,

@@ -2,6 +2,7 @@ import { type Cents, cents } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database.js";
 import { type Handlers, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
+import type { CompanyPins } from "../limits/company-pins.js";
 import type { LockoutRule } from "../limits/limits.js";
 import { type CardRefusal, cancelByKey, cancelByToken, readCard } from "../store/cards.js";
 import type { Devalue } from "../store/devalue.js";
@@ -14,6 +15,7 @@ export interface CardContext {
   readonly keys: Keyring;
   readonly rule: LockoutRule;
   readonly devalue: Devalue;
+  readonly companyPins: CompanyPins;
 }
 
 /** The three operations on a card. */
@@ -22,18 +24,34 @@ export function cardHandlers({
   keys,
   rule,
   devalue,
+  companyPins,
 }: CardContext): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
+  const refuseCard = async (refusal: CardRefusal, companyId: number) => {
+    if (refusal.outcome === "card_locked")
+      return refuse("card_locked", { retryAfterSeconds: refusal.retryAfterSeconds });
+    await companyPins.count(companyId);
+    return refuse("invalid_card");
+  };
+  const refuseGuesser = (companyId: number) => {
+    const retryAfterSeconds = companyPins.waitSeconds(companyId);
+    return retryAfterSeconds && refuse("rate_limited", { retryAfterSeconds, limit: "company_pins" });
+  };
   return {
-    async balance({ cardNumber, pin }) {
+    async balance({ cardNumber, pin }, { companyId }) {
+      const refused = refuseGuesser(companyId);
+      if (refused) return refused;
       const card = await readCard(db, keys, rule, { cardNumber, pin });
-      if (card.outcome !== "done") return refuseCard(card);
+      if (card.outcome !== "done") return refuseCard(card, companyId);
       const { balanceCents, cardStatus, expiryDate } = card;
       return { success: true, balanceCents, currency: CURRENCY, cardStatus, expiryDate };
     },
 
     async devalue({ cardNumber, pin, amountCents }, { companyId, idempotencyKey }) {
+      const refused = refuseGuesser(companyId);
+      if (refused) return refused;
       const done = await devalue({ companyId, cardNumber, pin, amountCents, idempotencyKey });
-      if (done.outcome === "invalid_card" || done.outcome === "card_locked") return refuseCard(done);
+      if (done.outcome === "invalid_card" || done.outcome === "card_locked")
+        return refuseCard(done, companyId);
       if (done.outcome !== "done" && done.outcome !== "replayed") return refuse(done.outcome);
       const { deductedCents, cancelToken } = done;
       const remainderCents: Cents = cents(amountCents - deductedCents);
@@ -54,8 +72,3 @@ export function cardHandlers({
     },
   };
 }
-
-const refuseCard = (refusal: CardRefusal) =>
-  refusal.outcome === "card_locked"
-    ? refuse("card_locked", { retryAfterSeconds: refusal.retryAfterSeconds })
-    : refuse("invalid_card");

@@ -29,11 +29,12 @@ export function sessionHandlers(
       const judged = passwords.run(async () => {
         const account = await findAccount(db, email);
         const turn = await beginLogin(db, keys, login, { email, accountId: account?.id, address });
-        if ("retryAfterSeconds" in turn) return refuse("rate_limited", turn);
+        if ("retryAfterSeconds" in turn) return refuse("rate_limited", { ...turn, limit: "logins" });
         const done = await authenticate(db, account, password, keysPerCompany);
         if (done.outcome === "refused") return refuse("invalid_credentials");
         await turn.succeeded();
-        if (done.outcome === "full") return refuse("rate_limited", { retryAfterSeconds: FULL_RETRY_SECONDS });
+        if (done.outcome === "full")
+          return refuse("rate_limited", { retryAfterSeconds: FULL_RETRY_SECONDS, limit: "company_keys" });
         return { apiKey: done.apiKey };
       });
       return judged ?? refuse("overloaded", { retryAfterSeconds: BUSY_RETRY_SECONDS });

@@ -13,7 +13,8 @@ import {
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import * as z from "zod";
-import type { KeyLimit } from "../limits/key-limit.js";
+import type { CallLimit } from "../limits/call-limit.js";
+import type { LimitName } from "../limits/limits.js";
 import { Semaphore } from "../limits/semaphore.js";
 import type { Log } from "../log.js";
 import type { CallObserver, CallOutcome } from "../observation.js";
@@ -29,7 +30,8 @@ export interface AppOptions {
   readonly handlers: Handlers;
   /** Finds the company of an API key. */
   readonly findCompany: (apiKey: Secret) => Promise<KeyHolder | undefined>;
-  readonly keyLimit: KeyLimit;
+  readonly keyLimit: CallLimit;
+  readonly companyLimit: CallLimit;
   /** What is answered at once; more is refused at once. */
   readonly callsAtOnce: number;
   /** As {@link callerAddress} takes it. */
@@ -51,7 +53,8 @@ interface CallContext {
   request: unknown;
   call: Call;
   companyId: number | undefined;
-  keyId: number;
+  keyId: number | undefined;
+  limit: LimitName | undefined;
   movedCents: number;
 }
 type Environment = { Bindings: HttpBindings; Variables: CallContext };
@@ -63,7 +66,7 @@ type AnyHandler = (request: unknown, call: Call & { companyId?: number }) => Pro
  * that callers may rely on.
  */
 export function createApp(options: AppOptions): Hono<Environment> {
-  const { observer, proxies, callsAtOnce, findCompany, keyLimit, log } = options;
+  const { observer, proxies, callsAtOnce, findCompany, log } = options;
   const app = new Hono<Environment>();
   const semaphore = new Semaphore(callsAtOnce);
   app.use(async (c, next) => {
@@ -81,7 +84,7 @@ export function createApp(options: AppOptions): Hono<Environment> {
       readRequest(row, proxies),
       admit(semaphore),
       ...(row.auth === "key" || row.auth === "company"
-        ? [authorize(row, findCompany), limitKey(keyLimit)]
+        ? [authorize(row, findCompany), limitCalls(options)]
         : []),
       handle(row, options.handlers[name] as AnyHandler),
     );
@@ -100,6 +103,7 @@ export function createApp(options: AppOptions): Hono<Environment> {
 /** Refuses, and writes down with what. */
 function no(c: Context<Environment>, code: ErrorCode, details?: RefusalDetails): Response {
   c.set("outcome", code);
+  c.set("limit", details?.limit);
   return answerRefusal(c.get("row"), code, details);
 }
 
@@ -118,9 +122,10 @@ const observe =
     const startedAt = performance.now();
     observer.begin(operation);
     await next();
-    const { requestId, outcome, companyId, movedCents } = c.var;
+    const { requestId, outcome, limit, companyId, keyId, movedCents } = c.var;
     const durationMs = performance.now() - startedAt;
-    observer.end({ requestId, operation, status: c.res.status, outcome, companyId, movedCents, durationMs });
+    const { status } = c.res;
+    observer.end({ requestId, operation, status, outcome, limit, companyId, keyId, movedCents, durationMs });
     const key = headerOf(c, IDEMPOTENCY_KEY_HEADER);
     if (key !== undefined && honoursKey(row) && idempotencyKeyPattern.test(key))
       c.res.headers.set(IDEMPOTENCY_KEY_HEADER, key);
@@ -169,12 +174,16 @@ const authorize =
     return next();
   };
 
-/** Counts the calls of the key. */
-const limitKey =
-  (keyLimit: KeyLimit): Step =>
+/** Counts the calls of the key, and of its company. */
+const limitCalls =
+  ({ keyLimit, companyLimit }: Pick<AppOptions, "keyLimit" | "companyLimit">): Step =>
   async (c, next) => {
-    const retryAfterSeconds = await keyLimit.take(c.get("keyId"));
-    if (retryAfterSeconds !== undefined) return no(c, "rate_limited", { retryAfterSeconds });
+    const { keyId, companyId } = c.var as { keyId: number; companyId: number };
+    const ofKey = await keyLimit.take(keyId);
+    if (ofKey !== undefined) return no(c, "rate_limited", { retryAfterSeconds: ofKey, limit: "key_calls" });
+    const ofCompany = await companyLimit.take(companyId);
+    if (ofCompany !== undefined)
+      return no(c, "rate_limited", { retryAfterSeconds: ofCompany, limit: "company_calls" });
     return next();
   };
 

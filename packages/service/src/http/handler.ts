@@ -7,11 +7,14 @@ import type {
   RequestOf,
   ResponseOf,
 } from "@giftcard-pay/client/contract";
+import type { LimitName } from "../limits/limits.js";
 
 /** What may go with a refusal. */
 export interface RefusalDetails {
   readonly faults?: readonly Fault[];
   readonly retryAfterSeconds?: number;
+  /** The limit that it met, for those who count. */
+  readonly limit?: LimitName;
 }
 
 /** A handler's no, by a code of the contract. Make one with {@link refuse}. */

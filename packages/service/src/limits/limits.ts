@@ -14,12 +14,26 @@ export interface LoginRule {
   readonly windowSeconds: number;
 }
 
+/** When a company is refused balance and devalue: so many wrong PINs and unknown numbers, over all cards, within the window. */
+export interface CompanyPinRule {
+  /** 0 sets no limit. */
+  readonly failures: number;
+  readonly windowSeconds: number;
+}
+
+/** The limits that a call can meet, besides the lock of a card number. */
+export const limitNames = ["key_calls", "company_calls", "company_pins", "company_keys", "logins"] as const;
+export type LimitName = (typeof limitNames)[number];
+
 /** What callers may do; the counters are shared by every process on the database. */
 export interface Limits {
   readonly card: LockoutRule;
   readonly login: LoginRule;
   /** For each API key; 0 sets no limit. */
   readonly callsPerMinute: number;
+  /** For all keys of a company together; 0 sets no limit. */
+  readonly companyCallsPerMinute: number;
+  readonly companyPins: CompanyPinRule;
   /** Living keys of a company that its logins may bring it to; 0 sets no bound. The operator's own have none. */
   readonly keysPerCompany: number;
   /** Calls that this process answers at once; it refuses more with 503. */
@@ -40,6 +54,8 @@ export const defaultLimits: Limits = {
   },
   login: { failures: 10, windowSeconds: QUARTER_HOUR_SECONDS },
   callsPerMinute: 600,
+  companyCallsPerMinute: 6000,
+  companyPins: { failures: 1000, windowSeconds: 60 * 60 },
   keysPerCompany: 10_000,
   callsAtOnce: 500,
   proxies: 0,

@@ -8,8 +8,8 @@ const BATCH_ROWS = 500;
 const PAUSE_MS = 50;
 
 /**
- * What runs out: the answers kept for 24 hours, whose keys stay for good, and counts of guesses long past. The rows are
- * chosen first: PostgreSQL may run a subquery of `in` more than once, and each run passes over what the last one locked.
+ * What runs out: the answers kept for 24 hours, whose Idempotency-Keys stay for good; counts of guesses and of calls long
+ * past; and API keys that have been revoked, or have expired, for 90 days. The rows are chosen first: PostgreSQL may run a subquery of `in` more than once, and each run passes over what the last one locked.
  */
 const SWEEPS = [
   `with old as materialized (
@@ -22,6 +22,21 @@ const SWEEPS = [
      select subject from failed_attempts where expires_at < now()
        order by expires_at limit ${BATCH_ROWS} for update skip locked)
    delete from failed_attempts as kept using old where kept.subject = old.subject`,
+  // A count of calls says nothing any more after a minute, and one of wrong PINs after a day.
+  `with old as materialized (
+     select kind, id from call_usage where slot < extract(epoch from now() - interval '30 minutes') / 2
+       limit ${BATCH_ROWS} for update skip locked)
+   delete from call_usage as kept using old where (kept.kind, kept.id) = (old.kind, old.id)`,
+  `with old as materialized (
+     select company_id, minute from wrong_pins where minute < extract(epoch from now() - interval '25 hours') / 60
+       limit ${BATCH_ROWS} for update skip locked)
+   delete from wrong_pins as kept using old where (kept.company_id, kept.minute) = (old.company_id, old.minute)`,
+  `with old as materialized (
+     select id from api_keys
+       where (revoked_at is not null or expires_at is not null)
+         and least(revoked_at, expires_at) < now() - interval '90 days'
+       order by least(revoked_at, expires_at) limit ${BATCH_ROWS} for update skip locked)
+   delete from api_keys as kept using old where kept.id = old.id`,
 ];
 
 /** Removes what has run out, in small steps. */

@@ -1,0 +1,146 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { errorDefinition } from "@giftcard-pay/client/contract";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { call, credentials, onCard, type WireAnswer } from "./wire.js";
+
+vi.setConfig({ testTimeout: 120_000 });
+const LIMIT = 100;
+const PINS = 5;
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-company-limits-"));
+let services: [TestService, TestService];
+let db: pg.Client;
+
+// Two processes on one database, so that no count can stand in the memory of one.
+beforeAll(async () => {
+  const databaseUrl = await testDatabase();
+  const secretsFile = path.join(folder, "secrets.json");
+  const args = ["--company-calls-per-minute", String(LIMIT), "--company-pin-failures", String(PINS)];
+  const start = () => startGiftcardService({ databaseUrl, secretsFile, args });
+  services = [await start(), await start()];
+  db = new pg.Client({ connectionString: databaseUrl });
+  await db.connect();
+});
+
+afterAll(async () => {
+  await db.end();
+  for (const service of services) await service.stop();
+  fs.rmSync(folder, { recursive: true });
+});
+
+const either = (index: number) => services[index % 2 ? 1 : 0].url;
+const count = (answers: WireAnswer[], status: number) =>
+  answers.filter((one) => one.status === status).length;
+const limitedBy = async (service: TestService, limit: string) => {
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  return Number(new RegExp(`giftcard_limited_total\\{limit="${limit}"\\} (\\d+)`).exec(text)?.[1]);
+};
+
+describe("calls of a company", () => {
+  test("are limited over all of its keys, in all processes together; another company is free", async () => {
+    const [own, free] = [await services[0].createCompany(), await services[0].createCompany()];
+    const keys = [own.apiKey];
+    for (let index = 0; index < 3; index++) {
+      const made = await services[0].command("key", "create", "--company", String(own.companyId));
+      keys.push((made as { apikey: string }).apikey);
+    }
+    const answers: WireAnswer[] = [];
+    for (let round = 0; round < 8; round++) {
+      const calls = Array.from({ length: 20 }, (_, index) =>
+        call(either(index >> 2), "listEvents", { apikey: keys[index % 4] }),
+      );
+      answers.push(...(await Promise.all(calls)));
+    }
+    const passed = count(answers, 200);
+    expect(passed).toBeGreaterThanOrEqual(LIMIT - 4);
+    expect(passed).toBeLessThanOrEqual(LIMIT * 1.05);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map(({ status, text }) => `${status} ${text}`))).toEqual(
+      new Set([`429 ${JSON.stringify({ error: errorDefinition("rate_limited").message })}`]),
+    );
+    expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    const counted = await Promise.all(services.map((service) => limitedBy(service, "company_calls")));
+    expect((counted[0] as number) + (counted[1] as number)).toBe(refused.length);
+    expect((await call(either(0), "listEvents", { apikey: free.apiKey })).status).toBe(200);
+  });
+});
+
+describe("wrong PINs of a company, over all cards", () => {
+  const balance = (company: TestCompany, card: TestCard, url: string) =>
+    call(url, "balance", onCard(company, card));
+  const wrong = (index: number): TestCard => ({
+    cardNumber: `600600000${index}`,
+    pin: "000000",
+    expiryDate: "",
+  });
+
+  test("refuse it balance and devalue, right PINs too, in each process; reversals and others go on", async () => {
+    const [guesser, other] = [await services[0].createCompany(), await services[0].createCompany()];
+    const card = await services[0].issueCard({ balanceCents: 5000 });
+    const taken = await call(either(0), "devalue", { ...onCard(guesser, card), amount: 100 });
+    for (let index = 0; index < PINS; index++) {
+      const one = wrong(index);
+      const answer =
+        index % 2
+          ? await balance(guesser, one, either(0))
+          : await call(either(0), "devalue", { ...onCard(guesser, one), amount: 1 });
+      expect(answer.status).toBe(400);
+    }
+    const { message } = errorDefinition("rate_limited");
+    const refused = await balance(guesser, card, either(0));
+    expect([refused.status, refused.body.error]).toEqual([429, message]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3600 - 61);
+    expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(3600);
+    const devalued = await call(either(0), "devalue", { ...onCard(guesser, card), amount: 1 });
+    expect([devalued.status, devalued.body]).toEqual([429, { success: false, error: message }]);
+    // The other process learns of it by one more wrong one.
+    expect((await balance(guesser, wrong(90), either(1))).status).toBe(400);
+    expect((await balance(guesser, card, either(1))).status).toBe(429);
+
+    expect(await limitedBy(services[0], "company_pins")).toBe(2);
+    const id = refused.headers.get("x-request-id") as string;
+    await expect.poll(() => services[0].logs()).toContain(id);
+    const line = services[0]
+      .logs()
+      .split("\n")
+      .find((one) => one.includes(id)) as string;
+    expect(JSON.parse(line)).toMatchObject({ limit: "company_pins", companyId: guesser.companyId });
+
+    const { cancel_token } = taken.body;
+    expect((await call(either(0), "cancelDevalue", { ...credentials(guesser), cancel_token })).status).toBe(
+      200,
+    );
+    expect((await balance(other, card, either(0))).body.balance).toBe(5000);
+  });
+
+  test("of an hour ago count no more", async () => {
+    const company = await services[0].createCompany();
+    const guess = (index: number) => balance(company, wrong(100 + index), either(0));
+    for (let index = 0; index < PINS - 1; index++) expect((await guess(index)).status).toBe(400);
+    await db.query("update wrong_pins set minute = minute - 60 where company_id = $1", [company.companyId]);
+    for (let index = 0; index < PINS; index++) expect((await guess(20 + index)).status).toBe(400);
+    expect((await guess(50)).status).toBe(429);
+  });
+
+  test("at once are counted each: no more are judged than the limit and those under way", async () => {
+    const company = await services[0].createCompany();
+    await Promise.all(
+      Array.from({ length: 30 }, (_, index) => balance(company, wrong(200 + index), either(index))),
+    );
+    const { rows } = await db.query("select sum(failures)::int as n from wrong_pins where company_id = $1", [
+      company.companyId,
+    ]);
+    expect(rows[0].n).toBeGreaterThanOrEqual(PINS);
+    for (const url of [either(0), either(1)])
+      expect((await balance(company, wrong(300), url)).status).toBe(429);
+  });
+});
