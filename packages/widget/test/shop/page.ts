@@ -142,10 +142,7 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
   /** Waits until no call is under way. */
   async settled(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 30));
-    await this.until(
-      () => !this.root.querySelector("input[readonly], .busy"),
-      "it has settled",
-    );
+    await this.until(() => !this.root.querySelector("input[readonly], .busy"), "it has settled");
     await this.element.updateComplete;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
