@@ -199,6 +199,11 @@ const cases: Record<string, Case> = {
     ask: () => stray.findStrayPayments(scan),
     answer: (f) => [{ paymentId: f.bankPaymentId, sessionId: f.bankSessionId, cartId: f.cartId }],
   },
+  findCanceledPayments: {
+    given: (f) => [`update "order" set canceled_at = now() - interval '1 hour' where id = '${f.orderId}'`],
+    ask: () => stray.findCanceledPayments(scan),
+    answer: (f) => [{ paymentId: f.bankPaymentId, orderId: f.orderId, cartId: f.cartId }],
+  },
   isOrderless: {
     ask: async (f) => [await stray.isOrderless(run, f.cartId), await stray.isOrderless(run, f.readyCartId)],
     answer: () => [false, true],

@@ -1,4 +1,5 @@
 import { chargingStates, orderedStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { PROVIDER_ID } from "../names.js";
 import { PAYMENT_STANDING } from "./payments.js";
 import { SCANNED, type Scan } from "./scan.js";
 import { stateList } from "./state-list.js";
@@ -51,6 +52,41 @@ export async function findStrayPayments({ run, after, only, leaseMs }: Scan): Pr
   return rows.map((row) => ({
     paymentId: String(row.payment_id),
     sessionId: String(row.session_id),
+    cartId: String(row.cart_id),
+  }));
+}
+
+/** A payment by another method that a canceled order still holds. */
+export interface CanceledPayment {
+  readonly paymentId: string;
+  readonly orderId: string;
+  readonly cartId: string;
+}
+
+/**
+ * Payments by other methods of canceled orders that cards paid too, which still hold or took money. Medusa cancels an order
+ * also when a payment's own cancelation or refund fails, and tells nobody. Those of unpaid orders go with the order.
+ *
+ * Reads order, order_payment_collection, payment, capture and refund, beside the plugin's own.
+ */
+export async function findCanceledPayments({ run, after, only, leaseMs }: Scan): Promise<CanceledPayment[]> {
+  const rows = await run(
+    `with ${SCANNED} select distinct p.id as payment_id, charge.order_id, charge.cart_id from scanned charge
+     cross join lateral (select 1 from "order" where id = charge.order_id
+       and canceled_at < now() - ${sqlInterval("$3")} offset 0) o
+     cross join lateral (select payment_collection_id as id from order_payment_collection
+       where order_id = charge.order_id and deleted_at is null offset 0) collection
+     cross join lateral (select id, canceled_at, raw_amount from payment where payment_collection_id = collection.id
+       and provider_id <> $4 and deleted_at is null and canceled_at is null offset 0) p
+     cross join lateral (${PAYMENT_STANDING} offset 0) standing
+     where (standing.captured_left is null or standing.captured_left::numeric > 0)
+       and (select count(*) from giftcard_unpaid_order where order_id = charge.order_id) = 0
+     order by payment_id`,
+    [after, only, leaseMs, PROVIDER_ID],
+  );
+  return rows.map((row) => ({
+    paymentId: String(row.payment_id),
+    orderId: String(row.order_id),
     cartId: String(row.cart_id),
   }));
 }

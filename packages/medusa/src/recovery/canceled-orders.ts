@@ -1,9 +1,11 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { withCartLock } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import type { ChargedCanceled } from "../medusa-tables/charged-orders.js";
 import { readPaymentStanding } from "../medusa-tables/payments.js";
+import type { CanceledPayment } from "../medusa-tables/stray-payments.js";
 import { withHold } from "./hold.js";
-import { releaseGiftcardPayment } from "./release-payment.js";
+import { releaseGiftcardPayment, releasePayment, unknownRefund } from "./release-payment.js";
 
 /**
  * Reverses the charge as the canceled order should have: the card first, then Medusa's payment. So whatever Medusa
@@ -31,5 +33,26 @@ export async function reverseCanceled(
     const payment = await readPaymentStanding(run, paymentId);
     if (!payment || payment.isCanceled || payment.isRefunded) return;
     await releaseGiftcardPayment(container, { paymentId, capturedLeft: payment.capturedLeft });
+  });
+}
+
+/**
+ * Cancels what another method still holds of a canceled order. What it took, Medusa has asked it to refund when the order
+ * was canceled, and got no answer, or a refusal: so a person looks first.
+ *
+ * @param isAsked a person has looked
+ * @throws what the payment method fails with; unknownRefund where nobody has looked
+ */
+export async function releaseCanceled(
+  container: MedusaContainer,
+  { paymentId, cartId }: CanceledPayment,
+  isAsked: boolean,
+): Promise<void> {
+  const { runSql: run } = contextOf(container);
+  await withCartLock(container, cartId, async () => {
+    const payment = await readPaymentStanding(run, paymentId);
+    if (!payment || payment.isCanceled || payment.isRefunded) return;
+    if (payment.capturedLeft !== null && !isAsked) throw unknownRefund();
+    await releasePayment(container, { paymentId, cartId, ...payment }, isAsked);
   });
 }

@@ -12,7 +12,7 @@ import {
 } from "../medusa-tables/charged-orders.js";
 import { findBegunCreditLines } from "../medusa-tables/credit-lines.js";
 import type { Scan } from "../medusa-tables/scan.js";
-import { findStrayPayments } from "../medusa-tables/stray-payments.js";
+import { findCanceledPayments, findStrayPayments } from "../medusa-tables/stray-payments.js";
 import {
   findCanceledRemainders,
   findCardsBesideOrders,
@@ -21,7 +21,7 @@ import {
 } from "../medusa-tables/unpaid-orders.js";
 import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
 import type { CancelBudget } from "./cancel-limit.js";
-import { reverseCanceled } from "./canceled-orders.js";
+import { releaseCanceled, reverseCanceled } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
 import { voidOrderless } from "./orderless-charges.js";
@@ -121,6 +121,13 @@ export const recoveryJobs: readonly RecoveryJob[] = [
           orderId: null,
           cartId: payment.cartId,
           run: (container, { isAsked = false }) => releaseStray(container, payment, isAsked),
+        })),
+      async (scan) =>
+        (await findCanceledPayments(scan)).map((payment) => ({
+          kind: "release_payment",
+          id: payment.paymentId,
+          orderId: payment.orderId,
+          run: (container, { isAsked = false }) => releaseCanceled(container, payment, isAsked),
         })),
     ],
   },

@@ -13,16 +13,20 @@ export interface Release {
   readonly isPartial?: boolean;
 }
 
-const UNKNOWN_REFUND =
-  "A refund of this payment was begun, and nobody knows whether it was made. Look at the payment method: where the money " +
-  "went back, leave this as it is; where it didn't, try again, or refund it there.";
+/** What a person is told who has to find out what became of a refund. */
+export const unknownRefund = () =>
+  new MedusaError(
+    MedusaError.Types.UNEXPECTED_STATE,
+    "A refund of this payment was begun, and nobody knows whether it was made. Look at the payment method: where the " +
+      "money went back, leave this as it is; where it didn't, try again, or refund it there.",
+  );
 
 /**
  * Cancels a payment of another method, and refunds what is captured of it. A refund is asked for once: where its answer is
  * lost, or the process dies, a person has to look, since a second one could give the money back twice.
  *
  * @param isAsked a person has looked, and wants it tried again
- * @throws what the payment method fails with; UNKNOWN_REFUND where a refund was begun before
+ * @throws what the payment method fails with; unknownRefund where a refund was begun before
  */
 export async function releasePayment(
   container: MedusaContainer,
@@ -32,8 +36,7 @@ export async function releasePayment(
   const { runSql: run } = contextOf(container);
   const payments = container.resolve(Modules.PAYMENT);
   if (capturedLeft !== null) {
-    if (!(await beginRefund(run, paymentId, cartId, isAsked)))
-      throw new MedusaError(MedusaError.Types.UNEXPECTED_STATE, UNKNOWN_REFUND);
+    if (!(await beginRefund(run, paymentId, cartId, isAsked))) throw unknownRefund();
     if (Number(capturedLeft) > 0)
       await payments.refundPayment({ payment_id: paymentId, amount: capturedLeft as never });
     await endRefund(run, paymentId);

@@ -49,7 +49,7 @@ export const jobTexts: Record<Failing["kind"], string> = {
   note_paid: "Note that the order was paid",
   cancel_order: "Cancel an order that nobody paid",
   reverse: "Reverse what a canceled or deleted order holds",
-  release_payment: "Cancel or refund a payment that no order has",
+  release_payment: "Cancel or refund a payment that no order has, or a canceled one",
   credit_line: "End a credit line of a refund",
   record_payment: "Write a capture or refund into the order",
   unknown_refund: "A refund that the order doesn't know of",
