@@ -158,12 +158,16 @@ export async function whyUndecided(
   return charges.length > 0 ? UNDECIDED : UNBOOKED;
 }
 
+/** What a person is told whose refund failed: its answer may be what was lost. */
+export const UNSURE =
+  "Where the payment method gave no clear answer, the money may have gone back: look there before you try again.";
+
 /** A refund of some payments that stopped in between. What is done is done, and in Medusa's books. */
 const stopped = (failure: unknown, doneCents: number) =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,
     `The refund stopped: ${faultOf(failure)} ` +
-      `${(doneCents / 100).toFixed(2)} euro of it is refunded for certain. Look at the order again before you go on.`,
+      `${(doneCents / 100).toFixed(2)} euro of it is refunded for certain. ${UNSURE}`,
   );
 
 /**

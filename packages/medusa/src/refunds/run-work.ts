@@ -13,7 +13,7 @@ import { faultOf } from "../recovery/failing-jobs.js";
 import { pendingOf, waiveRefunded } from "../recovery/record-entry.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_RUN } from "../refund-metadata.js";
-import { type RefundPart, refundPart, UNDECIDED } from "./order-refund.js";
+import { type RefundPart, refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 import { planOrder } from "./run-plan.js";
 import {
   claimOrder,
@@ -26,9 +26,6 @@ import {
 } from "./run-store.js";
 
 const CHANGED = "The order has changed since the plan was made. Look at it, and refund it on its own page.";
-
-const UNSURE =
-  "Where the payment method gave no clear answer, the money may have gone back: look there before you try again.";
 
 /**
  * Writes a refund of many orders down, as it was planned. It is made by the shop from then on, whatever becomes of this
