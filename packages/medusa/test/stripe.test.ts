@@ -329,6 +329,25 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
   );
 });
 
+test("a webhook's completion in another process, which has Medusa's lock on the cart, gets the turn too, and the page the order", async () => {
+  const cart = await confirmed();
+  const { cartId } = cart;
+  const owner = ["another process", cartId];
+  // That process, up to where it waits for the turn.
+  await all.query("insert into locking (owner_id, id) values ($1, $2)", owner);
+  const call = complete(cartId);
+  const holders = () => all.query("select from giftcard_cart_lease where cart_id = $1", [cartId]);
+  await expect.poll(holders, { interval: 20 }).toHaveLength(1);
+  const take = `insert into giftcard_cart_lease (owner, cart_id, until) values ($1, $2, now() + interval '1 minute')
+    on conflict (cart_id) do update set owner = excluded.owner, gives_way = false where giftcard_cart_lease.gives_way
+    returning cart_id`;
+  await expect.poll(() => all.query(take, owner), { interval: 50 }).toHaveLength(1);
+  await all.query("delete from locking where owner_id = $1 and id = $2", owner);
+  await all.query("delete from giftcard_cart_lease where owner = $1 and cart_id = $2", owner);
+  expect((await call).body).toMatchObject({ type: "order" });
+  await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
+});
+
 describe("a gift card is refused when the order is placed", () => {
   test("Stripe holds the rest: it is released once the shopper takes the card off, and he pays all by Stripe", async () => {
     const cart = await confirmed();

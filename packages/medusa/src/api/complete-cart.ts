@@ -5,6 +5,9 @@ import type { Release } from "../context/cart-leases.js";
 import { toMedusaError } from "../errors.js";
 import { handleAnswer } from "./answer.js";
 
+/** Medusa's code of a failure that it doesn't know. */
+const UNKNOWN = "unknown_error";
+
 /** What Medusa's route answers, as far as it is looked at. */
 interface Answer {
   readonly type?: string;
@@ -61,8 +64,9 @@ async function checkAnswer(
     });
     return answer;
   }
-  if (res.statusCode < 400 || code !== undefined) return answer;
-  // Medusa refuses and gives no code. Its error handler, the last one there is, has come to this: so it is answered here.
+  if (res.statusCode < 400 || (code !== undefined && code !== UNKNOWN)) return answer;
+  // Medusa refuses and gives no code, or has waited in vain for its lock while another process completes the cart. Its
+  // error handler, the last one there is, has come to this: so it is answered here.
   const why = await explainRefusal(req.scope, cartId, res.statusCode === 404);
   if (!why) return answer;
   res.status(400);

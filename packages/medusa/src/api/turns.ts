@@ -1,6 +1,7 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
+import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { cartOfOrder, cartOfPayment, readStanding } from "../medusa-tables/carts.js";
@@ -68,7 +69,7 @@ async function orderInTurn(
   const cartId = await cartOf(contextOf(req.scope).runSql, id);
   if (cartId === null) return next();
   (req as { [CART]?: string })[CART] = cartId;
-  return takeTurn(req, res, next, cartId);
+  return takeTurn(req, res, next, () => contextOf(req.scope).leases.wait(cartId, PATIENCE_MS));
 }
 
 /** Two processes would make a payment collection each, and Medusa reads another one than the plugin then. */
@@ -81,12 +82,20 @@ export async function makeCollectionInTurn(
   // Anything else is Medusa's to refuse.
   if (typeof cart_id !== "string" || cart_id.includes("\0")) return next();
   const { hadCards } = await readStanding(contextOf(req.scope).runSql, cart_id);
-  return hadCards ? takeTurn(req, res, next, cart_id) : next();
+  if (!hadCards) return next();
+  const { leases } = contextOf(req.scope);
+  // Medusa's workflow waits for its lock on the cart.
+  return takeTurn(req, res, next, async () => (await leases.waitGivingWay(cart_id, PATIENCE_MS)).release);
 }
 
-async function takeTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction, cartId: string) {
+async function takeTurn(
+  req: MedusaRequest,
+  res: MedusaResponse,
+  next: MedusaNextFunction,
+  take: () => Promise<Release>,
+) {
   try {
-    handleAnswer(res, next, { onEnd: await contextOf(req.scope).leases.wait(cartId, PATIENCE_MS) });
+    handleAnswer(res, next, { onEnd: await take() });
   } catch (error) {
     return next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
   }

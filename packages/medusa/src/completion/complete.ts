@@ -84,11 +84,11 @@ async function holdCart(
   isBeforeOrder: boolean,
 ): Promise<Release | null> {
   const { leases, runSql } = contextOf(container);
-  const joined = leases.join(cartId);
+  const joined = await leases.join(cartId);
   if (joined) return joined;
   if (!(await readStanding(runSql, cartId)).hadCards) return null;
   for (const until = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
-    const release = leases.join(cartId) ?? (await leases.take(cartId));
+    const release = (await leases.join(cartId)) ?? (await leases.takeOver(cartId));
     if (release) return release;
     // The only order of the cart is this completion's own: the other call has found it, and will answer with it.
     const mayWait = isBeforeOrder || (await ordersOfCart(runSql, cartId)).length === 1;

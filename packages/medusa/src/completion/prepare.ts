@@ -34,10 +34,11 @@ export async function prepareCompletion(container: MedusaContainer, cartId: stri
   const isFree = !leases.isHeld(cartId);
   const { hadCards, isReady } = await readStanding(runSql, cartId);
   if (!hadCards) return null;
-  const turn = isFree && isReady ? await leases.take(cartId) : null;
-  if (turn) return turn;
-  const { release } = await beginTurn(container, cartId, () => prepareSessions(container, cartId));
-  return release;
+  const free = isFree && isReady ? await leases.take(cartId) : null;
+  if (free) return free;
+  const { turn } = await beginTurn(container, cartId, () => prepareSessions(container, cartId));
+  await turn.giveWay();
+  return turn.release;
 }
 
 async function prepareSessions(container: MedusaContainer, cartId: string): Promise<void> {

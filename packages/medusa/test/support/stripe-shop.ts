@@ -92,7 +92,11 @@ export async function startStripeShop(
       ...{ TEST_STRIPE_WEBHOOK_SECRET: stripe.webhookSecret, ...env },
     },
     options,
-  );
+  ).catch(async (error) => {
+    await wire.stop();
+    await stripe.stop();
+    throw error;
+  });
   const database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   const query = async (statement: string, values: unknown[] = []) =>
@@ -185,7 +189,7 @@ export async function startStripeShop(
         stripe: { held, taken },
         medusa: { gift: cardCents, held, taken },
       };
-      await expect.poll(() => standingOf(cart), { timeout: 20_000 }).toEqual(wanted);
+      await expect.poll(() => standingOf(cart)).toEqual(wanted);
       expect(await differences()).toEqual([]);
     },
     stop: async () => {

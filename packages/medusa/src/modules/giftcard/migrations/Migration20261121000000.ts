@@ -81,7 +81,9 @@ insert into giftcard_scan (after) values ('');
 create unlogged table giftcard_cart_lease (
   cart_id text primary key,
   owner text not null,
-  until timestamptz not null
+  until timestamptz not null,
+  -- Its job waits for Medusa's lock on the cart: a completion, which has that lock, may take the lease.
+  gives_way boolean not null default false
 );
 
 create index giftcard_charge_changed on giftcard_charge (updated_at);
