@@ -62,6 +62,13 @@ describe("an account", () => {
     expect((await run("account", "remove", "second@example.nl")).exitCode).toBe(3);
   });
 
+  test("has the password that was given, also one that looks like an option", async () => {
+    const company = await service.createCompany();
+    const words = ["--company", String(company.companyId), "--email", "dash@example.nl"];
+    await command("account", "add", ...words, "--password", "-Version");
+    expect((await login("dash@example.nl", "-Version")).status).toBe(200);
+  });
+
   test("of no company, or of a closed one, is not made", async () => {
     const company = await service.createCompany();
     await command("company", "close", String(company.companyId));

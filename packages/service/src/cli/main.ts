@@ -36,6 +36,8 @@ function program(): Command {
     .version(version)
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", EXIT_CODES)
+    // An option's value that looks like an option of this program, such as the password -V3x, stays a value.
+    .enablePositionalOptions()
     .addCommand(serveCommand())
     .addCommand(
       companyCommand(new Command("company").description("Companies, each with an account and a key")),
