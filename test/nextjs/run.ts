@@ -91,7 +91,9 @@ async function startShop({
     signal,
   });
   cleanUp.add(() => store.stop());
-  await createStorefront(store).enableProviders();
+  await createStorefront(store).enableProviders(
+    ["giftcard_giftcard", "stripe_stripe", "system_default"].map((id) => `pp_${id}`),
+  );
   stripe.sendWebhooksTo(`${store.url}/hooks/payment/stripe_stripe`);
   return { service, store };
 }

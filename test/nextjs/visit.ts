@@ -99,16 +99,12 @@ export class Visit {
 
   /** Does this and, where a session has to be made anew, waits until the page has it. */
   private async renewing(isRenewed: boolean, act: () => Promise<void>): Promise<void> {
-    if (!isRenewed) return act();
-    const renewal = this.page.waitForEvent(
-      "requestfinished",
-      (request) => "next-action" in request.headers(),
-    );
+    const isBusy = (busy: boolean) =>
+      this.page.locator(`[data-testid="gift-cards"][aria-busy="${busy}"]`).waitFor({ state: "attached" });
+    const begun = isRenewed ? isBusy(true) : undefined;
     await act();
-    await renewal;
-    await this.page.evaluate(
-      "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
-    );
+    await begun;
+    await isBusy(false);
   }
 
   /** Chooses a method by its title in the storefront. */

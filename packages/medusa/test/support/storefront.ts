@@ -67,11 +67,11 @@ export function createStorefront(medusa: MedusaStore) {
     ok,
     addItem,
 
-    /** Lets the region take every payment provider of the shop. */
-    async enableProviders() {
+    /** Lets the region take these payment providers, or every one of the shop. */
+    async enableProviders(only?: readonly string[]) {
       const { payment_providers } = await ok("GET", "/admin/payments/payment-providers?limit=50");
       const { regions } = await ok("GET", "/admin/regions");
-      const ids = payment_providers.map((provider: { id: string }) => provider.id);
+      const ids = only ?? payment_providers.map((provider: { id: string }) => provider.id);
       for (const { id } of regions) await ok("POST", `/admin/regions/${id}`, { payment_providers: ids });
     },
 

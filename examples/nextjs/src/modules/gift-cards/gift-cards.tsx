@@ -9,6 +9,7 @@ import {
   useEffect,
   useRef,
   useState,
+  useTransition,
 } from "react"
 import { renewPayment } from "./actions"
 
@@ -43,6 +44,8 @@ const GiftCards = ({
   const shownTotal = useRef(total)
   const chosen = useRef<string>(undefined)
   const [isCovered, setCovered] = useState(session?.amountCents === 0)
+  // Until the page has the new session.
+  const [isRenewing, startRenewing] = useTransition()
 
   useEffect(() => {
     // A session of 0.00 is none that the shopper chose.
@@ -55,22 +58,22 @@ const GiftCards = ({
     void tag.current?.refresh()
   }, [total])
 
-  const onTotal = async ({ detail }: TotalEvent) => {
+  const onTotal = ({ detail }: TotalEvent) => {
     const { coveredCents, remainderCents } = detail
     const covered = coveredCents > 0 && remainderCents === 0
     setCovered(covered)
     const neededCents = covered || chosen.current ? remainderCents : undefined
     if (session?.amountCents !== neededCents) {
-      await renewPayment(cartId, chosen.current, covered)
+      startRenewing(() => renewPayment(cartId, chosen.current, covered))
     }
   }
 
   const isOpen = step === "payment" || step === "review"
 
   return (
-    <div>
+    <div data-testid="gift-cards" aria-busy={isRenewing}>
       <div className={isOpen ? "mb-8" : "hidden"}>
-        <h2 className="font-sans font-medium h2-core text-3xl-regular mb-6">
+        <h2 className="font-semibold text-2xl text-3xl-regular mb-6">
           Gift card
         </h2>
         <GiftcardPay
@@ -84,8 +87,9 @@ const GiftCards = ({
       {isCovered && step === "payment" && (
         <button
           type="button"
-          className="rounded-md bg-ui-button-inverted px-4 py-2.5 txt-compact-medium-plus text-ui-fg-on-inverted hover:bg-ui-button-inverted-hover"
+          className="rounded-md bg-ui-button-inverted px-4 py-2.5 txt-compact-medium-plus text-ui-fg-on-inverted hover:bg-ui-button-inverted-hover disabled:opacity-50"
           data-testid="gift-cards-continue-button"
+          disabled={isRenewing}
           onClick={() =>
             router.push(`${pathname}?step=review`, { scroll: false })
           }

@@ -36,7 +36,7 @@ const OrderPayments = async ({ order }: { order: HttpTypes.StoreOrder }) => {
 
   return (
     <div>
-      <h2 className="font-sans font-medium h2-core text-3xl-regular my-6">
+      <h2 className="font-semibold text-2xl text-3xl-regular my-6">
         Payment
       </h2>
       <ul
