@@ -99,8 +99,11 @@ export class Visit {
 
   /** Does this and, where a session has to be made anew, waits until the page has it. */
   private async renewing(isRenewed: boolean, act: () => Promise<void>): Promise<void> {
+    // Looked at in each frame: it may last for a tenth of a second.
     const isBusy = (busy: boolean) =>
-      this.page.locator(`[data-testid="gift-cards"][aria-busy="${busy}"]`).waitFor({ state: "attached" });
+      this.page.waitForFunction(
+        `document.querySelector('[data-testid="gift-cards"]')?.getAttribute("aria-busy") === "${busy}"`,
+      );
     const begun = isRenewed ? isBusy(true) : undefined;
     await act();
     await begun;
