@@ -16,6 +16,7 @@ import {
   secret,
   text,
   time,
+  typedSecret,
   url,
 } from "./fields.js";
 import { MAX_DEDUCTION_CENTS } from "./money.js";
@@ -36,10 +37,10 @@ const DEFAULT_BODY_LIMIT_BYTES = 256 * 1024;
 const MANY_EVENTS = "must be an array of 1 to 500 events";
 const MAX_INT = 2_147_483_647;
 
-const apiKey = () => field("apikey", secret(255));
+const apiKey = () => field("apikey", typedSecret(255));
 const companyId = () => field("company_id", id());
-const cardNumber = () => field("cardnumber", secret(64));
-const pin = () => field("pin", secret(64));
+const cardNumber = () => field("cardnumber", typedSecret(64));
+const pin = () => field("pin", typedSecret(64));
 const success = () => field("success", z.literal(true));
 const providerId = () => field("eventprovider_id", id());
 
@@ -130,7 +131,7 @@ export interface Endpoint {
   readonly idempotent: boolean;
   /** How a refusal looks: `{ error }` or `{ success: false, error }`. */
   readonly refusal: "plain" | "flagged";
-  /** The names that a 422 lists under `required`; null where a 422 lists each fault under `errors` instead. */
+  /** The names that a 422 lists under `required`; null where its `errors` also name the fields that are missing. */
   readonly required: readonly string[] | null;
   readonly request: z.ZodType;
   readonly response: z.ZodType;
@@ -172,7 +173,7 @@ export const endpoints = {
     encoding: null,
     read: false,
     request: object({}),
-    response: object({ apiKey: apiKey() }),
+    response: object({ apiKey: field("apikey", secret(255)) }),
     errors: ["invalid_credentials", "rate_limited", "body_too_large", ...serverErrors],
     summary: "Exchange email and password for a new API key",
   },
@@ -194,7 +195,7 @@ export const endpoints = {
     encoding: "json",
     read: false,
     request: object({
-      apiKey: field("apikey", secret(60)),
+      apiKey: field("apikey", typedSecret(60)),
       representative: field("representative", text(150)),
       register: field("register", text(150)),
       providerId: providerId(),

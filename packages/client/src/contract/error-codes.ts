@@ -32,7 +32,9 @@ export const errorDefinitions = {
   body_too_large: { status: 413, message: "The request body is too large." },
   unsupported_media_type: {
     status: 415,
-    message: "Send application/json, or application/x-www-form-urlencoded where the operation takes a form.",
+    message:
+      "Send application/json, or application/x-www-form-urlencoded where the operation takes a form. PHP's cURL sends " +
+      "a form when CURLOPT_POSTFIELDS is http_build_query($fields), not the array itself.",
   },
   not_found: { status: 404, message: "There is no such operation." },
   method_not_allowed: { status: 405, message: "This operation does not take this method." },

@@ -54,7 +54,15 @@ const string = () =>
   });
 
 const digits = z.string().regex(/^\d{1,15}$/, "must be a whole number");
-const noNul = (value: string) => !value.includes("\u0000");
+const endsWithBreak = /[\r\n]$/;
+/** Half of a character that takes two places: no text in UTF-8 can hold it. */
+const half = /\p{Surrogate}/u;
+
+/** Text that another side can write down as it is. */
+const storable = (text: z.ZodString) =>
+  text
+    .refine((value) => !value.includes("\u0000"), "must not hold a NUL character")
+    .refine((value) => !half.test(value), "must be UTF-8 text");
 
 /** An integer, which a form (and some services) write as a decimal string. */
 export const integer = (min: number, max: number) =>
@@ -92,20 +100,28 @@ export const money = (min: number, max: number = MAX_AMOUNT_CENTS) =>
     // What the wire's schema shows besides the digits; a decimal string has no minimum there.
     .meta({ minimum: min, maximum: max });
 
+const asSecret = (text: z.ZodString) =>
+  z.codec(text, z.instanceof(Secret), { decode: (v) => new Secret(v), encode: (s) => s.reveal() });
+
 /** A string that must not be seen. */
-export const secret = (maxLength: number) =>
-  z.codec(string().min(1, "must not be empty").max(maxLength), z.instanceof(Secret), {
-    decode: (v) => new Secret(v),
-    encode: (s) => s.reveal(),
-  });
+export const secret = (maxLength: number) => asSecret(string().min(1, "must not be empty").max(maxLength));
+
+/** A secret that somebody types, or reads from a file: a line break at its end is a mistake, not a part of it. */
+export const typedSecret = (maxLength: number) =>
+  asSecret(
+    string()
+      .min(1, "must not be empty")
+      .max(maxLength)
+      .refine((value) => !endsWithBreak.test(value), "must not end with a line break")
+      .refine((value) => !half.test(value), "must be UTF-8 text"),
+  );
 
 /** Text that must be there. */
 export const text = (maxLength: number) =>
-  string().trim().min(1, "must not be empty").max(maxLength).refine(noNul, "must not hold a NUL character");
+  storable(string().trim().min(1, "must not be empty").max(maxLength));
 
 /** Text that may be left out or empty. */
-export const optionalText = (maxLength: number) =>
-  string().max(maxLength).refine(noNul, "must not hold a NUL character").optional();
+export const optionalText = (maxLength: number) => storable(string().max(maxLength)).optional();
 
 const isHttpUrl = (value: string) => {
   try {
@@ -116,11 +132,7 @@ const isHttpUrl = (value: string) => {
 };
 
 /** An http or https address. */
-export const url = () =>
-  string()
-    .max(2048)
-    .refine(noNul, "must not hold a NUL character")
-    .refine(isHttpUrl, "must be an http or https address");
+export const url = () => storable(string().max(2048)).refine(isHttpUrl, "must be an http or https address");
 
 /** An http or https address that may be left out or empty. */
 export const optionalUrl = () =>

@@ -11,7 +11,8 @@ export interface Fault {
  * The body of a refusal, as the wire shows it.
  *
  * @param row the operation; undefined when the path is none
- * @param faults what is wrong with the fields; shown where the operation lists no required names
+ * @param faults what is wrong with the fields. Where the operation lists its required names, they tell of those that are
+ *   missing, and the faults of those alone that came
  */
 export function refusalBody(
   row: Endpoint | undefined,
@@ -23,7 +24,7 @@ export function refusalBody(
   const body: Record<string, unknown> = flagged ? { success: false, error: message } : { error: message };
   if (code === "invalid_request") {
     if (row?.required) body.required = row.required;
-    else body.errors = faults;
+    if (!row?.required || faults.length > 0) body.errors = faults;
   }
   if (cardStatus !== undefined) body.card_status = cardStatus;
   // Of the operations that judge a card, balance tells a figure and devalue the flag.

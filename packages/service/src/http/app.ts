@@ -139,7 +139,11 @@ const readRequest =
     const parameters = await readParameters(incoming, row);
     if (parameters instanceof BodyRefusal) return no(c, parameters.code);
     const request = z.safeDecode(row.request, parameters as never);
-    if (!request.success) return no(c, "invalid_request", { faults: request.error.issues.map(faultOf) });
+    if (!request.success) {
+      const { issues } = request.error;
+      const named = row.required ? issues.filter(({ path: [field] }) => isGiven(parameters, field)) : issues;
+      return no(c, "invalid_request", { faults: named.map(faultOf) });
+    }
     const idempotencyKey = honoursKey(row) ? headerOf(c, IDEMPOTENCY_KEY_HEADER) : undefined;
     if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
       return no(c, "idempotency_key_invalid");
@@ -216,5 +220,8 @@ function movedBy(answer: unknown): number {
 }
 
 const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");
+
+const isGiven = (parameters: unknown, field: PropertyKey | undefined) =>
+  (Object(parameters) as Record<PropertyKey, unknown>)[field ?? ""] !== undefined;
 
 const faultOf = (issue: z.core.$ZodIssue) => ({ path: issue.path.join("."), message: issue.message });

@@ -83,5 +83,23 @@ function parse(body: Buffer, read: (text: string) => unknown): unknown {
   }
 }
 
-/** A field that is sent twice counts as its last, as PHP reads it. */
-const parseForm = (text: string) => Object.fromEntries(new URLSearchParams(text));
+/** What decoding leaves where bytes are no UTF-8; somebody may also have written it. */
+const REPLACEMENT = /\ufffd/g;
+const WRITTEN_REPLACEMENT = /\ufffd|%EF%BF%BD/gi;
+/** As JSON can hold it too: no field that is text takes it. */
+const HALF_A_CHARACTER = "\ud800";
+
+const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
+
+/** A field that is sent twice counts as its last, as PHP reads it. Escapes that are no UTF-8 are no text. */
+function parseForm(text: string): Record<string, string> {
+  const pairs = [...new URLSearchParams(text)];
+  const fields = Object.fromEntries(pairs);
+  const decoded = count(pairs.flat().join(), REPLACEMENT);
+  if (decoded === 0 || decoded === count(text, WRITTEN_REPLACEMENT)) return fields;
+  const entries = Object.entries(fields).map(([name, value]) => [
+    name,
+    value.includes("\ufffd") ? HALF_A_CHARACTER : value,
+  ]);
+  return Object.fromEntries(entries);
+}
