@@ -98,7 +98,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const stopWriting = keyUses.writeRegularly(onFailure);
   const closing: (() => Promise<void>)[] = [stopSweeping, stopWriting, () => probe.end()];
   try {
-    const server = await listen(app.fetch, options);
+    const server = await listen(app.fetch, { ...options, connections: limits.connections });
     closing.unshift(() => server.close());
     let metricsUrl: string | undefined;
     if (options.metricsPort !== undefined) {

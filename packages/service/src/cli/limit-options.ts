@@ -18,6 +18,7 @@ export interface LimitOptions {
   readonly companyPinWindow: number;
   readonly keysPerCompany: number;
   readonly callsAtOnce: number;
+  readonly connections: number;
   readonly proxies: number;
   readonly headersTimeout: number;
   readonly requestTimeout: number;
@@ -27,7 +28,8 @@ export interface LimitOptions {
 const DAY_SECONDS = 24 * 60 * 60;
 const MAX_CALLS = 1_000_000_000;
 const KEYS_COUNTED = 10;
-const { card, login, companyPins, callsPerMinute, keysPerCompany, callsAtOnce, proxies } = defaultLimits;
+const { card, login, companyPins, callsPerMinute, keysPerCompany, callsAtOnce, connections, proxies } =
+  defaultLimits;
 const { headersMs, requestMs, idleMs } = defaultTimeouts;
 
 /** Flag, what it is for, default, least and most. */
@@ -92,6 +94,13 @@ const OPTIONS: readonly (readonly [
     MAX_CALLS,
   ],
   ["--calls-at-once <number>", "calls that a process answers at once; more get 503", callsAtOnce, 1, 100_000],
+  [
+    "--connections <number>",
+    "connections that a process keeps; past them, the one that has been without a call for longest is closed",
+    connections,
+    10,
+    1_000_000,
+  ],
   ["--proxies <number>", "proxies before the service that add the caller to X-Forwarded-For", proxies, 0, 10],
   ["--headers-timeout <seconds>", "drop a caller whose headers take longer", headersMs / 1000, 1, 600],
   ["--request-timeout <seconds>", "drop a caller whose whole request takes longer", requestMs / 1000, 1, 600],
@@ -122,6 +131,7 @@ export const limitsOf = (options: LimitOptions): Limits => ({
   companyPins: { failures: options.companyPinFailures, windowSeconds: options.companyPinWindow },
   keysPerCompany: options.keysPerCompany,
   callsAtOnce: options.callsAtOnce,
+  connections: options.connections,
   proxies: options.proxies,
 });
 

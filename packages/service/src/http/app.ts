@@ -20,6 +20,7 @@ import type { Log } from "../log.js";
 import type { CallObserver, CallOutcome } from "../observation.js";
 import type { KeyHolder } from "../store/key-holders.js";
 import { BodyRefusal, readParameters } from "./body.js";
+import { BodyRoom } from "./body-room.js";
 import { callerAddress } from "./caller-address.js";
 import { type Call, type Handlers, Refusal, type RefusalDetails, Replay } from "./handler.js";
 import { type OperatorView, operatorRoutes } from "./operator-routes.js";
@@ -69,6 +70,7 @@ export function createApp(options: AppOptions): Hono<Environment> {
   const { observer, proxies, callsAtOnce, findCompany, log } = options;
   const app = new Hono<Environment>();
   const semaphore = new Semaphore(callsAtOnce);
+  const room = new BodyRoom();
   app.use(async (c, next) => {
     c.set("requestId", randomUUID());
     await next();
@@ -81,7 +83,7 @@ export function createApp(options: AppOptions): Hono<Environment> {
       row.method,
       [path, `${path}/`],
       observe(name, observer),
-      readRequest(row, proxies),
+      readRequest(row, room, proxies),
       admit(semaphore),
       ...(row.auth === "key" || row.auth === "company"
         ? [authorize(row, findCompany), limitCalls(options)]
@@ -107,8 +109,8 @@ function no(c: Context<Environment>, code: ErrorCode, details?: RefusalDetails):
   return answerRefusal(c.get("row"), code, details);
 }
 
-const overloaded = (c: Context<Environment>) =>
-  no(c, "overloaded", { retryAfterSeconds: OVERLOAD_RETRY_SECONDS });
+const overload = { retryAfterSeconds: OVERLOAD_RETRY_SECONDS };
+const overloaded = (c: Context<Environment>) => no(c, "overloaded", overload);
 
 /** Counts and logs a call, whatever becomes of it, and tells its caller that the key is honoured. */
 const observe =
@@ -131,31 +133,47 @@ const observe =
       c.res.headers.set(IDEMPOTENCY_KEY_HEADER, key);
   };
 
-/** Reads and judges what the caller sent. */
+/** Reads and judges what the caller sent, which takes its room until the call has been answered. */
 const readRequest =
-  (row: Endpoint, proxies: number): Step =>
+  (row: Endpoint, room: BodyRoom, proxies: number): Step =>
   async (c, next) => {
-    const { incoming } = c.env;
-    const parameters = await readParameters(incoming, row);
-    if (parameters instanceof BodyRefusal) return no(c, parameters.code);
-    const request = z.safeDecode(row.request, parameters as never);
-    if (!request.success) {
-      const { issues } = request.error;
-      const named = row.required ? issues.filter(({ path: [field] }) => isGiven(parameters, field)) : issues;
-      return no(c, "invalid_request", { faults: named.map(faultOf) });
+    const { parameters, release } = await readParameters(c.env.incoming, row, room);
+    try {
+      return judgeRequest(c, row, parameters, proxies) ?? (await next());
+    } finally {
+      release();
     }
-    const idempotencyKey = honoursKey(row) ? headerOf(c, IDEMPOTENCY_KEY_HEADER) : undefined;
-    if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
-      return no(c, "idempotency_key_invalid");
-    c.set("request", request.data);
-    c.set("call", {
-      requestId: c.get("requestId"),
-      authorization: headerOf(c, "Authorization"),
-      idempotencyKey,
-      address: callerAddress(incoming, proxies),
-    });
-    return next();
   };
+
+/** @returns the refusal of what can't be taken; else it stands in the context */
+function judgeRequest(
+  c: Context<Environment>,
+  row: Endpoint,
+  parameters: unknown,
+  proxies: number,
+): Response | undefined {
+  if (parameters instanceof BodyRefusal) {
+    const { code, isUnread } = parameters;
+    return no(c, code, { isUnread, ...(code === "overloaded" && overload) });
+  }
+  const request = z.safeDecode(row.request, parameters as never);
+  if (!request.success) {
+    const { issues } = request.error;
+    const named = row.required ? issues.filter(({ path: [field] }) => isGiven(parameters, field)) : issues;
+    return no(c, "invalid_request", { faults: named.map(faultOf) });
+  }
+  const idempotencyKey = honoursKey(row) ? headerOf(c, IDEMPOTENCY_KEY_HEADER) : undefined;
+  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
+    return no(c, "idempotency_key_invalid");
+  c.set("request", request.data);
+  c.set("call", {
+    requestId: c.get("requestId"),
+    authorization: headerOf(c, "Authorization"),
+    idempotencyKey,
+    address: callerAddress(c.env.incoming, proxies),
+  });
+  return undefined;
+}
 
 /** What comes after it needs the database: so many at once, and no more. */
 const admit =

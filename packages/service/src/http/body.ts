@@ -1,23 +1,55 @@
 import type { IncomingMessage } from "node:http";
 import type { Endpoint, ErrorCode } from "@giftcard-pay/client/contract";
+import type { BodyRoom } from "./body-room.js";
 
-type BodyError = Extract<ErrorCode, "body_too_large" | "unsupported_media_type" | "unreadable_body">;
+type BodyError = Extract<
+  ErrorCode,
+  "body_too_large" | "unsupported_media_type" | "unreadable_body" | "overloaded"
+>;
 
 /** A body that cannot be taken; the code says why. */
 export class BodyRefusal {
-  constructor(readonly code: BodyError) {}
+  constructor(
+    readonly code: BodyError,
+    /** Its rest is not read, so that its connection can't be used again. */
+    readonly isUnread = false,
+  ) {}
+}
+
+/** Why a body did not come whole. */
+const REFUSALS = {
+  "too large": new BodyRefusal("body_too_large", true),
+  "no room": new BodyRefusal("overloaded", true),
+  "cut off": new BodyRefusal("unreadable_body"),
+} as const;
+
+/** What a caller sent, and the room that it takes: give it back when the call has been answered. */
+export interface Parameters {
+  readonly parameters: unknown;
+  release(): void;
 }
 
 /**
  * Reads a request's parameters from JSON or a form, whichever it says it is. An operation without parameters
  * takes any body and looks at none of it.
  */
-export async function readParameters(incoming: IncomingMessage, row: Endpoint): Promise<unknown> {
-  if (row.method === "GET") return {};
+export async function readParameters(
+  incoming: IncomingMessage,
+  row: Endpoint,
+  room: BodyRoom,
+): Promise<Parameters> {
+  if (row.method === "GET") return { parameters: {}, release: () => {} };
+  const { body, release } = await readBytes(incoming, row.bodyLimitBytes, room);
+  return { parameters: parametersOf(body, incoming, row), release };
+}
+
+function parametersOf(
+  body: Buffer | keyof typeof REFUSALS,
+  incoming: IncomingMessage,
+  row: Endpoint,
+): unknown {
   // Too large comes before the wrong type.
-  const body = await readBytes(incoming, row.bodyLimitBytes);
-  if (body === "too large") return new BodyRefusal("body_too_large");
-  if (body === "cut off") return new BodyRefusal("unreadable_body");
+  if (typeof body === "string") return REFUSALS[body];
   if (row.encoding === null) return {};
   const { "content-type": contentType, "content-encoding": contentEncoding } = incoming.headers;
   const mediaType = contentType?.split(";", 1)[0]?.trim().toLowerCase();
@@ -28,31 +60,66 @@ export async function readParameters(incoming: IncomingMessage, row: Endpoint): 
   return new BodyRefusal("unsupported_media_type");
 }
 
-/** How long the sender of a body that is too large has to read the answer before the connection ends. */
+/** How long the sender of a body that is not read has to read the answer before the connection ends. */
 const LINGER_MS = 1000;
 
+/** A body is kept in blocks of this size: in the pieces that it came in, each byte could cost a hundred. */
+const BLOCK_BYTES = 64 * 1024;
+/** The first block of a body that doesn't say how long it is. */
+const FIRST_BYTES = 4 * 1024;
+
+interface ReadBody {
+  readonly body: Buffer | keyof typeof REFUSALS;
+  /** Gives its room back. */
+  release(): void;
+}
+
 /** Reads a body, and never past the limit. */
-async function readBytes(
-  incoming: IncomingMessage,
-  limitBytes: number,
-): Promise<Buffer | "too large" | "cut off"> {
-  if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) {
-    leaveUnread(incoming);
-    return "too large";
-  }
-  const chunks: Buffer[] = [];
-  let length = 0;
+function readBytes(incoming: IncomingMessage, limitBytes: number, room: BodyRoom): Promise<ReadBody> {
   return new Promise((resolve) => {
-    incoming.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= limitBytes) return void chunks.push(chunk);
+    let blocks: Buffer[] = [];
+    let [keptBytes, blockBytes, length] = [0, 0, 0];
+    const share = room.open(() => stop("no room"));
+    const finish = (body: Buffer | keyof typeof REFUSALS) => {
+      // What is kept goes now, and not only with its connection.
+      blocks = [];
+      resolve({ body, release: share.release });
+    };
+    const stop = (why: "too large" | "no room") => {
       leaveUnread(incoming);
-      resolve("too large");
+      share.release();
+      finish(why);
+    };
+    const announcedBytes = Number(incoming.headers["content-length"] ?? 0);
+    if (announcedBytes > limitBytes) return stop("too large");
+    /** @returns false where there is no room */
+    const addBlock = () => {
+      const wantedBytes =
+        announcedBytes > 0 ? announcedBytes - keptBytes : keptBytes > 0 ? BLOCK_BYTES : FIRST_BYTES;
+      const size = Math.min(Math.max(wantedBytes, 1), BLOCK_BYTES);
+      if (!share.grow(keptBytes + size)) return false;
+      blocks.push(Buffer.allocUnsafe(size));
+      keptBytes += size;
+      blockBytes = 0;
+      return true;
+    };
+    incoming.on("data", (chunk: Buffer) => {
+      if (length + chunk.length > limitBytes) return stop("too large");
+      for (let taken = 0; taken < chunk.length; ) {
+        if (length === keptBytes && !addBlock()) return stop("no room");
+        const copied = chunk.copy(blocks.at(-1) as Buffer, blockBytes, taken);
+        blockBytes += copied;
+        taken += copied;
+        length += copied;
+      }
     });
-    incoming.once("end", () => resolve(Buffer.concat(chunks)));
+    incoming.once("end", () => {
+      share.arrived();
+      finish(Buffer.concat(blocks, length));
+    });
     // The caller went away in the middle; nobody reads what we answer.
-    incoming.once("error", () => resolve("cut off"));
-    incoming.once("close", () => resolve("cut off"));
+    incoming.once("error", () => finish("cut off"));
+    incoming.once("close", () => finish("cut off"));
   });
 }
 

@@ -15,6 +15,8 @@ export interface RefusalDetails {
   readonly retryAfterSeconds?: number;
   /** The limit that it met, for those who count. */
   readonly limit?: LimitName;
+  /** The rest of the request is not read, so the connection can't be used again. */
+  readonly isUnread?: boolean;
 }
 
 /** A handler's no, by a code of the contract. Make one with {@link refuse}. */

@@ -18,7 +18,6 @@ export function answerRefusal(
     headers.set("Allow", row.method === "GET" ? "GET, HEAD" : row.method);
   if (details.retryAfterSeconds !== undefined)
     headers.set("Retry-After", String(Math.ceil(details.retryAfterSeconds)));
-  // The rest of such a body is not read, so the connection cannot be used again.
-  if (code === "body_too_large") headers.set("Connection", "close");
+  if (details.isUnread) headers.set("Connection", "close");
   return new Response(JSON.stringify(body), { status: errorDefinition(code).status, headers });
 }

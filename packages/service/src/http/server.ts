@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createAdaptorServer } from "@hono/node-server";
 import { OperatorError } from "../operator-error.js";
+import { Connections } from "./connections.js";
 
 /** How long a caller may take. */
 export interface Timeouts {
@@ -27,6 +28,9 @@ const TIMEOUT_CHECK_MS = 1000;
 const STALLED_AFTER_MS = 60_000;
 const DRAIN_TIMEOUT_MS = 20_000;
 
+/** Connections of a process where nothing else is said. */
+export const DEFAULT_CONNECTIONS = 4000;
+
 /** A server that answers. */
 export interface RunningServer {
   readonly url: string;
@@ -34,15 +38,24 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** Where a server listens, and what it takes. */
+interface ListenOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly timeouts?: Timeouts | undefined;
+  /** As many at once; past them, the one that has been without a call for longest is closed. */
+  readonly connections?: number | undefined;
+}
+
 /**
  * Listens for HTTP.
  *
- * @param port 0 takes a free one
  * @throws {OperatorError} when the address cannot be listened on
  */
 export async function listen(
   fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
-  { host, port, timeouts = defaultTimeouts }: { host: string; port: number; timeouts?: Timeouts | undefined },
+  { host, port, timeouts = defaultTimeouts, connections = DEFAULT_CONNECTIONS }: ListenOptions,
 ): Promise<RunningServer> {
   const server = createAdaptorServer({
     fetch,
@@ -57,6 +70,7 @@ export async function listen(
   }) as Server;
   server.setTimeout(timeouts.idleMs + STALLED_AFTER_MS);
   server.on("clientError", answerBrokenRequest);
+  new Connections(server, connections);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(

@@ -1,3 +1,5 @@
+import { DEFAULT_CONNECTIONS } from "../http/server.js";
+
 /** When wrong PINs lock a card number. The fields stand in the order of the database's type `lockout_rule`. */
 export interface LockoutRule {
   /** So many wrong PINs within the window lock the number. */
@@ -38,6 +40,8 @@ export interface Limits {
   readonly keysPerCompany: number;
   /** Calls that this process answers at once; it refuses more with 503. */
   readonly callsAtOnce: number;
+  /** Connections that this process keeps; past them, the one that has been without a call for longest is closed. */
+  readonly connections: number;
   /** Proxies before the service that each add the caller's address to X-Forwarded-For. */
   readonly proxies: number;
 }
@@ -58,6 +62,7 @@ export const defaultLimits: Limits = {
   companyPins: { failures: 1000, windowSeconds: 60 * 60 },
   keysPerCompany: 10_000,
   callsAtOnce: 500,
+  connections: DEFAULT_CONNECTIONS,
   proxies: 0,
 };
 
