@@ -3,6 +3,7 @@ import type pg from "pg";
 import { type Queryable, transaction } from "../database.js";
 import { type Answer, type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../keyring.js";
+import { ListTurns } from "../limits/list-turns.js";
 import {
   createEventConcept,
   createEvents,
@@ -23,10 +24,12 @@ const UNKNOWN_PROVIDER = "is not a provider of get_providers";
 
 /** Events, their concepts, and the providers. */
 export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
+  const turns = new ListTurns();
   return {
     listProviders: () => listProviders(pool),
-    listEvents: (_request, { companyId }) => listEvents(pool, companyId),
-    listEventConcepts: (_request, { companyId }) => listEventConcepts(pool, companyId),
+    listEvents: (_request, { companyId }) => turns.answer(companyId, listEvents(pool, companyId)),
+    listEventConcepts: (_request, { companyId }) =>
+      turns.answer(companyId, listEventConcepts(pool, companyId)),
 
     async createEventConcept({ representative, register, providerId }, { companyId }) {
       const id = await createEventConcept(pool, { companyId, providerId, representative, register });

@@ -22,7 +22,8 @@ import type { KeyHolder } from "../store/key-holders.js";
 import { BodyRefusal, readParameters } from "./body.js";
 import { BodyRoom } from "./body-room.js";
 import { callerAddress } from "./caller-address.js";
-import { type Call, type Handlers, Refusal, type RefusalDetails, Replay } from "./handler.js";
+import { type Call, type Handlers, Pages, Refusal, type RefusalDetails, Replay } from "./handler.js";
+import { listBody } from "./list-body.js";
 import { type OperatorView, operatorRoutes } from "./operator-routes.js";
 import { isOverload, OVERLOAD_RETRY_SECONDS } from "./overload.js";
 import { answerRefusal } from "./refusal-answer.js";
@@ -57,6 +58,8 @@ interface CallContext {
   keyId: number | undefined;
   limit: LimitName | undefined;
   movedCents: number;
+  /** When the last page of a long list has left; undefined for every other answer. */
+  ended: Promise<void> | undefined;
 }
 type Environment = { Bindings: HttpBindings; Variables: CallContext };
 type Step = MiddlewareHandler<Environment>;
@@ -88,7 +91,7 @@ export function createApp(options: AppOptions): Hono<Environment> {
       ...(row.auth === "key" || row.auth === "company"
         ? [authorize(row, findCompany), limitCalls(options)]
         : []),
-      handle(row, options.handlers[name] as AnyHandler),
+      handle(row, options.handlers[name] as AnyHandler, log),
     );
     app.all(path, () => answerRefusal(row, "method_not_allowed"));
     app.all(`${path}/`, () => answerRefusal(row, "method_not_allowed"));
@@ -124,10 +127,24 @@ const observe =
     const startedAt = performance.now();
     observer.begin(operation);
     await next();
-    const { requestId, outcome, limit, companyId, keyId, movedCents } = c.var;
-    const durationMs = performance.now() - startedAt;
     const { status } = c.res;
-    observer.end({ requestId, operation, status, outcome, limit, companyId, keyId, movedCents, durationMs });
+    const end = () => {
+      const { requestId, outcome, limit, companyId, keyId, movedCents } = c.var;
+      const durationMs = performance.now() - startedAt;
+      observer.end({
+        requestId,
+        operation,
+        status,
+        outcome,
+        limit,
+        companyId,
+        keyId,
+        movedCents,
+        durationMs,
+      });
+    };
+    if (c.var.ended) void c.var.ended.then(end);
+    else end();
     const key = headerOf(c, IDEMPOTENCY_KEY_HEADER);
     if (key !== undefined && honoursKey(row) && idempotencyKeyPattern.test(key))
       c.res.headers.set(IDEMPOTENCY_KEY_HEADER, key);
@@ -211,11 +228,12 @@ const limitCalls =
 
 /** The operation itself, and its answer as the wire has it. */
 const handle =
-  (row: Endpoint, handler: AnyHandler): Step =>
+  (row: Endpoint, handler: AnyHandler, log: Log): Step =>
   async (c) => {
     const { request, call, companyId } = c.var;
     const answer = await handler(request, companyId === undefined ? call : { ...call, companyId });
     if (answer instanceof Refusal) return no(c, answer.code, answer.details);
+    if (answer instanceof Pages) return sendList(c, row, answer, log);
     const replayed = answer instanceof Replay;
     const shown = replayed ? answer.response : answer;
     const body = z.encode(row.response, shown as never);
@@ -226,6 +244,26 @@ const handle =
     if (replayed) headers[IDEMPOTENCY_REPLAYED_HEADER] = "true";
     return new Response(JSON.stringify(body), { headers });
   };
+
+/** A long list: the call has ended when its last page has left, or its caller has. */
+function sendList(c: Context<Environment>, row: Endpoint, list: Pages<unknown>, log: Log): Response {
+  const { requestId, operation: endpoint } = c.var;
+  const { outgoing } = c.env;
+  c.set("outcome", "done");
+  let ended = () => {};
+  c.set("ended", new Promise((resolve) => (ended = resolve)));
+  const body = listBody(list, {
+    encode: (rows) => JSON.stringify(z.encode(row.response, rows as never)),
+    // No second answer can follow the one that has begun.
+    failed(error) {
+      c.set("outcome", "internal");
+      log.failure({ requestId, endpoint, error });
+      outgoing.destroy();
+    },
+    ended,
+  });
+  return new Response(body, { headers: { "Content-Type": "application/json" } });
+}
 
 /** As Node has it: of most headers the first; one of our own that came twice is joined by a comma, and then misspelt. */
 const headerOf = (c: Context<Environment>, name: string) =>

@@ -36,6 +36,15 @@ export class Replay<Response> {
   constructor(readonly response: Response) {}
 }
 
+/** A long list: its pages are read one after the other, each when its caller has taken the one before. */
+export class Pages<Row> {
+  constructor(
+    readonly pages: { next(): Promise<IteratorResult<Row[], undefined>> },
+    /** To be called once, when nobody reads on. */
+    readonly release: () => void,
+  ) {}
+}
+
 /** What a handler knows of a call besides its parameters. */
 export interface Call {
   readonly requestId: string;
@@ -55,7 +64,13 @@ type CallOf<N extends EndpointName> = (typeof endpoints)[N]["auth"] extends "key
   ? CompanyCall
   : Call;
 
-export type Answer<N extends EndpointName> = ResponseOf<N> | Replay<ResponseOf<N>> | Refusal<ErrorOf<N>>;
+type PagesOf<Response> = Response extends (infer Row)[] ? Pages<Row> : never;
+
+export type Answer<N extends EndpointName> =
+  | ResponseOf<N>
+  | PagesOf<ResponseOf<N>>
+  | Replay<ResponseOf<N>>
+  | Refusal<ErrorOf<N>>;
 
 /** One for every row of the table; what it may be asked and may answer comes from the row. */
 export type Handlers = {

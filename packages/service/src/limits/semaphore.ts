@@ -14,22 +14,32 @@ export class Semaphore {
    * @returns undefined, at once, when there is no room to wait either: nothing was begun
    */
   run<T>(work: () => Promise<T>): Promise<T> | undefined {
-    if (this.#running < this.atOnce) {
-      this.#running += 1;
-      return this.#hold(work);
-    }
-    if (this.#waiting.length >= this.mayWait) return undefined;
-    // Whoever leaves hands over the place, so the count stays.
-    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => this.#hold(work));
+    return this.enter()?.then(async (leave) => {
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
+    });
   }
 
-  async #hold<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } finally {
+  /**
+   * Waits for a turn.
+   *
+   * @returns ends the turn: call it once; undefined, at once, when there is no room to wait either
+   */
+  enter(): Promise<() => void> | undefined {
+    const leave = () => {
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;
+    };
+    if (this.#running < this.atOnce) {
+      this.#running += 1;
+      return Promise.resolve(leave);
     }
+    if (this.#waiting.length >= this.mayWait) return undefined;
+    // Whoever leaves hands over the place, so the count stays.
+    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => leave);
   }
 }

@@ -4,31 +4,45 @@ import type { Queryable } from "../database.js";
 const timestamp = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Lists a company's events, oldest first. */
-export async function listEvents(db: Queryable, companyId: number): Promise<Event[]> {
-  const { rows } = await db.query<Event>(
-    `select id, company_id as "companyId", banner_url as "bannerUrl", poster_url as "posterUrl", name as title,
+/** Small, so that reading and writing one holds nobody up. */
+const PAGE_ROWS = 100;
+
+/** Reads a company's rows, oldest first, a page at a time: no connection is held between two pages. */
+async function* pagesOf<Row extends { id: number }>(
+  db: Queryable,
+  companyId: number,
+  { name, text }: { name: string; text: string },
+): AsyncGenerator<Row[], undefined> {
+  for (let lastId = 0; ; ) {
+    const values = [companyId, lastId, PAGE_ROWS];
+    const { rows } = await db.query<Row>({ name, text: `${text} order by id limit $3`, values });
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) return;
+    lastId = rows[PAGE_ROWS - 1]?.id ?? 0;
+  }
+}
+
+/** Lists a company's events, oldest first, in pages. */
+export const listEvents = (db: Queryable, companyId: number) =>
+  pagesOf<Event>(db, companyId, {
+    name: "list-events",
+    text: `select id, company_id as "companyId", banner_url as "bannerUrl", poster_url as "posterUrl", name as title,
        introduction_text as description, organiser, start_date as date, start_time as time,
        end_date as "endDate", end_time as "endTime", ticket_link as "ticketLink",
        concat_ws(', ', nullif(building_name, ''), nullif(concat_ws(' ', nullif(street_name, ''), nullif(street_number, '')), ''),
          nullif(concat_ws(' ', nullif(zip_code, ''), nullif(city, '')), ''), nullif(country, '')) as location,
        ${timestamp("created_at")} as "createdAt", ${timestamp("updated_at")} as "updatedAt"
-     from events where company_id = $1 order by id`,
-    [companyId],
-  );
-  return rows;
-}
+     from events where company_id = $1 and id > $2`,
+  });
 
-/** Lists a company's event concepts, oldest first. */
-export async function listEventConcepts(db: Queryable, companyId: number): Promise<EventConcept[]> {
-  const { rows } = await db.query<EventConcept>(
-    `select id, representative, register, provider_id as "providerId",
+/** Lists a company's event concepts, oldest first, in pages. */
+export const listEventConcepts = (db: Queryable, companyId: number) =>
+  pagesOf<EventConcept>(db, companyId, {
+    name: "list-event-concepts",
+    text: `select id, representative, register, provider_id as "providerId",
        ${timestamp("created_at")} as "createdAt", ${timestamp("updated_at")} as "updatedAt"
-     from event_concepts where company_id = $1 order by id`,
-    [companyId],
-  );
-  return rows;
-}
+     from event_concepts where company_id = $1 and id > $2`,
+  });
 
 /** Makes an event concept; undefined when there is no such provider. */
 export async function createEventConcept(

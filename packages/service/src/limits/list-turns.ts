@@ -1,0 +1,53 @@
+import { Pages, type Refusal, refuse } from "../http/handler.js";
+import { OVERLOAD_RETRY_SECONDS } from "../http/overload.js";
+import { Semaphore } from "./semaphore.js";
+
+/** Pages that are read from the database at once, so that lists leave it to the calls on cards. */
+const PAGES_AT_ONCE = 2;
+/** Long lists of one company that are under way at once, however slowly they are read; some more wait. */
+const LISTS_AT_ONCE = 4;
+const LISTS_WAITING = 50;
+
+/** Lets lists take turns: few pages at once, and few long lists of one company. */
+export class ListTurns {
+  readonly #pages = new Semaphore(PAGES_AT_ONCE, Number.POSITIVE_INFINITY);
+  readonly #companies = new Map<number, { lists: Semaphore; users: number }>();
+
+  /**
+   * Answers a list: at once where it is one page, else page by page.
+   *
+   * @param pages each is read when the one before has been taken
+   */
+  async answer<Row>(
+    companyId: number,
+    pages: AsyncGenerator<Row[], undefined>,
+  ): Promise<Row[] | Pages<Row> | Refusal<"overloaded">> {
+    const next = async () => this.#pages.run(() => pages.next()) as ReturnType<typeof pages.next>;
+    const first = await next();
+    if (first.done) return [];
+    const second = await next();
+    if (second.done) return first.value;
+    const release = await this.#enter(companyId);
+    if (!release) return refuse("overloaded", { retryAfterSeconds: OVERLOAD_RETRY_SECONDS });
+    const read = [first, second];
+    return new Pages({ next: async () => read.shift() ?? next() }, release);
+  }
+
+  /** @returns gives the place back; undefined where too many wait for one already */
+  async #enter(companyId: number): Promise<(() => void) | undefined> {
+    const known = this.#companies.get(companyId);
+    const company = known ?? { lists: new Semaphore(LISTS_AT_ONCE, LISTS_WAITING), users: 0 };
+    this.#companies.set(companyId, company);
+    company.users += 1;
+    const forget = () => {
+      company.users -= 1;
+      if (company.users === 0) this.#companies.delete(companyId);
+    };
+    const leave = await company.lists.enter();
+    if (!leave) return void forget();
+    return () => {
+      leave();
+      forget();
+    };
+  }
+}

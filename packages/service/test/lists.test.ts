@@ -1,0 +1,174 @@
+import http from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { call, onCard } from "./wire.js";
+
+/** `EVENTS=100000` is the longer form. */
+const EVENTS = Number(process.env.EVENTS ?? 20_000);
+const LISTINGS = 4;
+const MAX_RATIO = 10;
+const DEVALUES = 60;
+
+let service: TestService;
+let company: TestCompany;
+let card: TestCard;
+let db: pg.Client;
+
+beforeAll(async () => {
+  const args = ["--calls-per-minute", "0", "--idle-timeout", "5"];
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), args });
+  company = await service.createCompany();
+  card = await service.issueCard({ balanceCents: 10_000_000 });
+  const { id } = await service.createProvider();
+  db = new pg.Client({ connectionString: service.databaseUrl });
+  await db.connect();
+  await db.query(
+    `insert into events (company_id, provider_id, name, organiser, start_date, start_time, ticket_link, city, introduction_text)
+       select $1, $2, 'Concert ' || n, 'Zaal BV', '2099-06-01', '20:30', 'https://tickets.example.nl/' || n, 'Utrecht',
+         repeat('An evening of music. ', 10) from generate_series(1, $3::int) n`,
+    [company.companyId, id, EVENTS],
+  );
+});
+afterAll(async () => {
+  await db.end();
+  await service.stop();
+});
+
+interface Listing {
+  readonly answer: http.IncomingMessage;
+  /** Reads all of it; its text, or the error that ended it. */
+  read(): Promise<string>;
+}
+
+/** Begins to list; what comes is read only when it is asked for. */
+function list(signal?: AbortSignal): Promise<Listing> {
+  return new Promise((resolve, reject) => {
+    const body = JSON.stringify({ apikey: company.apiKey });
+    const request = http.request(
+      `${service.url}/api/endpoint/v1/getallevents`,
+      { method: "POST", headers: { "Content-Type": "application/json" }, agent: false, signal },
+      (answer) => {
+        const read = async () => {
+          let text = "";
+          for await (const chunk of answer.setEncoding("utf8")) text += chunk;
+          return text;
+        };
+        resolve({ answer, read });
+      },
+    );
+    request.once("error", reject).end(body);
+  });
+}
+
+/** Calls that are not over yet, as the service counts them. */
+async function inFlight(): Promise<number> {
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  return Number(/^giftcard_calls_in_flight (\d+)$/m.exec(metrics)?.[1]);
+}
+
+const devalue = async () => {
+  const startedAt = performance.now();
+  const { status } = await call(service.url, "devalue", { ...onCard(company, card), amount: 1 });
+  expect(status).toBe(200);
+  return performance.now() - startedAt;
+};
+async function worstDevalue(): Promise<number> {
+  let worst = 0;
+  for (let count = 0; count < DEVALUES / 2; count++) worst = Math.max(worst, await devalue());
+  return worst;
+}
+
+test("a long list is one JSON array with every event, oldest first", async () => {
+  const { answer, read } = await list();
+  expect([answer.statusCode, answer.headers["content-type"]]).toEqual([200, "application/json"]);
+  expect(answer.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  const events = JSON.parse(await read());
+  expect(events).toHaveLength(EVENTS);
+  expect(events[0]).toMatchObject({ title: "Concert 1", location: "Utrecht", end_date: null });
+  expect(events.at(-1)).toMatchObject({ title: `Concert ${EVENTS}` });
+  const ids = events.map(({ id }: { id: number }) => id);
+  expect(ids).toEqual(ids.toSorted((a: number, b: number) => a - b));
+  await expect.poll(() => service.logs()).toContain(answer.headers["x-request-id"]);
+});
+
+test(`beside ${LISTINGS} listings of ${EVENTS} events, the worst devalue takes at most ${MAX_RATIO} times as long`, async () => {
+  await worstDevalue();
+  let isOver = false;
+  let listed = 0;
+  const listing = async () => {
+    while (!isOver) {
+      const { answer } = await list();
+      answer.resume();
+      await new Promise((resolve) => answer.once("end", resolve).once("error", resolve));
+      listed += 1;
+    }
+  };
+  // By turns, so that whatever else the machine does falls on both.
+  let [alone, beside] = [0, 0];
+  for (let round = 0; round < 2; round++) {
+    alone = Math.max(alone, await worstDevalue());
+    isOver = false;
+    const all = Array.from({ length: LISTINGS }, listing);
+    await sleep(50);
+    beside = Math.max(beside, await worstDevalue());
+    isOver = true;
+    await Promise.all(all);
+  }
+  expect(listed).toBeGreaterThanOrEqual(LISTINGS * 2);
+  console.log(
+    `worst devalue: ${alone.toFixed(0)} ms alone, ${beside.toFixed(0)} ms beside ${LISTINGS} listings`,
+  );
+  expect(beside / alone).toBeLessThan(MAX_RATIO);
+});
+
+test("a company's lists that nobody reads keep others of it waiting, and no other call", async () => {
+  const stuck = await Promise.all(Array.from({ length: LISTINGS }, () => list()));
+  let isAnswered = false;
+  const next = list().then((listing) => {
+    isAnswered = true;
+    return listing;
+  });
+  for (let count = 0; count < 10; count++) await devalue();
+  expect(isAnswered).toBe(false);
+  for (const { answer } of stuck) answer.destroy();
+  expect(JSON.parse(await (await next).read())).toHaveLength(EVENTS);
+});
+
+test("who gives up while waiting for a turn leaves it to the next", async () => {
+  const stuck = await Promise.all(Array.from({ length: LISTINGS }, () => list()));
+  const givingUp = new AbortController();
+  const gone = Array.from({ length: LISTINGS * 3 }, () =>
+    list(givingUp.signal).then(
+      () => "answered",
+      () => "gone",
+    ),
+  );
+  await expect.poll(inFlight).toBe(LISTINGS * 4);
+  givingUp.abort();
+  expect(new Set(await Promise.all(gone))).toEqual(new Set(["gone"]));
+  for (const { answer } of stuck) answer.destroy();
+  expect(JSON.parse(await (await list()).read())).toHaveLength(EVENTS);
+  await expect.poll(inFlight).toBe(0);
+});
+
+test("a list that can't go on ends its connection, so that nobody takes it for a whole one", async () => {
+  const { answer, read } = await list();
+  await db.query("alter table events rename to gone");
+  await expect(read()).rejects.toThrow("aborted");
+  await db.query("alter table gone rename to events");
+  const line = () =>
+    service
+      .logs()
+      .split("\n")
+      .find((one) => one.includes(String(answer.headers["x-request-id"])) && one.includes('"call"'));
+  await expect.poll(() => JSON.parse(line() ?? "{}").outcome).toBe("internal");
+  expect(service.logs()).not.toContain("gone");
+});
