@@ -10,8 +10,8 @@ import {
 } from "./contract/index.js";
 import { type Deadline, startDeadline } from "./deadline.js";
 import { type Fault, RefusedError } from "./errors.js";
-import type { Answer } from "./exchange.js";
-import { readAnswer } from "./judge.js";
+import { type Answer, type OpenAnswer, type Outgoing, readItems, readWhole } from "./exchange.js";
+import { readAnswer, unexpected } from "./judge.js";
 import { createKeyring } from "./keyring.js";
 import { isTimeout, type Settings } from "./options.js";
 import { createTransport } from "./transport.js";
@@ -35,8 +35,14 @@ export interface Caller {
     options?: CallOptions & { readonly reference?: string | undefined },
     judge?: (answer: Answer) => T,
   ): Promise<T>;
+  /** The same of a list, whose items come one by one, as they arrive. */
+  each<N extends ListName>(endpoint: N, options?: CallOptions): AsyncGenerator<ItemOf<N>, void, undefined>;
   authenticate(options?: CallOptions): Promise<Secret>;
 }
+
+/** The operations that answer a list of any length. */
+type ListName = "listEvents" | "listEventConcepts";
+type ItemOf<N extends ListName> = ResponseOf<N>[number];
 
 /** Stands in for the key while the arguments are checked, so that a faulty call fetches no key. */
 const anyKey = new Secret("-");
@@ -48,21 +54,46 @@ export function createCaller(settings: Settings): Caller {
     send(
       { endpoint: "authenticate", authorization },
       deadline,
-      (answer) => readAnswer("authenticate", answer).apiKey,
+      async (answer) => readAnswer("authenticate", await readWhole(answer, deadline)).apiKey,
     ),
   );
 
-  const withDeadline = async <T>(
+  const start = (
     endpoint: EndpointName,
     { signal, timeoutMs = settings.timeoutMs }: CallOptions,
+  ): Deadline => {
+    if (!isTimeout(timeoutMs)) throw invalid(endpoint, "timeoutMs", "must be a whole number, 1 or more");
+    return startDeadline(timeoutMs, signal);
+  };
+  const withDeadline = async <T>(
+    endpoint: EndpointName,
+    options: CallOptions,
     work: (deadline: Deadline) => Promise<T>,
   ): Promise<T> => {
-    if (!isTimeout(timeoutMs)) throw invalid(endpoint, "timeoutMs", "must be a whole number, 1 or more");
-    const deadline = startDeadline(timeoutMs, signal);
+    const deadline = start(endpoint, options);
     try {
       return await work(deadline);
     } finally {
       deadline.end();
+    }
+  };
+
+  /** A read whose key turns out to be refused is sent once more, with a new one. */
+  const sendWithKey = async <T>(
+    request: Outgoing & { fields: object },
+    deadline: Deadline,
+    read: (answer: OpenAnswer) => Promise<T>,
+  ): Promise<T> => {
+    const { endpoint } = request;
+    const row: Endpoint = endpoints[endpoint];
+    if (row.auth === "none") return send(request, deadline, read);
+    const key = await keyring.get(endpoint, deadline);
+    try {
+      return await send(withKey(request, key), deadline, read);
+    } catch (error) {
+      const refusedKey = error instanceof RefusedError && error.code === "unauthorized";
+      if (!refusedKey || !keyring.drop(key) || !row.read) throw error;
+      return send(withKey(request, await keyring.get(endpoint, deadline)), deadline, read);
     }
   };
 
@@ -71,7 +102,6 @@ export function createCaller(settings: Settings): Caller {
       withDeadline("authenticate", options, (deadline) => keyring.renew(deadline)),
 
     async call(endpoint, args, { reference, ...options } = {}, judge) {
-      const row: Endpoint = endpoints[endpoint];
       const fields = encode(endpoint, args, settings.companyId);
       if (
         reference !== undefined &&
@@ -81,17 +111,28 @@ export function createCaller(settings: Settings): Caller {
       }
       const read = judge ?? ((answer: Answer) => readAnswer(endpoint, answer) as never);
       const request = { endpoint, fields, idempotencyKey: reference };
-      return withDeadline(endpoint, options, async (deadline) => {
-        if (row.auth === "none") return send(request, deadline, read);
-        const key = await keyring.get(endpoint, deadline);
-        try {
-          return await send(withKey(request, key), deadline, read);
-        } catch (error) {
-          const refusedKey = error instanceof RefusedError && error.code === "unauthorized";
-          if (!refusedKey || !keyring.drop(key) || !row.read) throw error;
-          return send(withKey(request, await keyring.get(endpoint, deadline)), deadline, read);
+      return withDeadline(endpoint, options, (deadline) =>
+        sendWithKey(request, deadline, async (answer) => read(await readWhole(answer, deadline))),
+      );
+    },
+
+    async *each(endpoint, options = {}) {
+      const { element } = endpoints[endpoint].response;
+      const request = { endpoint, fields: encode(endpoint, {}, settings.companyId) };
+      const deadline = start(endpoint, options);
+      try {
+        const answer = await sendWithKey(request, deadline, async (answer) => {
+          if (answer.head.status >= 400) readAnswer(endpoint, await readWhole(answer, deadline));
+          return answer;
+        });
+        for await (const item of readItems(answer, deadline)) {
+          const read = z.safeDecode(element, item as never);
+          if (!read.success) throw unexpected(answer.head);
+          yield read.data as ItemOf<typeof endpoint>;
         }
-      });
+      } finally {
+        deadline.end();
+      }
     },
   };
 }

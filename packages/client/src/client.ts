@@ -37,11 +37,22 @@ export interface GiftcardClient {
   /** Exchanges the client's email and password for a new API key, which the client uses from then on. */
   authenticate(options?: CallOptions): Promise<{ apiKey: Secret }>;
 
-  /** The company's events, oldest first. */
+  /** The company's events, oldest first: at most 32 MiB of them. */
   listEvents(options?: CallOptions): Promise<Event[]>;
 
-  /** The company's event concepts, oldest first. */
+  /**
+   * The company's events, oldest first, one by one as they arrive: any number of them, and none is kept.
+   *
+   * @param options.timeoutMs the longest wait for the answer to begin, and then for each piece of it
+   * @throws {UnreachableError} also in the middle: then the list is not whole, and what came of it is right
+   */
+  eachEvent(options?: CallOptions): AsyncIterable<Event>;
+
+  /** The company's event concepts, oldest first: at most 32 MiB of them. */
   listEventConcepts(options?: CallOptions): Promise<EventConcept[]>;
+
+  /** The company's event concepts, oldest first, as {@link GiftcardClient.eachEvent} gives events. */
+  eachEventConcept(options?: CallOptions): AsyncIterable<EventConcept>;
 
   /** The ticketing providers. Needs no API key. */
   listProviders(options?: CallOptions): Promise<EventProvider[]>;
@@ -127,7 +138,7 @@ type End = Awaited<ReturnType<GiftcardClient["endDevalue"]>>;
  */
 export function createClient(options: ClientOptions): GiftcardClient {
   const settings = readOptions(options);
-  const { call, authenticate } = createCaller(settings);
+  const { call, each, authenticate } = createCaller(settings);
   const { environment, baseUrl, companyId } = settings;
   const client: GiftcardClient = {
     environment,
@@ -135,7 +146,9 @@ export function createClient(options: ClientOptions): GiftcardClient {
     companyId,
     authenticate: async (options) => ({ apiKey: await authenticate(options) }),
     listEvents: (options) => call("listEvents", {}, callOptions(options)),
+    eachEvent: (options) => each("listEvents", callOptions(options)),
     listEventConcepts: (options) => call("listEventConcepts", {}, callOptions(options)),
+    eachEventConcept: (options) => each("listEventConcepts", callOptions(options)),
     listProviders: (options) => call("listProviders", {}, callOptions(options)),
     createEventConcept: async ({ representative, register, providerId }, options) =>
       call("createEventConcept", { representative, register, providerId }, callOptions(options)),

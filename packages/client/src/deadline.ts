@@ -8,6 +8,10 @@ export interface Deadline {
   /** Waits for work no longer than the deadline, also where the work doesn't heed the signal. */
   race<T>(work: Promise<T>): Promise<T>;
   sleep(ms: number): Promise<void>;
+  /** Stops the time-out, until `renew`. The caller's signal still ends the call. */
+  pause(): void;
+  /** Begins the time-out anew. */
+  renew(): void;
   /** Frees the timer and the listener. */
   end(): void;
 }
@@ -20,7 +24,7 @@ export interface Deadline {
  */
 export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline {
   const controller = new AbortController();
-  const endsAt = performance.now() + timeoutMs;
+  let endsAt = performance.now() + timeoutMs;
   let reason: Deadline["reason"];
   let reject: (error: Error) => void;
   const ended = new Promise<never>((_, no) => {
@@ -33,7 +37,8 @@ export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline
     reject(new Error(reason));
   };
   const onAbort = () => stop("aborted");
-  const timer = setTimeout(() => stop("timeout"), timeoutMs);
+  let timer = setTimeout(() => stop("timeout"), timeoutMs);
+  const pause = () => clearTimeout(timer);
   if (signal?.aborted) onAbort();
   else signal?.addEventListener("abort", onAbort, { once: true });
 
@@ -62,8 +67,14 @@ export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline
         clearTimeout(wake);
       }
     },
+    pause,
+    renew() {
+      pause();
+      endsAt = performance.now() + timeoutMs;
+      timer = setTimeout(() => stop("timeout"), timeoutMs);
+    },
     end() {
-      clearTimeout(timer);
+      pause();
       signal?.removeEventListener("abort", onAbort);
     },
   };

@@ -8,6 +8,7 @@ import {
 } from "./contract/index.js";
 import type { Deadline } from "./deadline.js";
 import { ProtocolError, UnreachableError } from "./errors.js";
+import { readJsonList } from "./json-list.js";
 import type { Settings } from "./options.js";
 
 /** A request as it goes out. */
@@ -44,13 +45,21 @@ export interface Seen {
   requestId?: string;
 }
 
-/** One request and its answer, written to `seen` on its way. Throws what fetch throws when the connection fails. */
+/** An answer of status 2xx or 4xx whose head is there, and whose body is still to be read. */
+export interface OpenAnswer {
+  readonly response: Response;
+  readonly head: Omit<Answer, "body">;
+}
+
+/**
+ * One request and its answer's head, written to `seen` on its way. Throws what fetch throws when the connection fails.
+ */
 export async function exchange(
   settings: Settings,
   request: Outgoing,
   deadline: Deadline,
   seen: Seen,
-): Promise<Answer> {
+): Promise<OpenAnswer> {
   const { endpoint } = request;
   const row: Endpoint = endpoints[endpoint];
   if (deadline.reason) throw new Error(deadline.reason);
@@ -80,16 +89,62 @@ export async function exchange(
     const code = status === 408 ? "timeout" : status === 503 ? "overloaded" : "server_error";
     throw new UnreachableError(code, { ...details, retryAfterSeconds, retryable: isRepeatable(endpoint) });
   }
-  const body = parse(
-    await readText(response, row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES, deadline),
-  );
-  if (body === undefined && response.ok) throw new ProtocolError("unreadable_answer", details);
   const echo = response.headers.get(IDEMPOTENCY_KEY_HEADER);
   const keyHonoured = request.idempotencyKey !== undefined && echo === request.idempotencyKey;
   const replayed = keyHonoured && response.headers.get(IDEMPOTENCY_REPLAYED_HEADER) === "true";
   const apiKey = request.fields?.apikey;
   const quotesKey = (text: string) => typeof apiKey === "string" && text.includes(apiKey);
-  return { endpoint, status, body, keyHonoured, replayed, quotesKey, requestId, retryAfterSeconds };
+  const head = { endpoint, status, keyHonoured, replayed, quotesKey, requestId, retryAfterSeconds };
+  return { response, head };
+}
+
+/** Reads the whole of an answer, which has a limit. Throws what fetch throws when the connection fails. */
+export async function readWhole({ response, head }: OpenAnswer, deadline: Deadline): Promise<Answer> {
+  const { endpoint, status, requestId } = head;
+  const row: Endpoint = endpoints[endpoint];
+  const body = parse(
+    await readText(response, row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES, deadline),
+  );
+  if (body === undefined && response.ok)
+    throw new ProtocolError("unreadable_answer", { endpoint, status, requestId });
+  return { ...head, body };
+}
+
+/**
+ * Reads the items of a list as they arrive, however many. The time-out is for each piece; while the caller works with what
+ * it got, none runs.
+ */
+export async function* readItems(
+  { response, head }: OpenAnswer,
+  deadline: Deadline,
+): AsyncGenerator<unknown> {
+  const { endpoint, status, requestId } = head;
+  const details = { endpoint, status, requestId };
+  const unreadable = () => new ProtocolError("unreadable_answer", details);
+  if (!response.body) throw unreadable();
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const list = readJsonList();
+  try {
+    for (;;) {
+      deadline.renew();
+      const piece = await deadline.race(reader.read()).catch(() => {
+        throw new UnreachableError(deadline.reason ?? "connection_lost", { ...details, retryable: true });
+      });
+      deadline.pause();
+      let items: unknown[];
+      try {
+        items = list.read(decoder.decode(piece.value, { stream: !piece.done }));
+        if (piece.done) list.end();
+      } catch {
+        throw unreadable();
+      }
+      yield* items;
+      if (piece.done) return;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
 }
 
 /** Whether a caller may repeat a call whose outcome is unknown: it changes nothing, or only makes another key. */

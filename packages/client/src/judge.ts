@@ -37,7 +37,7 @@ export function readAnswer<N extends EndpointName>(endpoint: N, answer: Answer):
 }
 
 /** An answer that doesn't hold what it should. */
-export function unexpected(answer: Answer): ProtocolError {
+export function unexpected(answer: Omit<Answer, "body">): ProtocolError {
   const { endpoint, status, requestId } = answer;
   return new ProtocolError("unexpected_answer", { endpoint, status, requestId });
 }

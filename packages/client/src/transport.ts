@@ -1,14 +1,14 @@
 import { type Endpoint, endpoints } from "./contract/index.js";
 import type { Deadline } from "./deadline.js";
 import { GiftcardError, UnreachableError } from "./errors.js";
-import { type Answer, exchange, isRepeatable, type Outgoing, type Seen } from "./exchange.js";
+import { exchange, isRepeatable, type OpenAnswer, type Outgoing, type Seen } from "./exchange.js";
 import type { RequestOutcome, Settings } from "./options.js";
 
-/** Sends a request and has its answer judged; repeats it only where the operation is a read. */
+/** Sends a request and has its answer read; repeats it only where the operation is a read. */
 export type Transport = <T>(
   request: Outgoing,
   deadline: Deadline,
-  judge: (answer: Answer) => T,
+  read: (answer: OpenAnswer) => Promise<T>,
 ) => Promise<T>;
 
 const MAX_ATTEMPTS = 3;
@@ -16,11 +16,11 @@ const FIRST_WAIT_MS = 200;
 
 /** Makes the one function that talks to the service. */
 export function createTransport(settings: Settings): Transport {
-  return async (request, deadline, judge) => {
+  return async (request, deadline, read) => {
     const row: Endpoint = endpoints[request.endpoint];
     for (let attempt = 1; ; attempt++) {
       try {
-        return await tryOnce(settings, request, deadline, attempt, judge);
+        return await tryOnce(settings, request, deadline, attempt, read);
       } catch (error) {
         if (!row.read || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error;
         const waitMs = waitBefore(attempt, error.retryAfterSeconds);
@@ -64,7 +64,7 @@ async function tryOnce<T>(
   request: Outgoing,
   deadline: Deadline,
   attempt: number,
-  judge: (answer: Answer) => T,
+  read: (answer: OpenAnswer) => Promise<T>,
 ): Promise<T> {
   const startedAt = performance.now();
   const seen: Seen = {};
@@ -78,7 +78,7 @@ async function tryOnce<T>(
     (async () => settings.onRequest?.(info))().catch(() => {});
   };
   try {
-    const result = judge(await exchange(settings, request, deadline, seen));
+    const result = await read(await exchange(settings, request, deadline, seen));
     report("done");
     return result;
   } catch (error) {

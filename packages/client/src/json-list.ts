@@ -1,0 +1,78 @@
+/** More than one item of any list has. */
+const MAX_ITEM_CHARACTERS = 1024 * 1024;
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const OPENS = new Set([0x5b, 0x7b]);
+const CLOSES = new Set([0x5d, 0x7d]);
+
+/** Reads a JSON array as its text arrives. */
+export interface JsonListReader {
+  /**
+   * @returns the items that this piece of the text completes
+   * @throws {SyntaxError} for what is no JSON array, or has an item without end
+   */
+  read(text: string): unknown[];
+  /** @throws {SyntaxError} when the array has not ended */
+  end(): void;
+}
+
+/** Begins to read one. What is kept is the item under way, never the list. */
+export function readJsonList(): JsonListReader {
+  let pending = "";
+  let depth = 0;
+  let isInString = false;
+  let isEscaped = false;
+  let isOver = false;
+  let isFirst = true;
+
+  /** Where brackets and commas stand is found here; whether an item is right, JSON.parse says. */
+  const takeItem = (text: string, isLast: boolean): unknown[] => {
+    const isEmpty = isFirst && isLast && text.trim() === "";
+    isFirst = false;
+    return isEmpty ? [] : [JSON.parse(text)];
+  };
+
+  /** @returns whether an item ends before this character */
+  const endsItem = (code: number): boolean => {
+    if (isInString) {
+      if (isEscaped) isEscaped = false;
+      else if (code === BACKSLASH) isEscaped = true;
+      else if (code === QUOTE) isInString = false;
+      return false;
+    }
+    if (code === QUOTE) isInString = true;
+    else if (OPENS.has(code)) depth += 1;
+    else if (CLOSES.has(code)) depth -= 1;
+    return (depth === 1 && code === COMMA) || depth === 0;
+  };
+
+  return {
+    read(piece) {
+      let text = piece;
+      if (depth === 0 && !isOver) {
+        text = (pending + text).trimStart();
+        if (text === "") return [];
+        if (!text.startsWith("[")) throw new SyntaxError("Not a JSON array.");
+        pending = "";
+        depth = 1;
+        text = text.slice(1);
+      }
+      const items: unknown[] = [];
+      let start = 0;
+      for (let index = 0; index < text.length && !isOver; index++) {
+        if (!endsItem(text.charCodeAt(index))) continue;
+        isOver = depth === 0;
+        items.push(...takeItem(pending + text.slice(start, index), isOver));
+        pending = "";
+        start = index + 1;
+      }
+      pending += text.slice(start);
+      if (isOver && pending.trim() !== "") throw new SyntaxError("More than a JSON array.");
+      if (pending.length > MAX_ITEM_CHARACTERS) throw new SyntaxError("An item without end.");
+      return items;
+    },
+    end() {
+      if (!isOver) throw new SyntaxError("The JSON array has no end.");
+    },
+  };
+}
