@@ -110,7 +110,8 @@ function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
   const child = /** @type {WithOutput} */ (
     spawn(node, ["--import", END_WITH_PARENT, ...args], {
       cwd,
-      env: { ...process.env, ...env, GIFTCARD_PARENT_PID: String(process.pid) },
+      // A service that we stop has no proxy before it that is to notice.
+      env: { GIFTCARD_STOP_GRACE: "0", ...process.env, ...env, GIFTCARD_PARENT_PID: String(process.pid) },
       stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: isGroup,
     })

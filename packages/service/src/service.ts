@@ -47,6 +47,8 @@ export interface ServiceOptions {
 /** A service that answers. */
 export interface RunningService extends RunningServer {
   readonly metricsUrl: string | undefined;
+  /** Says at /readyz from now on that it will end, and does all else as before. */
+  announceEnd(): void;
 }
 
 /**
@@ -60,7 +62,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const probe = openProbe(pool);
   const { registry, observer } = createMetrics(pool, probe, environment);
   const metrics = shareMetrics ? shareMetrics(registry) : () => registry.metrics();
-  const operatorView = { environment, version, notReady: () => findReadinessFailure(probe) };
+  let isEnding = false;
+  const notReady = async () => (isEnding ? "ending" : findReadinessFailure(probe));
+  const operatorView = { environment, version, notReady };
   const devalue = createDevalue(devalueInBatches(db), keys, limits.card);
   const companyPins = new CompanyPins(db, limits.companyPins);
   const findHolder = keyHolders(pool);
@@ -96,10 +100,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const onFailure = (error: unknown) => log.failure({ requestId: undefined, endpoint: undefined, error });
   const stopSweeping = sweepRegularly(pool, onFailure);
   const stopWriting = keyUses.writeRegularly(onFailure);
-  const closing: (() => Promise<void>)[] = [stopSweeping, stopWriting, () => probe.end()];
+  const closing: ((idleMs?: number) => Promise<void>)[] = [stopSweeping, stopWriting, () => probe.end()];
   try {
     const server = await listen(app.fetch, { ...options, connections: limits.connections });
-    closing.unshift(() => server.close());
+    closing.unshift((idleMs) => server.close(idleMs));
     let metricsUrl: string | undefined;
     if (options.metricsPort !== undefined) {
       const metricsServer = await listenForMetrics(metrics, options.host, options.metricsPort);
@@ -109,8 +113,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     return {
       url: server.url,
       metricsUrl,
-      close: async () => {
-        for (const close of closing) await close();
+      announceEnd: () => void (isEnding = true),
+      stopListening: () => server.stopListening(),
+      async close(idleMs) {
+        isEnding = true;
+        for (const close of closing) await close(idleMs);
       },
     };
   } catch (error) {

@@ -3,11 +3,19 @@ import { logLevels } from "../log.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
-import { askedToStop, logOf, type ServingOptions, startServing } from "./serving.js";
+import {
+  type EndingSignals,
+  endInOrder,
+  listenForSignals,
+  logOf,
+  type ServingOptions,
+  startServing,
+} from "./serving.js";
 import { startWorkers } from "./workers.js";
 
 interface ServeOptions extends CommonOptions, ServingOptions {
   readonly workers: number;
+  readonly stopGrace: number;
 }
 
 /** `serve`: the HTTP service. */
@@ -45,32 +53,42 @@ export const serveCommand = (): Command =>
         .default(1)
         .argParser(wholeNumber(1, 64)),
     )
+    .addOption(
+      new Option(
+        "--stop-grace <seconds>",
+        "after SIGTERM go on for so long while /readyz says 503, and then keep idle connections for as long",
+      )
+        .env("GIFTCARD_STOP_GRACE")
+        .default(3)
+        .argParser(wholeNumber(0, 600)),
+    )
     .addHelpText(
       "after",
-      "\nPrints one line with its address when it is ready. SIGTERM or SIGINT: answers what is in flight, stops the\n" +
-        "built-in database, and ends with 0. With --database-url, run `migrate` first and set GIFTCARD_SECRETS_FILE.",
+      "\nPrints one line with its address when it is ready. SIGTERM: after the grace answers what is in flight, stops the\n" +
+        "built-in database, and ends with 0; SIGINT, or a second SIGTERM, without the grace. With --database-url, run `migrate` first and set GIFTCARD_SECRETS_FILE.",
     )
     .action(async (options: ServeOptions) => {
-      const stopped = askedToStop();
-      await withContext(options, (context) => serve(options, context, stopped), { role: "serve" });
+      const signals = listenForSignals();
+      await withContext(options, (context) => serve(options, context, signals), { role: "serve" });
     });
 
 async function serve(
   options: ServeOptions,
   { pool, out, databaseUrl, secretsFile, keyring }: Context,
-  stopped: Promise<void>,
+  { asked, atOnce }: EndingSignals,
 ): Promise<void> {
-  const { environment, workers } = options;
+  const { environment, workers, stopGrace } = options;
   const log = logOf(options);
   const parts = { pool, databaseUrl, secretsFile: secretsFile(), log };
   // Makes the file where there is none yet, before several processes look for it.
   await keyring();
-  const { url, metricsUrl, close } =
+  const service =
     workers > 1 ? await startWorkers(workers, options, parts) : await startServing(options, parts);
+  const { url, metricsUrl } = service;
   out.result(
     { url, metrics_url: metricsUrl, environment, pid: process.pid },
     `giftcard-service (${environment}) is ready at ${url}${metricsUrl ? `, metrics at ${metricsUrl}` : ""}`,
   );
-  await stopped;
-  await close();
+  await asked;
+  await endInOrder(service, stopGrace * 1000, atOnce);
 }

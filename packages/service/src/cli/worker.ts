@@ -2,7 +2,8 @@
 import { AggregatorRegistry, type Registry } from "prom-client";
 import { openPool } from "../database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { askedToStop, logOf, startServing } from "./serving.js";
+import type { RunningService } from "../service.js";
+import { logOf, startServing } from "./serving.js";
 import type { FromWorker, ToWorker, WorkerTask } from "./worker-messages.js";
 
 const tell = (message: FromWorker) =>
@@ -11,12 +12,22 @@ const tell = (message: FromWorker) =>
     else resolve();
   });
 
-const stopped = askedToStop();
-const task = await new Promise<WorkerTask>((resolve) => {
-  process.on("message", (message: ToWorker) => {
-    if (message.type === "giftcard:start") resolve(message.task);
-  });
+// The first process says when: signals that go to all processes reach that one too, and it ends the workers in order.
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => {});
+let service: RunningService | undefined;
+let begin: (task: WorkerTask) => void;
+let end: (idleMs: number) => void;
+const begun = new Promise<WorkerTask>((resolve) => (begin = resolve));
+const ended = new Promise<number>((resolve) => (end = resolve));
+process.on("message", (message: ToWorker) => {
+  if (message.type === "giftcard:start") begin(message.task);
+  if (message.type === "giftcard:announce-end") service?.announceEnd();
+  if (message.type === "giftcard:close") end(message.idleMs);
+  if (message.type !== "giftcard:stop-listening") return;
+  service?.stopListening();
+  void tell({ type: "giftcard:listens-no-more" });
 });
+const task = await begun;
 const log = logOf(task.serving);
 const pool = openPool(
   task.databaseUrl,
@@ -24,14 +35,13 @@ const pool = openPool(
   task.maxConnections,
 );
 try {
-  const service = await startServing(
+  service = await startServing(
     task.serving,
     { pool, secretsFile: task.secretsFile, log },
     { shareMetrics: metricsOfAll, metricsElsewhere: task.metricsElsewhere },
   );
   await tell({ type: "giftcard:ready", url: service.url });
-  await stopped;
-  await service.close();
+  await service.close(await ended);
 } catch (error) {
   const known = error instanceof OperatorError;
   if (!known) log.failure({ requestId: undefined, endpoint: undefined, error });

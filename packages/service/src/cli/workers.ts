@@ -3,10 +3,9 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AggregatorRegistry } from "prom-client";
 import { listenForMetrics } from "../http/operator-routes.js";
-import type { RunningServer } from "../http/server.js";
 import type { Log } from "../log.js";
 import { OperatorError } from "../operator-error.js";
-import type { ServingOptions } from "./serving.js";
+import type { Ending, ServingOptions } from "./serving.js";
 import type { FromWorker, ToWorker, WorkerTask } from "./worker-messages.js";
 
 /** Connections of all workers together, below what PostgreSQL allows by default. */
@@ -16,7 +15,8 @@ const LONGEST_RESTART_MS = 5000;
 const SETTLED_AFTER_MS = 10_000;
 
 /** Several processes that share one port. */
-export interface RunningWorkers extends RunningServer {
+export interface RunningWorkers extends Ending {
+  readonly url: string;
   readonly metricsUrl: string | undefined;
 }
 
@@ -62,16 +62,19 @@ export async function startWorkers(
       await sleep(delayMs);
       if (stopping) return;
       worker = cluster.fork();
-      ready(worker, task).catch(() => worker.kill("SIGTERM"));
+      ready(worker, task).catch(() => worker.process.kill("SIGKILL"));
     }
   };
 
   const workers = Array.from({ length: count }, () => cluster.fork());
-  const stop = async () => {
+  const announceEnd = () => {
     stopping = true;
-    const living = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    const ended = living.map(endOf);
-    for (const worker of living) worker.process.kill("SIGTERM");
+    for (const worker of living()) send(worker, { type: "giftcard:announce-end" });
+  };
+  const stop = async (idleMs: number) => {
+    stopping = true;
+    const ended = living().map(endOf);
+    for (const worker of living()) send(worker, { type: "giftcard:close", idleMs });
     await Promise.all(ended);
   };
   try {
@@ -81,16 +84,29 @@ export async function startWorkers(
       metricsPort === undefined
         ? undefined
         : await listenForMetrics(() => registry.clusterMetrics(), options.host, metricsPort);
-    const close = async () => {
-      await stop();
+    const stopListening = async () => void (await Promise.all(living().map(listensNoMore)));
+    const close = async (idleMs: number) => {
+      await stop(idleMs);
       await metricsServer?.close();
     };
-    return { url, metricsUrl: metricsServer?.url, close };
+    return { url, metricsUrl: metricsServer?.url, announceEnd, stopListening, close };
   } catch (error) {
-    await stop();
+    await stop(0);
     throw error;
   }
 }
+
+const living = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+
+/** Has a worker take no more connections, and waits until it has heard, or has ended. */
+const listensNoMore = (worker: Worker) =>
+  new Promise<void>((resolve) => {
+    void endOf(worker).then(() => resolve());
+    worker.on("message", (message: FromWorker) => {
+      if (message.type === "giftcard:listens-no-more") resolve();
+    });
+    send(worker, { type: "giftcard:stop-listening" });
+  });
 
 function send(worker: Worker, message: ToWorker): void {
   // One that has just died needs no answer any more.

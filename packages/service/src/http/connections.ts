@@ -6,7 +6,10 @@ export class Connections {
   /** Without a call under way, and since when; longest first. */
   readonly #idle = new Map<Socket, number>();
   readonly #calls = new WeakMap<Socket, number>();
+  /** Not answered yet. */
+  readonly #answers = new Set<ServerResponse>();
   #open = 0;
+  #isEnding = false;
 
   constructor(server: Server, most: number) {
     server.on("connection", (socket: Socket) => {
@@ -21,7 +24,14 @@ export class Connections {
       const [longest] = this.#idle.keys();
       longest?.destroy();
     });
-    server.on("request", (request, response) => this.#follow(request, response));
+    server.prependListener("request", (request, response) => this.#follow(request, response));
+  }
+
+  /** From now on each answer is the last one on its connection, and says so. All begin to be idle anew. */
+  beginEnding(): void {
+    this.#isEnding = true;
+    for (const answer of this.#answers) if (!answer.headersSent) answer.shouldKeepAlive = false;
+    for (const socket of this.#idle.keys()) this.#idle.set(socket, performance.now());
   }
 
   /** Closes those that have had no call for so long. */
@@ -38,6 +48,11 @@ export class Connections {
       if (calls === 0 && !socket.destroyed) this.#idle.set(socket, performance.now());
     };
     count(1);
-    response.once("close", () => count(-1));
+    this.#answers.add(response);
+    if (this.#isEnding) response.shouldKeepAlive = false;
+    response.once("close", () => {
+      this.#answers.delete(response);
+      count(-1);
+    });
   }
 }

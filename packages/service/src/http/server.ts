@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import net, { type AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createAdaptorServer } from "@hono/node-server";
 import { OperatorError } from "../operator-error.js";
@@ -27,6 +27,7 @@ const TIMEOUT_CHECK_MS = 1000;
 /** A connection on which nothing moves although an answer is under way: its caller doesn't read. */
 const STALLED_AFTER_MS = 60_000;
 const DRAIN_TIMEOUT_MS = 20_000;
+const SWEEP_MS = 50;
 
 /** Connections of a process where nothing else is said. */
 export const DEFAULT_CONNECTIONS = 4000;
@@ -34,8 +35,15 @@ export const DEFAULT_CONNECTIONS = 4000;
 /** A server that answers. */
 export interface RunningServer {
   readonly url: string;
-  /** Takes no new calls, and waits until those in flight are answered. */
-  close(): Promise<void>;
+  /** Takes no new connections. Calls on those that there are go on. */
+  stopListening(): void;
+  /**
+   * Takes no new connections, answers the calls on those that there are, each with the word that it is the last one, and
+   * waits until all are closed: 20 seconds at most.
+   *
+   * @param idleMs a connection without a call is kept for so long, as its caller may have sent one just now. Default 0
+   */
+  close(idleMs?: number): Promise<void>;
 }
 
 /** Where a server listens, and what it takes. */
@@ -70,7 +78,7 @@ export async function listen(
   }) as Server;
   server.setTimeout(timeouts.idleMs + STALLED_AFTER_MS);
   server.on("clientError", answerBrokenRequest);
-  new Connections(server, connections);
+  const open = new Connections(server, connections);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(
@@ -82,9 +90,28 @@ export async function listen(
     server.listen(port, host, resolve);
   });
   const { address, family, port: taken } = server.address() as AddressInfo;
+  let allClosed: Promise<void> | undefined;
+  // HTTP's own way of it would close every connection without a call at once, also one whose next call is on its way.
+  const stopListening = () => {
+    allClosed ??= new Promise((resolve) => net.Server.prototype.close.call(server, () => resolve()));
+    return allClosed;
+  };
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${taken}`,
-    close: () => drain(server),
+    stopListening: () => void stopListening(),
+    async close(idleMs = 0) {
+      const closed = stopListening();
+      open.beginEnding();
+      open.closeIdle(idleMs);
+      // A connection that has just been answered becomes idle only now, so look again until none is left.
+      const sweep = setInterval(() => open.closeIdle(idleMs), SWEEP_MS);
+      const giveUp = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
+      await closed;
+      clearInterval(sweep);
+      clearTimeout(giveUp);
+      // No timer of HTTP's stays behind.
+      server.close(() => {});
+    },
   };
 }
 
@@ -107,17 +134,4 @@ function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): vo
     `HTTP/1.1 ${statusLine}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\n` +
       `Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
-}
-
-async function drain(server: Server): Promise<void> {
-  // Who calls without a pause would keep its connection for ever: each further answer is the last one on it.
-  server.prependListener("request", (_request, response) => {
-    response.shouldKeepAlive = false;
-  });
-  // A connection that has just been answered becomes idle only now, so look again until none is left.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  const giveUp = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  clearInterval(sweep);
-  clearTimeout(giveUp);
 }
