@@ -5,7 +5,8 @@ import net, { type AddressInfo, type Socket } from "node:net";
  * What happens to a request on its way to PostgreSQL: `pass`; `refuse` (all connections end, and none is taken for a
  * while); `delay`; `cut-before` (the connection ends before the database sees it); `cut-after` (the database does its
  * work, the answer is lost); `garbage` and `half` (the same, with a wrong or a torn answer first); `hold` (it is
- * delivered only after `release()`).
+ * delivered only after `release()`); `forget` (its answer comes, and then the connection knows no prepared statement any
+ * more, as behind a pooler that gives each transaction any of its connections).
  */
 export type DatabaseFault =
   | "pass"
@@ -15,7 +16,8 @@ export type DatabaseFault =
   | "cut-after"
   | "garbage"
   | "half"
-  | "hold";
+  | "hold"
+  | "forget";
 
 /** A fault that waits for its statement. */
 export interface Trap {
@@ -47,6 +49,7 @@ const SSL_REQUEST = 80_877_103;
 /** Sync, simple query, terminate, copy, password: the messages after which PostgreSQL answers, or needs nothing more. */
 const ends = new Set([..."SQXdcfpF"].map((letter) => letter.charCodeAt(0)));
 const READY = "Z".charCodeAt(0);
+const FORGET = Buffer.from("Q\0\0\0\x13deallocate all\0", "latin1");
 
 /** A real TCP proxy between a shop and its database, which knows where a request and its answer end. */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
@@ -85,7 +88,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
 
   function connect(client: Socket, upstream: Socket, end: () => void): void {
     /** What becomes of the answer to each request under way, oldest first. */
-    const answers: DatabaseFault[] = [];
+    const answers: (DatabaseFault | "swallow")[] = [];
     let order = Promise.resolve();
 
     const deliver = async (request: Buffer, expectsAnswer: boolean) => {
@@ -108,6 +111,11 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       readAnswers((answer, isWhole) => {
         const fault = answers[0] ?? "pass";
         if (isWhole) answers.shift();
+        if (fault === "swallow") return;
+        if (fault === "forget" && isWhole) {
+          answers.unshift("swallow");
+          upstream.write(FORGET);
+        }
         if (fault === "cut-after") return end();
         if (fault !== "half" && fault !== "garbage") return void client.write(answer);
         const torn = fault === "half" ? answer.subarray(0, Math.ceil(answer.length / 2)) : randomBytes(64);

@@ -42,14 +42,21 @@ export const retrying = (pool: pg.Pool): Queryable =>
     query: (config: pg.QueryConfig, values?: unknown[]) => retryConflicts(() => pool.query(config, values)),
   }) as Queryable;
 
+/** PgBouncer's word for a setting in a connection's first message that it was not told to ignore. */
+const REFUSED_SETTING = "08P01";
+
 /** Checks that the database answers. The address is never shown: it holds the password. */
 export async function checkConnection(pool: pg.Pool): Promise<void> {
   try {
     await pool.query("select 1");
   } catch (error) {
     const { code } = error as { code?: string };
+    const advice =
+      code === REFUSED_SETTING
+        ? "A pooler must ignore statement_timeout and idle_in_transaction_session_timeout: see `Growing` in operating.md."
+        : "Check its address, user and password.";
     throw new OperatorError(
-      `The database cannot be reached${code ? ` (${code})` : ""}. Check its address, user and password.`,
+      `The database cannot be reached${code ? ` (${code})` : ""}. ${advice}`,
       exitCodes.databaseUnreachable,
     );
   }

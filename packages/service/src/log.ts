@@ -16,6 +16,8 @@ export interface Log {
   failure(failure: Failure): void;
   /** A worker died, and another takes its place. */
   workerLost(worker: LostWorker): void;
+  /** Calls have `X-Forwarded-For`, and nothing says how many proxies add to it. */
+  proxiesUnknown(): void;
 }
 
 export interface LostWorker {
@@ -60,6 +62,11 @@ export function openLog({ level, environment, destination }: LogOptions): Log {
     },
     workerLost({ workerPid, code, signal }) {
       logger.warn({ workerPid, code, signal }, "worker replaced");
+    },
+    proxiesUnknown() {
+      logger.warn(
+        "calls come with X-Forwarded-For, and --proxies is 0: behind a proxy all callers are one address",
+      );
     },
   };
 }

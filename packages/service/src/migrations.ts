@@ -25,7 +25,7 @@ async function listMigrations(): Promise<Migration[]> {
  * Brings the tables up to date, each migration once also when several processes try, and all or none of them.
  *
  * @returns the names of the migrations that ran now
- * @throws {OperatorError} when one fails, or a newer program has migrated the database
+ * @throws {OperatorError} when one fails, or a newer or another program has migrated the database
  */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
   const migrations = await listMigrations();
@@ -39,9 +39,9 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
       `create table if not exists migrations (
          version integer primary key, name text not null, applied_at timestamptz not null default now())`,
     );
-    const done = await readVersion(db);
-    refuseNewer(done, migrations);
-    const pending = migrations.filter(({ version }) => version > done);
+    const done = await readDone(db);
+    refuseUnknown(done, migrations);
+    const pending = migrations.filter(({ version }) => version > newestOf(done));
     for (const migration of pending) await run(db, migration);
     return pending.map(({ name }) => name);
   });
@@ -58,12 +58,12 @@ async function run(db: Queryable, { version, name }: Migration): Promise<void> {
   await db.query("insert into migrations (version, name) values ($1, $2)", [version, name]);
 }
 
-/** @throws {OperatorError} when the tables are not what this program works with: older, or newer */
+/** @throws {OperatorError} when the tables are not what this program works with: older, newer, or of another program */
 export async function checkMigrated(db: Queryable): Promise<void> {
   const migrations = await listMigrations();
-  const done = await readVersion(db);
-  refuseNewer(done, migrations);
-  if (done < newestOf(migrations)) {
+  const done = await readDone(db);
+  refuseUnknown(done, migrations);
+  if (compare(done, migrations).missing.length > 0) {
     throw new OperatorError(
       "The database is not up to date. Run `giftcard-service migrate` on it.",
       exitCodes.notMigrated,
@@ -71,29 +71,56 @@ export async function checkMigrated(db: Queryable): Promise<void> {
   }
 }
 
-/**
- * Tells whether a migration has not run yet. One that this program does not know is none of its business here: while
- * hosts are updated one after the other, the old ones go on.
- */
-export async function lacksMigration(db: Queryable): Promise<boolean> {
-  return (await readVersion(db)) < newestOf(await listMigrations());
+/** How the migrations that ran differ from those that this program knows. */
+interface MigrationComparison {
+  /** Have not run yet. */
+  readonly missing: readonly string[];
+  /** Ran under the number of another one. */
+  readonly differing: readonly string[];
+  /** Ran after all that this program knows: while hosts are updated one after the other, the old ones go on. */
+  readonly newer: readonly string[];
 }
 
-/** The version of the tables; 0 where there are none yet. */
-async function readVersion(db: Queryable): Promise<number> {
+/** Compares the migrations that ran with those that this program knows. */
+export async function compareMigrations(db: Queryable): Promise<MigrationComparison> {
+  return compare(await readDone(db), await listMigrations());
+}
+
+function compare(done: readonly Migration[], known: readonly Migration[]): MigrationComparison {
+  const nameOf = (all: readonly Migration[], version: number) =>
+    all.find((migration) => migration.version === version)?.name;
+  const names = (all: readonly Migration[]) => all.map(({ name }) => name);
+  const newest = newestOf(known);
+  return {
+    missing: names(known.filter(({ version }) => nameOf(done, version) === undefined)),
+    differing: names(
+      done.filter(({ version, name }) => version <= newest && nameOf(known, version) !== name),
+    ),
+    newer: names(done.filter(({ version }) => version > newest)),
+  };
+}
+
+/** The migrations that ran, oldest first; none where there are no tables yet. */
+async function readDone(db: Queryable): Promise<Migration[]> {
   try {
-    const { rows } = await db.query<{ version: number | null }>(
-      "select max(version) as version from migrations",
-    );
-    return rows[0]?.version ?? 0;
+    const { rows } = await db.query<Migration>("select version, name from migrations order by version");
+    return rows;
   } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_TABLE) return 0;
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return [];
     throw error;
   }
 }
 
-function refuseNewer(found: number, migrations: readonly Migration[]): void {
-  const known = newestOf(migrations);
+function refuseUnknown(done: readonly Migration[], migrations: readonly Migration[]): void {
+  const [differing] = compare(done, migrations).differing;
+  if (differing !== undefined) {
+    throw new OperatorError(
+      `The database was migrated by another program: this one does not know the migration ${differing}. ` +
+        "Give the address of this service's own database.",
+      exitCodes.notMigrated,
+    );
+  }
+  const [found, known] = [newestOf(done), newestOf(migrations)];
   if (found <= known) return;
   throw new OperatorError(
     `The database is newer than this program: its tables have version ${found}, and this program knows ${known}. ` +

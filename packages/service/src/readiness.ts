@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { lacksMigration } from "./migrations.js";
+import { compareMigrations } from "./migrations.js";
 
 const PROBE_TIMEOUT_MS = 2000;
 
@@ -25,11 +26,84 @@ export function openProbe(pool: pg.Pool): pg.Pool {
   return probe;
 }
 
-/** Why the service can't take calls now; undefined when it can. */
-export async function findReadinessFailure(probe: pg.Pool): Promise<string | undefined> {
+/** Whether a process can take calls. */
+export interface Readiness {
+  /** What is missing; undefined when it can. */
+  readonly missing: string | undefined;
+  /** Migrations that this program does not know: a newer one made them, and this one goes on until it is updated. */
+  readonly newerMigrations: readonly string[];
+}
+
+/** Makes the question whether this process can take calls. Who asks while it is being looked into gets the same answer. */
+export function askReadiness(probe: pg.Pool): () => Promise<Readiness> {
+  let asking: Promise<Readiness> | undefined;
+  return () => {
+    asking ??= findReadiness(probe).finally(() => (asking = undefined));
+    return asking;
+  };
+}
+
+async function findReadiness(probe: pg.Pool): Promise<Readiness> {
   try {
-    return (await lacksMigration(probe)) ? "database not migrated" : undefined;
-  } catch {
-    return "database unreachable";
+    const { missing, differing, newer } = await compareMigrations(probe);
+    if (missing.length > 0) return notReady("database not migrated");
+    if (differing.length > 0) return notReady("database migrated by another program");
+    await takeRoom(probe);
+    await usePreparedStatement(probe);
+    return { missing: undefined, newerMigrations: newer };
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code);
+    const [, says = "database unreachable"] = FAILURES.find(([codes]) => codes.test(code)) ?? [];
+    return notReady(says);
+  }
+}
+
+const notReady = (missing: string): Readiness => ({ missing, newerMigrations: [] });
+
+/** What failed, by PostgreSQL's codes. */
+const FAILURES: readonly (readonly [codes: RegExp, says: string])[] = [
+  [/^53[124]00$/, "database has no room left"],
+  [/^(26000|42P05)$/, "pooler loses prepared statements"],
+  [/^08P01$/, "pooler refuses a setting"],
+];
+
+/** Writes some hundred kilobytes to the database's disk, which leave nothing behind: reads go on for long on a full one. */
+async function takeRoom(probe: pg.Pool): Promise<void> {
+  await probe.query("set local work_mem = '64kB'; select from generate_series(1, 20000) offset 20000");
+}
+
+const STATEMENT = { name: "giftcard-service-probe", text: "select 1" };
+/** So long the second use may wait for the only connection that a pooler has. */
+const TURN_MS = 200;
+
+/**
+ * Prepares a statement and uses it again, while another connection is in a transaction. A pooler gives that one the
+ * connection that the statement was prepared on, and the second use another: there it must be known too.
+ */
+async function usePreparedStatement(probe: pg.Pool): Promise<void> {
+  await withClient(probe, (user) =>
+    withClient(probe, async (other) => {
+      await user.query(STATEMENT);
+      await other.query("begin");
+      const again = user.query(STATEMENT);
+      again.catch(() => {});
+      await Promise.race([again, sleep(TURN_MS, undefined, { ref: false })]);
+      await other.query("rollback");
+      await again;
+    }),
+  );
+}
+
+/** A connection on which anything failed is not used again. */
+async function withClient(probe: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+  const client = await probe.connect();
+  let failure: Error | undefined;
+  try {
+    await work(client);
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    client.release(failure);
   }
 }

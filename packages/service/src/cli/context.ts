@@ -53,18 +53,27 @@ export function command(name: string, description: string): Command {
 /** How far the tables must be: made up to date, up to date already, or whatever they are. */
 export type Tables = "migrate" | "require" | "any";
 
+interface ContextOptions {
+  readonly role?: OwnerRole;
+  readonly tables?: Tables;
+  /** Hears of idle connections that broke; else a warning says so. */
+  readonly onBroken?: (error: Error) => void;
+}
+
 /** Opens the database for a piece of work, and closes it whatever happens. */
 export async function withContext(
   options: CommonOptions,
   work: (context: Context) => Promise<void>,
-  { role = "command", tables = "require" }: { role?: OwnerRole; tables?: Tables } = {},
+  { role = "command", tables = "require", onBroken }: ContextOptions = {},
 ): Promise<void> {
   const out = outputOf(options.json);
   const { url, ownsTables, close } = await openDatabase(options, role, out);
   try {
     let ending = false;
     const pool = openPool(url, (error) => {
-      if (!ending) out.warn(`a database connection broke (${(error as { code?: string }).code})`);
+      if (ending) return;
+      if (onBroken) onBroken(error);
+      else out.warn(`a database connection broke (${(error as { code?: string }).code})`);
     });
     try {
       await checkConnection(pool);

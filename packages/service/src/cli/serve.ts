@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { logLevels } from "../log.js";
+import { type Log, logLevels } from "../log.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
@@ -69,16 +69,20 @@ export const serveCommand = (): Command =>
     )
     .action(async (options: ServeOptions) => {
       const signals = listenForSignals();
-      await withContext(options, (context) => serve(options, context, signals), { role: "serve" });
+      const log = logOf(options);
+      await withContext(options, (context) => serve(options, context, log, signals), {
+        role: "serve",
+        onBroken: (error) => log.failure({ requestId: undefined, endpoint: undefined, error }),
+      });
     });
 
 async function serve(
   options: ServeOptions,
   { pool, out, databaseUrl, secretsFile, keyring }: Context,
+  log: Log,
   { asked, atOnce }: EndingSignals,
 ): Promise<void> {
   const { environment, workers, stopGrace } = options;
-  const log = logOf(options);
   const parts = { pool, databaseUrl, secretsFile: secretsFile(), log };
   // Makes the file where there is none yet, before several processes look for it.
   await keyring();

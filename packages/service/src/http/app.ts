@@ -21,7 +21,7 @@ import type { CallObserver, CallOutcome } from "../observation.js";
 import type { KeyHolder } from "../store/key-holders.js";
 import { BodyRefusal, readParameters } from "./body.js";
 import { BodyRoom } from "./body-room.js";
-import { callerAddress } from "./caller-address.js";
+import { callerAddresses } from "./caller-address.js";
 import { type Call, type Handlers, Pages, Refusal, type RefusalDetails, Replay } from "./handler.js";
 import { listBody } from "./list-body.js";
 import { type OperatorView, operatorRoutes } from "./operator-routes.js";
@@ -36,7 +36,7 @@ export interface AppOptions {
   readonly companyLimit: CallLimit;
   /** What is answered at once; more is refused at once. */
   readonly callsAtOnce: number;
-  /** As {@link callerAddress} takes it. */
+  /** As {@link callerAddresses} takes it. */
   readonly proxies: number;
   readonly operatorView: OperatorView;
   readonly observer: CallObserver;
@@ -63,6 +63,7 @@ interface CallContext {
 }
 type Environment = { Bindings: HttpBindings; Variables: CallContext };
 type Step = MiddlewareHandler<Environment>;
+type AddressOf = ReturnType<typeof callerAddresses>;
 type AnyHandler = (request: unknown, call: Call & { companyId?: number }) => Promise<unknown>;
 
 /**
@@ -74,6 +75,7 @@ export function createApp(options: AppOptions): Hono<Environment> {
   const app = new Hono<Environment>();
   const semaphore = new Semaphore(callsAtOnce);
   const room = new BodyRoom();
+  const addressOf = callerAddresses(proxies, log);
   app.use(async (c, next) => {
     c.set("requestId", randomUUID());
     await next();
@@ -86,7 +88,7 @@ export function createApp(options: AppOptions): Hono<Environment> {
       row.method,
       [path, `${path}/`],
       observe(name, observer),
-      readRequest(row, room, proxies),
+      readRequest(row, room, addressOf),
       admit(semaphore),
       ...(row.auth === "key" || row.auth === "company"
         ? [authorize(row, findCompany), limitCalls(options)]
@@ -152,11 +154,11 @@ const observe =
 
 /** Reads and judges what the caller sent, which takes its room until the call has been answered. */
 const readRequest =
-  (row: Endpoint, room: BodyRoom, proxies: number): Step =>
+  (row: Endpoint, room: BodyRoom, addressOf: AddressOf): Step =>
   async (c, next) => {
     const { parameters, release } = await readParameters(c.env.incoming, row, room);
     try {
-      return judgeRequest(c, row, parameters, proxies) ?? (await next());
+      return judgeRequest(c, row, parameters, addressOf) ?? (await next());
     } finally {
       release();
     }
@@ -167,7 +169,7 @@ function judgeRequest(
   c: Context<Environment>,
   row: Endpoint,
   parameters: unknown,
-  proxies: number,
+  addressOf: AddressOf,
 ): Response | undefined {
   if (parameters instanceof BodyRefusal) {
     const { code, isUnread } = parameters;
@@ -187,7 +189,7 @@ function judgeRequest(
     requestId: c.get("requestId"),
     authorization: headerOf(c, "Authorization"),
     idempotencyKey,
-    address: callerAddress(c.env.incoming, proxies),
+    address: addressOf(c.env.incoming),
   });
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { openApiDocument } from "@giftcard-pay/client/contract";
 import { type Env, Hono } from "hono";
+import type { Readiness } from "../readiness.js";
 import { docsRoutes } from "./docs-page.js";
 import { listen, type RunningServer } from "./server.js";
 
@@ -7,8 +8,7 @@ import { listen, type RunningServer } from "./server.js";
 export interface OperatorView {
   readonly environment: string;
   readonly version: string;
-  /** @returns what is missing; undefined when it can take calls */
-  readonly notReady: () => Promise<string | undefined>;
+  readonly readiness: () => Promise<Readiness>;
   /** In Prometheus' text format. Left out where metrics have a port of their own. */
   readonly metrics?: () => Promise<string>;
 }
@@ -17,13 +17,13 @@ const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Health, readiness, metrics and the interface's description. */
 export function operatorRoutes<E extends Env>(app: Hono<E>, view: OperatorView): void {
-  const { environment, version, notReady, metrics } = view;
+  const { environment, version, readiness, metrics } = view;
   app.get("/healthz", (c) => c.json({ status: "ok", environment, version }));
   app.get("/readyz", async (c) => {
-    const missing = await notReady();
-    return missing
-      ? c.json({ status: missing, environment, version }, 503)
-      : c.json({ status: "ready", environment, version });
+    const { missing, newerMigrations } = await readiness();
+    if (missing) return c.json({ status: missing, environment, version }, 503);
+    const newer = newerMigrations.length > 0 && { newer_migrations: newerMigrations };
+    return c.json({ status: "ready", environment, version, ...newer });
   });
   if (metrics) metricsRoute(app, metrics);
   const document = openApiDocument({ version });

@@ -2,15 +2,15 @@
 export const OVERLOAD_RETRY_SECONDS = 1;
 
 /**
- * The database takes no more connections, is starting or ending, gave up a statement that waited too long, or undid one
- * for the sake of others again and again.
+ * The database has no room, for connections, memory or on its disk; is starting or ending; gave up a statement that waited
+ * too long; or undid one for the sake of others again and again.
  */
-const BUSY_CODES = new Set(["53300", "57P03", "57014", "55P03", "40001", "40P01", "ECONNREFUSED"]);
+const BUSY_CODES = /^(53...|57P03|57014|55P03|40001|40P01|ECONNREFUSED)$/;
 
 /** Tells whether a failure means that there was no room: nothing was done, and later it may be. */
 export function isOverload(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
   // What the pool says when no connection became free in time; it has no code.
-  return BUSY_CODES.has(String(code)) || error.message === "timeout exceeded when trying to connect";
+  return BUSY_CODES.test(String(code)) || error.message === "timeout exceeded when trying to connect";
 }
