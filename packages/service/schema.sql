@@ -558,13 +558,17 @@ begin
       on conflict do nothing;
   end loop;
   v_now_ms := floor(extract(epoch from clock_timestamp()) * 1000);
-  -- A clock that was set back does not reopen slots.
-  lease_slot := greatest(v_now_ms / v_slot_ms, v_known.slot);
+  lease_slot := v_now_ms / v_slot_ms;
+  -- The clock was set back, or that of another server is behind: nobody can say how long ago those calls were.
+  if lease_slot < v_known.slot then
+    v_known.granted := array_fill(0, array[v_slots]);
+    v_known.slot := lease_slot;
+  end if;
   v_shift := least(lease_slot - v_known.slot, v_slots);
   if v_shift > 0 then
     v_known.granted := array_fill(0, array[v_shift]) || v_known.granted[1:v_slots - v_shift];
   end if;
-  if p_unused > 0 and lease_slot - p_unused_slot < v_slots then
+  if p_unused > 0 and lease_slot - p_unused_slot between 0 and v_slots - 1 then
     v_oldest := lease_slot - p_unused_slot + 1;
     v_known.granted[v_oldest] := greatest(v_known.granted[v_oldest] - p_unused, 0);
   end if;

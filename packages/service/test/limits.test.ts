@@ -326,4 +326,30 @@ describe("calls of a key", () => {
     expect(newest).toBe(LIMIT / 50);
     expect(older.reduce((sum, calls) => sum + calls, 0)).toBe(1);
   });
+
+  test("cost a key nothing when the database's clock goes back: it is granted calls at once, and its count stays whole", async () => {
+    const own = await service.createCompany();
+    const usage = async () => {
+      const { rows } = await db.query(
+        "select slot, granted from call_usage u join api_keys k on u.kind = 'key' and u.id = k.id where k.company_id = $1",
+        [own.companyId],
+      );
+      return rows[0] as { slot: string; granted: number[] };
+    };
+    let status = 200;
+    while (status === 200) status = (await list(own, limited.url)).status;
+    expect(status).toBe(429);
+    // Seen from the new time, all that was counted lies five minutes ahead.
+    await db.query("update call_usage set slot = slot + 150");
+    const ahead = (await usage()).slot;
+    await expect.poll(async () => (await list(own, limited.url)).status).toBe(200);
+    const { slot, granted } = await usage();
+    expect(Number(slot)).toBeLessThan(Number(ahead) - 100);
+    expect([granted.length, granted.slice(1)]).toEqual([30, Array(29).fill(0)]);
+    // What a process holds from before the clock went back is given back to nobody.
+    await db.query("update call_usage set slot = slot + 150");
+    await sleep(2100);
+    expect((await list(own, limited.url)).status).toBe(200);
+    expect((await usage()).granted).toEqual([LIMIT / 50, ...Array(29).fill(0)]);
+  });
 });
