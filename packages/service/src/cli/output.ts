@@ -37,6 +37,25 @@ export function outputOf(json: boolean): Output {
   };
 }
 
+/** Prints what is too long to be held as a whole. A reader who has seen enough, as `head`, ends it without a word. */
+export async function print(work: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
+  try {
+    await work(write);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EPIPE") throw error;
+  }
+}
+
+/** Waits until it is taken: nothing piles up before a slow reader. */
+function write(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+// Each write hears of it by itself.
+process.stdout.on("error", () => {});
+
 /** Parses an option that is a whole number. */
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;

@@ -2,7 +2,7 @@ import { formatCents } from "@giftcard-pay/client/contract";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type ReportRow, report } from "../store/report.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { csvCell, day, identifier } from "./output.js";
+import { csvCell, day, identifier, type Output, print } from "./output.js";
 
 interface ReportOptions extends CommonOptions {
   readonly from: string;
@@ -20,25 +20,63 @@ export const reportCommand = () =>
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
-      "\nOutstanding is what was taken and not put back within the period; balance is what a card holds now.",
+      "\nOutstanding is what was taken and not put back within the period; balance is what a card holds now.\n" +
+        "Cards are printed as they are read, however many: only with exit code 0 it is the whole report.",
     )
     .action((options: ReportOptions) => {
-      const { from, to, company: companyId, csv } = options;
-      if (csv && options.json) throw new OperatorError("Give --json or --csv, not both.", exitCodes.usage);
+      const { from, to, company: companyId, csv, json } = options;
+      if (csv && json) throw new OperatorError("Give --json or --csv, not both.", exitCodes.usage);
       if (to < from) throw new OperatorError("--to is before --from.", exitCodes.usage);
-      return withContext(options, async ({ pool, out }) => {
-        const rows = await report(pool, { from, to, companyId });
-        const ids = [...new Set(rows.map((row) => row.companyId))];
-        const companies = ids.map((id) => {
-          const those = rows.filter((row) => row.companyId === id);
-          return { company_id: id, company: those[0]?.company, ...totalOf(those) };
-        });
-        out.result(
-          { from, to, cards: rows.map(wireOf), companies, total: totalOf(rows) },
-          csv ? csvOf(rows) : tableOf(rows),
-        );
-      });
+      const form = json ? jsonForm({ from, to }) : csv ? csvForm : tableForm;
+      return withContext(options, ({ pool, out }) =>
+        printReport(form, out, (onPage) => report(pool, { from, to, companyId }, onPage)),
+      );
     });
+
+/** Sums, named as they are printed. */
+const nothing = { devalues: 0, devalued: 0, cancels: 0, cancelled: 0, outstanding: 0 };
+type Totals = typeof nothing;
+interface CompanyTotals extends Totals {
+  readonly company_id: number;
+  readonly company: string;
+}
+
+/** How a report is written: what stands before its cards, each of them, and what stands behind. */
+interface Form {
+  readonly head: string;
+  card(row: ReportRow, isFirst: boolean): string;
+  foot(companies: readonly CompanyTotals[], total: Totals): string;
+}
+
+/** Prints cards as they come, and keeps the sums of each company alone. */
+function printReport(
+  form: Form,
+  out: Output,
+  read: (onPage: (rows: ReportRow[]) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const companies = new Map<number, CompanyTotals>();
+  const total = { ...nothing };
+  let cards = 0;
+  return print(async (write) => {
+    await write(form.head);
+    await read(async (rows) => {
+      await write(rows.map((row, index) => form.card(row, cards + index === 0)).join(""));
+      for (const row of rows) {
+        const { companyId, company } = row;
+        const ofCompany = companies.get(companyId) ?? { company_id: companyId, company, ...nothing };
+        companies.set(companyId, ofCompany);
+        for (const name of Object.keys(nothing) as (keyof Totals)[]) {
+          const more = wireOf(row)[name];
+          ofCompany[name] += more;
+          total[name] += more;
+        }
+      }
+      cards += rows.length;
+      out.progress(cards, undefined, "cards");
+    });
+    await write(form.foot([...companies.values()], total));
+  });
+}
 
 const wireOf = (row: ReportRow) => ({
   company_id: row.companyId,
@@ -53,41 +91,51 @@ const wireOf = (row: ReportRow) => ({
   balance: row.balanceCents,
 });
 
-function totalOf(rows: readonly ReportRow[]) {
-  const sum = (of: (row: ReportRow) => number) => rows.reduce((total, row) => total + of(row), 0);
-  return {
-    devalues: sum((row) => row.devalues),
-    devalued: sum((row) => row.devaluedCents),
-    cancels: sum((row) => row.cancels),
-    cancelled: sum((row) => row.cancelledCents),
-    outstanding: sum((row) => row.outstandingCents),
-  };
-}
+const jsonForm = (days: { from: string; to: string }): Form => ({
+  head: `${JSON.stringify(days).slice(0, -1)},"cards":[`,
+  card: (row, isFirst) => `${isFirst ? "" : ","}${JSON.stringify(wireOf(row))}`,
+  foot: (companies, total) =>
+    `],"companies":${JSON.stringify(companies)},"total":${JSON.stringify(total)}}\n`,
+});
 
-function csvOf(rows: readonly ReportRow[]): string {
-  const lines = rows.map((row) => Object.values(wireOf(row)).map(csvCell).join(","));
-  const head = "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance";
-  return [head, ...lines].join("\r\n");
-}
+const csvForm: Form = {
+  head: "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance",
+  card: (row) => `\r\n${Object.values(wireOf(row)).map(csvCell).join(",")}`,
+  foot: () => "\n",
+};
 
-function tableOf(rows: readonly ReportRow[]): string {
-  const head = ["company", "card", "devalues", "devalued", "cancels", "cancelled", "outstanding", "balance"];
-  const amounts = (of: ReturnType<typeof totalOf>) => [
-    String(of.devalues),
-    formatCents(of.devalued),
-    String(of.cancels),
-    formatCents(of.cancelled),
-    formatCents(of.outstanding),
-  ];
-  const body = rows.map((row) => [
-    `${row.companyId} ${row.company}`,
-    `…${row.lastFour}`,
-    ...amounts(totalOf([row])),
-    formatCents(row.balanceCents),
-  ]);
-  const lines = [head, ...body, ["total", "", ...amounts(totalOf(rows)), ""]];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+/** The names of the table's columns, and how wide each is: a longer cell moves its own line alone. */
+const COLUMNS = {
+  company: 24,
+  card: 5,
+  devalues: 8,
+  devalued: 12,
+  cancels: 8,
+  cancelled: 12,
+  outstanding: 12,
+  balance: 12,
+};
+
+function lineOf(cells: readonly string[]): string {
+  const widths = Object.values(COLUMNS);
   const pad = (cell: string, column: number) =>
     column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
-  return lines.map((line) => line.map(pad).join("  ").trimEnd()).join("\n");
+  return cells.map(pad).join("  ").trimEnd();
 }
+
+const amountsOf = (of: Totals) => [
+  String(of.devalues),
+  formatCents(of.devalued),
+  String(of.cancels),
+  formatCents(of.cancelled),
+  formatCents(of.outstanding),
+];
+
+const tableForm: Form = {
+  head: lineOf(Object.keys(COLUMNS)),
+  card: (row) => {
+    const [company, card] = [`${row.companyId} ${row.company}`, `…${row.lastFour}`];
+    return `\n${lineOf([company, card, ...amountsOf(wireOf(row)), formatCents(row.balanceCents)])}`;
+  },
+  foot: (_companies, total) => `\n${lineOf(["total", "", ...amountsOf(total)])}\n`,
+};

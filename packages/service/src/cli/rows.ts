@@ -1,4 +1,4 @@
-import { csvCell } from "./output.js";
+import { csvCell, print } from "./output.js";
 
 /** How an answer of many rows is printed: the text for people, one JSON array, or comma-separated values. */
 export interface RowFormat<Row> {
@@ -14,11 +14,8 @@ export interface RowFormat<Row> {
 
 const CRLF = "\r\n";
 
-/**
- * Prints rows as they are read, so that a million of them need no more memory than a page. A reader who has seen enough,
- * as `head`, ends it without a word.
- */
-export async function printRows<Row>(
+/** Prints rows as they are read, so that a million of them need no more memory than a page. */
+export function printRows<Row>(
   read: (onPage: (rows: Row[]) => Promise<void>) => Promise<void>,
   { format, wire, line, none, columns = [] }: RowFormat<Row>,
 ): Promise<void> {
@@ -30,23 +27,11 @@ export async function printRows<Row>(
     if (format === "text") return `${line(row)}\n`;
     return Object.values(wire(row)).map(csvCell).join(",") + CRLF;
   };
-  try {
+  return print(async (write) => {
     if (format === "json") await write("[");
     if (format === "csv") await write(columns.join(",") + CRLF);
     await read((rows) => write(rows.map(spell).join("")));
     if (format === "json") await write("]\n");
     else if (format === "text" && isFirst) await write(`${none}\n`);
-  } catch (error) {
-    if ((error as { code?: string }).code !== "EPIPE") throw error;
-  }
-}
-
-/** Waits until it is taken: nothing piles up before a slow reader. */
-function write(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
 }
-
-// Each write hears of it by itself.
-process.stdout.on("error", () => {});

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { readSnapshot } from "../database.js";
+import { readPages } from "../database.js";
 
 /** One company's movements on one card within a period. */
 export interface ReportRow {
@@ -22,14 +22,14 @@ export interface ReportRow {
  * by the clock in Amsterdam.
  *
  * @param companyId of one company alone
+ * @param onPage takes the rows, some at a time, all of one state of the database
  */
 export function report(
   pool: pg.Pool,
   { from, to, companyId }: { from: string; to: string; companyId?: number | undefined },
-): Promise<ReportRow[]> {
-  return readSnapshot(pool, async (db) => {
-    const { rows } = await db.query<ReportRow>(
-      `select o.id as "companyId", o.name as company, c.id as "cardId", c.last_four as "lastFour",
+  onPage: (rows: ReportRow[]) => Promise<void>,
+): Promise<void> {
+  const text = `select o.id as "companyId", o.name as company, c.id as "cardId", c.last_four as "lastFour",
          m.devalues, m.devalued as "devaluedCents", m.cancels, m.cancelled as "cancelledCents",
          m.devalued - m.cancelled as "outstandingCents", c.balance_cents as "balanceCents"
        from (
@@ -44,9 +44,6 @@ export function report(
            and created_at < ($2::date + 1)::timestamp at time zone 'Europe/Amsterdam'
          group by company_id, card_id
        ) m join companies o on o.id = m.company_id join cards c on c.id = m.card_id
-       order by o.id, c.id`,
-      [from, to, companyId ?? null],
-    );
-    return rows;
-  });
+       order by o.id, c.id`;
+  return readPages(pool, { text, values: [from, to, companyId ?? null] }, onPage);
 }
