@@ -58,11 +58,11 @@ const RULES = {
         or (a.details ->> 'by')::bigint is distinct from l.amount_cents) order by 3`,
   // A card that is not sold yet holds nothing and never did; one that was replaced holds nothing any more.
   closed_is_empty: `
-    select c.id, c.last_four, null::bigint, 0::bigint, coalesce(l.amount_cents, c.balance_cents)
-      from cards c left join lateral (select amount_cents from ledger where card_id = c.id limit 1) l
-        on c.inactive_cents is not null
-      where (c.inactive_cents is not null and (l.amount_cents is not null or c.balance_cents <> 0))
-        or (c.reissued_as is not null and c.balance_cents <> 0) order by 1`,
+    (select distinct on (c.id) c.id, c.last_four, l.id, 0::bigint, l.amount_cents
+      from cards c join ledger l on l.card_id = c.id where c.inactive_cents is not null order by c.id, l.id)
+    union all
+    select id, last_four, null, 0, balance_cents from cards where reissued_as is not null and balance_cents <> 0
+    order by 1, 3`,
 } as const;
 
 /** What was looked at, and all that is wrong with it. */
