@@ -8,9 +8,12 @@ import {
   type ShopPayment,
 } from "../src/operator/reconcile.js";
 import { readServiceReport } from "../src/operator/service-report.js";
-import { makeStatement, statementCsv } from "../src/operator/statement.js";
+import { makeStatement, statementCsv, statementText } from "../src/operator/statement.js";
 
 type Given = Partial<Record<keyof BookedCharge, unknown>>;
+
+/** More than one call takes as its arguments. */
+const MANY = 300_000;
 
 let made = 0;
 function charged(given: Given = {}): BookedCharge {
@@ -273,6 +276,18 @@ describe("a reconciliation", () => {
     expect(reconciliationText(reconcile({ ...march, charges: [], payments: [] }))).toBe(
       "2026-03-01 to 2026-03-31: 0 charges, 0 payments; no difference\n",
     );
+  });
+
+  it("is lines to print for a month of any length, and so is its statement", () => {
+    const charges = Array.from({ length: MANY }, (_, index) => charged({ orderId: `o${index}` }));
+    const lines = reconciliationText(reconcile({ ...march, charges, payments: [] }))
+      .trimEnd()
+      .split("\n");
+    expect([lines.length, lines.at(-1)]).toEqual([
+      MANY + 1,
+      `2026-03-01 to 2026-03-31: ${MANY} charges, 0 payments; ${MANY} differences`,
+    ]);
+    expect(statementText(makeStatement(charges, march)).trimEnd().split("\n")).toHaveLength(MANY + 4);
   });
 
   it("holds each card against the service's report", () => {
