@@ -8,6 +8,10 @@ import { startNode } from "../../scripts/process.mjs";
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 const READY_TIMEOUT_MS = 240_000;
+/** A command that takes longer hangs, on any machine. */
+const COMMAND_TIMEOUT_MS = 120_000;
+/** For tests that run a dozen commands, each a process of its own: one that hangs is ended, and named, long before. */
+export const MANY_COMMANDS_TIMEOUT_MS = 3 * COMMAND_TIMEOUT_MS;
 
 type StartedProcess = Omit<Awaited<ReturnType<typeof startNode>>, "match">;
 
@@ -67,7 +71,11 @@ export interface TestServiceOptions {
   readonly issuedAtOnce?: number;
 }
 
-/** Runs the built command to its end. */
+/**
+ * Runs the built command to its end.
+ *
+ * @throws when it hangs
+ */
 export async function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -75,14 +83,25 @@ export async function runCommand(
 ): Promise<CommandResult> {
   const running = promisify(execFile)(process.execPath, [PROGRAM, ...args], {
     env: { ...process.env, ...env },
+    timeout: COMMAND_TIMEOUT_MS,
+    killSignal: "SIGKILL",
   });
   running.child.stdin?.end(stdin);
   try {
     return { exitCode: 0, ...(await running) };
   } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    const { code, stdout, stderr, killed } = error as CommandFailure;
+    if (killed) throw new Error(`giftcard-service ${args[0]} did not end, or wrote without end: ${stderr}`);
     return { exitCode: code, stdout, stderr };
   }
+}
+
+/** What Node says of a command that ended with another code than 0, or that it killed. */
+interface CommandFailure {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly killed: boolean;
 }
 
 /** A `serve` that has said that it is ready. */

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
+  MANY_COMMANDS_TIMEOUT_MS,
   runCommand,
   startGiftcardService,
   type TestCompany,
@@ -9,8 +10,7 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call } from "./wire.js";
 
-// Each command is a process of its own, and some of these tests run a dozen.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const BOUND = 4;
 let service: TestService;
 let db: pg.Client;

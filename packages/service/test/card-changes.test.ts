@@ -4,6 +4,7 @@ import path from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
+  MANY_COMMANDS_TIMEOUT_MS,
   startGiftcardService,
   type TestCard,
   type TestCompany,
@@ -13,8 +14,7 @@ import { testDatabase } from "../../../test/support/test-database.js";
 import { operatorShell } from "./operator-shell.js";
 import { call, credentials, onCard } from "./wire.js";
 
-// Each command is a process of its own, and some of these tests run a dozen.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-changes-"));
 let service: TestService;
 let company: TestCompany;

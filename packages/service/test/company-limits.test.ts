@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { errorDefinition } from "@giftcard-pay/client/contract";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   startGiftcardService,
   type TestCard,
@@ -13,7 +13,6 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, credentials, onCard, type WireAnswer } from "./wire.js";
 
-vi.setConfig({ testTimeout: 120_000 });
 const LIMIT = 100;
 const PINS = 5;
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-company-limits-"));

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
 import {
   startGiftcardService,
@@ -12,7 +12,6 @@ import { call, credentials, onCard, type WireAnswer } from "./wire.js";
 
 // A devalue whose caller gave up is ended by its key: whatever became of it, the ledger is exact.
 
-vi.setConfig({ testTimeout: 120_000 });
 const TWENTY = 20;
 let service: TestService;
 let proxy: FaultProxy;

@@ -42,7 +42,8 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     const secretsFile = path.join(folder, "secrets.json");
     service = await startGiftcardService({ databaseUrl, secretsFile, args: ["--calls-per-minute", "0"] });
     company = await service.createCompany();
-    pool = openPool(databaseUrl, () => {}, 8);
+    // One for each of those who come at once: none waits for a connection.
+    pool = openPool(databaseUrl, () => {}, 24);
     keys = await openKeyring(secretsFile, pool);
   });
 

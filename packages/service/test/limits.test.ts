@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorDefinition } from "@giftcard-pay/client/contract";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   startGiftcardService,
   type TestCard,
@@ -16,7 +16,6 @@ import { basic, call, onCard, type WireAnswer } from "./wire.js";
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-limits-"));
 const FAILURES = 10;
-vi.setConfig({ testTimeout: 120_000 });
 let service: TestService;
 let second: TestService;
 let company: TestCompany;

@@ -41,10 +41,13 @@ export function operatorShell(databaseUrl: string, secretsFile: string) {
           stdio: "ignore",
         });
         const ended = once(child, "exit");
+        // Autovacuum may wait for it too, in another mode.
         const waiting = async () =>
           (
             await db.query(
-              "select count(*)::int as n from pg_locks where relation = $1::regclass and not granted",
+              `select count(*)::int as n from pg_locks where relation = $1::regclass and not granted
+                 and database = (select oid from pg_database where datname = current_database())
+                 and mode in ('RowShareLock', 'RowExclusiveLock')`,
               [table],
             )
           ).rows[0].n;

@@ -5,6 +5,7 @@ import path from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
+  MANY_COMMANDS_TIMEOUT_MS,
   runCommand,
   startGiftcardService,
   type TestCard,
@@ -14,8 +15,7 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call, credentials, eventInput, onCard } from "./wire.js";
 
-// Each command is a process of its own, and some of these tests run a dozen.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-operator-"));
 const secretsFile = path.join(folder, "secrets.json");
 let service: TestService;
