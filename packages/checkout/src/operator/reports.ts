@@ -2,6 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import { movingStates } from "../store/charge-states.js";
 import type { Charge, ChargeFilter, Journal } from "../store/journal.js";
 import type { Difference } from "./difference.js";
+import type { BookedCharge } from "./movements.js";
 import { type Days, momentsOf } from "./period.js";
 import { type ReconcileInput, type Reconciliation, reconcile, type ShopPayment } from "./reconcile.js";
 import { type ReportedCard, readServiceReport } from "./service-report.js";
@@ -48,9 +49,9 @@ export interface ReconcileOptions extends Days, Pick<ReconcileInput, "timeZone" 
  * @throws {RangeError} for days or a commission that are none
  */
 export async function readStatement(source: ReportSource, options: StatementOptions): Promise<Statement> {
-  const charges: Charge[] = [];
+  const charges: BookedCharge[] = [];
   for await (const charge of readAll(source, { moved: momentsOf(options, options.timeZone) }))
-    charges.push(charge);
+    charges.push(keep(charge));
   return makeStatement(charges, options);
 }
 
@@ -83,6 +84,27 @@ export async function readReconciliation(
   return { ...second, differences, moving: second.moving + second.differences.length - differences.length };
 }
 
+/** What a report needs of a charge. A month has many of them, and what is sealed in each is the most of it. */
+interface KeptCharge extends BookedCharge {
+  readonly isByLine: boolean;
+}
+
+const keep = (charge: Charge): KeptCharge => ({
+  reference: charge.reference,
+  externalId: charge.externalId,
+  orderId: charge.orderId,
+  lastFour: charge.lastFour,
+  state: charge.state,
+  amountCents: charge.amountCents,
+  deductedCents: charge.deductedCents,
+  createdAt: charge.createdAt,
+  sentAt: charge.sentAt,
+  devaluedAt: charge.devaluedAt,
+  reversedAt: charge.reversedAt,
+  leaseUntil: charge.leaseUntil,
+  isByLine: charge.pieces !== null,
+});
+
 const textOf = (difference: Difference) => JSON.stringify(difference);
 
 async function lookOnce(
@@ -91,9 +113,9 @@ async function lookOnce(
   moved: { from: Date; to: Date },
   report: readonly ReportedCard[] | undefined,
 ): Promise<Reconciliation> {
-  const found = new Map<string, Charge>();
+  const found = new Map<string, KeptCharge>();
   const read = async (filter: ChargeFilter) => {
-    for await (const charge of readAll(source, filter)) found.set(charge.reference, charge);
+    for await (const charge of readAll(source, filter)) found.set(charge.reference, keep(charge));
   };
   await read({ moved });
   await read({ states: movingStates, to: moved.to });
@@ -120,14 +142,14 @@ async function lookOnce(
 async function addChargesOf(
   source: ReportSource,
   payments: readonly ShopPayment[],
-  found: Map<string, Charge>,
+  found: Map<string, KeptCharge>,
 ): Promise<ShopPayment[]> {
   const isOurs = (charge: Charge) =>
     charge.environment === source.environment && charge.companyId === source.companyId;
   const foreignCharges = new Set<string>();
   const foreignOrders = new Set<string | null>();
   const add = (charge: Charge) => {
-    if (isOurs(charge)) found.set(charge.reference, charge);
+    if (isOurs(charge)) found.set(charge.reference, keep(charge));
     else {
       foreignCharges.add(charge.externalId);
       foreignOrders.add(charge.orderId);
@@ -143,7 +165,7 @@ async function addChargesOf(
   const known = [...found.values()];
   const isKnown = new Set(known.map(({ externalId }) => externalId));
   // A payment that was charged by line may have others of its charges in another period.
-  const byLine = known.filter(({ pieces }) => pieces !== null).map(({ externalId }) => externalId);
+  const byLine = known.filter(({ isByLine }) => isByLine).map(({ externalId }) => externalId);
   const others = payments.map(({ externalId }) => externalId).filter((id) => id && !isKnown.has(id));
   await addThese("externalIds", [...byLine, ...others]);
   const ofOrders = payments.filter(({ externalId }) => externalId === undefined);
