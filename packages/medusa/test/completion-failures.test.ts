@@ -210,22 +210,21 @@ describe("the remainder", () => {
 });
 
 describe("the bank's webhook completes the cart past every page", () => {
+  const say = async (body: object) => {
+    const response = await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ action: "captured", ...body }),
+    });
+    expect(response.status).toBe(200);
+  };
   const webhook = async (cartId: string) => {
     const { cart } = await shop.storefront.ok(
       "GET",
       `/store/carts/${cartId}?fields=*payment_collection.payment_sessions`,
     );
     const [session] = cart.payment_collection.payment_sessions;
-    const body = { action: "captured", session_id: session.id, amount: session.amount };
-    expect(
-      (
-        await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify(body),
-        })
-      ).status,
-    ).toBe(200);
+    await say({ session_id: session.id, amount: session.amount });
   };
   const orderOf = async (cartId: string) => {
     const { orders } = await shop.storefront.ok("GET", "/admin/orders?fields=id,cart.id&limit=100");
@@ -241,6 +240,16 @@ describe("the bank's webhook completes the cart past every page", () => {
     expect(paymentsOf(order).amounts).toEqual([50, 24.98]);
     const summary = async () => (await shop.storefront.order(order.id)).summary;
     await expect.poll(summary).toMatchObject({ paid_total: 24.98, pending_difference: 50 });
+  });
+
+  test("but not one that names no session: it completes nobody's cart", async () => {
+    const ready = await readyCart();
+    await say({ amount: 24.98 });
+    await expect
+      .poll(shop.medusa.logs)
+      .toContain("dropped a webhook (captured) of bank_bank for no payment session");
+    expect(await orderOf(ready.cartId)).toBeUndefined();
+    await expectWhole(ready);
   });
 
   test("and where the card can't be charged, there is no order and the bank's money goes back", async () => {
