@@ -1,6 +1,7 @@
 import type { ConfigModule } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import type { GiftcardOptions } from "./giftcard-options.js";
+import { checkMedusa } from "./medusa-release.js";
 
 export type { GiftcardOptions } from "./giftcard-options.js";
 
@@ -19,9 +20,10 @@ const PACKAGE = "@giftcard-pay/medusa";
  *
  * @param config what `defineConfig` returns
  * @param options checked when Medusa starts, not here, so that `medusa build` needs no secrets
- * @throws {TypeError} when the payment module is switched off
+ * @throws {TypeError} when the payment module is switched off, or Medusa is too old
  */
 export function withGiftcard<C extends Config>(config: C, options: GiftcardOptions): C {
+  checkMedusa();
   const modules: Record<string, unknown> = { ...config.modules };
   const payment = modules[Modules.PAYMENT] ?? {};
   if (typeof payment !== "object" || payment === null || ("disable" in payment && payment.disable)) {

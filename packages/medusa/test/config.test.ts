@@ -1,6 +1,8 @@
 import { defineConfig, Modules } from "@medusajs/framework/utils";
 import { describe, expect, test } from "vitest";
+import { peerDependencies } from "../package.json";
 import { type GiftcardOptions, withGiftcard } from "../src/config.js";
+import { checkMedusa, OLDEST_MEDUSA } from "../src/medusa-release.js";
 
 const options: GiftcardOptions = {
   environment: "sandbox",
@@ -47,5 +49,28 @@ describe("withGiftcard", () => {
   test("says so when the payment module is switched off", () => {
     const config = defineConfig({ modules: { [Modules.PAYMENT]: { disable: true } as never } });
     expect(() => withGiftcard(config, options)).toThrow(/payment module/);
+  });
+});
+
+describe("the release of Medusa", () => {
+  test.each(["2.13.0", "2.9.4", "2.15.3", "1.20.0"])(
+    "%s is too old, which is said with what to do",
+    (release) => {
+      expect(() => checkMedusa(release)).toThrow(
+        `Medusa ${OLDEST_MEDUSA} or newer; this store has ${release}.`,
+      );
+    },
+  );
+
+  test.each([OLDEST_MEDUSA, "2.15.10", "2.18.0", "2.21.2", "2.100.0", "2.22.0-rc-1"])(
+    "%s is taken",
+    (release) => {
+      expect(() => checkMedusa(release)).not.toThrow();
+    },
+  );
+
+  test("is what package managers are told too", () => {
+    for (const name of ["admin-sdk", "framework", "icons", "js-sdk", "medusa"] as const)
+      expect(peerDependencies[`@medusajs/${name}`]).toBe(`^${OLDEST_MEDUSA}`);
   });
 });

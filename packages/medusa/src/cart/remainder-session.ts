@@ -49,7 +49,8 @@ const deleteSessionsStep = createStep(
 export const createRemainderSessionWorkflow = createWorkflow(
   "giftcard-create-remainder-session",
   (input: RemainderSessionInput) => {
-    validatePaymentProviderInRegionStep(input);
+    // Medusa before 2.20 has no such step, and takes any method.
+    if (validatePaymentProviderInRegionStep) validatePaymentProviderInRegionStep(input);
     deleteSessionsStep(input.stale_sessions);
 
     const holder = when("customer-id-exists", { input }, ({ input }) => Boolean(input.customer_id)).then(
