@@ -13,20 +13,21 @@ const versions = { oldest: "20.19.0", oldest22: "22.12.0", newest: "26" };
 
 const HELP = `Packs the packages, installs them by npm into fresh projects outside of this repository, type-checks them there
 by node16 and, as ES modules, by bundler, and runs a purchase: in ES modules, in CommonJS, and in a Medusa store, where
-Jest runs too.
+refunds, the admin's pages, the command line and Jest are tried too.
 
   npm run packed                         on Node ${Object.values(versions).join(", ")}
   npm run packed -- --node oldest        on one of: ${Object.keys(versions).join(", ")}, current, or a version such as 24.1.0
   npm run packed -- --no-medusa          without the Medusa store, whose install takes minutes
-  npm run packed -- --medusa 2.21.0      the Medusa store alone, with this release of Medusa
+  npm run packed -- --medusa 2.18.0      the Medusa store alone, with this release of Medusa, or with "latest"
+  npm run packed -- --medusa 2.18.0 --pnpm   by pnpm 10, in a workspace beside a storefront, as Medusa's starter is
   npm run packed -- --keep               keeps the projects, to look at
 `;
 
 /**
- * @param {{ nodes: string[], withMedusa: boolean, medusa?: string | undefined, keep: boolean }} options
+ * @param {{ nodes: string[], withMedusa: boolean, medusa?: string | undefined, byPnpm: boolean, keep: boolean }} options
  * @param {AbortSignal} signal
  */
-async function runAll({ nodes, withMedusa, medusa, keep }, signal) {
+async function runAll({ nodes, withMedusa, medusa, byPnpm, keep }, signal) {
   const startedAt = performance.now();
   const progress = (/** @type {string} */ text) => {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
@@ -55,7 +56,8 @@ async function runAll({ nodes, withMedusa, medusa, keep }, signal) {
       }
       if (!withMedusa) continue;
       const folder = path.join(scratch, `medusa-${node.version}`);
-      await tryMedusa({ tarballs, node, folder, ...(medusa && { medusa }) }, { progress: report, signal });
+      const store = { tarballs, node, folder, byPnpm, ...(medusa && { medusa }) };
+      await tryMedusa(store, { progress: report, signal });
       if (!keep) await rm(folder, { recursive: true, force: true });
     }
     progress("all good");
@@ -68,14 +70,15 @@ async function runAll({ nodes, withMedusa, medusa, keep }, signal) {
 const options = /** @type {const} */ ({
   node: { type: "string", multiple: true },
   medusa: { type: "string" },
+  pnpm: { type: "boolean" },
   "no-medusa": { type: "boolean" },
   keep: { type: "boolean" },
 });
 
 await command({ help: HELP, options }, async ({ values, signal }) => {
-  const { medusa, "no-medusa": withoutMedusa = false, keep = false } = values;
+  const { medusa, pnpm: byPnpm = false, "no-medusa": withoutMedusa = false, keep = false } = values;
   const nodes = values.node ?? (medusa === undefined ? Object.keys(versions) : ["current"]);
   const wrong = nodes.find((one) => !(one in versions || /^(current|\d+(\.\d+){0,2})$/.test(one)));
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is no version of Node.`);
-  await runAll({ nodes, withMedusa: !withoutMedusa, medusa, keep }, signal);
+  await runAll({ nodes, withMedusa: !withoutMedusa, medusa, byPnpm, keep }, signal);
 });

@@ -136,7 +136,7 @@ export async function fillCart(api, handle = "summer-night-festival", quantity =
 }
 
 /** Has the bank pay the rest, and completes the cart. @param {Api} api @param {string} cartId */
-async function placeOrder(api, cartId) {
+export async function placeOrder(api, cartId) {
   const { payment_collection } = await api("POST", "/store/payment-collections", { cart_id: cartId });
   await api("POST", `/store/payment-collections/${payment_collection.id}/payment-sessions`, {
     provider_id: "pp_system_default",
@@ -147,7 +147,7 @@ async function placeOrder(api, cartId) {
 }
 
 /** @param {Api} api @param {string} id @returns {Promise<any[]>} */
-async function readPayments(api, id) {
+export async function readPayments(api, id) {
   const fields = "*payment_collections.payments,*payment_collections.payments.refunds";
   const { order } = await api("GET", `/admin/orders/${id}?fields=${fields}`);
   return order.payment_collections.flatMap((/** @type {any} */ collection) => collection.payments);
@@ -167,7 +167,7 @@ function byMethod(payments, centsOf) {
 }
 
 /** What the shop's admin shows of an order. @param {Api} api @param {string} id */
-async function readOrder(api, id) {
+export async function readOrder(api, id) {
   const { order } = await api("GET", `/admin/orders/${id}?fields=total`);
   const payments = await readPayments(api, id);
   return { total: inEuro(inCents(order.total)), ...byMethod(payments, ({ amount }) => inCents(amount)) };
@@ -186,7 +186,7 @@ async function readRefunds(api, id) {
  * @param {import("../shops/whole-shop.mjs").IssuedCard} card
  * @returns {() => Promise<number>} the balance in cents
  */
-function balanceOf({ url, apiKey, companyId }, { cardnumber, pin }) {
+export function balanceOf({ url, apiKey, companyId }, { cardnumber, pin }) {
   const client = createClient({ baseUrl: url, apiKey, companyId });
   return async () => (await client.balance({ cardNumber: cardnumber, pin })).balanceCents;
 }

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { runNode } from "../process.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const NPM_TIMEOUT_MS = 10 * 60_000;
+const NPM_TIMEOUT_MS = 30 * 60_000;
 
 /** The packages that are published, by their folders' names. */
 export const published = ["client", "checkout", "service", "widget", "medusa"];
@@ -42,13 +42,16 @@ export async function packPackages(names, folder, signal) {
  *
  * @param {string[]} args
  * @param {{ cwd: string, node?: string, signal?: AbortSignal }} options `node` runs npm, and what npm starts
+ * @returns {Promise<string>} its output, warnings behind it
  * @throws with its last output when it fails
  */
 export async function runNpm(args, { cwd, node, signal }) {
   const options = { cwd, env: outsideEnv(node), timeout: NPM_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
   const isWindows = process.platform === "win32";
   try {
-    await promisify(execFile)("npm", args, { ...options, shell: isWindows, ...(signal && { signal }) });
+    const run = { ...options, shell: isWindows, ...(signal && { signal }) };
+    const { stdout, stderr } = await promisify(execFile)("npm", args, run);
+    return stdout + stderr;
   } catch (error) {
     const { stdout = "", stderr = "" } = /** @type {{ stdout?: string, stderr?: string }} */ (error);
     signal?.throwIfAborted();

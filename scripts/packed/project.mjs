@@ -151,11 +151,20 @@ async function runShop({ folder, node, signal }) {
 }
 
 /**
+ * The script of a program that a project's dependency brings. Only npm links to it from `.bin`.
+ * @param {string} folder @param {string} dependency @param {string} program
+ */
+export async function programOf(folder, dependency, program) {
+  const its = path.join(folder, "node_modules", dependency);
+  return path.join(its, (await readJson(path.join(its, "package.json"))).bin[program]);
+}
+
+/**
  * Starts the service that is installed in a project, with its own database there, and makes a company.
  * @param {{ folder: string, node: Node, signal?: AbortSignal }} options
  */
 export async function startPackedService({ folder, node, signal }) {
-  const program = path.join(folder, "node_modules", ".bin", "giftcard-service");
+  const program = await programOf(folder, "@giftcard-pay/service", "giftcard-service");
   const env = {
     ...outsideEnv(node.path),
     GIFTCARD_DATA_DIR: path.join(folder, `giftcard-data-${node.version}`),

@@ -1,0 +1,170 @@
+/** A stranger's Medusa store with the packed packages: its files, and its install by npm, or by pnpm in a workspace. */
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { runNpm } from "./pack.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const exampleStore = path.join(root, "examples/medusa-store");
+
+/** What `create-medusa-app` writes, but for `strict`, which it leaves at `strictNullChecks`. */
+const medusaOptions = {
+  target: "ES2021",
+  esModuleInterop: true,
+  module: "Node16",
+  moduleResolution: "Node16",
+  emitDecoratorMetadata: true,
+  experimentalDecorators: true,
+  skipLibCheck: true,
+  skipDefaultLibCheck: true,
+  declaration: false,
+  sourceMap: false,
+  inlineSourceMap: true,
+  outDir: "./.medusa/server",
+  rootDir: "./",
+  jsx: "react-jsx",
+  forceConsistentCasingInFileNames: true,
+  resolveJsonModule: true,
+  checkJs: false,
+  strict: true,
+};
+
+/**
+ * Writes a store with the configuration and goods of the example store, and installs Medusa and all tarballs there.
+ *
+ * @param {object} options
+ * @param {Record<string, string>} options.tarballs
+ * @param {string} options.node which Node runs npm and pnpm
+ * @param {string} options.folder a new one
+ * @param {string | undefined} options.release the release of Medusa; that of the example store when left out
+ * @param {boolean} options.byPnpm as in Medusa's starter: pnpm, in a workspace beside a storefront with another React
+ * @param {AbortSignal} [options.signal]
+ * @returns {Promise<string>} the store's folder
+ * @throws where the install fails, or warns of what our packages ask for
+ */
+export async function installStore({ tarballs, node, folder, release, byPnpm, signal }) {
+  const npm = (/** @type {string[]} */ ...args) =>
+    runNpm(args, { cwd: folder, node, ...(signal && { signal }) });
+  const store = byPnpm ? path.join(folder, "apps/backend") : folder;
+  await mkdir(store, { recursive: true });
+  const medusa = await writeStore(store, release);
+  if (!byPnpm) {
+    checkWarnings(await npm("install", ...Object.values(tarballs)));
+    return store;
+  }
+  const dashboard = await npm(
+    "view",
+    `@medusajs/dashboard@${medusa}`,
+    "dependencies",
+    "--json",
+    "--loglevel=error",
+  );
+  await writeWorkspace({ folder, store, tarballs, medusa, ofDashboard: JSON.parse(dashboard) });
+  // Not frozen, as it is where CI says that it is CI.
+  checkWarnings(await npm("exec", "--yes", "--", PNPM, "install", "--no-frozen-lockfile"));
+  return store;
+}
+
+/** The one that Medusa's starter is made for. */
+const PNPM = "pnpm@10";
+
+/** @param {string} said by npm or pnpm */
+function checkWarnings(said) {
+  const at = said.search(/ERESOLVE|peer dependenc/i);
+  if (at < 0 || !said.slice(at).includes("@giftcard-pay/")) return;
+  throw new Error(`The install warns of what our packages ask for:\n${said.slice(-4000)}`);
+}
+
+/**
+ * Writes the workspace around a store: what Medusa's starter writes, where it matters to packages.
+ *
+ * @param {object} options
+ * @param {string} options.folder
+ * @param {string} options.store
+ * @param {Record<string, string>} options.tarballs
+ * @param {string} options.medusa the release
+ * @param {Record<string, string>} options.ofDashboard the starter's pages have the versions that the dashboard has
+ */
+async function writeWorkspace({ folder, store, tarballs, medusa, ofDashboard }) {
+  const files = Object.fromEntries(Object.entries(tarballs).map(([name, file]) => [name, `file:${file}`]));
+  const backend = JSON.parse(await readFile(path.join(store, "package.json"), "utf8"));
+  for (const name of ["@medusajs/admin-shared", "@medusajs/dashboard", "@medusajs/draft-order"])
+    backend.dependencies[name] = medusa;
+  for (const name of ["@medusajs/ui", "@tanstack/react-query", "react-i18next", "react-router-dom"])
+    backend.dependencies[name] = ofDashboard[name];
+  Object.assign(backend.dependencies, files);
+  const react = { react: ofDashboard.react, "react-dom": ofDashboard["react-dom"] };
+  Object.assign(backend.devDependencies, react);
+  await writeJson(store, "package.json", backend);
+  const storefront = path.join(folder, "apps/storefront");
+  await mkdir(storefront, { recursive: true });
+  await writeJson(storefront, "package.json", {
+    name: "a-storefront",
+    private: true,
+    dependencies: {
+      "@medusajs/js-sdk": medusa,
+      "@medusajs/icons": medusa,
+      react: "19.0.5",
+      "react-dom": "19.0.5",
+    },
+  });
+  // Nobody writes the overrides for packages that are on npm. The service's PostgreSQL unpacks itself.
+  const { allowScripts } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
+  const onlyBuiltDependencies = Object.keys(allowScripts).filter((name) => allowScripts[name]);
+  const pnpm = { overrides: files, onlyBuiltDependencies };
+  await writeJson(folder, "package.json", { name: "a-workspace", private: true, pnpm });
+  await writeFile(
+    path.join(folder, "pnpm-workspace.yaml"),
+    'packages:\n  - "apps/**"\n  - "!apps/backend/.medusa/**"\n',
+  );
+}
+
+/** @param {string} folder @param {string} name @param {object} value */
+const writeJson = (folder, name, value) =>
+  writeFile(path.join(folder, name), `${JSON.stringify(value, undefined, 2)}\n`);
+
+/** @param {string} folder @param {string | undefined} release @returns {Promise<string>} the release of Medusa */
+async function writeStore(folder, release) {
+  await cp(path.join(exampleStore, "src"), path.join(folder, "src"), { recursive: true });
+  await cp(path.join(root, "test/packed-medusa"), path.join(folder, "own"), { recursive: true });
+  for (const name of ["medusa-config.ts", "medusa-config.mts"])
+    await cp(path.join(exampleStore, "medusa-config.ts"), path.join(folder, name));
+  const example = JSON.parse(await readFile(path.join(exampleStore, "package.json"), "utf8"));
+  const { "@giftcard-pay/medusa": _, ...dependencies } = example.dependencies;
+  if (release !== undefined) for (const name of Object.keys(dependencies)) dependencies[name] = release;
+  const medusa = dependencies["@medusajs/medusa"];
+  await writeJson(folder, "package.json", {
+    name: "a-medusa-store",
+    private: true,
+    dependencies,
+    // As in a store that create-medusa-app made.
+    devDependencies: {
+      "@swc/core": "^1.7.28",
+      "@medusajs/test-utils": medusa,
+      // In 2.16 and 2.17 its test runner asks for this, and doesn't bring it.
+      ...(/^2\.1[67]\./.test(medusa) && { "pg-god": "^1.0.12" }),
+      "@swc/jest": "^0.2.36",
+      "@types/node": "^20.12.11",
+      jest: "^29.7.0",
+      "ts-node": "^10.9.2",
+      typescript: "^5.6.2",
+    },
+  });
+  const byBundler = { module: "esnext", moduleResolution: "bundler", target: "ES2022" };
+  const commonJs = ["medusa-config.ts", "src", "own"];
+  await writeJson(folder, "tsconfig.json", {
+    "ts-node": { swc: true },
+    compilerOptions: medusaOptions,
+    include: commonJs,
+    exclude: ["node_modules", ".medusa"],
+  });
+  await writeJson(folder, "tsconfig.esm.json", {
+    compilerOptions: { ...medusaOptions, outDir: "esm" },
+    files: ["medusa-config.mts"],
+  });
+  await writeJson(folder, "tsconfig.bundler.json", {
+    compilerOptions: { ...medusaOptions, ...byBundler },
+    include: [...commonJs, "medusa-config.mts"],
+  });
+  return medusa;
+}
