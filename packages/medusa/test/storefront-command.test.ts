@@ -6,6 +6,8 @@ import { runWith } from "./support/command-line.js";
 
 const ours = path.resolve(import.meta.dirname, "../../../examples/nextjs/src/modules/gift-cards");
 const added = "src/modules/gift-cards";
+/** The storefront's own headings and buttons. */
+const ui = "src/modules/common/components/ui";
 
 /** The one line of each of the storefront's own files that is turned, before and after. */
 const lines = {
@@ -28,6 +30,7 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-storefront-"));
   await writeFile(path.join(folder, "package.json"), "{}");
+  await mkdir(path.join(folder, ui), { recursive: true });
   for (const [file, [before]] of Object.entries(lines)) {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), around(before));
@@ -43,6 +46,16 @@ describe("giftcard-medusa storefront", () => {
     expect(stdout).toContain("npm install @giftcard-pay/widget @lit/react");
     expect(await textsIn(path.join(folder, added))).toEqual(await textsIn(ours));
     for (const [file, [, after]] of Object.entries(lines)) expect(await read(file)).toBe(around(after));
+  });
+
+  it("takes headings and buttons from Medusa's package where the storefront has none of its own", async () => {
+    await rm(path.join(folder, ui), { recursive: true });
+    await runWith({}, "storefront", folder);
+    const text = await read(`${added}/gift-cards.tsx`);
+    expect(text).toContain('import { Button, Heading } from "@medusajs/ui"');
+    expect(text).not.toContain("@modules/common/components/ui");
+    const { stdout } = await runWith({}, "storefront", folder, "--json");
+    expect(JSON.parse(stdout).steps).toContainEqual({ file: `${added}/gift-cards.tsx`, done: "already" });
   });
 
   it("says with --dry-run what it would do, and does nothing", async () => {

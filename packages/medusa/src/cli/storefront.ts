@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
 import { CommandFailure } from "./failure.js";
@@ -21,6 +21,9 @@ interface Step {
 const SOURCE = path.join(__dirname, "../../nextjs");
 
 const SITE = "src/modules/gift-cards";
+
+/** Where a storefront has its headings and buttons from: files of its own since 2026, before that Medusa's package. */
+const UI = { own: "@modules/common/components/ui", package: "@medusajs/ui" };
 
 /** In the starter's own files, one import of each is turned to ours, which wraps what was imported. */
 const IMPORTS = [
@@ -81,15 +84,14 @@ function openStorefront(folder: string): string {
 }
 
 function addFiles(root: string, dryRun: boolean): Step[] {
+  const ui = existsSync(path.join(root, "src/modules/common/components/ui")) ? UI.own : UI.package;
+  if (!dryRun) mkdirSync(path.join(root, SITE), { recursive: true });
   return readdirSync(SOURCE).map((name): Step => {
     const file = `${SITE}/${name}`;
-    const source = path.join(SOURCE, name);
+    const text = readFileSync(path.join(SOURCE, name), "utf8").replace(UI.own, ui);
     const target = path.join(root, file);
-    if (existsSync(target)) {
-      const isSame = readFileSync(target, "utf8") === readFileSync(source, "utf8");
-      return { file, done: isSame ? "already" : "kept" };
-    }
-    if (!dryRun) cpSync(source, target);
+    if (existsSync(target)) return { file, done: readFileSync(target, "utf8") === text ? "already" : "kept" };
+    if (!dryRun) writeFileSync(target, text);
     return { file, done: "written" };
   });
 }

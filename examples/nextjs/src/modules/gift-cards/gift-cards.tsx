@@ -1,6 +1,7 @@
 "use client"
 
 import { GiftcardPay } from "@giftcard-pay/widget/react"
+import { Button, Heading } from "@modules/common/components/ui"
 import { usePathname, useRouter, useSearchParams } from "next/navigation"
 import {
   type ComponentProps,
@@ -73,9 +74,9 @@ const GiftCards = ({
   return (
     <div data-testid="gift-cards" aria-busy={isRenewing}>
       <div className={isOpen ? "mb-8" : "hidden"}>
-        <h2 className="font-semibold text-2xl text-3xl-regular mb-6">
+        <Heading level="h2" className="flex flex-row text-3xl-regular mb-6">
           Gift card
-        </h2>
+        </Heading>
         <GiftcardPay
           ref={tag}
           endpoint={endpoint}
@@ -85,17 +86,16 @@ const GiftCards = ({
         />
       </div>
       {isCovered && step === "payment" && (
-        <button
-          type="button"
-          className="rounded-md bg-ui-button-inverted px-4 py-2.5 txt-compact-medium-plus text-ui-fg-on-inverted hover:bg-ui-button-inverted-hover disabled:opacity-50"
+        <Button
+          size="large"
+          isLoading={isRenewing}
           data-testid="gift-cards-continue-button"
-          disabled={isRenewing}
           onClick={() =>
             router.push(`${pathname}?step=review`, { scroll: false })
           }
         >
           Continue to review
-        </button>
+        </Button>
       )}
       {isCovered && (
         <div className="mt-8 h-px w-full border-b border-gray-200" />

@@ -3,6 +3,7 @@ import { paymentInfoMap } from "@lib/constants"
 import { getAuthHeaders } from "@lib/data/cookies"
 import { convertToLocale } from "@lib/util/money"
 import type { HttpTypes } from "@medusajs/types"
+import { Heading } from "@modules/common/components/ui"
 
 /** How an order was paid, in whole cents. */
 type PaidBy = {
@@ -36,9 +37,9 @@ const OrderPayments = async ({ order }: { order: HttpTypes.StoreOrder }) => {
 
   return (
     <div>
-      <h2 className="font-semibold text-2xl text-3xl-regular my-6">
+      <Heading level="h2" className="flex flex-row text-3xl-regular my-6">
         Payment
-      </h2>
+      </Heading>
       <ul
         className="flex flex-col gap-y-2 txt-medium text-ui-fg-subtle"
         data-testid="order-payments"
