@@ -1,5 +1,8 @@
 import pg from "pg";
 import { retryConflicts } from "./conflicts.js";
+import { readAddress } from "./database-address.js";
+import { DatabaseHosts } from "./database-hosts.js";
+import { DatabasePool, READ_ONLY } from "./database-pool.js";
 import { exitCodes, OperatorError } from "./operator-error.js";
 
 /** Whole cents and identifiers fit a number; dates and times stay the strings that the wire shows. */
@@ -16,22 +19,27 @@ const types = {
 /** Anything that runs a statement: the pool, or one connection in a transaction. */
 export type Queryable = Pick<pg.Pool, "query">;
 
-/** Opens a pool. It connects when it is first used. `onError` hears of connections that broke while idle. */
+/**
+ * Opens a pool. It connects when it is first used. `onError` hears of connections that broke while idle.
+ *
+ * @param url as libpq's, also with several hosts and `sslmode`: the pool then uses the host that takes writes.
+ *   `pgbouncer=true` for one in transaction mode
+ * @throws {OperatorError} when it is no such address, or names a file that can't be read
+ */
 export function openPool(url: string, onError: (error: Error) => void, maxConnections = 16): pg.Pool {
-  let pool: pg.Pool;
-  try {
-    pool = new pg.Pool({
-      connectionString: url,
-      max: maxConnections,
-      types,
-      application_name: "giftcard-service",
-      connectionTimeoutMillis: 5000,
-      statement_timeout: 15_000,
-      idle_in_transaction_session_timeout: 15_000,
-    });
-  } catch {
-    throw new OperatorError("The database address is not a postgres:// address.", exitCodes.usage);
-  }
+  const { connectionString, hosts, target, ssl, isPooled } = readAddress(url);
+  const pool = new DatabasePool({
+    connectionString,
+    ...(ssl !== undefined && { ssl }),
+    hosts: new DatabaseHosts(hosts, target),
+    isPooled,
+    max: maxConnections,
+    types,
+    application_name: "giftcard-service",
+    connectionTimeoutMillis: 5000,
+    statement_timeout: 15_000,
+    idle_in_transaction_session_timeout: 15_000,
+  });
   pool.on("error", onError);
   return pool;
 }
@@ -51,15 +59,19 @@ export async function checkConnection(pool: pg.Pool): Promise<void> {
     await pool.query("select 1");
   } catch (error) {
     const { code } = error as { code?: string };
-    const advice =
-      code === REFUSED_SETTING
-        ? "A pooler must ignore statement_timeout and idle_in_transaction_session_timeout: see `Growing` in operating.md."
-        : "Check its address, user and password.";
     throw new OperatorError(
-      `The database cannot be reached${code ? ` (${code})` : ""}. ${advice}`,
+      `The database cannot be reached${code ? ` (${code})` : ""}. ${adviceFor(code)}`,
       exitCodes.databaseUnreachable,
     );
   }
+}
+
+function adviceFor(code = ""): string {
+  if (code === READ_ONLY) return "No host of its address takes writes: is a standby being promoted?";
+  if (code === REFUSED_SETTING)
+    return "A PgBouncer in transaction mode wants pgbouncer=true in the address: see `Growing` in operating.md.";
+  if (/CERT|SIGNATURE/.test(code)) return "Its certificate is not one that sslmode and sslrootcert allow.";
+  return "Check its address, user and password.";
 }
 
 /** Runs `work` in one transaction, rolled back when it throws; all of it again where others got in its way. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import type pg from "pg";
+import { DatabasePool } from "./database-pool.js";
 import { compareMigrations } from "./migrations.js";
 
 const PROBE_TIMEOUT_MS = 2000;
@@ -9,7 +10,7 @@ const PROBE_TIMEOUT_MS = 2000;
  * connections are all busy.
  */
 export function openProbe(pool: pg.Pool): pg.Pool {
-  const probe = new pg.Pool({
+  const probe = new DatabasePool({
     ...pool.options,
     // Not among the enumerable ones.
     password: pool.options.password,
@@ -63,6 +64,7 @@ const notReady = (missing: string): Readiness => ({ missing, newerMigrations: []
 /** What failed, by PostgreSQL's codes. */
 const FAILURES: readonly (readonly [codes: RegExp, says: string])[] = [
   [/^53[124]00$/, "database has no room left"],
+  [/^25006$/, "database takes no writes"],
   [/^(26000|42P05)$/, "pooler loses prepared statements"],
   [/^08P01$/, "pooler refuses a setting"],
 ];

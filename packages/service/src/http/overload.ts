@@ -2,10 +2,10 @@
 export const OVERLOAD_RETRY_SECONDS = 1;
 
 /**
- * The database has no room, for connections, memory or on its disk; is starting or ending; gave up a statement that waited
- * too long; or undid one for the sake of others again and again.
+ * The database has no room, for connections, memory or on its disk; is starting or ending; takes no writes; gave up a
+ * statement that waited too long; or undid one for the sake of others again and again.
  */
-const BUSY_CODES = /^(53...|57P03|57014|55P03|40001|40P01|ECONNREFUSED)$/;
+const BUSY_CODES = /^(53...|57P03|57014|55P03|40001|40P01|25006|ECONNREFUSED)$/;
 
 /** Tells whether a failure means that there was no room: nothing was done, and later it may be. */
 export function isOverload(error: unknown): boolean {
