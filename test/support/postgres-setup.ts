@@ -1,4 +1,5 @@
 import type { TestProject } from "vitest/node";
+import { startPgBouncer } from "./pgbouncer.js";
 import { startPostgres, type TestPostgres } from "./postgres.js";
 
 /** The server of this run. Each suite has a copy of this module, so it is kept where all of them find it. */
@@ -6,7 +7,7 @@ const run = globalThis as { giftcardPostgres?: { server: Promise<TestPostgres>; 
 
 /** vitest's `globalSetup`: one server a run, for all suites; a test file takes its database with `testDatabase()`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  run.giftcardPostgres ??= { server: startPostgres(), users: 0 };
+  run.giftcardPostgres ??= { server: startServer(), users: 0 };
   const shared = run.giftcardPostgres;
   shared.users += 1;
   const server = await shared.server;
@@ -17,4 +18,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     run.giftcardPostgres = undefined;
     await server.stop();
   };
+}
+
+/** With `GIFTCARD_TEST_PGBOUNCER` a PgBouncer stands before it, and each service goes through that. */
+async function startServer(): Promise<TestPostgres> {
+  const server = await startPostgres();
+  const mode = process.env.GIFTCARD_TEST_PGBOUNCER;
+  if (!mode) return server;
+  const pooler = await startPgBouncer(server.url, { keepsStatements: mode === "prepared" });
+  process.env.GIFTCARD_TEST_DOOR = pooler.door;
+  return { ...server, stop: () => pooler.stop().then(server.stop) };
 }

@@ -71,6 +71,17 @@ export interface TestServiceOptions {
   readonly issuedAtOnce?: number;
 }
 
+/** A database's address by way of a PgBouncer: `host:port/`, and what else its address has to say. */
+export function throughDoor(databaseUrl: string, door: string): string {
+  const [url, way] = [new URL(databaseUrl), new URL(`postgres://${door}`)];
+  url.host = way.host;
+  url.search = way.search;
+  return url.href;
+}
+
+/** What `npm run pgbouncer` has the service reach its database by. */
+const DOOR = "GIFTCARD_TEST_DOOR";
+
 /**
  * Runs the built command to its end.
  *
@@ -130,7 +141,7 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
     ? undefined
     : fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
   const env = {
-    GIFTCARD_DATABASE_URL: databaseUrl,
+    GIFTCARD_DATABASE_URL: process.env[DOOR] ? throughDoor(databaseUrl, process.env[DOOR]) : databaseUrl,
     GIFTCARD_SECRETS_FILE: options.secretsFile ?? path.join(folder as string, "secrets.json"),
     // Commands that take a right, or move money, want one.
     GIFTCARD_REASON: "a test",
