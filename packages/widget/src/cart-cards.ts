@@ -198,12 +198,12 @@ export class CartCards implements ReactiveController {
   }
 }
 
-/** What a quoted card would pay of a cart that changed since; undefined where there is nothing left for it to pay. */
 /** What is left to pay, and a card may pay. */
 function openCents({ remainderCents, notByCardCents = 0 }: CartSummary): number {
   return remainderCents - notByCardCents;
 }
 
+/** What a quoted card would pay of a cart that changed since; undefined where there is nothing left for it to pay. */
 function requote(quote: Quote, summary: CartSummary): Quote | undefined {
   const { balanceCents } = quote;
   const { remainderCents, maxPerCardCents } = summary;
