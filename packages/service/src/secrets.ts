@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import type pg from "pg";
@@ -183,8 +183,8 @@ function readFile(file: string): SecretGeneration[] {
   const { previous = [], ...newest } = parse(file);
   try {
     return [...previous, newest].map((spelled) => {
-      const keys = PURPOSES.map((name) => [name, Buffer.from(spelled[name], "base64url")] as const);
-      if (keys.some(([, key]) => key.length !== KEY_BYTES)) throw damaged(file);
+      const keys = PURPOSES.map((name) => [name, createSecretKey(spelled[name], "base64url")] as const);
+      if (keys.some(([, key]) => key.symmetricKeySize !== KEY_BYTES)) throw damaged(file);
       return Object.fromEntries(keys) as unknown as SecretGeneration;
     });
   } catch {
