@@ -10,6 +10,8 @@ import { Member, type Site, USER } from "./member.js";
 export type Fault = "killed" | "silent";
 
 const IN_STEP_WITHIN_MS = 60_000;
+/** So long a primary goes on without its standby before it goes: what it answers alone would be lost. */
+const ALONE_MS = 300;
 
 /** A primary and a synchronous standby, which takes over when we say so. */
 export interface Pair {
@@ -17,7 +19,10 @@ export interface Pair {
   readonly url: string;
   readonly primary: Member;
   readonly standby: Member;
-  /** Ends the primary, or silences it, and promotes the standby: alone, it waits for nobody with its commits. */
+  /**
+   * Cuts the two apart, ends the primary or silences it, and promotes the standby: alone, it waits for nobody with its
+   * commits.
+   */
   failOver(fault: Fault): Promise<void>;
   /** Makes a new standby of the server that was ended, and has commits wait for it from then on. */
   restore(): Promise<void>;
@@ -65,6 +70,8 @@ export async function startPair(): Promise<Pair> {
       return standby;
     },
     async failOver(fault) {
+      await cutApart(standby);
+      await sleep(ALONE_MS);
       if (fault === "killed") await primary.kill();
       else primary.freeze();
       await standby.promote();
@@ -76,4 +83,14 @@ export async function startPair(): Promise<Pair> {
       await close();
     },
   };
+}
+
+async function cutApart(standby: Member): Promise<void> {
+  await standby.query("alter system set primary_conninfo = ''");
+  await standby.query("select pg_reload_conf()");
+  for (const giveUpAt = Date.now() + IN_STEP_WITHIN_MS; ; await sleep(20)) {
+    const { rows } = await standby.query("select 1 from pg_stat_wal_receiver");
+    if (rows.length === 0) return;
+    if (Date.now() > giveUpAt) throw new Error("The standby doesn't leave its primary.");
+  }
 }

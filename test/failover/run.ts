@@ -40,11 +40,12 @@ export async function runFailover({
   try {
     const args = ["--calls-per-minute", "0", "--company-calls-per-minute", "0", "--log-level", "silent"];
     const service = await startGiftcardService({ databaseUrl: pair.url, args, issuedAtOnce: CARDS });
+    let sales: Sales | undefined;
     try {
       const company = await service.createCompany();
       const cards = [];
       for (let n = 0; n < CARDS; n++) cards.push(await service.issueCard({ balanceCents: CARD_CENTS }));
-      const sales = new Sales(service.url, company, cards);
+      sales = new Sales(service.url, company, cards);
       sales.begin(CALLERS);
       for (const [index, fault] of faults.entries()) {
         signal?.throwIfAborted();
@@ -71,6 +72,7 @@ export async function runFailover({
         differences,
       };
     } finally {
+      sales?.giveUp();
       await service.stop();
     }
   } finally {

@@ -35,6 +35,7 @@ export class Sales {
   readonly #company: TestCompany;
   readonly #cards: readonly TestCard[];
   #isOver = false;
+  #isGivenUp = false;
   #lastAt = performance.now();
   #acting: Promise<unknown> = Promise.resolve();
 
@@ -47,15 +48,15 @@ export class Sales {
   begin(callers: number): void {
     this.#lastAt = performance.now();
     this.#acting = Promise.all(Array.from({ length: callers }, () => this.#act()));
-    // Whoever ends it hears of a failure.
-    this.#acting.catch(() => {});
+    // Whoever waits or ends hears of a failure; the others stop then.
+    this.#acting.catch(() => this.giveUp());
   }
 
   /** Waits until so many more sales were answered. */
   async more(count: number): Promise<void> {
     const until = this.answered.length + count;
     const wait = async () => {
-      while (this.answered.length < until) await sleep(20);
+      while (!this.#isOver && this.answered.length < until) await sleep(20);
     };
     // A caller that fails ends the wait.
     await Promise.race([wait(), this.#acting]);
@@ -71,6 +72,12 @@ export class Sales {
   async balanceOf({ cardNumber, pin }: TestCard): Promise<unknown> {
     const { body } = await this.#ask("balance", { cardnumber: cardNumber, pin });
     return body.balance;
+  }
+
+  /** Ends every caller as it is: what they wait for isn't there any more. */
+  giveUp(): void {
+    this.#isOver = true;
+    this.#isGivenUp = true;
   }
 
   async #act(): Promise<void> {
@@ -95,23 +102,30 @@ export class Sales {
     return sale;
   }
 
-  /** A reversal has an outcome of its own: one that was made and not answered is 409 when it is asked for again. */
+  /**
+   * A reversal has an outcome of its own: one that was made and not answered is 409 when it is asked for again. A token
+   * that isn't known, 404, is a sale that is lost: the books say so.
+   */
   async #cancel(sale: Sale): Promise<void> {
     const { status } = await this.#ask("canceldevalue", { cancel_token: sale.token });
+    if (status === 404) return;
     if (status !== 200 && status !== 409) throw new Error(`A cancel was answered with ${status}.`);
     sale.canceled = true;
   }
 
   /** Asks until the answer says what happened: no answer, 500 and 503 don't. */
   async #ask(operation: string, parameters: Record<string, unknown>, key?: string): Promise<Answer> {
-    for (const giveUpAt = performance.now() + ASKS_FOR_MS; performance.now() < giveUpAt; ) {
+    for (
+      const giveUpAt = performance.now() + ASKS_FOR_MS;
+      performance.now() < giveUpAt && !this.#isGivenUp;
+    ) {
       const answer = await this.#send(operation, parameters, key);
       if (answer.status !== 0 && answer.status < 500) return answer;
       if (answer.status === 503) this.refused += 1;
       else this.unknown += 1;
       await sleep(50 + Math.random() * 100);
     }
-    throw new Error(`Nobody knows what became of a ${operation}: it was asked for two minutes.`);
+    throw new Error(`Nobody knows what became of a ${operation}: it was asked again and again.`);
   }
 
   async #send(operation: string, parameters: Record<string, unknown>, key?: string): Promise<Answer> {
