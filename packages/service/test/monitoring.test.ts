@@ -1,0 +1,59 @@
+import fs from "node:fs";
+import path from "node:path";
+import { endpoints, errorDefinitions } from "@giftcard-pay/client/contract";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startGiftcardService, type TestService } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { limitNames } from "../src/limits/limits.js";
+import { call, credentials } from "./wire.js";
+
+const folder = path.resolve(import.meta.dirname, "../../../docs/monitoring");
+const read = (name: string) => fs.readFileSync(path.join(folder, name), "utf8");
+/** What Prometheus is asked, by the rules and by the dashboard. */
+const asked: Record<string, string[]> = {
+  "alerts.yml": [...read("alerts.yml").matchAll(/^ +expr: (.+)$/gm)].map(([, expression]) =>
+    String(expression),
+  ),
+  "dashboard.json": (JSON.parse(read("dashboard.json")).panels as { targets: { expr: string }[] }[]).flatMap(
+    ({ targets }) => targets.map(({ expr }) => expr),
+  ),
+};
+let service: TestService;
+let shown: string;
+
+beforeAll(async () => {
+  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  const company = await service.createCompany();
+  await call(service.url, "listProviders", credentials(company));
+  shown = await (await fetch(`${service.url}/metrics`)).text();
+});
+afterAll(() => service.stop());
+
+test.each(Object.keys(asked))("%s asks for metrics that the service has, and for no others", (file) => {
+  const kinds = [...shown.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  const known = new Set(
+    kinds.flatMap(([, name, kind]) =>
+      kind === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [String(name)],
+    ),
+  );
+  const expressions = asked[file] as string[];
+  expect(expressions.length).toBeGreaterThan(8);
+  const named = expressions.flatMap((one) => one.match(/\b(giftcard|process|nodejs)_\w+/g) ?? []);
+  expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
+  // Each says something of the service, or of whether it is there.
+  for (const one of expressions) expect(one).toMatch(/\b(giftcard|process|nodejs)_|\bup\{/);
+});
+
+test.each(Object.keys(asked))("%s asks for operations, outcomes and limits that there are", (file) => {
+  const paths = Object.values(endpoints).map((row) => row.path.replace(/\/$/, ""));
+  const values: Record<string, readonly string[]> = {
+    operation: paths,
+    outcome: ["done", "replayed", ...Object.keys(errorDefinitions)],
+    limit: limitNames,
+    job: ["giftcard"],
+  };
+  const found = (asked[file] as string[]).flatMap((one) => [...one.matchAll(/(\w+)(?:=|!~)"([^"]+)"/g)]);
+  expect(found.length).toBeGreaterThan(0);
+  for (const [, label, value] of found)
+    for (const one of String(value).split("|")) expect(values[String(label)], label).toContain(one);
+});
