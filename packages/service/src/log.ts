@@ -3,8 +3,9 @@ import type { EndedCall } from "./observation.js";
 
 /** What went wrong in a call. Of the error only its kind and place are written: a message may hold anything. */
 export interface Failure {
-  readonly requestId: string | undefined;
-  readonly endpoint: string | undefined;
+  readonly requestId?: string;
+  readonly traceId?: string | undefined;
+  readonly endpoint?: string | undefined;
   readonly error: unknown;
 }
 
@@ -52,13 +53,14 @@ export function openLog({ level, environment, destination }: LogOptions): Log {
     destination ?? pino.destination({ dest: 2, sync: false }),
   );
   return {
-    call({ requestId, operation, status, outcome, limit, companyId, keyId, durationMs }) {
+    call({ requestId, traceId, operation, status, outcome, limit, companyId, keyId, durationMs }) {
       const duration = Math.round(durationMs * 1000) / 1000;
-      const fields = { requestId, operation, status, outcome, limit, companyId, keyId, durationMs: duration };
+      const who = { companyId, keyId };
+      const fields = { requestId, traceId, operation, status, outcome, limit, ...who, durationMs: duration };
       logger.info(fields, "call");
     },
-    failure({ requestId, endpoint, error }) {
-      logger.error({ requestId, operation: endpoint, ...placeOf(error) }, "failure");
+    failure({ requestId, traceId, endpoint, error }) {
+      logger.error({ requestId, traceId, operation: endpoint, ...placeOf(error) }, "failure");
     },
     workerLost({ workerPid, code, signal }) {
       logger.warn({ workerPid, code, signal }, "worker replaced");

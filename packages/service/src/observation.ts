@@ -7,6 +7,8 @@ export type CallOutcome = ErrorCode | "done" | "replayed";
 /** What is known of a call when it has been answered: nothing in it is a secret. */
 export interface EndedCall {
   readonly requestId: string;
+  /** That of the caller's trace, as `traceparent` has it. */
+  readonly traceId: string | undefined;
   /** Undefined where the path is none of the interface. */
   readonly operation: EndpointName | undefined;
   readonly status: number;

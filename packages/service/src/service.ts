@@ -98,7 +98,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     },
     log,
   });
-  const onFailure = (error: unknown) => log.failure({ requestId: undefined, endpoint: undefined, error });
+  const onFailure = (error: unknown) => log.failure({ error });
   const stopSweeping = sweepRegularly(pool, onFailure);
   const stopWriting = keyUses.writeRegularly(onFailure);
   const closing: ((idleMs?: number) => Promise<void>)[] = [stopSweeping, stopWriting, () => probe.end()];

@@ -170,6 +170,25 @@ test("a line is logged for each call, with the id of the answer, and no field be
   });
 });
 
+test("a call's line has the id of its caller's trace, where that is spelt as it must be", async () => {
+  const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const ask = async (traceparent: string) => {
+    const { headers } = await call(service.url, "listProviders", {}, { headers: { traceparent } });
+    return headers.get("x-request-id") as string;
+  };
+  const lineOf = async (id: string) => {
+    await expect.poll(() => service.logs()).toContain(id);
+    const line = service
+      .logs()
+      .split("\n")
+      .find((one) => one.includes(id));
+    return JSON.parse(line as string);
+  };
+  expect(await lineOf(await ask(`00-${traceId}-00f067aa0ba902b7-01`))).toMatchObject({ traceId });
+  for (const wrong of [`00-${traceId}`, `00-${"0".repeat(32)}-00f067aa0ba902b7-01`, "a card number"])
+    expect(await lineOf(await ask(wrong))).not.toHaveProperty("traceId");
+});
+
 test("at the level warn, calls are not logged", async () => {
   const databaseUrl = await testDatabase();
   const quiet = await startGiftcardService({ databaseUrl, args: ["--log-level", "warn"] });

@@ -72,7 +72,7 @@ export const serveCommand = (): Command =>
       const log = logOf(options);
       await withContext(options, (context) => serve(options, context, log, signals), {
         role: "serve",
-        onBroken: (error) => log.failure({ requestId: undefined, endpoint: undefined, error }),
+        onBroken: (error) => log.failure({ error }),
       });
     });
 

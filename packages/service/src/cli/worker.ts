@@ -29,11 +29,7 @@ process.on("message", (message: ToWorker) => {
 });
 const task = await begun;
 const log = logOf(task.serving);
-const pool = openPool(
-  task.databaseUrl,
-  (error) => log.failure({ requestId: undefined, endpoint: undefined, error }),
-  task.maxConnections,
-);
+const pool = openPool(task.databaseUrl, (error) => log.failure({ error }), task.maxConnections);
 try {
   service = await startServing(
     task.serving,
@@ -44,7 +40,7 @@ try {
   await service.close(await ended);
 } catch (error) {
   const known = error instanceof OperatorError;
-  if (!known) log.failure({ requestId: undefined, endpoint: undefined, error });
+  if (!known) log.failure({ error });
   const message = known ? error.message : "A worker failed; its log line says where.";
   await tell({
     type: "giftcard:failed",

@@ -45,9 +45,14 @@ export interface AppOptions {
 
 const REQUEST_ID_HEADER = "X-Request-Id";
 
+/** The trace that a caller belongs to, as W3C's Trace Context says it. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+const traceIdOf = (traceparent = "") => TRACEPARENT.exec(traceparent)?.[1];
+
 /** What a call's steps leave for each other, and for those who count and log. */
 interface CallContext {
   requestId: string;
+  traceId: string | undefined;
   /** The operation; undefined where the path is none. */
   row: Endpoint | undefined;
   operation: EndpointName | undefined;
@@ -78,6 +83,7 @@ export function createApp(options: AppOptions): Hono<Environment> {
   const addressOf = callerAddresses(proxies, log);
   app.use(async (c, next) => {
     c.set("requestId", randomUUID());
+    c.set("traceId", traceIdOf(c.req.header("traceparent")));
     await next();
     c.res.headers.set(REQUEST_ID_HEADER, c.get("requestId"));
   });
@@ -101,7 +107,8 @@ export function createApp(options: AppOptions): Hono<Environment> {
   operatorRoutes(app, options.operatorView);
   app.notFound(() => answerRefusal(undefined, "not_found"));
   app.onError((error, c) => {
-    log.failure({ requestId: c.get("requestId"), endpoint: c.get("operation"), error });
+    const { requestId, traceId, operation: endpoint } = c.var;
+    log.failure({ requestId, traceId, endpoint, error });
     return isOverload(error) && c.get("row") ? overloaded(c) : no(c, "internal");
   });
   return app;
@@ -131,10 +138,11 @@ const observe =
     await next();
     const { status } = c.res;
     const end = () => {
-      const { requestId, outcome, limit, companyId, keyId, movedCents } = c.var;
+      const { requestId, traceId, outcome, limit, companyId, keyId, movedCents } = c.var;
       const durationMs = performance.now() - startedAt;
       observer.end({
         requestId,
+        traceId,
         operation,
         status,
         outcome,
@@ -249,7 +257,7 @@ const handle =
 
 /** A long list: the call has ended when its last page has left, or its caller has. */
 function sendList(c: Context<Environment>, row: Endpoint, list: Pages<unknown>, log: Log): Response {
-  const { requestId, operation: endpoint } = c.var;
+  const { requestId, traceId, operation: endpoint } = c.var;
   const { outgoing } = c.env;
   c.set("outcome", "done");
   let ended = () => {};
@@ -259,7 +267,7 @@ function sendList(c: Context<Environment>, row: Endpoint, list: Pages<unknown>, 
     // No second answer can follow the one that has begun.
     failed(error) {
       c.set("outcome", "internal");
-      log.failure({ requestId, endpoint, error });
+      log.failure({ requestId, traceId, endpoint, error });
       outgoing.destroy();
     },
     ended,
