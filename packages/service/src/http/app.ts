@@ -3,29 +3,27 @@ import {
   BASE_PATH,
   type Endpoint,
   type EndpointName,
-  type ErrorCode,
   endpoints,
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
   idempotencyKeyPattern,
   type Secret,
 } from "@giftcard-pay/client/contract";
-import type { HttpBindings } from "@hono/node-server";
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono } from "hono";
 import * as z from "zod";
 import type { CallLimit } from "../limits/call-limit.js";
-import type { LimitName } from "../limits/limits.js";
 import { Semaphore } from "../limits/semaphore.js";
 import type { Log } from "../log.js";
-import type { CallObserver, CallOutcome } from "../observation.js";
+import type { CallObserver } from "../observation.js";
 import type { KeyHolder } from "../store/key-holders.js";
-import { BodyRefusal, readParameters } from "./body.js";
 import { BodyRoom } from "./body-room.js";
+import { type Environment, headerOf, honoursKey, no, overloaded, type Step } from "./call-context.js";
 import { callerAddresses } from "./caller-address.js";
-import { type Call, type Handlers, Pages, Refusal, type RefusalDetails, Replay } from "./handler.js";
+import { type Call, type Handlers, Pages, Refusal, Replay } from "./handler.js";
 import { listBody } from "./list-body.js";
 import { type OperatorView, operatorRoutes } from "./operator-routes.js";
-import { isOverload, OVERLOAD_RETRY_SECONDS } from "./overload.js";
+import { isOverload } from "./overload.js";
+import { readRequest } from "./read-request.js";
 import { answerRefusal } from "./refusal-answer.js";
 
 export interface AppOptions {
@@ -49,26 +47,6 @@ const REQUEST_ID_HEADER = "X-Request-Id";
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 const traceIdOf = (traceparent = "") => TRACEPARENT.exec(traceparent)?.[1];
 
-/** What a call's steps leave for each other, and for those who count and log. */
-interface CallContext {
-  requestId: string;
-  traceId: string | undefined;
-  /** The operation; undefined where the path is none. */
-  row: Endpoint | undefined;
-  operation: EndpointName | undefined;
-  outcome: CallOutcome;
-  request: unknown;
-  call: Call;
-  companyId: number | undefined;
-  keyId: number | undefined;
-  limit: LimitName | undefined;
-  movedCents: number;
-  /** When the last page of a long list has left; undefined for every other answer. */
-  ended: Promise<void> | undefined;
-}
-type Environment = { Bindings: HttpBindings; Variables: CallContext };
-type Step = MiddlewareHandler<Environment>;
-type AddressOf = ReturnType<typeof callerAddresses>;
 type AnyHandler = (request: unknown, call: Call & { companyId?: number }) => Promise<unknown>;
 
 /**
@@ -114,16 +92,6 @@ export function createApp(options: AppOptions): Hono<Environment> {
   return app;
 }
 
-/** Refuses, and writes down with what. */
-function no(c: Context<Environment>, code: ErrorCode, details?: RefusalDetails): Response {
-  c.set("outcome", code);
-  c.set("limit", details?.limit);
-  return answerRefusal(c.get("row"), code, details);
-}
-
-const overload = { retryAfterSeconds: OVERLOAD_RETRY_SECONDS };
-const overloaded = (c: Context<Environment>) => no(c, "overloaded", overload);
-
 /** Counts and logs a call, whatever becomes of it, and tells its caller that the key is honoured. */
 const observe =
   (operation: EndpointName, observer: CallObserver): Step =>
@@ -159,48 +127,6 @@ const observe =
     if (key !== undefined && honoursKey(row) && idempotencyKeyPattern.test(key))
       c.res.headers.set(IDEMPOTENCY_KEY_HEADER, key);
   };
-
-/** Reads and judges what the caller sent, which takes its room until the call has been answered. */
-const readRequest =
-  (row: Endpoint, room: BodyRoom, addressOf: AddressOf): Step =>
-  async (c, next) => {
-    const { parameters, release } = await readParameters(c.env.incoming, row, room);
-    try {
-      return judgeRequest(c, row, parameters, addressOf) ?? (await next());
-    } finally {
-      release();
-    }
-  };
-
-/** @returns the refusal of what can't be taken; else it stands in the context */
-function judgeRequest(
-  c: Context<Environment>,
-  row: Endpoint,
-  parameters: unknown,
-  addressOf: AddressOf,
-): Response | undefined {
-  if (parameters instanceof BodyRefusal) {
-    const { code, isUnread } = parameters;
-    return no(c, code, { isUnread, ...(code === "overloaded" && overload) });
-  }
-  const request = z.safeDecode(row.request, parameters as never);
-  if (!request.success) {
-    const { issues } = request.error;
-    const named = row.required ? issues.filter(({ path: [field] }) => isGiven(parameters, field)) : issues;
-    return no(c, "invalid_request", { faults: named.map(faultOf) });
-  }
-  const idempotencyKey = honoursKey(row) ? headerOf(c, IDEMPOTENCY_KEY_HEADER) : undefined;
-  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
-    return no(c, "idempotency_key_invalid");
-  c.set("request", request.data);
-  c.set("call", {
-    requestId: c.get("requestId"),
-    authorization: headerOf(c, "Authorization"),
-    idempotencyKey,
-    address: addressOf(c.env.incoming),
-  });
-  return undefined;
-}
 
 /** What comes after it needs the database: so many at once, and no more. */
 const admit =
@@ -275,19 +201,8 @@ function sendList(c: Context<Environment>, row: Endpoint, list: Pages<unknown>, 
   return new Response(body, { headers: { "Content-Type": "application/json" } });
 }
 
-/** As Node has it: of most headers the first; one of our own that came twice is joined by a comma, and then misspelt. */
-const headerOf = (c: Context<Environment>, name: string) =>
-  c.env.incoming.headers[name.toLowerCase()] as string | undefined;
-
 /** What devalue took or canceldevalue put back; 0 for every other answer. */
 function movedBy(answer: unknown): number {
   const { deductedCents, refundedCents } = answer as { deductedCents?: number; refundedCents?: number };
   return deductedCents ?? refundedCents ?? 0;
 }
-
-const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");
-
-const isGiven = (parameters: unknown, field: PropertyKey | undefined) =>
-  (Object(parameters) as Record<PropertyKey, unknown>)[field ?? ""] !== undefined;
-
-const faultOf = (issue: z.core.$ZodIssue) => ({ path: issue.path.join("."), message: issue.message });
