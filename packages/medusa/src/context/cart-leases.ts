@@ -8,20 +8,23 @@ export type Release = () => Promise<void>;
 /** A turn that gives way to a completion for as long as its job has not Medusa's lock on the cart. */
 export interface Turn {
   readonly release: Release;
-  /** Once the job has Medusa's lock. @returns false where a completion has taken the turn */
+  /** Once the job has Medusa's lock. @returns false where a completion has taken the turn, or has it too */
   keep(): Promise<boolean>;
-  /** Once the job has ended Medusa's lock and still has the turn. */
+  /** Once the job has ended Medusa's lock and still has the turn, for its own completion. Never throws. */
   giveWay(): Promise<void>;
 }
 
 interface Hold {
   readonly owner: string;
   holders: number;
-  /** False while the lease in the database is another process's. */
+  /** False while the lease in the database is another process's. True also where the database's answer was lost. */
   isTaken: boolean;
   /** Whether a completion may come in between. */
-  readonly givesWay: boolean;
+  givesWay: boolean;
+  /** A completion has it, or is taking it. */
+  hasCompletion: boolean;
   wasJoined: boolean;
+  isOver: boolean;
   heartbeat?: NodeJS.Timeout;
   readonly ended: Promise<void>;
   readonly end: () => void;
@@ -50,7 +53,7 @@ export interface CartLeases {
   /**
    * The turn for a completion, which has Medusa's lock on the cart: that of a job of this process, which then lasts until
    * the completion has ended too.
-   * @returns null where no job of this process has the turn, or it doesn't give way
+   * @returns null where no job of this process has the turn, or it doesn't give way, or another completion has it too
    */
   join(cartId: string): Promise<Release | null>;
   /** The turn for a completion, where it is free or its job gives way. @returns null where it is neither */
@@ -66,7 +69,17 @@ function newHold(givesWay: boolean): Hold {
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  return { owner: randomUUID(), holders: 1, isTaken: false, givesWay, wasJoined: false, ended, end };
+  const isNot = { isTaken: false, hasCompletion: false, wasJoined: false, isOver: false };
+  return { owner: randomUUID(), holders: 1, givesWay, ...isNot, ended, end };
+}
+
+function onlyOnce(end: () => Promise<void>): Release {
+  let isOver = false;
+  return async () => {
+    if (isOver) return;
+    isOver = true;
+    await end();
+  };
 }
 
 /**
@@ -83,48 +96,46 @@ export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
   }
 
   function forget(cartId: string, hold: Hold): void {
+    hold.isOver = true;
     clearInterval(hold.heartbeat);
     if (holds.get(cartId) === hold) holds.delete(cartId);
     hold.end();
   }
 
-  /** A job that didn't get the turn. */
-  function leave(cartId: string, hold: Hold): void {
+  /** Ends one holder's part, and with the last one's the lease. */
+  async function leave(cartId: string, hold: Hold): Promise<void> {
     hold.holders -= 1;
-    if (hold.holders === 0) forget(cartId, hold);
+    if (hold.holders > 0) return;
+    clearInterval(hold.heartbeat);
+    // Where this fails, it runs out.
+    const statement = "delete from giftcard_cart_lease where cart_id = $1 and owner = $2";
+    if (hold.isTaken) await run(statement, [cartId, hold.owner]).catch(() => []);
+    forget(cartId, hold);
   }
 
   /**
    * @param by who comes: a job, or a completion, to which others give way
-   * @returns what ends the turn; null where another process has it
+   * @returns false where another process has it
    */
-  async function tryFor(cartId: string, hold: Hold, by: "job" | "completion"): Promise<Release | null> {
+  async function tryFor(cartId: string, hold: Hold, by: "job" | "completion"): Promise<boolean> {
     const isCompletion = by === "completion";
-    try {
-      const rows = await run(
-        `insert into giftcard_cart_lease as held (cart_id, owner, until, gives_way)
-           values ($1, $2, now() + ${sqlInterval("$3")}, $4)
-         on conflict (cart_id) do update set owner = excluded.owner, until = excluded.until, gives_way = excluded.gives_way
-           where held.until <= now() or ($5 and held.gives_way) returning cart_id`,
-        [cartId, hold.owner, leaseMs, hold.givesWay && !isCompletion, isCompletion],
-      );
-      return rows.length === 1 ? enter(cartId, hold) : null;
-    } catch (error) {
-      leave(cartId, hold);
+    const rows = await run(
+      `insert into giftcard_cart_lease as held (cart_id, owner, until, gives_way)
+         values ($1, $2, now() + ${sqlInterval("$3")}, $4)
+       on conflict (cart_id) do update set owner = excluded.owner, until = excluded.until, gives_way = excluded.gives_way
+         where held.until <= now() or ($5 and held.gives_way) returning cart_id`,
+      [cartId, hold.owner, leaseMs, hold.givesWay && !isCompletion, isCompletion],
+    ).catch((error: unknown) => {
+      hold.isTaken = true;
       throw error;
-    }
+    });
+    if (rows.length === 0) return false;
+    hold.isTaken = true;
+    keepAlive(cartId, hold);
+    return true;
   }
 
-  /** @returns whether the lease is still this hold's */
-  async function changeWay(cartId: string, hold: Hold, givesWay: boolean): Promise<boolean> {
-    const statement =
-      "update giftcard_cart_lease set gives_way = $3 where cart_id = $1 and owner = $2 returning cart_id";
-    if ((await run(statement, [cartId, hold.owner, givesWay])).length === 1) return true;
-    forget(cartId, hold);
-    return false;
-  }
-
-  function enter(cartId: string, hold: Hold): Release {
+  function keepAlive(cartId: string, hold: Hold): void {
     const endsAt = Date.now() + LONGEST_HOLD_MS;
     const renew = async () => {
       const renewed = run(
@@ -134,44 +145,57 @@ export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
       // Not there: it had run out, and another process has it, or had it.
       if (Date.now() > endsAt || (await renewed).length === 0) forget(cartId, hold);
     };
-    hold.isTaken = true;
     hold.heartbeat ??= setInterval(renew, leaseMs / 3).unref();
-    return releaseOf(cartId, hold);
   }
 
-  function releaseOf(cartId: string, hold: Hold): Release {
-    let isOver = false;
-    return async () => {
-      if (isOver) return;
-      isOver = true;
-      hold.holders -= 1;
-      if (hold.holders > 0) return;
-      clearInterval(hold.heartbeat);
-      // Where this fails, it runs out.
-      const statement = "delete from giftcard_cart_lease where cart_id = $1 and owner = $2";
-      await run(statement, [cartId, hold.owner]).catch(() => []);
-      forget(cartId, hold);
-    };
+  /** @returns whether the lease is still this hold's; then it is renewed too */
+  async function changeWay(cartId: string, hold: Hold, givesWay: boolean): Promise<boolean> {
+    const rows = await run(
+      `update giftcard_cart_lease set gives_way = $3, until = now() + ${sqlInterval("$4")}
+       where cart_id = $1 and owner = $2 returning cart_id`,
+      [cartId, hold.owner, givesWay, leaseMs],
+    );
+    if (rows.length === 0) forget(cartId, hold);
+    return rows.length === 1;
   }
 
   /** Takes the turn once no other job has it. @throws {CheckoutError} payment_in_progress after `timeoutMs` */
-  async function obtain(cartId: string, timeoutMs: number, givesWay: boolean): Promise<[Hold, Release]> {
+  async function obtain(cartId: string, timeoutMs: number, givesWay: boolean): Promise<Hold> {
     const until = Date.now() + timeoutMs;
     for (let other = holds.get(cartId); other; other = holds.get(cartId)) {
       if (!(await endsBefore(other, until))) throw new CheckoutError("payment_in_progress");
     }
     const mine = begin(cartId, givesWay);
-    for (;;) {
-      const release = await tryFor(cartId, mine, "job");
-      if (release) return [mine, release];
-      // A completion of this process has taken it meanwhile.
-      if (mine.isTaken) return [mine, releaseOf(cartId, mine)];
-      if (Date.now() >= until) {
-        leave(cartId, mine);
-        throw new CheckoutError("payment_in_progress");
+    try {
+      for (;;) {
+        if (await tryFor(cartId, mine, "job")) return mine;
+        if (Date.now() >= until) throw new CheckoutError("payment_in_progress");
+        await sleep(POLL_MS);
       }
-      await sleep(POLL_MS);
+    } catch (error) {
+      await leave(cartId, mine);
+      throw error;
     }
+  }
+
+  /** A completion's part of a turn. @returns null where `takes` doesn't take it */
+  async function letIn(cartId: string, hold: Hold, takes: () => Promise<boolean>): Promise<Release | null> {
+    hold.hasCompletion = true;
+    let isIn = false;
+    try {
+      isIn = await takes();
+    } finally {
+      if (!isIn) await letOut(cartId, hold);
+    }
+    return isIn ? onlyOnce(() => letOut(cartId, hold)) : null;
+  }
+
+  async function letOut(cartId: string, hold: Hold): Promise<void> {
+    // Its job may still wait for Medusa's lock, which another completion may get before it.
+    if (hold.givesWay && hold.holders > 1 && !hold.isOver)
+      await changeWay(cartId, hold, true).catch(() => false);
+    hold.hasCompletion = false;
+    await leave(cartId, hold);
   }
 
   return {
@@ -179,37 +203,45 @@ export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
     async take(cartId) {
       if (holds.has(cartId)) return null;
       const mine = begin(cartId, true);
-      const release = await tryFor(cartId, mine, "job");
-      if (!release) leave(cartId, mine);
-      return release;
+      let isMine = false;
+      try {
+        isMine = await tryFor(cartId, mine, "job");
+      } finally {
+        if (!isMine) await leave(cartId, mine);
+      }
+      return isMine ? onlyOnce(() => leave(cartId, mine)) : null;
     },
-    wait: async (cartId, timeoutMs) => (await obtain(cartId, timeoutMs, false))[1],
+    async wait(cartId, timeoutMs) {
+      const mine = await obtain(cartId, timeoutMs, false);
+      return onlyOnce(() => leave(cartId, mine));
+    },
     async waitGivingWay(cartId, timeoutMs) {
-      const [mine, release] = await obtain(cartId, timeoutMs, true);
+      const mine = await obtain(cartId, timeoutMs, true);
       return {
-        release,
-        keep: () => changeWay(cartId, mine, false),
-        giveWay: async () => void (await changeWay(cartId, mine, true)),
+        release: onlyOnce(() => leave(cartId, mine)),
+        async keep() {
+          if (mine.isOver || mine.hasCompletion) return false;
+          mine.givesWay = false;
+          return changeWay(cartId, mine, false);
+        },
+        async giveWay() {
+          mine.givesWay = true;
+          await changeWay(cartId, mine, true).catch(() => false);
+        },
       };
     },
     async join(cartId) {
       const other = holds.get(cartId);
       // Its last holder may be ending it this moment.
-      if (!other?.isTaken || !other.givesWay || other.holders === 0) return null;
+      if (!other?.isTaken || other.holders === 0 || !other.givesWay || other.hasCompletion) return null;
       other.holders += 1;
       other.wasJoined = true;
-      const release = releaseOf(cartId, other);
-      return (await changeWay(cartId, other, false)) ? release : null;
+      return letIn(cartId, other, () => changeWay(cartId, other, false));
     },
     async takeOver(cartId) {
-      // A job of this process that waits for the turn has it from now on too, and waits for Medusa's lock.
-      const waiting = holds.get(cartId);
-      if (waiting && (waiting.isTaken || !waiting.givesWay)) return null;
-      const mine = waiting ?? begin(cartId, true);
-      if (waiting) waiting.holders += 1;
-      const release = await tryFor(cartId, mine, "completion");
-      if (!release) leave(cartId, mine);
-      return release;
+      // A job of this process that waits for another one's turn goes on waiting: it may wait for this completion's lock.
+      const mine = holds.has(cartId) ? newHold(true) : begin(cartId, true);
+      return letIn(cartId, mine, () => tryFor(cartId, mine, "completion"));
     },
     wasJoined: (cartId) => holds.get(cartId)?.wasJoined === true,
   };

@@ -1,0 +1,246 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CheckoutError, type RunSql } from "@giftcard-pay/checkout";
+import { asValue } from "@medusajs/framework/awilix";
+import type { Migration } from "@medusajs/framework/mikro-orm/migrations";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { createMedusaContainer, Modules } from "@medusajs/framework/utils";
+import { InMemoryLockingProvider } from "@medusajs/locking/dist/providers/in-memory.js";
+import fc from "fast-check";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { beginTurn, withCartLock } from "../src/cart/cart-turn.js";
+import { type CartLeases, createCartLeases, type Release } from "../src/context/cart-leases.js";
+import { Migration20261121000000 as Tables } from "../src/modules/giftcard/migrations/Migration20261121000000.js";
+import { GIFTCARD_MODULE } from "../src/names.js";
+
+/*
+ * Turns of several processes at one cart, with their real database and the lock that Medusa brings along.
+ */
+
+/** So long that no lease runs out by itself. */
+const LEASE_MS = 120_000;
+/** Less than any job waits before it gives up. */
+const SOON_MS = 10_000;
+/** How many schedules are played at the same moment. */
+const AT_ONCE = 100;
+
+let pool: pg.Pool;
+beforeAll(async () => {
+  pool = new pg.Pool({ connectionString: await testDatabase(), max: 8 });
+  const tables: Migration = new Tables({} as never, {} as never);
+  await tables.up();
+  for (const statement of tables.getQueries()) await pool.query(String(statement));
+});
+afterAll(() => pool?.end());
+
+const leasesOf = async (cartId: string) =>
+  (await pool.query("select * from giftcard_cart_lease where cart_id = $1", [cartId])).rows;
+
+/** The statements at a cart that fail, counted from the next one on: they are done, and their answer is lost. */
+const lost = new Map<string, Set<number>>();
+const runSql: RunSql = async (text, params) => {
+  const { rows } = await pool.query(text, params);
+  const of = lost.get(String(params[0]));
+  if (of && !text.startsWith("delete")) {
+    const next = [...of].map((count) => count - 1);
+    lost.set(String(params[0]), new Set(next));
+    if (next.includes(-1)) throw new Error("the connection was lost");
+  }
+  return rows;
+};
+
+interface Process {
+  readonly leases: CartLeases;
+  readonly locking: InMemoryLockingProvider;
+  readonly container: MedusaContainer;
+}
+
+/** @param locking Medusa's lock: shared, where several processes have the same */
+function startProcess(locking = new InMemoryLockingProvider()): Process {
+  const leases = createCartLeases(runSql, LEASE_MS);
+  const container = createMedusaContainer();
+  container.register({
+    [Modules.LOCKING]: asValue(locking),
+    [GIFTCARD_MODULE]: asValue({ leases, runSql }),
+  } as never);
+  return { leases, locking, container };
+}
+
+const newCart = () => `cart_${randomUUID()}`;
+
+/** Medusa's lock on the cart, as its completion takes it. */
+async function lockAsMedusa({ locking }: Process, cartId: string): Promise<() => Promise<unknown>> {
+  const ownerId = randomUUID();
+  for (const until = Date.now() + SOON_MS; Date.now() < until; await sleep(20)) {
+    const isMine = await locking.acquire(cartId, { ownerId, expire: 120 }).then(
+      () => true,
+      () => false,
+    );
+    if (isMine) return () => locking.release(cartId, { ownerId });
+  }
+  throw new Error("Medusa has waited in vain for its lock");
+}
+
+async function holdAsCompletion({ leases }: Process, cartId: string): Promise<Release> {
+  for (const until = Date.now() + SOON_MS; Date.now() < until; await sleep(20)) {
+    const release = (await leases.join(cartId)) ?? (await leases.takeOver(cartId));
+    if (release) return release;
+  }
+  throw new Error("a completion has waited in vain for its turn");
+}
+
+test("an error of the database costs nobody the cart: not where a completion joins a turn", async () => {
+  const [one, cartId] = [startProcess(), newCart()];
+  const release = await one.leases.take(cartId);
+  lost.set(cartId, new Set([0]));
+  await expect(one.leases.join(cartId)).rejects.toThrow("the connection was lost");
+  await release?.();
+  expect(one.leases.isHeld(cartId)).toBe(false);
+  expect(await leasesOf(cartId)).toEqual([]);
+});
+
+test("… nor where a turn gives way again", async () => {
+  const [one, cartId] = [startProcess(), newCart()];
+  const { turn } = await beginTurn(one.container, cartId, async () => {});
+  lost.set(cartId, new Set([0]));
+  await turn.giveWay();
+  await turn.release();
+  expect(one.leases.isHeld(cartId)).toBe(false);
+  expect(await leasesOf(cartId)).toEqual([]);
+});
+
+test("… nor where the answer is lost that the turn is taken", async () => {
+  const [one, other, cartId] = [startProcess(), startProcess(), newCart()];
+  lost.set(cartId, new Set([0]));
+  await expect(one.leases.take(cartId)).rejects.toThrow("the connection was lost");
+  expect(await other.leases.take(cartId)).not.toBeNull();
+});
+
+test("a completion comes in between until the job has the cart, and not from then on", async () => {
+  const [one, cartId] = [startProcess(), newCart()];
+  const turn = await one.leases.waitGivingWay(cartId, SOON_MS);
+  const completion = await one.leases.join(cartId);
+  expect(completion).not.toBeNull();
+  expect(await one.leases.join(cartId)).toBeNull();
+  expect(await turn.keep()).toBe(false);
+  await completion?.();
+  expect(await turn.keep()).toBe(true);
+  expect(await one.leases.join(cartId)).toBeNull();
+  await turn.release();
+});
+
+test("a job that waits for Medusa's lock gives way to one completion after the other, of any process", async () => {
+  const [one, other, cartId] = [startProcess(), startProcess(), newCart()];
+  const turn = await one.leases.waitGivingWay(cartId, SOON_MS);
+  await (await one.leases.join(cartId))?.();
+  expect(await other.leases.takeOver(cartId)).not.toBeNull();
+  expect(await turn.keep()).toBe(false);
+});
+
+test("a completion takes a turn that gives way also where a job of its own process waits for that turn", async () => {
+  const [one, other, cartId] = [startProcess(), startProcess(), newCart()];
+  const page = await other.leases.take(cartId);
+  const admin = one.leases.wait(cartId, SOON_MS);
+  expect(one.leases.isHeld(cartId)).toBe(true);
+  const completion = await one.leases.takeOver(cartId);
+  expect(completion).not.toBeNull();
+  await completion?.();
+  await page?.();
+  await (await admin)();
+  expect(await leasesOf(cartId)).toEqual([]);
+});
+
+type Kind = "change" | "admin" | "page" | "prepared page" | "webhook";
+
+interface Job {
+  readonly kind: Kind;
+  readonly process: number;
+  readonly afterMs: number;
+  readonly workMs: number;
+}
+
+interface Schedule {
+  readonly isLockShared: boolean;
+  readonly lost: readonly number[];
+  readonly jobs: readonly Job[];
+}
+
+const jobs = fc.record<Job>({
+  kind: fc.constantFrom<Kind>("change", "admin", "page", "prepared page", "webhook"),
+  process: fc.nat({ max: 2 }),
+  afterMs: fc.nat({ max: 150 }),
+  workMs: fc.nat({ max: 60 }),
+});
+const schedules = fc.record<Schedule>({
+  isLockShared: fc.boolean(),
+  lost: fc.oneof(fc.constant([]), fc.array(fc.nat({ max: 20 }), { maxLength: 3 })),
+  jobs: fc.array(jobs, { minLength: 2, maxLength: 7 }),
+});
+
+/** Plays a schedule at a cart of its own. @throws where two jobs have the cart at once, or something stays of them */
+async function play({ isLockShared, lost: answers, jobs }: Schedule): Promise<void> {
+  const cartId = newCart();
+  const shared = isLockShared ? new InMemoryLockingProvider() : undefined;
+  const processes = [startProcess(shared), startProcess(shared), startProcess(shared)];
+  lost.set(cartId, new Set(answers));
+  let atWork = 0;
+  const work = async (ms: number) => {
+    atWork += 1;
+    expect(atWork).toBe(1);
+    await sleep(ms);
+    atWork -= 1;
+  };
+  const complete = async (process: Process, workMs: number) => {
+    const unlock = await lockAsMedusa(process, cartId);
+    try {
+      const release = await holdAsCompletion(process, cartId);
+      await work(workMs).finally(release);
+      await sleep(workMs / 2);
+    } finally {
+      await unlock();
+    }
+  };
+  const preparePage = async (process: Process, kind: Kind) => {
+    const free = kind === "page" ? await process.leases.take(cartId) : null;
+    if (free) return free;
+    const { turn } = await beginTurn(process.container, cartId, () => work(5));
+    await turn.giveWay();
+    return turn.release;
+  };
+  const playJob = async ({ kind, process: index, afterMs, workMs }: Job) => {
+    const process = processes[index] as Process;
+    await sleep(afterMs);
+    if (kind === "webhook") return complete(process, workMs);
+    if (kind === "change") return withCartLock(process.container, cartId, () => work(workMs));
+    if (kind === "admin") {
+      const release = await process.leases.wait(cartId, 30_000);
+      return work(workMs).finally(release);
+    }
+    const release = await preparePage(process, kind);
+    return complete(process, workMs).finally(release);
+  };
+  const beganAt = Date.now();
+  for (const { reason } of await Promise.allSettled(jobs.map(playJob)).then(rejected)) {
+    if (reason instanceof CheckoutError || !String(reason).includes("the connection was lost")) throw reason;
+  }
+  expect(Date.now() - beganAt).toBeLessThan(SOON_MS);
+  expect(processes.map(({ leases }) => leases.isHeld(cartId))).toEqual([false, false, false]);
+  expect(await leasesOf(cartId)).toEqual([]);
+}
+
+const rejected = (ends: PromiseSettledResult<unknown>[]) =>
+  ends.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+
+test("whoever works at a cart has it alone, nobody waits in vain, and nothing stays of it", async () => {
+  // The same schedules each time; `SEED=… RUNS=1000` plays others.
+  const { SEED: seed = 1, RUNS: runs = 150 } = process.env;
+  const left = fc.sample(schedules, { seed: Number(seed), numRuns: Number(runs) });
+  const tell = (schedule: Schedule) => (error: unknown) => ({ schedule, error: String(error) });
+  while (left.length > 0) {
+    const some = left.splice(0, AT_ONCE);
+    const ends = await Promise.all(some.map((schedule) => play(schedule).catch(tell(schedule))));
+    expect(ends.filter((failure) => failure !== undefined).slice(0, 3)).toEqual([]);
+  }
+}, 60_000);
