@@ -191,6 +191,43 @@ test("the card's session can't be written: no charge is begun, and the next try 
   expect(await shop.balanceCents(card)).toBe(2500);
 });
 
+describe("an order that is canceled while the other method's payment can't be ended", () => {
+  const paymentOf = async ({ orderId, otherId }: Bought) =>
+    paymentsOf(await shop.storefront.order(orderId)).others.find(({ id }: { id: string }) => id === otherId);
+  const jobOf = async ({ otherId }: Bought) => {
+    const { jobs } = await shop.storefront.ok("GET", "/admin/giftcard-pay/jobs?limit=200");
+    return jobs.find(({ id }: { id: string }) => id === otherId);
+  };
+
+  test("before it was captured: it is canceled later, and nobody is told", async () => {
+    const bought = await buy();
+    await breakWrites("payment", "update", `old.id = '${bought.otherId}'`);
+    await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
+    await heal();
+    expect((await paymentOf(bought)).canceled_at).toBeNull();
+    await recoverAtOnce();
+    expect((await paymentOf(bought)).canceled_at).toBeTruthy();
+    expect(await jobOf(bought)).toBeUndefined();
+  });
+
+  test("after it was captured: a person is told, and only that person's word refunds it, once", async () => {
+    const bought = await buy();
+    for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
+    await breakWrites("refund", "insert", `new.payment_id = '${bought.otherId}'`);
+    await shop.storefront.send("POST", `/admin/orders/${bought.orderId}/cancel`, {});
+    await heal();
+    expect((await look(bought)).order.status).toBe("canceled");
+    await recoverAtOnce();
+    expect((await paymentOf(bought)).refunds).toEqual([]);
+    expect(await jobOf(bought)).toMatchObject({ kind: "release_payment", orderId: bought.orderId });
+    const retry = `/admin/giftcard-pay/jobs/release_payment/${bought.otherId}/retry`;
+    await shop.storefront.ok("POST", retry, {});
+    await recoverAtOnce();
+    expect((await paymentOf(bought)).refunds).toMatchObject([{ amount: 24.98 }]);
+    expect(await jobOf(bought)).toBeUndefined();
+  });
+});
+
 describe("a capture that Medusa began and didn't finish", () => {
   test("before the card's charge was final: captured, and the order knows of it, once", async () => {
     const bought = await buy();

@@ -200,7 +200,12 @@ const cases: Record<string, Case> = {
     answer: (f) => [{ paymentId: f.bankPaymentId, sessionId: f.bankSessionId, cartId: f.cartId }],
   },
   findCanceledPayments: {
-    given: (f) => [`update "order" set canceled_at = now() - interval '1 hour' where id = '${f.orderId}'`],
+    given: (f) => [
+      `update "order" set canceled_at = now() - interval '1 hour' where id = '${f.orderId}'`,
+      // It was unpaid once, and a person wanted it kept.
+      `insert into giftcard_unpaid_order (order_id, cart_id, reason, kept_at, kept_by)
+       values ('${f.orderId}', '${f.cartId}', 'remainder_lapsed', now() - interval '2 hours', 'somebody')`,
+    ],
     ask: () => stray.findCanceledPayments(scan),
     answer: (f) => [{ paymentId: f.bankPaymentId, orderId: f.orderId, cartId: f.cartId }],
   },

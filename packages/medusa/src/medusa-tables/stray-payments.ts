@@ -65,7 +65,8 @@ export interface CanceledPayment {
 
 /**
  * Payments by other methods of canceled orders that cards paid too, which still hold or took money. Medusa cancels an order
- * also when a payment's own cancelation or refund fails, and tells nobody. Those of unpaid orders go with the order.
+ * also when a payment's own cancelation or refund fails, and tells nobody. Those of unpaid orders go with the
+ * order, unless a person wanted that one kept.
  *
  * Reads order, order_payment_collection, payment, capture and refund, beside the plugin's own.
  */
@@ -80,7 +81,7 @@ export async function findCanceledPayments({ run, after, only, leaseMs }: Scan):
        and provider_id <> $4 and deleted_at is null and canceled_at is null offset 0) p
      cross join lateral (${PAYMENT_STANDING} offset 0) standing
      where (standing.captured_left is null or standing.captured_left::numeric > 0)
-       and (select count(*) from giftcard_unpaid_order where order_id = charge.order_id) = 0
+       and (select count(*) from giftcard_unpaid_order where order_id = charge.order_id and kept_at is null) = 0
      order by payment_id`,
     [after, only, leaseMs, PROVIDER_ID],
   );
