@@ -105,6 +105,10 @@ export const manualFlows: readonly Flow[] = [
       await visit.page.reload();
       await visit.page.getByTestId("gift-cards-continue-button").waitFor();
       await visit.removeCard();
+      // Nobody has chosen a method yet, and so nobody may go on.
+      const { titles, mayGoOn } = await visit.chosen();
+      if (titles.length > 0 || mayGoOn)
+        throw new Error(`${titles.join() || "no method"} is chosen, and it goes on`);
       await visit.choose(MANUAL);
       await visit.toReview();
       return { visit, shown: await visit.placeOrder(), expected: [`${MANUAL} €20.00`] };
@@ -217,6 +221,23 @@ export const stripeFlows: readonly Flow[] = [
       await visit.applyCard(card, "€0.00");
       await visit.page.getByTestId("gift-cards-continue-button").click();
       return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
+    },
+  },
+  {
+    name: "Stripe chosen, then a card that covers everything, then the card removed",
+    stripeCents: 2000,
+    run: async ({ stage, service }) => {
+      const card = await service.issueCard(7500);
+      const visit = await Visit.start(stage, CINEMA);
+      await visit.payByStripe(STRIPE, GOOD_NUMBER);
+      await visit.applyCard(card, "€0.00");
+      await visit.removeCard();
+      // The choice is kept, the number isn't.
+      await visit.typeNumber(GOOD_NUMBER);
+      const { titles } = await visit.chosen();
+      if (titles.join() !== STRIPE) throw new Error(`${titles.join() || "no method"} is chosen`);
+      await visit.toReview();
+      return { visit, shown: await visit.placeOrder(), expected: [`${STRIPE} €20.00`] };
     },
   },
   {

@@ -115,6 +115,14 @@ export class Visit {
     return this.page.getByRole("radio", { name: title }).click();
   }
 
+  /** The methods that the page shows as chosen, and whether it lets the shopper go on with them. */
+  async chosen(): Promise<{ titles: string[]; mayGoOn: boolean }> {
+    const texts = await this.page.getByRole("radio", { checked: true }).allInnerTexts();
+    const mayGoOn = await this.page.getByTestId("submit-payment-button").isEnabled();
+    // The storefront's other choices, such as that of the delivery, have no text in them.
+    return { titles: texts.map((text) => text.trim().split("\n")[0] ?? "").filter(Boolean), mayGoOn };
+  }
+
   async payByStripe(title: string, number: string): Promise<void> {
     await this.choose(title);
     await this.typeNumber(number);

@@ -154,6 +154,25 @@ describe("a card that is removed", () => {
     expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 0]);
   });
 
+  test("leaves no way to pay by a method that the region doesn't offer, such as Medusa's own, which asks for nothing", async () => {
+    const { storefront } = shop;
+    const cartId = await storefront.createCart("open-air-cinema");
+    const applied = await storefront.apply(cartId, await issue(1000));
+    const cover = await storefront.apply(cartId, await issue(7500));
+    await storefront.enableProviders(["pp_giftcard_giftcard", "pp_bank_bank"]);
+    try {
+      expect((await storefront.initiate(cartId, "pp_system_default")).status).toBe(200);
+      for (const { id } of [cover.body.cards[1], applied.body.cards[0]]) {
+        await storefront.ok("DELETE", `/store/giftcard-pay/carts/${cartId}/cards/${id}`);
+        const refused = await storefront.initiate(cartId, "pp_system_default");
+        expect(refused).toMatchObject({ status: 400, body: { type: "invalid_data" } });
+        expect(await sessionsOf(cartId)).toEqual([]);
+      }
+    } finally {
+      await storefront.enableProviders();
+    }
+  });
+
   test("leaves a cart that Medusa pays for as ever", async () => {
     const { storefront } = shop;
     const card = await issue(7500);

@@ -13,7 +13,6 @@ import {
   createPaymentSessionStep,
   createRemoteLinkStep,
   useRemoteQueryStep,
-  validatePaymentProviderInRegionStep,
 } from "@medusajs/medusa/core-flows";
 import { toMedusaError } from "../errors.js";
 import type { SessionPayment } from "../medusa-tables/payments.js";
@@ -43,14 +42,12 @@ const deleteSessionsStep = createStep(
 );
 
 /**
- * Medusa's createPaymentSessionsWorkflow, with an amount of its own: that one always takes the whole collection's. The
- * old sessions go first, so that there are never two to pay by; where one can't go, nothing is made.
+ * Medusa's createPaymentSessionsWorkflow, with an amount of its own: that one always takes the whole collection's. Who
+ * calls it has looked whether the region offers the method. The old sessions go first, so that there are never two to pay by; where one can't go, nothing is made.
  */
 export const createRemainderSessionWorkflow = createWorkflow(
   "giftcard-create-remainder-session",
   (input: RemainderSessionInput) => {
-    // Medusa before 2.20 has no such step, and takes any method.
-    if (validatePaymentProviderInRegionStep) validatePaymentProviderInRegionStep(input);
     deleteSessionsStep(input.stale_sessions);
 
     const holder = when("customer-id-exists", { input }, ({ input }) => Boolean(input.customer_id)).then(

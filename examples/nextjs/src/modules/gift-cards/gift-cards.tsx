@@ -30,6 +30,9 @@ type GiftCardsProps = {
   children: ReactNode
 }
 
+/** Where the browser's tab keeps the method that the shopper chose last. */
+const chosenKey = (cartId: string) => `gift-cards-method:${cartId}`
+
 const GiftCards = ({
   cartId,
   total,
@@ -43,15 +46,15 @@ const GiftCards = ({
   const step = useSearchParams().get("step")
   const tag = useRef<ComponentRef<typeof GiftcardPay>>(null)
   const shownTotal = useRef(total)
-  const chosen = useRef<string>(undefined)
   const [isCovered, setCovered] = useState(session?.amountCents === 0)
   // Until the page has the new session.
   const [isRenewing, startRenewing] = useTransition()
 
   useEffect(() => {
-    // A session of 0.00 is none that the shopper chose.
-    if (session?.amountCents) chosen.current = session.providerId
-  }, [session?.providerId, session?.amountCents])
+    // A session of 0.00 is none that the shopper chose. The page is made anew while the cards cover the cart.
+    if (session?.amountCents)
+      sessionStorage.setItem(chosenKey(cartId), session.providerId)
+  }, [cartId, session?.providerId, session?.amountCents])
 
   useEffect(() => {
     if (shownTotal.current === total) return
@@ -61,11 +64,12 @@ const GiftCards = ({
 
   const onTotal = ({ detail }: TotalEvent) => {
     const { coveredCents, remainderCents } = detail
+    const chosen = sessionStorage.getItem(chosenKey(cartId)) ?? undefined
     const covered = coveredCents > 0 && remainderCents === 0
     setCovered(covered)
-    const neededCents = covered || chosen.current ? remainderCents : undefined
+    const neededCents = covered || chosen ? remainderCents : undefined
     if (session?.amountCents !== neededCents) {
-      startRenewing(() => renewPayment(cartId, chosen.current, covered))
+      startRenewing(() => renewPayment(cartId, chosen, covered))
     }
   }
 

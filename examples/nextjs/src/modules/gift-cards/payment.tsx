@@ -17,9 +17,14 @@ const PaymentWithGiftCards = ({
   cart,
   availablePaymentMethods,
 }: PaymentWithGiftCardsProps) => {
-  const session = cart.payment_collection?.payment_sessions?.find(
-    ({ status }) => status === "pending"
-  )
+  const collection = cart.payment_collection
+  const sessions = collection?.payment_sessions ?? []
+  const session = sessions.find(({ status }) => status === "pending")
+  // A session of 0.00 is that of a covered cart. The step would take its method for one that the shopper has chosen.
+  const payable = collection && {
+    ...collection,
+    payment_sessions: sessions.filter(({ amount }) => amount !== 0),
+  }
 
   return (
     <GiftCards
@@ -34,7 +39,10 @@ const PaymentWithGiftCards = ({
       endpoint={`${backendUrl}/store/giftcard-pay`}
       publishableKey={process.env.NEXT_PUBLIC_MEDUSA_PUBLISHABLE_KEY ?? ""}
     >
-      <Payment cart={cart} availablePaymentMethods={availablePaymentMethods} />
+      <Payment
+        cart={{ ...cart, payment_collection: payable }}
+        availablePaymentMethods={availablePaymentMethods}
+      />
     </GiftCards>
   )
 }

@@ -2,7 +2,7 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
 import { lessCents } from "../../amount.js";
-import { readCartPayment } from "../../cart/cart-payment.js";
+import { providersOfCart, readCartPayment } from "../../cart/cart-payment.js";
 import { withCartLock } from "../../cart/cart-turn.js";
 import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js";
 import { isCovered, planMetadata } from "../../cart/session-plan.js";
@@ -65,10 +65,13 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
     await createEmptySession(req.scope, payment, plan);
     return true;
   }
+  const { provider_id } = bodyOf(req);
+  // Medusa before 2.20 takes any method that the store has loaded: one that asks for nothing would place an order unpaid.
+  if (!(await providersOfCart(req.scope, cartId)).includes(provider_id)) throw notOffered(provider_id);
   await createRemainderSessionWorkflow(req.scope).run({
     input: {
       payment_collection_id: String(req.params.id),
-      provider_id: bodyOf(req).provider_id,
+      provider_id,
       customer_id: req.auth_context?.actor_id,
       data: bodyOf(req).data,
       amount: lessCents(payment.rawTotal, plan.coveredCents),
@@ -78,3 +81,10 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
   });
   return true;
 }
+
+const notOffered = (providerId: string) =>
+  new MedusaError(
+    MedusaError.Types.INVALID_DATA,
+    `The cart's region doesn't offer the payment method ${providerId}. Choose another one.`,
+    "invalid_request",
+  );
