@@ -342,6 +342,26 @@ test("an order that is canceled while it is being paid is canceled whole: by car
   expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(4000);
 });
 
+test("a completion that waited until the shop had answered in its place places no order, and leaves the cart free", async () => {
+  const { cartId } = await cartWith("fifty", await issue(7500));
+  const leases = async () =>
+    (await database.query("select owner from giftcard_cart_lease where cart_id = $1", [cartId])).rows;
+  await database.query(
+    "insert into giftcard_cart_lease (cart_id, owner, until) values ($1, 'another process', now() + interval '1 minute')",
+    [cartId],
+  );
+  const answered = await fetch(`${shop.medusa.url}/store/carts/${cartId}/complete`, {
+    method: "POST",
+    headers: { "x-publishable-api-key": shop.medusa.publishableKey, "x-test-limit-ms": "300" },
+  });
+  expect(answered.status).toBe(503);
+  await database.query("delete from giftcard_cart_lease where cart_id = $1", [cartId]);
+  await after(1000);
+  expect(await leases()).toEqual([]);
+  const { rows } = await database.query("select order_id from order_cart where cart_id = $1", [cartId]);
+  expect(rows).toEqual([]);
+});
+
 test("while another process completes a cart, no payment collection is made for it: the page's call waits", async () => {
   const { storefront } = shop;
   const { cartId } = await cartWith("fifty", await issue(7500));

@@ -18,8 +18,6 @@ export function handleAnswer(
   { replaceBody, onEnd }: AnswerHandling,
 ): void {
   if (onEnd) {
-    // Somebody else, such as a limit on time, has answered already: nothing ends this answer again.
-    if (res.writableEnded) return void onEnd();
     const end = res.end.bind(res) as (...args: unknown[]) => typeof res;
     res.end = ((...args: unknown[]) => {
       void onEnd();

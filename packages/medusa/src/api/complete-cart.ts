@@ -36,6 +36,8 @@ export async function prepareCart(
   }
   if (release) {
     const end = release;
+    // Somebody else, such as a limit on time, has answered meanwhile: nothing is begun.
+    if (res.writableEnded) return end();
     handleAnswer(res, next, {
       replaceBody: (body) => checkAnswer(req, res, { cartId, release: end }, body),
       onEnd: end,

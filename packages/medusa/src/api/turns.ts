@@ -95,7 +95,10 @@ async function takeTurn(
   take: () => Promise<Release>,
 ) {
   try {
-    handleAnswer(res, next, { onEnd: await take() });
+    const release = await take();
+    // Somebody else, such as a limit on time, has answered meanwhile: nothing is begun.
+    if (res.writableEnded) return release();
+    handleAnswer(res, next, { onEnd: release });
   } catch (error) {
     return next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
   }

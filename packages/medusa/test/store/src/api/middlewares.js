@@ -9,4 +9,15 @@ function lookAtOnce(req, _res, next) {
   next();
 }
 
-module.exports = { default: { routes: [{ matcher: "/hooks/payment/*", middlewares: [lookAtOnce] }] } };
+/** A shop's own limit on the time of a call, where a test asks for it. */
+function limitTime(req, res, next) {
+  const limitMs = Number(req.headers["x-test-limit-ms"]);
+  if (limitMs) setTimeout(() => res.headersSent || res.status(503).json({ code: "too_late" }), limitMs);
+  next();
+}
+
+const routes = [
+  { matcher: "/hooks/payment/*", middlewares: [lookAtOnce] },
+  { matcher: "/store/*", middlewares: [limitTime] },
+];
+module.exports = { default: { routes } };
