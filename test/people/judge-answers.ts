@@ -12,7 +12,7 @@ const codes: Record<ShopErrorCode, true> = {
   ...{ quote_expired: true, applied_card_not_found: true },
   ...{ applied_card_expired: true, balance_changed: true, amount_changed: true, cart_not_found: true },
   ...{ cart_completed: true, currency_not_supported: true, payment_in_progress: true, outcome_unknown: true },
-  ...{ service_unavailable: true, internal: true },
+  ...{ giftcards_not_accepted: true, service_unavailable: true, internal: true },
 };
 const hasCode = ({ code }: Entry) => code !== null && code in codes;
 

@@ -47,6 +47,10 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   cart_not_found: { status: 404, message: "There is no such cart." },
   cart_completed: { status: 409, message: "The cart is already an order." },
   currency_not_supported: { status: 400, message: "Gift cards pay in euro only." },
+  giftcards_not_accepted: {
+    status: 409,
+    message: "The shop takes no gift card for this cart. Pay by another method.",
+  },
   payment_in_progress: {
     status: 409,
     message: "A payment with this card is still being processed. Wait a moment, or pay by another method.",

@@ -382,6 +382,30 @@ describe("a request that can't be served", () => {
     expect(answer).toMatchObject({ status: 404, body: { code: "cart_not_found" } });
   });
 
+  test("takes no card where the region doesn't offer them, and lets one be removed that was applied before", async () => {
+    const { storefront } = shop;
+    const [card, other] = [await issue(1000), await issue(7500)];
+    const [cartId, emptyId] = [await storefront.createCart(), await storefront.createCart()];
+    const applied = await storefront.apply(cartId, card);
+    const { quoteId } = await storefront.ok("POST", `/store/giftcard-pay/carts/${emptyId}/quote`, other);
+    await storefront.enableProviders(["pp_bank_bank"]);
+    try {
+      const path = `/store/giftcard-pay/carts/${emptyId}`;
+      const refused = { status: 409, body: { code: "giftcards_not_accepted" } };
+      expect(await storefront.send("GET", path)).toMatchObject(refused);
+      expect(await storefront.send("POST", `${path}/quote`, other)).toMatchObject(refused);
+      expect(await storefront.apply(emptyId, other)).toMatchObject(refused);
+      expect(await storefront.send("POST", `${path}/cards`, { quoteId })).toMatchObject(refused);
+      const held = `/store/giftcard-pay/carts/${cartId}`;
+      expect((await storefront.ok("GET", held)).cards).toHaveLength(1);
+      await storefront.ok("DELETE", `${held}/cards/${applied.body.cards[0].id}`);
+      expect(await storefront.send("GET", held)).toMatchObject(refused);
+    } finally {
+      await storefront.enableProviders();
+    }
+    expect((await storefront.apply(emptyId, other)).status).toBe(200);
+  });
+
   test("in another currency leaves the cart to Medusa", async () => {
     const { storefront } = shop;
     const region = {

@@ -47,7 +47,12 @@ export function refusedFields(error: ShownError | undefined): readonly FieldName
   return (error && fields[error.code]) ?? [];
 }
 
-const closing: readonly ErrorCode[] = ["cart_completed", "cart_not_found", "currency_not_supported"];
+const closing: readonly ErrorCode[] = [
+  "cart_completed",
+  "cart_not_found",
+  "currency_not_supported",
+  "giftcards_not_accepted",
+];
 
 /** Whether a cart takes no card any more, whatever a shopper does. */
 export function isClosing(error: ShownError | undefined): boolean {

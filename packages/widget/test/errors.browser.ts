@@ -33,7 +33,12 @@ describe("errors", () => {
     });
   }
 
-  for (const code of ["cart_completed", "cart_not_found", "currency_not_supported"] as const)
+  for (const code of [
+    "cart_completed",
+    "cart_not_found",
+    "currency_not_supported",
+    "giftcards_not_accepted",
+  ] as const)
     it(`asks for no card once the shop has said ${code}, and keeps its text`, async () => {
       const cart = await makeCart({ faults: [{ code }] });
       const widget = await show(cart);

@@ -110,6 +110,7 @@ export type ShopErrorCode =
   | "cart_not_found"
   | "cart_completed"
   | "currency_not_supported"
+  | "giftcards_not_accepted"
   | "payment_in_progress"
   | "outcome_unknown"
   | "service_unavailable"

@@ -1,7 +1,10 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, Modules, PaymentActions } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { hasSession } from "../medusa-tables/payments.js";
+
+/** What a method says when it holds a shopper's money, or has taken it. */
+const holdsMoney: ReadonlySet<string> = new Set([PaymentActions.AUTHORIZED, PaymentActions.SUCCESSFUL]);
 
 /**
  * Drops a payment method's webhook for a session that isn't there any more, or that names none. Medusa finds no cart for it
@@ -25,8 +28,12 @@ export async function dropDeletedSession(
   if (sessionId && (await hasSession(contextOf(req.scope).runSql, sessionId))) return next();
   const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
   const line = `giftcard: dropped a webhook (${read.action}) of ${provider} for`;
-  const what = `the deleted payment session ${sessionId}. If it says that money was taken, refund it there.`;
-  if (sessionId) logger.warn(`${line} ${what}`);
-  else logger.info(`${line} no payment session: it is about something else than this store's carts.`);
+  if (!sessionId)
+    logger.info(`${line} no payment session: it is about something else than this store's carts.`);
+  else if (holdsMoney.has(read.action))
+    logger.warn(
+      `${line} the deleted payment session ${sessionId}, which has money. Look there, and give it back.`,
+    );
+  else logger.info(`${line} the deleted payment session ${sessionId}. Nothing is to be done.`);
   res.sendStatus(200);
 }

@@ -77,6 +77,8 @@ export const de: Messages = {
     cart_completed: "Diese Bestellung ist bereits aufgegeben. Von Ihrer Karte wird nichts mehr abgebucht.",
     currency_not_supported:
       "Geschenkkarten gelten nur für Bestellungen in Euro. Zahlen Sie auf andere Weise.",
+    giftcards_not_accepted:
+      "Mit Geschenkkarten lässt sich diese Bestellung nicht bezahlen. Zahlen Sie auf andere Weise.",
     payment_in_progress:
       "Eine Zahlung für diese Bestellung läuft bereits. Warten Sie einen Moment und versuchen Sie es erneut.",
     outcome_unknown:

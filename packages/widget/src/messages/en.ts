@@ -64,6 +64,7 @@ export const en: Messages = {
     cart_not_found: "We can't find your order any more. Reload the page.",
     cart_completed: "This order is placed already. Nothing more is taken from your card.",
     currency_not_supported: "Gift cards work only for orders in euros. Pay another way.",
+    giftcards_not_accepted: "Gift cards can't pay for this order. Pay another way.",
     payment_in_progress: "A payment for this order is under way. Wait a moment and try again.",
     outcome_unknown:
       "We don't know yet whether the payment went through. What was taken for this order comes back to your card by itself; don't pay again yet.",

@@ -76,6 +76,8 @@ export const fr: Messages = {
     cart_completed: "Cette commande est déjà passée. Plus rien n’est débité de votre carte.",
     currency_not_supported:
       "Les cartes cadeaux valent seulement pour des commandes en euros. Payez d’une autre manière.",
+    giftcards_not_accepted:
+      "Cette commande ne peut pas être payée par carte cadeau. Payez d’une autre manière.",
     payment_in_progress: "Un paiement de cette commande est en cours. Attendez un moment et réessayez.",
     outcome_unknown:
       "Nous ne savons pas encore si le paiement a abouti. Ce qui a été débité pour cette commande revient de lui-même sur votre carte ; ne payez pas encore une seconde fois.",

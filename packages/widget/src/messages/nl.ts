@@ -73,6 +73,8 @@ export const nl: Messages = {
     cart_completed: "Deze bestelling is al geplaatst. Er wordt niets meer van je kaart afgeschreven.",
     currency_not_supported:
       "Cadeaukaarten werken alleen voor bestellingen in euro's. Betaal op een andere manier.",
+    giftcards_not_accepted:
+      "Deze bestelling kun je niet met een cadeaukaart betalen. Betaal op een andere manier.",
     payment_in_progress: "Er loopt al een betaling voor deze bestelling. Wacht even en probeer het opnieuw.",
     outcome_unknown:
       "We weten nog niet of de betaling gelukt is. Wat voor deze bestelling is afgeschreven, komt vanzelf terug op je kaart; betaal nog niet opnieuw.",

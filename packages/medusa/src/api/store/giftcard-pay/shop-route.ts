@@ -19,9 +19,18 @@ export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void
   const handler = createHandler(
     {
       balance: engine.balance,
-      list: engine.summary,
-      quote: engine.quote,
+      list: async (cart) => {
+        const summary = await engine.summary(cart);
+        // Cards that were applied before the region stopped taking them are shown, so that they can be removed.
+        if (summary.cards.length === 0) await refuseRegion(req, cart.id);
+        return summary;
+      },
+      quote: async (cart, request) => {
+        await refuseRegion(req, cart.id);
+        return engine.quote(cart, request);
+      },
       apply: async (cart, request) => {
+        await refuseRegion(req, cart.id);
         // The service is asked before the turn at the cart: it may take seconds.
         const quote =
           "quoteId" in request ? request : { quoteId: (await engine.quote(cart, request)).quoteId };
@@ -50,6 +59,16 @@ async function openCart(req: MedusaRequest): Promise<CartPayment> {
   return payment;
 }
 
+/** @throws {CheckoutError} giftcards_not_accepted, where the cart's region doesn't offer the gift card provider */
+async function refuseRegion({ scope }: MedusaRequest, cartId: string): Promise<void> {
+  if ((await providersOfCart(scope, cartId)).includes(PROVIDER_ID)) return;
+  const logger = scope.resolve(ContainerRegistrationKeys.LOGGER);
+  logger.info(
+    `giftcard: the region of cart ${cartId} takes no gift cards, since it doesn't offer ${PROVIDER_ID}.`,
+  );
+  throw new CheckoutError("giftcards_not_accepted");
+}
+
 type Change = (cart: CartView, also: () => Promise<void>) => Promise<CartSummary>;
 
 /**
@@ -59,13 +78,8 @@ type Change = (cart: CartView, also: () => Promise<void>) => Promise<CartSummary
 function changeCards(req: MedusaRequest, { id, address }: CartView, change: Change): Promise<CartSummary> {
   const { engine } = contextOf(req.scope);
   return withCartLock(req.scope, id, async () => {
-    const [payment, providerIds] = await Promise.all([openCart(req), providersOfCart(req.scope, id)]);
+    const payment = await openCart(req);
     refusePaid(payment.otherSessions);
-    if (!providerIds.includes(PROVIDER_ID)) {
-      const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
-      logger.error(`giftcard: enable the payment provider ${PROVIDER_ID} in the cart's region.`);
-      throw new CheckoutError("service_unavailable");
-    }
     const cart = { ...payment.cart, address };
     return change(cart, async () => dropStaleSessions(req.scope, payment, await engine.plan(cart)));
   });
