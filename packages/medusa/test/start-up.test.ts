@@ -160,6 +160,16 @@ test("wrong options end Medusa at start-up, each by its name and none with its v
   expect(error).not.toContain(secret);
 });
 
+test("options whose environment variables aren't set end Medusa at start-up, and it says so", async () => {
+  const unset = { environment: "", apiKey: "", companyId: "", sealingKeys: [{ id: "a" }] };
+  const error = await startShop({}, unset).then(
+    () => "started",
+    (reason: Error) => reason.message,
+  );
+  for (const name of ["environment", "apiKey", "companyId", "sealingKeys.0.key"])
+    expect(error).toContain(`${name}: is not set. If it comes from an environment variable`);
+});
+
 test("a sealing key that is too short ends Medusa at start-up", async () => {
   await expect(startShop({}, { sealingKeys: [{ id: "a", key: "c2hvcnQ=" }] })).rejects.toThrow(
     /Sealing key \\?"a\\?" is not 32 bytes/,

@@ -100,7 +100,7 @@ export function readSetup(options: unknown): Setup {
   const parsed = optionsSchema.safeParse(given);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(
-      (issue) => `${issue.path.join(".") || "options"}: ${describe(issue)}`,
+      (issue) => `${issue.path.join(".") || "options"}: ${describe(issue, given)}`,
     );
     throw new TypeError(`@giftcard-pay/medusa: wrong options. ${faults.join(" ")}`);
   }
@@ -136,13 +136,15 @@ export function readSetup(options: unknown): Setup {
 }
 
 /** zod's own messages of some issues show keys or values; these don't. */
-function describe(issue: z.core.$ZodIssue): string {
+function describe(issue: z.core.$ZodIssue, given: object): string {
   if (issue.code === "custom") return issue.message;
   if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}.`;
+  const value = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)?.[key], given);
+  if (value === undefined || value === "")
+    return "is not set. If it comes from an environment variable, give that one a value.";
   if (issue.code === "invalid_type") return `must be a ${issue.expected}.`;
   if (issue.code === "invalid_value") return `must be one of: ${issue.values.join(", ")}.`;
-  if (issue.code === "too_small")
-    return `must be at least ${issue.minimum}${issue.origin === "string" ? " character" : ""}.`;
+  if (issue.code === "too_small") return `must be at least ${issue.minimum}.`;
   if (issue.code === "too_big") return `must be at most ${issue.maximum}.`;
   return issue.code === "invalid_format" ? "must be an http or https address." : "is not valid.";
 }
