@@ -27,6 +27,8 @@ const appDir = fileURLToPath(new URL("../../packages/medusa/test/store/", import
 /** Adds gift cards to a storefront and buys there in a browser. @returns what went wrong, by purchase */
 export async function tryStorefront({ pictures, only, ...options }: TrialOptions): Promise<string[]> {
   const { say, signal } = options;
+  const flows = [...manualFlows, ...stripeFlows].filter(({ name }) => !only || name.includes(only));
+  if (flows.length === 0) throw new Error(`No purchase has "${only}" in its name.`);
   const cleanUp = new CleanUp();
   try {
     const folder = await prepareStorefront({ ...options, cleanUp });
@@ -48,7 +50,6 @@ export async function tryStorefront({ pictures, only, ...options }: TrialOptions
         await page.screenshot({ path: path.join(pictures, `${name}.png`), fullPage: true });
       },
     };
-    const flows = [...manualFlows, ...stripeFlows].filter(({ name }) => !only || name.includes(only));
     const wrong: string[] = [];
     for (const flow of flows) {
       if (signal.aborted) break;

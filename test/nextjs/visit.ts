@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { apiAt, fillCart } from "../../scripts/demo/purchase.mjs";
 import type { IssuedCard } from "../../scripts/shops/card-service.mjs";
 import type { MedusaStore } from "../../scripts/shops/medusa-store.mjs";
@@ -68,6 +68,11 @@ export class Visit {
     return this.page.locator("giftcard-pay");
   }
 
+  /** What is left to pay, beside the cart's total. */
+  private get totals() {
+    return this.page.getByTestId("gift-cards-totals");
+  }
+
   async checkCard({ cardnumber, pin }: IssuedCard): Promise<void> {
     await this.tag.getByLabel("Gift card number").fill(cardnumber);
     await this.tag.getByLabel("PIN", { exact: true }).fill(pin);
@@ -81,6 +86,7 @@ export class Visit {
     await this.renewing(this.#hasSession || isCovered, async () => {
       await this.tag.getByRole("button", { name: "Apply" }).click();
       await this.tag.locator("#summary").getByText(remainder).waitFor();
+      await this.totals.getByText(remainder).waitFor();
     });
     this.#hasSession ||= isCovered;
   }
@@ -94,6 +100,7 @@ export class Visit {
     await this.renewing(this.#hasSession, async () => {
       await this.tag.getByRole("button", { name: "Remove" }).click();
       await this.tag.locator("#summary").waitFor({ state: "detached" });
+      await this.totals.waitFor({ state: "detached" });
     });
   }
 
@@ -151,8 +158,8 @@ export class Visit {
     return this.paymentsShown();
   }
 
-  async paymentsShown(): Promise<string[]> {
-    const parts = this.page.getByTestId("order-payments").locator("li");
+  async paymentsShown(within: Page | Locator = this.page): Promise<string[]> {
+    const parts = within.getByTestId("order-payments").locator("li");
     await parts.first().waitFor();
     return (await parts.allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
   }
@@ -160,7 +167,7 @@ export class Visit {
   async openOrderPage(): Promise<string[]> {
     const orderId = /order_\w+/.exec(this.page.url())?.[0];
     await this.page.goto(`${this.stage.storefrontUrl}/nl/account/orders/details/${orderId}`);
-    return this.paymentsShown();
+    return this.paymentsShown(this.page.getByTestId("order-details-container"));
   }
 
   end(): Promise<void> {

@@ -15,6 +15,10 @@ const lines = {
     'import Payment from "@modules/checkout/components/payment"',
     'import Payment from "@modules/gift-cards/payment"',
   ],
+  "src/modules/checkout/templates/checkout-summary/index.tsx": [
+    'import CartTotals from "@modules/common/components/cart-totals"',
+    'import CartTotals from "@modules/gift-cards/cart-totals"',
+  ],
   "src/modules/order/templates/order-completed-template.tsx": [
     'import PaymentDetails from "@modules/order/components/payment-details"',
     'import PaymentDetails from "@modules/gift-cards/order-payments"',
@@ -22,6 +26,10 @@ const lines = {
   "src/app/[countryCode]/(main)/account/@dashboard/orders/details/[id]/page.tsx": [
     'import OrderDetailsTemplate from "@modules/order/templates/order-details-template"',
     'import OrderDetailsTemplate from "@modules/gift-cards/order-details"',
+  ],
+  "src/modules/order/templates/order-details-template.tsx": [
+    'import OrderSummary from "@modules/order/components/order-summary"',
+    'import OrderSummary from "@modules/gift-cards/order-summary"',
   ],
 } as const;
 
@@ -40,7 +48,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("giftcard-medusa storefront", () => {
-  it("adds our files, and turns one line in each of three of the storefront's own", async () => {
+  it("adds our files, and turns one line in each of five of the storefront's own", async () => {
     const { exitCode, stdout } = await runWith({}, "storefront", folder);
     expect(exitCode).toBe(0);
     expect(stdout).toContain("npm install @giftcard-pay/widget @lit/react");
@@ -52,7 +60,7 @@ describe("giftcard-medusa storefront", () => {
     await rm(path.join(folder, ui), { recursive: true });
     await runWith({}, "storefront", folder);
     const text = await read(`${added}/gift-cards.tsx`);
-    expect(text).toContain('import { Button, Heading } from "@medusajs/ui"');
+    expect(text).toContain('import { Button, clx, Heading } from "@medusajs/ui"');
     expect(text).not.toContain("@modules/common/components/ui");
     const { stdout } = await runWith({}, "storefront", folder, "--json");
     expect(JSON.parse(stdout).steps).toContainEqual({ file: `${added}/gift-cards.tsx`, done: "already" });
@@ -75,6 +83,17 @@ describe("giftcard-medusa storefront", () => {
     const { steps } = JSON.parse(stdout);
     expect(steps).toHaveLength(Object.keys(lines).length + (await readdir(ours)).length);
     expect(new Set(steps.map(({ done }: { done: string }) => done))).toEqual(new Set(["already"]));
+  });
+
+  it("asks only for the packages that the storefront hasn't yet", async () => {
+    const manifest = path.join(folder, "package.json");
+    await writeFile(manifest, JSON.stringify({ dependencies: { "@lit/react": "^1.0.0" } }));
+    const first = await runWith({}, "storefront", folder, "--json");
+    expect(JSON.parse(first.stdout).install).toBe("npm install @giftcard-pay/widget");
+    const both = { "@giftcard-pay/widget": "^0.1.0", "@lit/react": "^1.0.0" };
+    await writeFile(manifest, JSON.stringify({ dependencies: both }));
+    expect((await runWith({}, "storefront", folder)).stdout).not.toContain("Then,");
+    expect(JSON.parse((await runWith({}, "storefront", folder, "--json")).stdout).install).toBeUndefined();
   });
 
   it("leaves a file whose text isn't as expected, says what belongs there, and does the rest", async () => {

@@ -34,6 +34,12 @@ const IMPORTS = [
     to: "@modules/gift-cards/payment",
   },
   {
+    file: "src/modules/checkout/templates/checkout-summary/index.tsx",
+    name: "CartTotals",
+    from: "@modules/common/components/cart-totals",
+    to: "@modules/gift-cards/cart-totals",
+  },
+  {
     file: "src/modules/order/templates/order-completed-template.tsx",
     name: "PaymentDetails",
     from: "@modules/order/components/payment-details",
@@ -45,9 +51,19 @@ const IMPORTS = [
     from: "@modules/order/templates/order-details-template",
     to: "@modules/gift-cards/order-details",
   },
+  {
+    file: "src/modules/order/templates/order-details-template.tsx",
+    name: "OrderSummary",
+    from: "@modules/order/components/order-summary",
+    to: "@modules/gift-cards/order-summary",
+  },
 ];
 
+/** What the added files need. */
+const PACKAGES = ["@giftcard-pay/widget", "@lit/react"];
+
 const HELP = `
+Run it in your Medusa's folder, where the plugin is installed, with the storefront's folder as its argument.
 It adds ${SITE} and turns one import in each of ${IMPORTS.length} files of the storefront to it.
 A file whose text isn't as expected is left as it is, and you are told what to write there. Running it again is safe.
 
@@ -108,9 +124,11 @@ function turnImports(root: string, dryRun: boolean): Step[] {
   });
 }
 
-/** How the storefront's packages are installed, by the lockfile that lies there or above. */
-function installLine(root: string): string {
-  const packages = "@giftcard-pay/widget @lit/react";
+/** How the packages that the storefront hasn't yet are installed, by the lockfile that lies there or above. */
+function installLine(root: string): string | undefined {
+  const { dependencies = {} } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+  const packages = PACKAGES.filter((name) => !(name in dependencies)).join(" ");
+  if (!packages) return undefined;
   for (let folder = root; ; folder = path.dirname(folder)) {
     const has = (file: string) => existsSync(path.join(folder, file));
     if (has("pnpm-lock.yaml")) return `pnpm add ${packages}`;
@@ -119,7 +137,7 @@ function installLine(root: string): string {
   }
 }
 
-function textOf(steps: Step[], install: string, dryRun: boolean): string {
+function textOf(steps: Step[], install: string | undefined, dryRun: boolean): string {
   const words = {
     written: dryRun ? "would write  " : "written      ",
     edited: dryRun ? "would edit   " : "edited       ",
@@ -136,5 +154,6 @@ function textOf(steps: Step[], install: string, dryRun: boolean): string {
       ? ["    In place of", `      ${line.from}`, "    write", `      ${line.to}`]
       : []),
   ]);
-  return `${[...lines, "", "Then, in the storefront's folder:", `  ${install}`].join("\n")}\n`;
+  if (install) lines.push("", "Then, in the storefront's folder:", `  ${install}`);
+  return `${lines.join("\n")}\n`;
 }

@@ -1,7 +1,7 @@
 "use client"
 
 import { GiftcardPay } from "@giftcard-pay/widget/react"
-import { Button, Heading } from "@modules/common/components/ui"
+import { Button, clx, Heading } from "@modules/common/components/ui"
 import { usePathname, useRouter, useSearchParams } from "next/navigation"
 import {
   type ComponentProps,
@@ -77,7 +77,13 @@ const GiftCards = ({
 
   return (
     <div data-testid="gift-cards" aria-busy={isRenewing}>
-      <div className={isOpen ? "mb-8" : "hidden"}>
+      {/* The tag's buttons are as black as the storefront's. */}
+      <div
+        className={clx(
+          "[--giftcard-pay-accent:#000]",
+          isOpen ? "mb-8" : "hidden"
+        )}
+      >
         <Heading level="h2" className="flex flex-row text-3xl-regular mb-6">
           Gift card
         </Heading>

@@ -1,0 +1,53 @@
+"use client"
+
+import type { GiftcardPay } from "@giftcard-pay/widget"
+import { convertToLocale } from "@lib/util/money"
+import CartTotals from "@modules/common/components/cart-totals"
+import { type ComponentProps, useEffect, useState } from "react"
+
+/** What gift cards pay of a cart, and what they leave, in whole cents. */
+type Paid = { coveredCents: number; remainderCents: number }
+
+/** The storefront's sums of a cart, and below them what is left to pay beside gift cards. */
+const CartTotalsWithGiftCards = ({
+  totals,
+}: ComponentProps<typeof CartTotals>) => {
+  const [paid, setPaid] = useState<Paid>()
+
+  useEffect(() => {
+    const show = ({ detail }: { detail: Paid }) => setPaid(detail)
+    document.addEventListener("giftcard-total", show)
+    // The tag may have told before this was listening.
+    setPaid(document.querySelector<GiftcardPay>("giftcard-pay")?.summary)
+    return () => document.removeEventListener("giftcard-total", show)
+  }, [])
+
+  const money = (cents: number) =>
+    convertToLocale({
+      amount: cents / 100,
+      currency_code: totals.currency_code,
+    })
+
+  return (
+    <div>
+      <CartTotals totals={totals} />
+      {paid && paid.coveredCents > 0 && (
+        <dl
+          className="flex flex-col gap-y-2 txt-medium mt-4 pb-4 border-b border-gray-200"
+          data-testid="gift-cards-totals"
+        >
+          <div className="flex items-center justify-between text-ui-fg-subtle">
+            <dt>Gift cards</dt>
+            <dd>- {money(paid.coveredCents)}</dd>
+          </div>
+          <div className="flex items-center justify-between text-ui-fg-base">
+            <dt>Left to pay</dt>
+            <dd className="txt-xlarge-plus">{money(paid.remainderCents)}</dd>
+          </div>
+        </dl>
+      )}
+    </div>
+  )
+}
+
+export default CartTotalsWithGiftCards
