@@ -9,6 +9,9 @@ export type UnreachableErrorCode =
   | "server_error"
   | "overloaded";
 
+/** Why no connection could be made. */
+export type ConnectionFault = "certificate" | "name_not_found" | "refused" | "connect_timeout";
+
 /** Codes of a {@link ProtocolError}. */
 export type ProtocolErrorCode =
   | "unreadable_answer"
@@ -38,6 +41,7 @@ export interface FailureDetails {
   readonly cardStatus?: string | undefined;
   readonly faults?: readonly Fault[] | undefined;
   readonly keyHonoured?: boolean | undefined;
+  readonly reason?: ConnectionFault | undefined;
 }
 
 const messages: Record<Exclude<GiftcardErrorCode, Exclude<ErrorCode, "overloaded">>, string> = {
@@ -52,6 +56,14 @@ const messages: Record<Exclude<GiftcardErrorCode, Exclude<ErrorCode, "overloaded
   unexpected_answer: "The answer is not what the operation promises.",
   redirected: "The service answered with a redirect, which is never followed.",
   extension_not_supported: "The service does not end a devalue by its key.",
+};
+
+const reasons: Record<ConnectionFault, string> = {
+  certificate:
+    "its certificate isn't trusted; for one of your own, name its authority in NODE_EXTRA_CA_CERTS",
+  name_not_found: "its name isn't known",
+  refused: "nothing listens at its address",
+  connect_timeout: "its address doesn't answer",
 };
 
 /** The message names some faults; `faults` holds all. */
@@ -83,6 +95,7 @@ export abstract class GiftcardError extends Error {
     const { faults: all = [] } = details;
     const shown = all.slice(0, SHOWN_FAULTS).map((fault) => `${fault.path}: ${fault.message}`);
     if (all.length > SHOWN_FAULTS) shown.push(`${all.length - SHOWN_FAULTS} more`);
+    if (details.reason) shown.push(reasons[details.reason]);
     const faults = shown.join("; ");
     super(`${details.endpoint}: ${messageOf(code)}${faults ? ` (${faults})` : ""}`);
     this.endpoint = details.endpoint;
@@ -120,10 +133,13 @@ export class RefusedError extends GiftcardError {
 export class UnreachableError extends GiftcardError {
   override readonly name = "UnreachableError";
   readonly code: UnreachableErrorCode;
+  /** Why there was no connection, where that is known. */
+  readonly reason: ConnectionFault | undefined;
 
   constructor(code: UnreachableErrorCode, details: FailureDetails) {
     super(code, details);
     this.code = code;
+    this.reason = details.reason;
   }
 }
 

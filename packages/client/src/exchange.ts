@@ -9,7 +9,8 @@ import {
 import type { Deadline } from "./deadline.js";
 import { ProtocolError, UnreachableError } from "./errors.js";
 import { readJsonList } from "./json-list.js";
-import type { Settings } from "./options.js";
+import { isInBrowser, type Settings } from "./options.js";
+import { VERSION } from "./version.js";
 
 /** A request as it goes out. */
 export interface Outgoing {
@@ -154,6 +155,8 @@ export function isRepeatable(endpoint: EndpointName): boolean {
 
 function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
   const headers: Record<string, string> = { accept: "application/json" };
+  // A browser sends its own, and asks the service first whether it takes another.
+  if (!isInBrowser()) headers["user-agent"] = `giftcard-pay-client/${VERSION}`;
   if (row.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
   if (row.encoding === "json") headers["content-type"] = "application/json";
   if (request.authorization !== undefined) headers.authorization = request.authorization;

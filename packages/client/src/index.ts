@@ -25,6 +25,7 @@ export {
   Secret,
 } from "./contract/index.js";
 export {
+  type ConnectionFault,
   type Fault,
   GiftcardError,
   type GiftcardErrorCode,

@@ -46,6 +46,12 @@ export type ClientOptions = (OneAddress | BothAddresses) & {
   readonly fetch?: typeof fetch | undefined;
   /** The longest that a call takes, in milliseconds, repeats and waits included. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
+  /** How often a read is sent again after a passing fault, 0 to 10. Calls that change anything never are. Default: 2. */
+  readonly maxRetries?: number | undefined;
+  /** Allows `http:` to another machine than this one, where the network between them is your own. Default: false. */
+  readonly allowHttp?: boolean | undefined;
+  /** Allows a browser, whose page then holds the API key for all to read. Default: false. */
+  readonly dangerouslyAllowBrowser?: boolean | undefined;
   /** Called after each attempt, for logs and metrics. Nobody waits for it, and what it throws is dropped. */
   readonly onRequest?: ((info: RequestInfo) => unknown) | undefined;
 };
@@ -61,15 +67,21 @@ export interface Settings {
   /** Whether `fetch` is the caller's: it may send more than once, so its errors don't tell that nothing was sent. */
   readonly isForeignFetch: boolean;
   readonly timeoutMs: number;
+  readonly maxRetries: number;
   readonly onRequest: ((info: RequestInfo) => unknown) | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_RETRIES = 2;
+const MAX_RETRIES = 10;
 const MAX_INT = 2_147_483_647;
 
 /** Whether a number is a time-out that a timer can keep. */
 export const isTimeout = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_INT;
+
+/** Whether a page of a browser runs this. */
+export const isInBrowser = (): boolean => "window" in globalThis && "document" in globalThis;
 
 /**
  * Checks the options.
@@ -80,6 +92,11 @@ export function readOptions(options: ClientOptions): Settings {
   if (typeof options !== "object" || options === null)
     throw new TypeError("createClient takes an object of options.");
   const { environment, companyId, timeoutMs = DEFAULT_TIMEOUT_MS, onRequest } = options;
+  const { maxRetries = DEFAULT_RETRIES } = options;
+  if (isInBrowser() && options.dangerouslyAllowBrowser !== true)
+    throw new TypeError(
+      "createClient is for servers: in a browser, whoever opens the page reads the API key. Set dangerouslyAllowBrowser where that is meant.",
+    );
   if (environment !== undefined && environment !== "live" && environment !== "sandbox") {
     throw new TypeError('environment must be "live" or "sandbox".');
   }
@@ -88,6 +105,8 @@ export function readOptions(options: ClientOptions): Settings {
   }
   if (!isTimeout(timeoutMs))
     throw new TypeError("timeoutMs must be a whole number of milliseconds, 1 or more.");
+  if (!(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MAX_RETRIES))
+    throw new TypeError(`maxRetries must be a whole number from 0 to ${MAX_RETRIES}.`);
   if (options.fetch !== undefined && typeof options.fetch !== "function")
     throw new TypeError("fetch must be a function.");
   if (onRequest !== undefined && typeof onRequest !== "function")
@@ -102,11 +121,13 @@ export function readOptions(options: ClientOptions): Settings {
     isForeignFetch: options.fetch !== undefined,
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     timeoutMs,
+    maxRetries,
     onRequest,
   };
 }
 
 function readAddress(options: ClientOptions): string {
+  const readUrl = (name: string, value: unknown) => readOneAddress(name, value, options.allowHttp === true);
   if (options.baseUrls === undefined) return readUrl("baseUrl", options.baseUrl);
   if (options.baseUrl !== undefined) throw new TypeError("Give either baseUrl or baseUrls, not both.");
   if (options.environment === undefined)
@@ -118,7 +139,10 @@ function readAddress(options: ClientOptions): string {
   return options.environment === "live" ? live : sandbox;
 }
 
-function readUrl(name: string, value: unknown): string {
+/** Names of this machine, to which nothing leaves it. */
+const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
+
+function readOneAddress(name: string, value: unknown, allowHttp: boolean): string {
   let url: URL;
   try {
     url = new URL(value as string);
@@ -127,6 +151,10 @@ function readUrl(name: string, value: unknown): string {
   }
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new TypeError(`${name} must be an http or https address.`);
+  if (url.protocol === "http:" && !allowHttp && !loopback.test(url.hostname))
+    throw new TypeError(
+      `${name} must be https: by http, keys and cards can be read on their way. Set allowHttp where the network between is your own.`,
+    );
   if (url.username || url.password) throw new TypeError(`${name} must hold no user name or password.`);
   if (url.search || url.hash) throw new TypeError(`${name} must have no query and no fragment.`);
   const path = url.pathname.replace(/\/+$/, "");

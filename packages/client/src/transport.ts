@@ -1,6 +1,6 @@
 import { type Endpoint, endpoints } from "./contract/index.js";
 import type { Deadline } from "./deadline.js";
-import { GiftcardError, UnreachableError } from "./errors.js";
+import { type ConnectionFault, GiftcardError, UnreachableError } from "./errors.js";
 import { exchange, isRepeatable, type OpenAnswer, type Outgoing, type Seen } from "./exchange.js";
 import type { RequestOutcome, Settings } from "./options.js";
 
@@ -11,7 +11,6 @@ export type Transport = <T>(
   read: (answer: OpenAnswer) => Promise<T>,
 ) => Promise<T>;
 
-const MAX_ATTEMPTS = 3;
 const FIRST_WAIT_MS = 200;
 
 /** Makes the one function that talks to the service. */
@@ -22,7 +21,7 @@ export function createTransport(settings: Settings): Transport {
       try {
         return await tryOnce(settings, request, deadline, attempt, read);
       } catch (error) {
-        if (!row.read || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error;
+        if (!row.read || attempt > settings.maxRetries || !isTransient(error)) throw error;
         const waitMs = waitBefore(attempt, error.retryAfterSeconds);
         if (waitMs >= deadline.remainingMs) throw error;
         await deadline.sleep(waitMs).catch(() => {
@@ -37,15 +36,29 @@ export function createTransport(settings: Settings): Transport {
 }
 
 /** What Node's fetch gives as the cause when it got no connection, so that not a byte of the request has left. */
-const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
+const unconnected: Record<string, ConnectionFault> = {
+  ECONNREFUSED: "refused",
+  ENOTFOUND: "name_not_found",
+  EAI_AGAIN: "name_not_found",
+  UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
+};
 
-function connectionFault(settings: Settings, error: unknown): "not_connected" | "connection_lost" {
-  // Another fetch may have sent the request before, lost the answer, and failed to connect only when it tried again.
-  if (settings.isForeignFetch) return "connection_lost";
+/** Node's codes of a service's certificate that isn't to be trusted: the request waits for it, and was never sent. */
+const untrusted =
+  /^(CERT_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|ERR_TLS_CERT_ALTNAME_INVALID$)/;
+
+/** How a connection failed: the code of its error, and why, where that is known. */
+function connectionFailure(
+  settings: Settings,
+  error: unknown,
+): { code: "not_connected" | "connection_lost"; reason?: ConnectionFault } {
   // By its name: in a test runner with a realm of its own, fetch's TypeError isn't the TypeError here.
   const { name, cause } = Object(error) as { name?: unknown; cause?: { code?: unknown } };
-  const code = name === "TypeError" ? cause?.code : undefined;
-  return unconnected.has(String(code)) ? "not_connected" : "connection_lost";
+  const given = name === "TypeError" ? String(cause?.code) : "";
+  const reason = untrusted.test(given) ? "certificate" : unconnected[given];
+  if (!reason) return { code: "connection_lost" };
+  // Another fetch may have sent the request before, lost the answer, and failed to connect only when it tried again.
+  return { code: settings.isForeignFetch ? "connection_lost" : "not_connected", reason };
 }
 
 /** Half of it is chance, so that many callers that fail together don't come back together. */
@@ -84,14 +97,21 @@ async function tryOnce<T>(
   } catch (error) {
     // What fetch throws may quote the request, so it goes no further.
     const failure =
-      error instanceof GiftcardError
-        ? error
-        : new UnreachableError(deadline.reason ?? connectionFault(settings, error), {
-            ...seen,
-            endpoint: request.endpoint,
-            retryable: isRepeatable(request.endpoint),
-          });
+      error instanceof GiftcardError ? error : unreachable(settings, request, deadline, seen, error);
     report(failure.code);
     throw failure;
   }
+}
+
+function unreachable(
+  settings: Settings,
+  { endpoint }: Outgoing,
+  deadline: Deadline,
+  seen: Seen,
+  error: unknown,
+): UnreachableError {
+  const details = { ...seen, endpoint, retryable: isRepeatable(endpoint) };
+  if (deadline.reason) return new UnreachableError(deadline.reason, details);
+  const { code, reason } = connectionFailure(settings, error);
+  return new UnreachableError(code, { ...details, reason });
 }

@@ -211,7 +211,7 @@ describe("a devalue whose answer is lost is sent once, and its outcome is unknow
     expect(service.received).toHaveLength(1);
   });
 
-  it.each(["http://127.0.0.1:3", "http://nobody.invalid"])(
+  it.each(["http://127.0.0.1:3", "https://nobody.invalid"])(
     "or never sent, where nothing listens: %s",
     async (url) => {
       const error = await failureOf(devalue({ url, received: [] }));

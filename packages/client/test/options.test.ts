@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ClientOptions, createClient } from "../src/index.js";
 
 const both = { live: "https://cards.example/", sandbox: "https://sandbox.cards.example" };
@@ -21,6 +21,18 @@ describe("createClient", () => {
     expect(createClient({ baseUrl: "http://localhost:8080/cards//" }).baseUrl).toBe(
       "http://localhost:8080/cards",
     );
+  });
+
+  it.each(["http://localhost:1", "http://cards.localhost", "http://127.8.0.1", "http://[::1]:8080"])(
+    "takes this machine by http: %s",
+    (baseUrl) => {
+      expect(createClient({ baseUrl }).baseUrl).toBe(baseUrl);
+    },
+  );
+
+  it("takes another machine by http where it is allowed", () => {
+    const baseUrl = "http://cards.internal:8080";
+    expect(createClient({ baseUrl, allowHttp: true }).baseUrl).toBe(baseUrl);
   });
 
   it("cannot be changed afterwards", () => {
@@ -65,11 +77,36 @@ describe("createClient", () => {
     ["a time-out of 0", { baseUrl, timeoutMs: 0 }, /timeoutMs/],
     ["a time-out that no timer keeps", { baseUrl, timeoutMs: 1e12 }, /timeoutMs/],
     ["a fetch that is none", { baseUrl, fetch: "fetch" }, /fetch/],
+    ["retries without end", { baseUrl, maxRetries: Infinity }, /maxRetries/],
+    ["half a retry", { baseUrl, maxRetries: 0.5 }, /maxRetries/],
+    ["http to another machine", { baseUrl: "http://cards.example" }, /baseUrl must be https.*allowHttp/],
+    [
+      "http to a name that only begins as this machine's does",
+      { baseUrl: "http://127.0.0.1.example" },
+      /must be https/,
+    ],
+    [
+      "http for one of two",
+      { baseUrls: { ...both, sandbox: "http://10.0.0.1" }, environment: "live" },
+      /baseUrls\.sandbox must be https/,
+    ],
     ["a listener that is none", { baseUrl, onRequest: {} }, /onRequest/],
   ])("refuses %s", (_, options, message) => {
     const make = () => createClient(options as ClientOptions);
     expect(make).toThrow(TypeError);
     expect(make).toThrow(message);
     expect(make).not.toThrow(/sesame/);
+  });
+});
+
+describe("in a browser, createClient", () => {
+  afterEach(() => void vi.unstubAllGlobals());
+
+  it("refuses, unless that is meant", () => {
+    vi.stubGlobal("window", globalThis);
+    vi.stubGlobal("document", {});
+    const options = { baseUrl: "https://cards.example", apiKey: "sesame" };
+    expect(() => createClient(options)).toThrow(/for servers.*dangerouslyAllowBrowser/);
+    expect(createClient({ ...options, dangerouslyAllowBrowser: true }).baseUrl).toBe(options.baseUrl);
   });
 });

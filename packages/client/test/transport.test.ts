@@ -21,6 +21,12 @@ describe("reads are repeated", () => {
     expect(service.received).toHaveLength(3);
   });
 
+  it.each([0, 4])("as often as maxRetries says: %d", async (maxRetries) => {
+    const service = await foreignService(() => (response) => response.destroy());
+    await failureOf(clientOf(service, { maxRetries }).balance(card));
+    expect(service.received).toHaveLength(1 + maxRetries);
+  });
+
   it.each([400, 401, 403, 404, 409, 422])("not after a %d", async (status) => {
     const service = await foreignService(() => ({ status, json: { error: "No." } }));
     expect(await failureOf(clientOf(service).balance(card))).toMatchObject({ name: "RefusedError", status });

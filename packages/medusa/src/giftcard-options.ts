@@ -6,6 +6,8 @@ export interface GiftcardOptions {
   baseUrls?: { live: string; sandbox: string };
   /** The service's address, in place of `baseUrls`. */
   baseUrl?: string;
+  /** Allows `http:` to a service on another machine, where the network between is your own. Default: false. */
+  allowHttp?: boolean;
   /** The company's API key. Without it, `credentials` fetch one when the first call needs it. */
   apiKey?: string;
   credentials?: { email: string; password: string };

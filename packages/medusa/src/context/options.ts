@@ -22,6 +22,7 @@ const optionsSchema = z
     environment: z.enum(["live", "sandbox"]),
     baseUrl: address.optional(),
     baseUrls: z.strictObject({ live: address, sandbox: address }).optional(),
+    allowHttp: z.boolean().optional(),
     apiKey: text.optional(),
     credentials: z.strictObject({ email: text, password: text }).optional(),
     companyId: z.coerce.number().int().min(1),
