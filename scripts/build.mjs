@@ -39,6 +39,7 @@ const compiledToBoth = { ...compiled, output: [...compiled.output, "dist/index.m
 const parts = {
   client: { ...compiledToBoth, folder: "packages/client", needs: [] },
   checkout: { ...compiledToBoth, folder: "packages/checkout", needs: ["client"] },
+  events: { ...compiledToBoth, folder: "packages/events", needs: ["client"] },
   service: { ...compiled, folder: "packages/service", needs: ["client"] },
   widget: {
     folder: "packages/widget",

@@ -6,7 +6,7 @@ import { command, root, UsageError } from "./command.mjs";
 import { runNode } from "./process.mjs";
 
 const require = createRequire(import.meta.url);
-const packages = ["client", "checkout", "service", "widget", "medusa"];
+const packages = ["client", "events", "checkout", "service", "widget", "medusa"];
 
 /** The file that a package's command runs. @param {string} name @param {string} [command] */
 function bin(name, command) {

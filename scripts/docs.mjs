@@ -29,6 +29,19 @@ const packages = {
       about: "the nine operations as one table, with the shapes of events and every error code",
     },
   ],
+  events: [
+    {
+      from: "@giftcard-pay/events",
+      file: "src/index.ts",
+      about: "a shop's events: checked, read from JSON, a feed or a product, and written for others",
+    },
+    { from: "@giftcard-pay/events/csv", file: "src/formats/csv.ts", about: "events as a table" },
+    {
+      from: "@giftcard-pay/events/icalendar",
+      file: "src/formats/icalendar.ts",
+      about: "events as a calendar",
+    },
+  ],
   checkout: [
     {
       from: "@giftcard-pay/checkout",

@@ -25,7 +25,7 @@ const suites = {
   service: { needs: ["service"] },
   checkout: { needs: ["checkout", "service"] },
   widget: { needs: ["widget"], browser: true, inPage: "packages/widget" },
-  events: { needs: ["client", "service"] },
+  events: { needs: ["events", "service"] },
   medusa: { needs: ["service", "store"] },
   whole: { needs: ["service", "store", "storefront"], browser: true, admin: true },
 };

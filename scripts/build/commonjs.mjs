@@ -18,7 +18,15 @@ import ts from "typescript";
 /** @typedef {{ import: Paths, require: Paths }} Ways */
 
 /** What ships ES modules only, with the notice that a copy of it carries: it goes into our CommonJS. */
-const esModulesOnly = { jose: "jose, MIT, (c) Filip Skokan" };
+const esModulesOnly = {
+  jose: "jose, MIT, (c) Filip Skokan",
+  "temporal-polyfill": "temporal-polyfill, MIT, (c) Adam Shaw",
+  "temporal-utils": "temporal-utils, MIT, (c) Adam Shaw",
+};
+
+/** @param {string} id */
+const isOfEsModulesOnly = (id) =>
+  Object.keys(esModulesOnly).some((name) => id === name || id.startsWith(`${name}/`));
 
 for (const folder of process.argv.slice(2)) {
   const { exports } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
@@ -57,7 +65,7 @@ async function writeCommonJs(folder, modules) {
       }),
     ),
     platform: "node",
-    external: (id) => !/^[./]/.test(id) && !path.isAbsolute(id) && !(id in esModulesOnly),
+    external: (id) => !/^[./]/.test(id) && !path.isAbsolute(id) && !isOfEsModulesOnly(id),
     onLog(level, { message }) {
       if (level === "warn") throw new Error(message);
     },

@@ -1,7 +1,9 @@
 import { GiftcardError } from "@giftcard-pay/client";
 import { Command, CommanderError } from "commander";
+import { checkCommand } from "./check-command.js";
 import { conceptCommand } from "./concept-command.js";
 import { exitCodes, Failure } from "./failure.js";
+import { feedCommand } from "./feed-command.js";
 import { listCommand } from "./list-command.js";
 import { isUnanswered } from "./push.js";
 import { pushCommand } from "./push-command.js";
@@ -16,18 +18,20 @@ Exit codes:
   ${exitCodes.done}  done
   ${exitCodes.failed}  the service refused; the message says what
   ${exitCodes.usage}  the command line, a setting or the file as a whole is wrong
-  ${exitCodes.faultyRows}  rows of the file have faults; nothing was sent
+  ${exitCodes.faultyRows}  rows of the file have faults; nothing was sent or written
   ${exitCodes.unanswered}  no answer; push the same file again, nothing is made twice`;
 
 function program() {
   const root = new Command("giftcard-events")
-    .description("Puts an organiser's events on sale at a gift card service")
+    .description("A shop's events at a gift card service: sent, listed, written as a feed")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", MORE_HELP)
+    .addCommand(checkCommand())
     .addCommand(pushCommand())
+    .addCommand(feedCommand())
     .addCommand(listCommand())
     .addCommand(conceptCommand());
-  const everywhere = (/** @type {Command} */ command) => {
+  const everywhere = (command: Command) => {
     command.exitOverride();
     command.commands.forEach(everywhere);
   };
@@ -35,8 +39,8 @@ function program() {
   return root;
 }
 
-/** Runs the command line. With `--json` a failure is one JSON value too. @param {string[]} argv */
-async function main(argv) {
+/** Runs the command line. With `--json` a failure is one JSON value too. */
+async function main(argv: string[]) {
   try {
     await program().parseAsync(argv);
     return exitCodes.done;
@@ -50,8 +54,7 @@ async function main(argv) {
   }
 }
 
-/** @param {unknown} error @returns {{ message: string, exitCode: number, details?: object }} */
-function explain(error) {
+function explain(error: unknown): { message: string; exitCode: number; details?: object } {
   if (error instanceof Failure) return error;
   if (isUnanswered(error)) {
     const message = `${error.message} Check GIFTCARD_BASE_URL and the service, and try again.`;
@@ -63,7 +66,7 @@ function explain(error) {
       error.status === 401 ? " Check GIFTCARD_API_KEY, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD." : "";
     return { message: `${error.message}${advice}`, exitCode: exitCodes.failed };
   }
-  const { name, code } = /** @type {{ name?: string, code?: string }} */ (error);
+  const { name, code } = error as { name?: string; code?: string };
   return {
     message: `unexpected failure (${[name, code].filter(Boolean).join(" ")})`,
     exitCode: exitCodes.failed,
@@ -72,6 +75,6 @@ function explain(error) {
 
 // Who reads only a part of the output, as `head` does, is no failure.
 process.stdout.on("error", (error) => {
-  if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EPIPE") throw error;
+  if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
 });
 process.exitCode = await main(process.argv);

@@ -63,6 +63,7 @@ describe("push", () => {
       unknown: 0,
       refused: 0,
       not_sent: 0,
+      cancelled: 0,
       events: ["spring-night", "summer-picnic", "autumn-jazz"].map((eventKey, index) => ({
         row: index + 2,
         eventKey,
@@ -114,6 +115,25 @@ describe("push", () => {
     const first = await push(await fileOf("events.csv", `\ufeff${csv}`));
     expect(first.json().events).toMatchObject([{ row: 3, outcome: "created" }]);
     expect(outcomes(await push(await fileOf("events.json", [event("Nacht")])))).toEqual(["existing"]);
+  });
+
+  test("sends what a feed publishes, and not what it cancels", async () => {
+    const item = {
+      title: "Jazz",
+      organiser: "Zaal BV",
+      date: "2099-06-01",
+      time: "20:30:00",
+      ticket_link: "https://tickets.example.nl/1",
+      eventprovider_id: providerId,
+    };
+    const events = [
+      { ...item, event_id: "on" },
+      { ...item, event_id: "off", state: "cancelled" },
+    ];
+    const file = await fileOf("feed.json", { events });
+    expect(outcomes(await push(file))).toEqual(["created", "cancelled"]);
+    expect(outcomes(await push(file))).toEqual(["existing", "cancelled"]);
+    expect(await listed()).toHaveLength(1);
   });
 
   test("keeps within the service's limits of events and of bytes", async () => {
@@ -205,15 +225,15 @@ describe("a file with faults", () => {
     const result = await push(file);
     expect(result.exitCode).toBe(3);
     expect(result.json().faults).toEqual([
-      { row: 3, column: "eventprovider_id", message: "is no provider's; `list providers` shows them" },
-      { row: 3, column: "event_start_date", message: "must be in the future" },
-      { row: 3, column: "event_end_date", message: "must not be before the start" },
-      { row: 4, column: "event_name", message: "must not be empty" },
-      { row: 4, column: "event_start_date", message: "must be a date, yyyy-mm-dd" },
-      { row: 4, column: "event_start_time", message: "must be a time, hh:ii:ss" },
-      { row: 4, column: "ticket_link", message: "must be an http or https address" },
-      { row: 5, column: "event_key", message: "is that of row 2 too" },
-      { row: 6, column: "", message: "has 9 cells where the header has 8" },
+      { row: 3, field: "event_end_date", message: "must not be before the start" },
+      { row: 3, field: "eventprovider_id", message: "is no provider's; `list providers` shows them" },
+      { row: 3, field: "event_start_date", message: "must be in the future" },
+      { row: 4, field: "event_name", message: "is required" },
+      { row: 4, field: "event_start_date", message: "must be a date, yyyy-mm-dd" },
+      { row: 4, field: "event_start_time", message: "must be a time, hh:ii:ss" },
+      { row: 4, field: "ticket_link", message: "must be an http or https address" },
+      { row: 5, field: "event_key", message: "is that of row 2 too" },
+      { row: 6, field: "", message: "has 9 cells where the header has 8" },
     ]);
     expect(result.stderr).toContain("  row 3, event_start_date: must be in the future");
     expect(sent()).toEqual([]);
@@ -229,7 +249,7 @@ describe("a file with faults", () => {
     ["events.csv", 'event_name\n"A\n', 2, "Quote Not Closed"],
     ["events.csv", new Uint8Array([0x65, 0xe9, 0x0a]), 2, "is not UTF-8"],
     ["events.csv", "", 2, "holds no events"],
-    ["events.json", "{}", 2, "must hold an array"],
+    ["events.json", "{}", 2, "must hold an array of events"],
     ["events.json", "[", 2, "is not JSON"],
     ["events.json", '[1, {"event_nam": "A"}]', 3, "row 2, event_nam: is not a field of an event"],
     ["events.txt", "", 2, "ends in .csv or .json"],
@@ -241,7 +261,7 @@ describe("a file with faults", () => {
 
   test("two rows that hold the same need an event_key each", async () => {
     const twins = await push(await fileOf("events.json", [event("Twin"), event("Twin")]));
-    expect(twins.json().faults).toMatchObject([{ row: 2, column: "event_key" }]);
+    expect(twins.json().faults).toMatchObject([{ row: 2, field: "event_key" }]);
     const keyed = [event("Twin", { event_key: "a" }), event("Twin", { event_key: "b" })];
     expect((await push(await fileOf("events.json", keyed))).json()).toMatchObject({ created: 2 });
   });

@@ -1,26 +1,24 @@
-import { createClient } from "@giftcard-pay/client";
+import { createClient, type GiftcardClient } from "@giftcard-pay/client";
 import { IDEMPOTENCY_REPLAYED_HEADER } from "@giftcard-pay/client/contract";
 import { exitCodes, Failure } from "./failure.js";
 
 /** Creating 500 events may take a busy service a while; an answer given up too early is one to ask for again. */
 const TIMEOUT_MS = 30_000;
 
-/**
- * A client of the service that the environment names.
- * @typedef {object} Connection
- * @property {import("@giftcard-pay/client").GiftcardClient} client
- * @property {() => boolean} replayed whether the last answer was the service's kept answer to an earlier call
- */
+/** A client of the service that the environment names. */
+export interface Connection {
+  readonly client: GiftcardClient;
+  /** Whether the last answer was the service's kept answer to an earlier call. */
+  replayed(): boolean;
+}
 
 /**
  * Makes the client from GIFTCARD_BASE_URL, and GIFTCARD_API_KEY or GIFTCARD_EMAIL and GIFTCARD_PASSWORD.
  *
- * @param {NodeJS.ProcessEnv} env
- * @param {{ withKey?: boolean }} [options] `withKey`: false where an operation without a key is all that is called
- * @returns {Connection}
+ * @param options.withKey false where an operation without a key is all that is called
  * @throws {Failure} naming the variable that is missing or wrong
  */
-export function connect(env, { withKey = true } = {}) {
+export function connect(env: NodeJS.ProcessEnv, { withKey = true } = {}): Connection {
   const {
     GIFTCARD_BASE_URL: baseUrl,
     GIFTCARD_API_KEY: apiKey,

@@ -5,7 +5,7 @@ import { say, wholeNumber } from "./output.js";
 import { isUnanswered } from "./push.js";
 
 /** `concept create`: makes an event concept, the container of an organiser's events. */
-export const conceptCommand = () =>
+export const conceptCommand = (): Command =>
   new Command("concept")
     .description("event concepts")
     .helpOption("-h, --help", "show this help")
@@ -24,8 +24,14 @@ export const conceptCommand = () =>
         .action(create),
     );
 
-/** @param {{ representative: string, register: string, provider: number, json?: boolean }} options */
-async function create({ representative, register, provider, json }) {
+interface CreateOptions {
+  readonly representative: string;
+  readonly register: string;
+  readonly provider: number;
+  readonly json?: boolean;
+}
+
+async function create({ representative, register, provider, json }: CreateOptions) {
   const { client } = connect(process.env);
   try {
     const concept = await client.createEventConcept({ representative, register, providerId: provider });

@@ -1,3 +1,4 @@
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
@@ -61,29 +62,97 @@ describe("list", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  test("--json-ld prints schema.org/Event, safe between a page's tags", async () => {
-    const { stdout, json } = await run(["list", "--json-ld"], settings);
+  test("--format prints the events for a page or a calendar", async () => {
+    const { stdout, json } = await run(["list", "--format", "json-ld"], settings);
     expect(stdout).not.toContain("<");
-    const { "@context": context, "@graph": events } = json();
-    expect(context).toBe("https://schema.org");
+    const events = json()["@graph"];
     expect(events).toHaveLength(4);
-    expect(events[0]).toEqual({
-      "@type": "Event",
+    expect(events[0]).toMatchObject({
       name: "Lentenacht",
-      startDate: "2036-04-12T21:00:00",
-      endDate: "2036-04-13T04:00:00",
-      description: "Twelve hours of house, two floors",
+      startDate: "2036-04-12T21:00:00+02:00",
+      endDate: "2036-04-13T04:00:00+02:00",
       location: { "@type": "Place", address: "Zaal Noord, Noordkade 12, 1021 AB Amsterdam, Nederland" },
-      organizer: { "@type": "Organization", name: "Zaal Noord BV" },
       offers: { "@type": "Offer", url: "https://tickets.example/spring-night" },
     });
-    expect(events[3]).toEqual({
-      "@type": "Event",
-      name: "</script>\u001b[2J Slot",
-      startDate: "2099-06-01T20:30:00",
-      organizer: { "@type": "Organization", name: "Zaal BV" },
-      offers: { "@type": "Offer", url: "https://tickets.example.nl/1" },
+    expect(events[3]).not.toHaveProperty("location");
+    const calendar = await run(["list", "--format", "icalendar"], settings);
+    expect(calendar.stdout.match(/^BEGIN:VEVENT/gm)).toHaveLength(4);
+  });
+});
+
+describe("check", () => {
+  test("counts what is right, and says what a search engine leaves out, without a service", async () => {
+    const unplaced = await fileOf("one.json", [
+      {
+        event_name: "Jazz",
+        event_organiser: "Zaal BV",
+        event_start_date: "2099-06-01",
+        event_start_time: "20:30:00",
+        ticket_link: "https://tickets.example.nl/1",
+      },
+    ]);
+    const { exitCode, stdout } = await run(["check", unplaced]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("1 have no place, as row 1")]);
+    expect((await run(["check", SAMPLE, "--json"])).json()).toEqual({
+      file: SAMPLE,
+      events: 3,
+      draft: 1,
+      published: 2,
+      cancelled: 0,
+      withoutPlace: [],
     });
+  });
+
+  test("names a fault by row and field", async () => {
+    const file = await fileOf(
+      "one.csv",
+      "event_name,ticket_link,event_organiser,event_start_date,event_start_time\n",
+    );
+    const { exitCode, stderr } = await run(["check", file]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("holds no events")]);
+    const wrong = await fileOf("feed.json", { events: [{ event_id: "1", title: "Jazz" }] });
+    const result = await run(["check", wrong]);
+    expect([result.exitCode, result.stderr]).toEqual([
+      3,
+      expect.stringContaining("row 1, date: is required"),
+    ]);
+  });
+});
+
+describe("feed", () => {
+  test("is written whole in place of the one before, and is read again by the other commands", async () => {
+    const out = await fileOf("feed.json", "before");
+    const written = await run(["feed", SAMPLE, "--out", out, "--json"]);
+    expect([written.exitCode, written.json()]).toEqual([0, { file: out, format: "feed", events: 2 }]);
+    expect(await readdir(path.dirname(out))).not.toContainEqual(expect.stringContaining(".part"));
+    const { stdout, json } = await run(["feed", out]);
+    expect(stdout).toBe(await readFile(out, "utf8"));
+    expect(json().events.map(({ event_id }: { event_id: string }) => event_id)).toEqual([
+      "spring-night",
+      "summer-picnic",
+    ]);
+  });
+
+  test.each([
+    ["json-ld", '"@graph"'],
+    ["icalendar", "DTSTART:20360412T190000Z"],
+    ["csv", '"Bring a ""blanket"""'],
+    ["json", '"event_key":"autumn-jazz"'],
+  ])("--format %s prints %s", async (format, part) => {
+    const { exitCode, stdout } = await run(["feed", SAMPLE, "--format", format]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(part)]);
+  });
+
+  test("of a file with faults leaves the one before", async () => {
+    const out = await fileOf("feed.json", "before");
+    const wrong = await fileOf("one.json", [{ event_name: "A" }]);
+    expect((await run(["feed", wrong, "--out", out])).exitCode).toBe(3);
+    expect(await readFile(out, "utf8")).toBe("before");
+    const absent = await run(["feed", SAMPLE, "--out", "/absent/feed.json"]);
+    expect([absent.exitCode, absent.stderr]).toEqual([
+      2,
+      expect.stringContaining("cannot be written (ENOENT)"),
+    ]);
   });
 });
 
@@ -98,7 +167,9 @@ describe("settings and exit codes", () => {
       "GIFTCARD_BASE_URL must be",
     ],
     [["list", "tickets"], {}, 2, "Allowed choices are"],
-    [["list", "concepts", "--json-ld"], {}, 2, "Only events"],
+    [["list", "concepts", "--format", "csv"], {}, 2, "Only events"],
+    [["feed", SAMPLE, "--format", "rss"], {}, 2, "Allowed choices are"],
+    [["feed", SAMPLE, "--json"], {}, 2, "--json needs --out"],
     [["push"], {}, 2, "missing required argument"],
     [["push", "absent.csv"], {}, 2, "cannot be read (ENOENT)"],
     [["sell"], {}, 2, "unknown command"],
@@ -121,7 +192,7 @@ describe("settings and exit codes", () => {
     expect([absent.exitCode, absent.stderr]).toEqual([4, expect.stringContaining("Check GIFTCARD_BASE_URL")]);
   });
 
-  test.each([[[]], [["push"]], [["list"]], [["concept"]], [["concept", "create"]]])(
+  test.each([[[]], [["push"]], [["list"]], [["concept"]], [["concept", "create"]], [["check"]], [["feed"]]])(
     "%j --help",
     async (args) => {
       const result = await run([...args, "--help"]);

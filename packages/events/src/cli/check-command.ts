@@ -1,0 +1,28 @@
+import { Command } from "commander";
+import { missingForGoogle } from "../formats/json-ld.js";
+import { openEventFile } from "./event-file.js";
+import { timeZoneOption } from "./formats.js";
+import { refuseFaulty, say } from "./output.js";
+
+/** `check`: says what is wrong with a file, and needs no service. */
+export const checkCommand = (): Command =>
+  new Command("check")
+    .description("say what is wrong with a file of events; sends nothing")
+    .argument("<file>", "events.csv, events.json or a feed")
+    .addOption(timeZoneOption())
+    .option("--json", "print the report as one JSON value")
+    .helpOption("-h, --help", "show this help")
+    .action(check);
+
+async function check(file: string, { timezone, json }: { timezone: string; json?: boolean }) {
+  const { entries, faults } = (await openEventFile(file))({ timeZone: timezone });
+  refuseFaulty(file, faults, "mend them.");
+  const states = { draft: 0, published: 0, cancelled: 0 };
+  for (const { event } of entries) states[event.state] += 1;
+  const unplaced = entries.filter(({ event }) => missingForGoogle(event).length > 0).map(({ row }) => row);
+  if (json) return say(JSON.stringify({ file, events: entries.length, ...states, withoutPlace: unplaced }));
+  const counts = Object.entries(states).map(([state, count]) => `${count} ${state}`);
+  say(`${file}: ${entries.length} events (${counts.join(", ")}), no faults.`);
+  if (unplaced.length > 0)
+    say(`${unplaced.length} have no place, as row ${unplaced[0]}: Google's search doesn't show such events.`);
+}

@@ -1,0 +1,27 @@
+import { Option } from "commander";
+import { csv } from "../formats/csv.js";
+import { feed } from "../formats/feed.js";
+import type { EventFormat } from "../formats/format.js";
+import { iCalendar } from "../formats/icalendar.js";
+import { json } from "../formats/json.js";
+import { jsonLd } from "../formats/json-ld.js";
+
+/** What the command line writes events as. */
+export const formats = {
+  feed: () => feed,
+  "json-ld": () => jsonLd,
+  icalendar: () => iCalendar({ name: "Events", at: new Date() }),
+  csv: () => csv,
+  json: () => json,
+} as const satisfies Record<string, () => EventFormat>;
+
+/** A format's name on the command line. */
+export type FormatName = keyof typeof formats;
+
+/** `--format`, which takes one of them. */
+export const formatOption = (about: string): Option =>
+  new Option("--format <name>", about).choices(Object.keys(formats));
+
+/** `--timezone`, for events that name none. */
+export const timeZoneOption = (): Option =>
+  new Option("--timezone <name>", "the zone of events that name none").default("Europe/Amsterdam");

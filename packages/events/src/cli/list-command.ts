@@ -1,0 +1,52 @@
+import type { Event, EventConcept } from "@giftcard-pay/client";
+import { Argument, Command } from "commander";
+import { readListing } from "../formats/feed.js";
+import { writeEvents } from "../formats/format.js";
+import { connect } from "./connection.js";
+import { exitCodes, Failure } from "./failure.js";
+import { type FormatName, formatOption, formats } from "./formats.js";
+import { faultLines, say, table, tell } from "./output.js";
+
+const lists = ["providers", "concepts", "events"] as const;
+type ListName = (typeof lists)[number];
+
+/** `list`: what the service holds for the company. */
+export const listCommand = (): Command =>
+  new Command("list")
+    .description("print providers, event concepts and events")
+    .addArgument(new Argument("[what]", "one of them; all when left out").choices(lists))
+    .option("--json", "print one JSON value")
+    .addOption(formatOption("print the events so").conflicts("json"))
+    .helpOption("-h, --help", "show this help")
+    .action(list);
+
+async function list(what: ListName | undefined, { json, format }: { json?: boolean; format?: FormatName }) {
+  if (format && what !== undefined && what !== "events")
+    throw new Failure(`Only events can be printed with --format, not ${what}.`, exitCodes.usage);
+  const wanted: readonly ListName[] = format ? ["events"] : what ? [what] : lists;
+  const { client } = connect(process.env, { withKey: what !== "providers" });
+  const providers = wanted.includes("providers") ? await client.listProviders() : undefined;
+  const concepts = wanted.includes("concepts") ? await client.listEventConcepts() : undefined;
+  const events = wanted.includes("events") ? await client.listEvents() : undefined;
+  if (format) return writeListing(events ?? [], format);
+  if (json) return say(JSON.stringify({ providers, concepts, events }));
+  if (providers) say(table("Providers", providers));
+  if (concepts) say(table("Concepts", concepts.map(conceptOf)));
+  if (events) say(table("Events", events.map(eventOf)));
+}
+
+async function writeListing(listed: readonly Event[], format: FormatName) {
+  const { entries, faults } = readListing(listed);
+  if (faults.length > 0) tell(["Left out, as the service lists them so:", ...faultLines(faults)].join("\n"));
+  const events = entries.map(({ event }) => event);
+  for await (const text of writeEvents(events, formats[format]())) process.stdout.write(text);
+}
+
+const conceptOf = ({ id, register, representative, providerId }: EventConcept) => ({
+  id,
+  register,
+  representative,
+  providerId,
+});
+
+const eventOf = ({ id, date, time, title, location }: Event) => ({ id, date, time, title, location });

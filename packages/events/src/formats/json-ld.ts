@@ -1,0 +1,87 @@
+import { formatCents } from "@giftcard-pay/client/contract";
+import { withOffset } from "../clock.js";
+import type { ShopEvent } from "../event.js";
+import { filled } from "../row.js";
+import { locationOf } from "./feed.js";
+import { type EventFormat, unlessDraft } from "./format.js";
+
+const CONTEXT = "https://schema.org";
+
+const statuses = {
+  draft: `${CONTEXT}/EventScheduled`,
+  published: `${CONTEXT}/EventScheduled`,
+  cancelled: `${CONTEXT}/EventCancelled`,
+} as const;
+
+/** Writes an event as a schema.org `Event`, whose times have the offset of the venue's zone. */
+export function jsonLdOf(event: ShopEvent) {
+  const { timeZone, eventLink, ticketLink, genres, lineup, minimumAgeYears } = event;
+  const images = [event.posterUrl, event.bannerUrl].filter((url) => url !== undefined);
+  const location = locationOf(event) ? { location: placeOf(event) } : {};
+  return {
+    "@type": "Event" as const,
+    identifier: event.key,
+    name: event.title,
+    startDate: withOffset(event.start, timeZone),
+    ...(event.end && { endDate: event.end.includes("T") ? withOffset(event.end, timeZone) : event.end }),
+    eventStatus: statuses[event.state],
+    eventAttendanceMode: `${CONTEXT}/OfflineEventAttendanceMode` as const,
+    ...location,
+    ...(event.description && { description: event.description }),
+    ...(images.length > 0 && { image: images }),
+    organizer: { "@type": "Organization" as const, name: event.organiser },
+    ...(lineup.length > 0 && {
+      performer: lineup.map((name) => ({ "@type": "PerformingGroup" as const, name })),
+    }),
+    ...(genres.length > 0 && { keywords: genres.join(", ") }),
+    ...(minimumAgeYears !== undefined && { typicalAgeRange: `${minimumAgeYears}-` }),
+    ...(eventLink && { url: eventLink }),
+    offers: {
+      "@type": "Offer" as const,
+      url: ticketLink,
+      ...(event.priceFromCents !== undefined && {
+        price: formatCents(event.priceFromCents),
+        priceCurrency: "EUR",
+      }),
+    },
+  };
+}
+
+function placeOf(event: ShopEvent) {
+  const { name, streetName, streetNumber, zipCode, city, country } = event.venue;
+  const address = filled({
+    streetAddress: [streetName, streetNumber].filter(Boolean).join(" "),
+    postalCode: zipCode,
+    addressLocality: city,
+    addressCountry: country,
+  });
+  const isNamedOnly = Object.keys(address).length === 0;
+  return {
+    "@type": "Place" as const,
+    ...(name && { name }),
+    address: isNamedOnly ? locationOf(event) : { "@type": "PostalAddress" as const, ...address },
+  };
+}
+
+/** JSON that also stands safely between a page's tags. */
+const safely = (value: object) => JSON.stringify(value).replaceAll("<", "\\u003c");
+
+/** Writes the text of a page's `<script type="application/ld+json">` for one event. */
+export const jsonLdText = (event: ShopEvent): string => safely({ "@context": CONTEXT, ...jsonLdOf(event) });
+
+/** A list of events as one schema.org graph, which also stands safely in a page. */
+export const jsonLd: EventFormat = {
+  mediaType: "application/ld+json",
+  head: `{"@context":"${CONTEXT}","@graph":[\n`,
+  between: ",\n",
+  tail: "\n]}\n",
+  write: unlessDraft((event) => safely(jsonLdOf(event))),
+};
+
+/**
+ * What Google's search for events needs of a page's JSON-LD, and this event lacks.
+ *
+ * @returns fields by the interface's names; none where Google may show it
+ */
+export const missingForGoogle = (event: ShopEvent): string[] =>
+  locationOf(event) ? [] : ["building_name, streetname or city"];

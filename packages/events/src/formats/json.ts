@@ -1,0 +1,36 @@
+import { checkRows, fault, type Reading, type ReadOptions, type UncheckedRow } from "../check.js";
+import { rowOf } from "../row.js";
+import type { EventFormat } from "./format.js";
+
+/** A JSON array of rows, by the interface's names: all that an event has. `readJson` reads it again. */
+export const json: EventFormat = {
+  mediaType: "application/json",
+  head: "[\n",
+  between: ",\n",
+  tail: "\n]\n",
+  write: (event) => JSON.stringify(rowOf(event)),
+};
+
+/**
+ * Reads a parsed JSON array of rows.
+ *
+ * @returns the events, and every fault; the first row is 1
+ */
+export function readJson(value: unknown, options?: ReadOptions): Reading {
+  const { rows, faults } = objectsOf(value);
+  const read = checkRows(rows, options);
+  return { entries: read.entries, faults: [...faults, ...read.faults].sort((a, b) => a.row - b.row) };
+}
+
+/** The objects of an array, and a fault for each thing that is none. */
+export function objectsOf(value: unknown) {
+  if (!Array.isArray(value)) return { rows: [], faults: [fault(1, "", "must be an array of events")] };
+  const rows: UncheckedRow[] = [];
+  const faults = [];
+  for (const [index, one] of value.entries()) {
+    if (typeof one === "object" && one !== null && !Array.isArray(one))
+      rows.push({ row: index + 1, values: one });
+    else faults.push(fault(index + 1, "", "must be an object"));
+  }
+  return { rows, faults };
+}

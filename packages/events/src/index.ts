@@ -1,0 +1,23 @@
+export {
+  checkEvents,
+  checkRows,
+  type EventFault,
+  type Reading,
+  type ReadOptions,
+  type UncheckedRow,
+} from "./check.js";
+export { DEFAULT_TIME_ZONE } from "./clock.js";
+export type { EventState, ShopEvent, Venue } from "./event.js";
+export { feed, feedItemOf, locationOf, readFeed, readListing } from "./formats/feed.js";
+export { type EventFormat, writeEvents } from "./formats/format.js";
+export { json, readJson } from "./formats/json.js";
+export { jsonLd, jsonLdOf, jsonLdText, missingForGoogle } from "./formats/json-ld.js";
+export {
+  newEventFaults,
+  newEventInput,
+  newEventJson,
+  newEventLimits,
+  type ServiceFacts,
+} from "./newevent.js";
+export { type EventDate, type ProductDetails, readProduct, type ShopProduct } from "./product.js";
+export { type EventRow, type RowField, requiredFields, rowFields, rowOf } from "./row.js";

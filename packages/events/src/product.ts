@@ -1,0 +1,67 @@
+import { checkEvents, type Reading } from "./check.js";
+import { DEFAULT_TIME_ZONE } from "./clock.js";
+import type { ShopEvent } from "./event.js";
+import { filled } from "./row.js";
+
+/** What a shop's product has already. */
+export interface ShopProduct {
+  readonly id: string;
+  readonly title: string;
+  readonly description?: string | null;
+  /** Addresses of its pictures, the first one first. */
+  readonly pictureUrls?: readonly string[];
+  readonly lowestPriceCents?: ShopEvent["priceFromCents"];
+  /** Its page in the shop. */
+  readonly link: string;
+  readonly updatedAt?: string;
+}
+
+/** One date on which a product's event is held. */
+export interface EventDate extends Pick<ShopEvent, "start" | "end"> {
+  /** Its own id, such as a variant's; needed where the product has more than one date. */
+  readonly id?: string;
+  readonly lowestPriceCents?: ShopEvent["priceFromCents"];
+  readonly state?: ShopEvent["state"];
+}
+
+/** What an event has besides; what the product has too comes before the product's own. */
+export interface ProductDetails
+  extends Pick<ShopEvent, "organiser" | "state">,
+    Partial<Omit<ShopEvent, "key" | "organiser" | "state" | "start" | "end">> {
+  readonly dates: readonly EventDate[];
+}
+
+/**
+ * Makes events of a product, one for each date. An event's key is the product's id, and the date's id where it has one.
+ *
+ * @returns the events, and every fault by the model's names; the first date is row 1
+ */
+export function readProduct(product: ShopProduct, { dates, ...details }: ProductDetails): Reading {
+  const [posterUrl, bannerUrl] = product.pictureUrls ?? [];
+  const ofProduct = filled({
+    title: product.title,
+    description: product.description ?? undefined,
+    posterUrl,
+    bannerUrl,
+    ticketLink: product.link,
+    updatedAt: product.updatedAt,
+  });
+  return checkEvents(
+    dates.map(({ id, start, end, lowestPriceCents, state }) => {
+      const priceFromCents = lowestPriceCents ?? product.lowestPriceCents;
+      return {
+        timeZone: DEFAULT_TIME_ZONE,
+        venue: {},
+        genres: [],
+        lineup: [],
+        ...ofProduct,
+        ...(priceFromCents !== undefined && { priceFromCents }),
+        ...filled(details),
+        ...(state && { state }),
+        start,
+        ...(end && { end }),
+        key: id === undefined ? product.id : `${product.id}:${id}`,
+      };
+    }),
+  );
+}

@@ -1,0 +1,229 @@
+import { type Cents, cents, endpoints, formatCents } from "@giftcard-pay/client/contract";
+import * as z from "zod";
+import { instantOf, isOnClock, isTimeZone } from "./clock.js";
+import type { EventState, ShopEvent, Venue } from "./event.js";
+
+const list = endpoints.createEvents.request.in.shape.events;
+
+/** One event of `newevent` on the wire: the contract's own rules. */
+export const wireEvent = list.element;
+
+const wire = wireEvent.in.shape;
+
+/** Comma-separated words, within the contract's length. */
+const words = <S extends z.ZodType<string | undefined, string | undefined>>(text: S) =>
+  text.transform((value) =>
+    (value ?? "")
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== ""),
+  );
+
+const EURO = /^(?:€ ?)?(\d{1,6})(?:[.,](\d{1,2}))?$/;
+
+const price = z
+  .union([z.string(), z.number()], "must be euros, as 24.50")
+  .transform(String)
+  .pipe(z.string().trim().regex(EURO, "must be euros, as 24.50"))
+  .transform((text): Cents => {
+    const [, euros, rest = ""] = EURO.exec(text) ?? [];
+    return cents(Number(euros) * 100 + Number(rest.padEnd(2, "0")));
+  })
+  .optional();
+
+const age = z
+  .union([z.string(), z.number()], "must be whole years, as 18")
+  .transform(String)
+  .pipe(
+    z
+      .string()
+      .trim()
+      .regex(/^\d{1,2}\+?$/, "must be whole years, as 18"),
+  )
+  .transform((text) => Number.parseInt(text, 10))
+  .optional();
+
+const flag = z
+  .union([z.literal([0, 1]), z.literal(["0", "1"])], "must be 0 or 1")
+  .transform(Number)
+  .optional();
+
+/** What a row may hold: the fields of `newevent` by their names there, and three that it doesn't have. */
+const shape = {
+  ...wire,
+  eventprovider_id: wire.eventprovider_id.optional(),
+  event_key: wire.event_key.unwrap().min(1),
+  genre: words(wire.genre),
+  lineup: words(wire.lineup),
+  minimumage: age,
+  event_price: price,
+  timezone: z.string("must be a string").refine(isTimeZone, "must name a time zone, as Europe/Amsterdam"),
+  cancelled: flag,
+  updated_at: z.iso
+    .datetime({ offset: true, error: "must be a moment, as 2036-04-12T21:00:00Z" })
+    .transform((text) => new Date(text).toISOString())
+    .optional(),
+};
+
+/** A field of a row. */
+export type RowField = keyof typeof shape;
+
+/** Every field of a row, in the interface's order. */
+export const rowFields = Object.keys(shape) as readonly RowField[];
+
+/** Those without which there is no event. `event_key` may be left out of a file, `eventprovider_id` of what isn't pushed. */
+export const requiredFields: readonly RowField[] = [
+  "event_name",
+  "event_organiser",
+  "event_start_date",
+  "event_start_time",
+  "ticket_link",
+];
+
+/** An event by the interface's names, as a table's row or a JSON object has it. */
+export type EventRow = Partial<Record<RowField, string | number>>;
+
+const timeFields = [
+  "event_start_date",
+  "event_start_time",
+  "event_end_date",
+  "event_end_time",
+  "timezone",
+] as const satisfies readonly RowField[];
+
+const isTimeField = (field: unknown) => (timeFields as readonly unknown[]).includes(field);
+
+type Times = Pick<z.output<z.ZodObject<typeof shape>>, (typeof timeFields)[number]>;
+
+const startOf = (row: Times) => `${row.event_start_date}T${row.event_start_time}`;
+const endOf = ({ event_end_date: date, event_end_time: clock }: Times) => (clock ? `${date}T${clock}` : date);
+
+const SKIPPED = "doesn't exist on that day: clocks skip this hour. Give the time that they show";
+
+type TimeFault = readonly [field: (typeof timeFields)[number], message: string];
+
+/** What is wrong with times that are each right by themselves. */
+const timeFaultsOf = (row: Times): TimeFault[] =>
+  [startFaultOf(row), endFaultOf(row)].filter((found) => found !== undefined);
+
+const startFaultOf = (row: Times): TimeFault | undefined =>
+  isOnClock(startOf(row), row.timezone) ? undefined : ["event_start_time", SKIPPED];
+
+function endFaultOf(row: Times): TimeFault | undefined {
+  const { event_end_date: date, event_end_time: time, timezone } = row;
+  if (!date) return time ? ["event_end_date", "is needed with event_end_time"] : undefined;
+  const end = `${date}T${time}`;
+  if (time && !isOnClock(end, timezone)) return ["event_end_time", SKIPPED];
+  const isBefore = time
+    ? instantOf(end, timezone) < instantOf(startOf(row), timezone)
+    : date < row.event_start_date;
+  return isBefore ? ["event_end_date", "must not be before the start"] : undefined;
+}
+
+/** Reads a row; its faults are by the row's own names. */
+export const rowSchema = z
+  .object(shape)
+  .superRefine(
+    (row, { addIssue }) => {
+      for (const [field, message] of timeFaultsOf(row)) addIssue({ code: "custom", path: [field], message });
+    },
+    // Also where other fields are at fault, so that all of it is told at once.
+    { when: ({ issues }) => !issues.some(({ path }) => isTimeField(path?.[0])) },
+  )
+  .transform((row): ShopEvent => {
+    const optional = {
+      end: endOf(row),
+      description: row.event_introductiontext?.trim(),
+      minimumAgeYears: row.minimumage,
+      priceFromCents: row.event_price,
+      posterUrl: row.poster_url,
+      bannerUrl: row.banner_url,
+      videoUrl: row.event_videourl,
+      eventLink: row.event_link,
+      providerId: row.eventprovider_id,
+      updatedAt: row.updated_at,
+    };
+    return {
+      key: row.event_key,
+      title: row.event_name,
+      organiser: row.event_organiser,
+      start: startOf(row),
+      timeZone: row.timezone,
+      venue: venueOf(row),
+      genres: row.genre,
+      lineup: row.lineup,
+      ticketLink: row.ticket_link,
+      state: stateOf(row),
+      ...filled(optional),
+    };
+  });
+
+const stateOf = ({
+  activated,
+  cancelled,
+}: {
+  activated?: number | undefined;
+  cancelled?: number | undefined;
+}): EventState => (cancelled ? "cancelled" : activated ? "published" : "draft");
+
+const venueFields = {
+  name: "building_name",
+  streetName: "streetname",
+  streetNumber: "streetnumber",
+  zipCode: "zipcode",
+  city: "city",
+  country: "country",
+} as const;
+
+const venueOf = (row: Partial<Record<RowField, unknown>>): Venue =>
+  filled(
+    Object.fromEntries(
+      Object.entries(venueFields).map(([name, field]) => [name, String(row[field] ?? "").trim()]),
+    ),
+  );
+
+type Filled<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Without what is absent or empty. */
+export const filled = <T extends object>(values: T): Filled<T> =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== ""),
+  ) as Filled<T>;
+
+/**
+ * Writes an event as a row, unchecked.
+ *
+ * @returns only what the event has; `activated` always, as 0 or 1
+ */
+export function rowOf(event: ShopEvent): EventRow {
+  const [startDate, startTime] = event.start.split("T");
+  const [endDate, endTime] = event.end?.split("T") ?? [];
+  const venue = Object.entries(venueFields).map(([name, field]) => [field, event.venue[name as keyof Venue]]);
+  return filled({
+    event_key: event.key,
+    eventprovider_id: event.providerId,
+    event_name: event.title,
+    event_organiser: event.organiser,
+    event_start_date: startDate,
+    event_start_time: startTime,
+    event_end_date: endDate,
+    event_end_time: endTime,
+    timezone: event.timeZone,
+    ...Object.fromEntries(venue),
+    poster_url: event.posterUrl,
+    banner_url: event.bannerUrl,
+    event_introductiontext: event.description,
+    genre: event.genres.join(","),
+    lineup: event.lineup.join(","),
+    minimumage: event.minimumAgeYears?.toString(),
+    event_price: event.priceFromCents === undefined ? undefined : formatCents(event.priceFromCents),
+    event_videourl: event.videoUrl,
+    event_link: event.eventLink,
+    ticket_link: event.ticketLink,
+    activated: event.state === "published" ? 1 : 0,
+    cancelled: event.state === "cancelled" ? 1 : undefined,
+    updated_at: event.updatedAt,
+  }) as EventRow;
+}

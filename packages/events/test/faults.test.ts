@@ -1,0 +1,178 @@
+import { describe, expect, test } from "vitest";
+import { checkEvents, checkRows, readProduct, rowOf } from "../src/index.js";
+import { full } from "./shop-events.js";
+
+const row = rowOf(full);
+const faultsOf = (more: Record<string, unknown>) =>
+  checkRows([{ row: 2, values: { ...row, ...more } }]).faults.map(
+    ({ field, message }) => `${field}: ${message}`,
+  );
+
+describe("a row", () => {
+  test("has every fault named at once, with what to write", () => {
+    const wrong = {
+      event_name: "  ",
+      event_organiser: "x".repeat(256),
+      event_start_time: "20:15",
+      event_end_date: "2036-02-30",
+      ticket_link: "javascript:alert(1)",
+      event_price: "24.505",
+      minimumage: "grown-up",
+      timezone: "+01:00",
+      activated: 2,
+      cancelled: "yes",
+      updated_at: "yesterday",
+      colour: "red",
+    };
+    expect(faultsOf(wrong).sort()).toEqual([
+      "activated: is out of range",
+      "cancelled: must be 0 or 1",
+      "colour: is not a field of an event",
+      "event_end_date: must be a date, yyyy-mm-dd",
+      "event_name: is required",
+      "event_organiser: must have at most 255 characters",
+      "event_price: must be euros, as 24.50",
+      "event_start_time: must be a time, hh:ii:ss",
+      "minimumage: must be whole years, as 18",
+      "ticket_link: must be an http or https address",
+      "timezone: must name a time zone, as Europe/Amsterdam",
+      "updated_at: must be a moment, as 2036-04-12T21:00:00Z",
+    ]);
+  });
+
+  test.each([
+    [{ event_price: "24,5" }, 2450],
+    [{ event_price: "€ 24" }, 2400],
+    [{ event_price: 24.1 }, 2410],
+    [{ event_price: "0" }, 0],
+  ])("%j is a price of %i cents", (more, priceFromCents) => {
+    const [entry] = checkRows([{ row: 1, values: { ...row, ...more } }]).entries;
+    expect(entry?.event).toMatchObject({ priceFromCents });
+  });
+
+  test("without a key is at fault, or gets one of its content, which two rows can't share", () => {
+    const { event_key: _key, ...keyless } = row;
+    const rows = [2, 3].map((number) => ({ row: number, values: keyless }));
+    expect(checkRows(rows).faults).toMatchObject([
+      { row: 2, field: "event_key", message: "is required" },
+      { row: 3, field: "event_key", message: "is required" },
+    ]);
+    const keyOf = (content: object) => JSON.stringify(content);
+    expect(checkRows(rows, { keyOf }).faults).toEqual([
+      { row: 3, field: "event_key", message: "is needed: rows 2 and 3 hold the same" },
+    ]);
+  });
+
+  test("is told of the row that has its key too", () => {
+    const { entries, faults } = checkRows([
+      { row: 2, values: row },
+      { row: 5, values: row },
+    ]);
+    expect(entries).toHaveLength(1);
+    expect(faults).toEqual([{ row: 5, field: "event_key", message: "is that of row 2 too" }]);
+  });
+});
+
+describe("times", () => {
+  const at = (date: string, time: string, timezone: string) =>
+    faultsOf({
+      event_start_date: date,
+      event_start_time: time,
+      event_end_date: undefined,
+      event_end_time: undefined,
+      timezone,
+    });
+
+  test.each([
+    ["2036-03-30", "02:30:00", "Europe/Amsterdam"],
+    ["2036-03-09", "02:00:00", "America/New_York"],
+  ])("%s %s is skipped by the clocks of %s", (date, time, zone) => {
+    expect(at(date, time, zone)).toEqual([
+      expect.stringContaining("event_start_time: doesn't exist on that day"),
+    ]);
+  });
+
+  test.each([
+    ["2036-03-30", "02:30:00", "Europe/London"],
+    ["2036-03-30", "03:00:00", "Europe/Amsterdam"],
+    ["2036-10-26", "02:30:00", "Europe/Amsterdam"],
+  ])("%s %s is on the clocks of %s", (date, time, zone) => {
+    expect(at(date, time, zone)).toEqual([]);
+  });
+
+  test.each([
+    [
+      { event_end_date: "2036-04-12", event_end_time: "20:59:59" },
+      ["event_end_date: must not be before the start"],
+    ],
+    [{ event_end_date: "2036-04-11", event_end_time: "" }, ["event_end_date: must not be before the start"]],
+    [{ event_end_date: "", event_end_time: "23:00:00" }, ["event_end_date: is needed with event_end_time"]],
+    [{ event_end_date: "2036-04-12", event_end_time: "" }, []],
+  ])("an end of %j", (end, faults) => {
+    expect(faultsOf(end)).toEqual(faults);
+  });
+});
+
+describe("an event that a program made", () => {
+  test("has its faults named as the model does", () => {
+    const wrong = { ...full, genres: ["drum, bass"], title: "", venue: { city: "x".repeat(256) } };
+    expect(checkEvents([full, wrong]).faults).toEqual(
+      [
+        { row: 2, field: "genres", message: "must hold no comma: the interface separates them by commas" },
+        { row: 2, field: "title", message: "is required" },
+        { row: 2, field: "venue.city", message: "must have at most 255 characters" },
+        { row: 2, field: "key", message: "is that of row 1 too" },
+      ].filter(({ field }) => field !== "key"),
+    );
+  });
+});
+
+describe("a shop's product", () => {
+  const product = {
+    id: "prod_1",
+    title: "Lentenacht",
+    description: null,
+    pictureUrls: ["https://shop.example/1.jpg"],
+    lowestPriceCents: full.priceFromCents,
+    link: "https://shop.example/lentenacht",
+  };
+  const details = { organiser: "Zaal Noord BV", state: "published", venue: full.venue } as const;
+
+  test("becomes an event for each date, with what the product has already", () => {
+    const { entries, faults } = readProduct(product, {
+      ...details,
+      title: "Lentenacht in Noord",
+      dates: [
+        { id: "variant_1", start: "2036-04-12T21:00:00" },
+        { id: "variant_2", start: "2036-04-13T21:00:00", state: "cancelled", lowestPriceCents: undefined },
+      ],
+    });
+    expect(faults).toEqual([]);
+    expect(entries.map(({ event }) => event)).toEqual([
+      {
+        key: "prod_1:variant_1",
+        title: "Lentenacht in Noord",
+        organiser: "Zaal Noord BV",
+        start: "2036-04-12T21:00:00",
+        timeZone: "Europe/Amsterdam",
+        venue: full.venue,
+        genres: [],
+        lineup: [],
+        posterUrl: "https://shop.example/1.jpg",
+        ticketLink: "https://shop.example/lentenacht",
+        priceFromCents: 2450,
+        state: "published",
+      },
+      expect.objectContaining({ key: "prod_1:variant_2", state: "cancelled", priceFromCents: 2450 }),
+    ]);
+  });
+
+  test("with two dates that have no id is at fault", () => {
+    const dates = [{ start: "2036-04-12T21:00:00" }, { start: "soon" }, { start: "2036-04-12T21:00:00" }];
+    expect(readProduct(product, { ...details, dates }).faults).toEqual([
+      { row: 2, field: "start", message: "must be a date, yyyy-mm-dd" },
+      { row: 2, field: "start", message: "is required" },
+      { row: 3, field: "key", message: "is that of row 1 too" },
+    ]);
+  });
+});

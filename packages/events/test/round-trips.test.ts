@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { csv, readCsv } from "../src/formats/csv.js";
+import {
+  checkEvents,
+  type EventFormat,
+  feed,
+  json,
+  readFeed,
+  readJson,
+  type ShopEvent,
+  writeEvents,
+} from "../src/index.js";
+import { anyEvent, bare, full } from "./shop-events.js";
+
+const anyEvents = fc.uniqueArray(anyEvent, { selector: ({ key }) => key, maxLength: 5 });
+
+async function textOf(events: Iterable<ShopEvent>, format: EventFormat) {
+  let text = "";
+  for await (const piece of writeEvents(events, format)) text += piece;
+  return text;
+}
+
+const eventsOf = ({ entries, faults }: ReturnType<typeof readJson>) => {
+  expect(faults).toEqual([]);
+  return entries.map(({ event }) => event);
+};
+
+describe("what is written is read as the same events", () => {
+  test.each([
+    ["CSV", csv, (text: string) => readCsv(text)],
+    ["JSON", json, (text: string) => readJson(JSON.parse(text))],
+  ] as const)("%s, whatever an event holds", async (_name, format, read) => {
+    await fc.assert(
+      fc.asyncProperty(anyEvents, async (events) => {
+        expect(eventsOf(read(await textOf(events, format)))).toEqual(events);
+      }),
+      { examples: [[[full, bare]]] },
+    );
+  });
+
+  test("a feed, without its drafts, and is then the same feed", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyEvents, async (events) => {
+        const text = await textOf(events, feed);
+        const read = eventsOf(readFeed(JSON.parse(text)));
+        expect(read).toEqual(events.filter(({ state }) => state !== "draft"));
+        expect(await textOf(read, feed)).toBe(text);
+      }),
+      { examples: [[[full, bare]]] },
+    );
+  });
+
+  test("events that a program made", () => {
+    fc.assert(
+      fc.property(anyEvents, (events) => {
+        expect(eventsOf(checkEvents(events))).toEqual(events);
+      }),
+    );
+  });
+});
+
+describe("a feed of others", () => {
+  const item = {
+    event_id: "42",
+    title: "Jazz",
+    organiser: "Zaal",
+    date: "2036-10-03",
+    time: "20:15:00",
+    ticket_link: "https://tickets.example/42",
+  };
+
+  test("is read where it has a bare location, no state, and fields of its own", () => {
+    const { entries, faults } = readFeed({
+      generator: "x",
+      events: [{ ...item, location: "Zaal Noord, Amsterdam", rating: 5, description: null }],
+    });
+    expect(faults).toEqual([]);
+    expect(entries[0]?.event).toMatchObject({
+      key: "42",
+      state: "published",
+      venue: { name: "Zaal Noord, Amsterdam" },
+    });
+  });
+
+  test("has its faults named by its own names", () => {
+    const wrong = { ...item, event_id: undefined, date: "3 October", state: "gone", poster: "file:///x" };
+    expect(readFeed({ events: [wrong, 7] }).faults).toEqual([
+      { row: 1, field: "state", message: "must be published or cancelled" },
+      { row: 1, field: "date", message: "must be a date, yyyy-mm-dd" },
+      { row: 1, field: "poster", message: "must be an http or https address" },
+      { row: 1, field: "event_id", message: "is required" },
+      { row: 2, field: "", message: "must be an object" },
+    ]);
+    expect(readFeed({ events: [wrong] }).entries).toEqual([]);
+    expect(readFeed([]).faults).toMatchObject([{ field: "events" }]);
+  });
+});
