@@ -74,9 +74,10 @@ export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {
   return { entries, faults };
 }
 
+/** What it is known by without a key: the same when it is taken back, or only touched. */
 function contentOf(event: ShopEvent): EventRow {
-  const { event_key: _placeholder, ...content } = rowOf(event);
-  return content;
+  const { event_key: _placeholder, state, updated_at: _updated, ...content } = rowOf(event);
+  return state === undefined ? content : { ...content, activated: 1 };
 }
 
 const strangersOf = (row: number, values: object) =>

@@ -19,12 +19,18 @@ export function isTimeZone(name: string): boolean {
 }
 
 /** Of an hour that comes twice the first; of one that is skipped, as much later as clocks go forward. */
-const zoned = (local: string, timeZone: string) =>
+export const zoned = (local: string, timeZone: string) =>
   Temporal.PlainDateTime.from(local).toZonedDateTime(timeZone);
 
 /** Whether the zone's clocks ever show this time: they skip an hour when summer begins. */
 export const isOnClock = (local: string, timeZone: string): boolean =>
   zoned(local, timeZone).toPlainDateTime().equals(Temporal.PlainDateTime.from(local));
+
+/** Whether the zone's clocks show this time twice: they go back an hour when summer ends. */
+export const isTwiceOnClock = (local: string, timeZone: string): boolean => {
+  const time = Temporal.PlainDateTime.from(local);
+  return !time.toZonedDateTime(timeZone).equals(time.toZonedDateTime(timeZone, { disambiguation: "later" }));
+};
 
 /** The instant at which the zone's clocks show this time. */
 export const instantOf = (local: string, timeZone: string): Date =>

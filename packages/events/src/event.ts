@@ -1,10 +1,17 @@
 import type { Cents } from "@giftcard-pay/client/contract";
 
+/** What an event's state can be. */
+export const eventStates = ["draft", "published", "canceled", "withdrawn"] as const;
+
 /**
- * `draft` stays in the shop; `published` is for everybody; `cancelled` was published, and is withdrawn: a feed and a
- * calendar say so, and the interface, which can't withdraw an event, isn't sent it.
+ * `draft` stays in the shop; `published` is for everybody. What was published is taken back: `canceled` says that the
+ * show isn't held, `withdrawn` that the shop doesn't show it any more, held or not.
  */
-export type EventState = "draft" | "published" | "cancelled";
+export type EventState = (typeof eventStates)[number];
+
+/** Whether it was published, and is no more. The interface, which can't take an event back, isn't sent it; a feed says it. */
+export const isTakenBack = (state: unknown): state is "canceled" | "withdrawn" =>
+  state === "canceled" || state === "withdrawn";
 
 /** Where an event is held, as far as it is known. */
 export interface Venue {

@@ -2,7 +2,7 @@ import { type EventInput, endpoints } from "@giftcard-pay/client/contract";
 import * as z from "zod";
 import { type EventFault, fault } from "./check.js";
 import { localTimeAt } from "./clock.js";
-import type { ShopEvent } from "./event.js";
+import { isTakenBack, type ShopEvent } from "./event.js";
 import { rowOf, wireEvent } from "./row.js";
 
 const list = z.toJSONSchema(endpoints.createEvents.request.in.shape.events, {
@@ -28,7 +28,7 @@ export interface ServiceFacts {
 }
 
 /**
- * What `newevent` would refuse of a row that is right by itself. A cancelled one isn't sent, so nothing is wrong with it.
+ * What `newevent` would refuse of a row that is right by itself. One that is taken back isn't sent, so nothing is wrong with it.
  *
  * @param row where it stands
  * @param values the row, such as `rowOf` an event
@@ -39,8 +39,8 @@ export function newEventFaults(
   values: Readonly<Record<string, unknown>>,
   { now, providerIds }: ServiceFacts,
 ): EventFault[] {
-  const { eventprovider_id: providerId, event_start_date: date, event_start_time: time, cancelled } = values;
-  if (Number(cancelled) === 1) return [];
+  const { eventprovider_id: providerId, event_start_date: date, event_start_time: time, state } = values;
+  if (isTakenBack(state)) return [];
   const faults = [];
   if (providerId === undefined) faults.push(fault(row, "eventprovider_id", "is required"));
   else if (providerIds && Number.isInteger(Number(providerId)) && !providerIds.has(Number(providerId)))
@@ -58,7 +58,7 @@ export function newEventFaults(
  * @throws {z.ZodError} where `newEventFaults` names its provider
  */
 export function newEventInput(event: ShopEvent): EventInput {
-  const { timezone: _zone, cancelled: _cancelled, updated_at: _updated, ...wire } = rowOf(event);
+  const { timezone: _zone, state: _state, updated_at: _updated, ...wire } = rowOf(event);
   return z.decode(wireEvent, wire as z.input<typeof wireEvent>);
 }
 

@@ -16,12 +16,16 @@ export interface ShopProduct {
   readonly updatedAt?: string;
 }
 
-/** One date on which a product's event is held. */
-export interface EventDate extends Pick<ShopEvent, "start" | "end"> {
-  /** Its own id, such as a variant's; needed where the product has more than one date. */
+/** One date on which a product's event is held; what it says itself comes before the product's. */
+export interface EventDate
+  extends Pick<ShopEvent, "start" | "end">,
+    Partial<Pick<ShopEvent, "state" | "ticketLink" | "updatedAt">> {
+  /**
+   * Its own id, for good, such as its variant's; needed where the product has more than one date. Where several variants
+   * are tickets of one date, give that date once.
+   */
   readonly id?: string;
   readonly lowestPriceCents?: ShopEvent["priceFromCents"];
-  readonly state?: ShopEvent["state"];
 }
 
 /** What an event has besides; what the product has too comes before the product's own. */
@@ -47,7 +51,7 @@ export function readProduct(product: ShopProduct, { dates, ...details }: Product
     updatedAt: product.updatedAt,
   });
   return checkEvents(
-    dates.map(({ id, start, end, lowestPriceCents, state }) => {
+    dates.map(({ id, start, end, lowestPriceCents, ...own }) => {
       const priceFromCents = lowestPriceCents ?? product.lowestPriceCents;
       return {
         timeZone: DEFAULT_TIME_ZONE,
@@ -57,7 +61,7 @@ export function readProduct(product: ShopProduct, { dates, ...details }: Product
         ...ofProduct,
         ...(priceFromCents !== undefined && { priceFromCents }),
         ...filled(details),
-        ...(state && { state }),
+        ...filled(own),
         start,
         ...(end && { end }),
         key: id === undefined ? product.id : `${product.id}:${id}`,

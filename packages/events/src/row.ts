@@ -1,7 +1,7 @@
 import { type Cents, cents, endpoints, formatCents } from "@giftcard-pay/client/contract";
 import * as z from "zod";
 import { instantOf, isOnClock, isTimeZone } from "./clock.js";
-import type { EventState, ShopEvent, Venue } from "./event.js";
+import { type EventState, eventStates, isTakenBack, type ShopEvent, type Venue } from "./event.js";
 
 const list = endpoints.createEvents.request.in.shape.events;
 
@@ -43,11 +43,6 @@ const age = z
   .transform((text) => Number.parseInt(text, 10))
   .optional();
 
-const flag = z
-  .union([z.literal([0, 1]), z.literal(["0", "1"])], "must be 0 or 1")
-  .transform(Number)
-  .optional();
-
 /** What a row may hold: the fields of `newevent` by their names there, and three that it doesn't have. */
 const shape = {
   ...wire,
@@ -58,7 +53,7 @@ const shape = {
   minimumage: age,
   event_price: price,
   timezone: z.string("must be a string").refine(isTimeZone, "must name a time zone, as Europe/Amsterdam"),
-  cancelled: flag,
+  state: z.enum(eventStates, `must be one of ${eventStates.join(", ")}`).optional(),
   updated_at: z.iso
     .datetime({ offset: true, error: "must be a moment, as 2036-04-12T21:00:00Z" })
     .transform((text) => new Date(text).toISOString())
@@ -158,13 +153,8 @@ export const rowSchema = z
     };
   });
 
-const stateOf = ({
-  activated,
-  cancelled,
-}: {
-  activated?: number | undefined;
-  cancelled?: number | undefined;
-}): EventState => (cancelled ? "cancelled" : activated ? "published" : "draft");
+const stateOf = (row: { state?: EventState | undefined; activated?: number | undefined }): EventState =>
+  row.state ?? (row.activated ? "published" : "draft");
 
 const venueFields = {
   name: "building_name",
@@ -195,7 +185,7 @@ export const filled = <T extends object>(values: T): Filled<T> =>
 /**
  * Writes an event as a row, unchecked.
  *
- * @returns only what the event has; `activated` always, as 0 or 1
+ * @returns only what the event has; `activated` always, as 0 or 1; `state` where that doesn't say it
  */
 export function rowOf(event: ShopEvent): EventRow {
   const [startDate, startTime] = event.start.split("T");
@@ -223,7 +213,7 @@ export function rowOf(event: ShopEvent): EventRow {
     event_link: event.eventLink,
     ticket_link: event.ticketLink,
     activated: event.state === "published" ? 1 : 0,
-    cancelled: event.state === "cancelled" ? 1 : undefined,
+    state: isTakenBack(event.state) ? event.state : undefined,
     updated_at: event.updatedAt,
   }) as EventRow;
 }

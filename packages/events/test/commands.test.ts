@@ -98,7 +98,8 @@ describe("check", () => {
       events: 3,
       draft: 1,
       published: 2,
-      cancelled: 0,
+      canceled: 0,
+      withdrawn: 0,
       withoutPlace: [],
     });
   });
@@ -135,7 +136,7 @@ describe("feed", () => {
 
   test.each([
     ["json-ld", '"@graph"'],
-    ["icalendar", "DTSTART:20360412T190000Z"],
+    ["icalendar", "DTSTART;TZID=Europe/Amsterdam:20360412T210000"],
     ["csv", '"Bring a ""blanket"""'],
     ["json", '"event_key":"autumn-jazz"'],
   ])("--format %s prints %s", async (format, part) => {

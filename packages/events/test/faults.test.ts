@@ -20,13 +20,12 @@ describe("a row", () => {
       minimumage: "grown-up",
       timezone: "+01:00",
       activated: 2,
-      cancelled: "yes",
+      state: "gone",
       updated_at: "yesterday",
       colour: "red",
     };
     expect(faultsOf(wrong).sort()).toEqual([
       "activated: is out of range",
-      "cancelled: must be 0 or 1",
       "colour: is not a field of an event",
       "event_end_date: must be a date, yyyy-mm-dd",
       "event_name: is required",
@@ -34,6 +33,7 @@ describe("a row", () => {
       "event_price: must be euros, as 24.50",
       "event_start_time: must be a time, hh:ii:ss",
       "minimumage: must be whole years, as 18",
+      "state: must be one of draft, published, canceled, withdrawn",
       "ticket_link: must be an http or https address",
       "timezone: must name a time zone, as Europe/Amsterdam",
       "updated_at: must be a moment, as 2036-04-12T21:00:00Z",
@@ -61,6 +61,33 @@ describe("a row", () => {
     expect(checkRows(rows, { keyOf }).faults).toEqual([
       { row: 3, field: "event_key", message: "is needed: rows 2 and 3 hold the same" },
     ]);
+  });
+
+  test("without a key keeps the one of its content when it is taken back, or only touched", () => {
+    const { event_key: _key, ...keyless } = row;
+    const keyOf = (content: object) => JSON.stringify(content);
+    const keys = [
+      {},
+      { state: "canceled", activated: 0 },
+      { state: "withdrawn" },
+      { updated_at: undefined },
+    ].map(
+      (more) => checkRows([{ row: 1, values: { ...keyless, ...more } }], { keyOf }).entries[0]?.event.key,
+    );
+    expect(keys[0]).toContain("Lentenacht");
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test.each([
+    [{ activated: undefined, state: undefined }, "draft"],
+    [{ activated: "0" }, "draft"],
+    [{ activated: "1" }, "published"],
+    [{ activated: 1, state: "canceled" }, "canceled"],
+    [{ activated: 0, state: "published" }, "published"],
+    [{ activated: "", state: "withdrawn" }, "withdrawn"],
+  ])("of %j is %s", (more, state) => {
+    const [entry] = checkRows([{ row: 1, values: { ...row, ...more } }]).entries;
+    expect(entry?.event.state).toBe(state);
   });
 
   test("is told of the row that has its key too", () => {
@@ -95,12 +122,21 @@ describe("times", () => {
   test.each([
     ["2036-03-30", "02:30:00", "Europe/London"],
     ["2036-03-30", "03:00:00", "Europe/Amsterdam"],
+    ["2036-03-30", "00:00:00", "Europe/Amsterdam"],
     ["2036-10-26", "02:30:00", "Europe/Amsterdam"],
   ])("%s %s is on the clocks of %s", (date, time, zone) => {
     expect(at(date, time, zone)).toEqual([]);
   });
 
+  test.each(["", undefined, "24:00:00", "20:15", "8 pm"])("%j is no time to start at", (time) => {
+    expect(faultsOf({ event_start_time: time })).toEqual([
+      time ? "event_start_time: must be a time, hh:ii:ss" : "event_start_time: is required",
+    ]);
+  });
+
   test.each([
+    [{ event_end_date: "2036-04-13", event_end_time: "00:00:00" }, []],
+    [{ event_end_date: "2036-04-12", event_end_time: "21:00:00" }, []],
     [
       { event_end_date: "2036-04-12", event_end_time: "20:59:59" },
       ["event_end_date: must not be before the start"],
@@ -144,7 +180,13 @@ describe("a shop's product", () => {
       title: "Lentenacht in Noord",
       dates: [
         { id: "variant_1", start: "2036-04-12T21:00:00" },
-        { id: "variant_2", start: "2036-04-13T21:00:00", state: "cancelled", lowestPriceCents: undefined },
+        {
+          id: "variant_2",
+          start: "2036-04-13T21:00:00",
+          state: "canceled",
+          ticketLink: "https://shop.example/lentenacht?date=2",
+          updatedAt: "2036-01-02T00:00:00.000Z",
+        },
       ],
     });
     expect(faults).toEqual([]);
@@ -163,7 +205,13 @@ describe("a shop's product", () => {
         priceFromCents: 2450,
         state: "published",
       },
-      expect.objectContaining({ key: "prod_1:variant_2", state: "cancelled", priceFromCents: 2450 }),
+      expect.objectContaining({
+        key: "prod_1:variant_2",
+        state: "canceled",
+        priceFromCents: 2450,
+        ticketLink: "https://shop.example/lentenacht?date=2",
+        updatedAt: "2036-01-02T00:00:00.000Z",
+      }),
     ]);
   });
 

@@ -63,7 +63,8 @@ describe("push", () => {
       unknown: 0,
       refused: 0,
       not_sent: 0,
-      cancelled: 0,
+      canceled: 0,
+      withdrawn: 0,
       events: ["spring-night", "summer-picnic", "autumn-jazz"].map((eventKey, index) => ({
         row: index + 2,
         eventKey,
@@ -117,7 +118,7 @@ describe("push", () => {
     expect(outcomes(await push(await fileOf("events.json", [event("Nacht")])))).toEqual(["existing"]);
   });
 
-  test("sends what a feed publishes, and not what it cancels", async () => {
+  test("sends what a feed publishes, and not what it takes back", async () => {
     const item = {
       title: "Jazz",
       organiser: "Zaal BV",
@@ -128,11 +129,12 @@ describe("push", () => {
     };
     const events = [
       { ...item, event_id: "on" },
-      { ...item, event_id: "off", state: "cancelled" },
+      { ...item, event_id: "off", state: "canceled" },
+      { ...item, event_id: "gone", state: "withdrawn" },
     ];
     const file = await fileOf("feed.json", { events });
-    expect(outcomes(await push(file))).toEqual(["created", "cancelled"]);
-    expect(outcomes(await push(file))).toEqual(["existing", "cancelled"]);
+    expect(outcomes(await push(file))).toEqual(["created", "canceled", "withdrawn"]);
+    expect(outcomes(await push(file))).toEqual(["existing", "canceled", "withdrawn"]);
     expect(await listed()).toHaveLength(1);
   });
 
@@ -194,13 +196,14 @@ describe("a connection that is cut", () => {
 
 describe("a file with faults", () => {
   test("what only the service finds is told by its row too", async () => {
-    const at = new Date(Date.now() + 8000).toLocaleString("sv-SE", { timeZone: "Europe/Amsterdam" });
+    const startMs = Date.now() + 8000;
+    const at = new Date(startMs).toLocaleString("sv-SE", { timeZone: "Europe/Amsterdam" });
     const [date, time] = at.split(" ");
     const soon = event("Soon", { event_start_date: date, event_start_time: time });
     proxy.set("newevent", "hold", 1);
     const pushing = push(await fileOf("events.json", [event("Later"), soon]));
     await expect.poll(() => sent().length).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 8000));
+    await expect.poll(() => Date.now()).toBeGreaterThan(startMs);
     await proxy.release();
     const result = await pushing;
     expect(result.exitCode).toBe(1);

@@ -1,25 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { csv, readCsv } from "../src/formats/csv.js";
-import {
-  checkEvents,
-  type EventFormat,
-  feed,
-  json,
-  readFeed,
-  readJson,
-  type ShopEvent,
-  writeEvents,
-} from "../src/index.js";
-import { anyEvent, bare, full } from "./shop-events.js";
+import { checkEvents, feed, json, readFeed, readJson } from "../src/index.js";
+import { anyEvent, bare, full, textOf } from "./shop-events.js";
 
 const anyEvents = fc.uniqueArray(anyEvent, { selector: ({ key }) => key, maxLength: 5 });
-
-async function textOf(events: Iterable<ShopEvent>, format: EventFormat) {
-  let text = "";
-  for await (const piece of writeEvents(events, format)) text += piece;
-  return text;
-}
 
 const eventsOf = ({ entries, faults }: ReturnType<typeof readJson>) => {
   expect(faults).toEqual([]);
@@ -83,10 +68,50 @@ describe("a feed of others", () => {
     });
   });
 
+  test.each([
+    [undefined, "published"],
+    ["published", "published"],
+    ["canceled", "canceled"],
+    ["cancelled", "canceled"],
+    ["withdrawn", "withdrawn"],
+  ])("of the state %j is %s, whatever else it says", (state, read) => {
+    const { entries, faults } = readFeed({ events: [{ ...item, state, activated: 0 }] });
+    expect(faults).toEqual([]);
+    expect(entries[0]?.event.state).toBe(read);
+  });
+
+  test.each(["draft", "Canceled", "", 1, {}, ["published"]])(
+    "of the state %j is at fault: nothing that was taken back is taken for published",
+    (state) => {
+      const { entries, faults } = readFeed({ events: [{ ...item, state }] });
+      expect(entries).toEqual([]);
+      expect(faults).toEqual([
+        { row: 1, field: "state", message: "must be one of published, canceled, withdrawn" },
+      ]);
+    },
+  );
+
+  test("is read whatever it holds: each thing is an event or has a fault", () => {
+    const field = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(item)));
+    const anything = fc.record(
+      Object.fromEntries(
+        [...Object.keys(item), "state", "timezone", "event_price"].map((name) => [name, field]),
+      ),
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(anything, fc.jsonValue())), (events) => {
+        const { entries, faults } = readFeed({ events });
+        const rows = new Set([...entries, ...faults].map(({ row }) => row));
+        expect([...rows].sort((a, b) => a - b)).toEqual(events.map((_, index) => index + 1));
+      }),
+    );
+  });
+
   test("has its faults named by its own names", () => {
     const wrong = { ...item, event_id: undefined, date: "3 October", state: "gone", poster: "file:///x" };
     expect(readFeed({ events: [wrong, 7] }).faults).toEqual([
-      { row: 1, field: "state", message: "must be published or cancelled" },
+      { row: 1, field: "state", message: "must be one of published, canceled, withdrawn" },
       { row: 1, field: "date", message: "must be a date, yyyy-mm-dd" },
       { row: 1, field: "poster", message: "must be an http or https address" },
       { row: 1, field: "event_id", message: "is required" },

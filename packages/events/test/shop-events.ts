@@ -1,7 +1,7 @@
 import { cents } from "@giftcard-pay/client";
 import fc from "fast-check";
 import { isOnClock } from "../src/clock.js";
-import type { ShopEvent } from "../src/index.js";
+import { type EventFormat, eventStates, type ShopEvent, writeEvents } from "../src/index.js";
 
 /** An event with everything that one can have. */
 export const full: ShopEvent = {
@@ -48,6 +48,13 @@ export const bare: ShopEvent = {
   state: "draft",
 };
 
+/** All that a format writes of a list. */
+export async function textOf(events: Iterable<ShopEvent>, format: EventFormat): Promise<string> {
+  let text = "";
+  for await (const piece of writeEvents(events, format)) text += piece;
+  return text;
+}
+
 /** As many events as are asked for, one after the other, each like `full`. */
 export function* manyEvents(count: number): Generator<ShopEvent> {
   for (let index = 0; index < count; index++) {
@@ -71,7 +78,8 @@ const url = fc.webUrl({ withQueryParameters: true, withFragments: true });
 const clock = fc
   .date({ min: new Date("2030-01-01T00:00:00Z"), max: new Date("2039-12-31T00:00:00Z"), noInvalidDate: true })
   .map((date) => date.toISOString().slice(0, 19));
-const timeZone = fc.constantFrom(
+/** A zone with its own way of changing its clocks, or without one. */
+export const timeZone = fc.constantFrom(
   "Europe/Amsterdam",
   "Europe/London",
   "America/New_York",
@@ -116,7 +124,7 @@ export const anyEvent: fc.Arbitrary<ShopEvent> = fc
     ticketLink: url,
     eventLink: maybe(url),
     providerId: maybe(fc.integer({ min: 1, max: 999 })),
-    state: fc.constantFrom("draft" as const, "published" as const, "cancelled" as const),
+    state: fc.constantFrom(...eventStates),
     updatedAt: maybe(
       fc
         .date({ min: new Date(0), max: new Date("2039-01-01"), noInvalidDate: true })

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { type EventState, eventStates } from "../event.js";
 import { missingForGoogle } from "../formats/json-ld.js";
 import { openEventFile } from "./event-file.js";
 import { timeZoneOption } from "./formats.js";
@@ -17,7 +18,7 @@ export const checkCommand = (): Command =>
 async function check(file: string, { timezone, json }: { timezone: string; json?: boolean }) {
   const { entries, faults } = (await openEventFile(file))({ timeZone: timezone });
   refuseFaulty(file, faults, "mend them.");
-  const states = { draft: 0, published: 0, cancelled: 0 };
+  const states = Object.fromEntries(eventStates.map((state) => [state, 0])) as Record<EventState, number>;
   for (const { event } of entries) states[event.state] += 1;
   const unplaced = entries.filter(({ event }) => missingForGoogle(event).length > 0).map(({ row }) => row);
   if (json) return say(JSON.stringify({ file, events: entries.length, ...states, withoutPlace: unplaced }));

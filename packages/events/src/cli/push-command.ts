@@ -15,8 +15,8 @@ Columns: ${needed.join(", ")}
 and, where you have them: ${rowFields.filter((field) => !needed.includes(field)).join(", ")}
 
 Every row is checked before anything is sent. Pushing a file again is safe and makes nothing twice: an event is known by
-its event_key, and one without by what its row holds. An event that exists is left as it is. One that is cancelled is
-not sent, as the interface can't withdraw it: write a feed for the issuer to fetch.`;
+its event_key, and one without by what its row holds. An event that exists is left as it is. One that is canceled or
+withdrawn is not sent, as the interface can't take it back: write a feed for the issuer to fetch.`;
 
 /** `push`: makes the events of a file. */
 export const pushCommand = (): Command =>
@@ -75,7 +75,7 @@ function failureOf(error: unknown, report: object): Failure {
 }
 
 function countsOf(results: readonly Result[]) {
-  const counts = { created: 0, existing: 0, unknown: 0, refused: 0, not_sent: 0, cancelled: 0 };
+  const counts = { created: 0, existing: 0, unknown: 0, refused: 0, not_sent: 0, canceled: 0, withdrawn: 0 };
   for (const { outcome } of results) counts[outcome] += 1;
   return counts;
 }

@@ -1,8 +1,8 @@
 import type { Event as ListedEvent } from "@giftcard-pay/client/contract";
 import { checkRows, fault, type Reading, type ReadOptions, renamed, type UncheckedRow } from "../check.js";
-import type { ShopEvent } from "../event.js";
+import type { EventState, ShopEvent } from "../event.js";
 import { filled, type RowField, rowFields, rowOf } from "../row.js";
-import { type EventFormat, unlessDraft } from "./format.js";
+import { type EventFormat, only } from "./format.js";
 import { objectsOf } from "./json.js";
 
 /** Where the listing of `getallevents` has a name of its own, a feed has it too. */
@@ -35,26 +35,29 @@ export function locationOf({ venue }: Pick<ShopEvent, "venue">): string {
 
 /** Writes one event of a feed. */
 export function feedItemOf(event: ShopEvent): Record<string, string | number> {
-  const { activated: _activated, cancelled: _cancelled, ...row } = rowOf(event);
+  const { activated: _activated, ...row } = rowOf(event);
   const item = Object.entries(row).map(([field, value]) => [nameOf(field), value]);
   return filled({ ...Object.fromEntries(item), location: locationOf(event), state: event.state });
 }
 
+/** An event's state in a feed; a draft stands in none. */
+const feedStates = ["published", "canceled", "withdrawn"] as const satisfies readonly EventState[];
+
 /**
- * The feed that issuers fetch: `{ "events": [...] }` with what is published, and what is cancelled as
- * `"state": "cancelled"`. `readFeed` reads it again.
+ * The feed that issuers fetch: `{ "events": [...] }` with what is published, and what is taken back as
+ * `"state": "canceled"` or `"withdrawn"`. `readFeed` reads it again.
  */
 export const feed: EventFormat = {
   mediaType: "application/json",
   head: '{"events":[\n',
   between: ",\n",
   tail: "\n]}\n",
-  write: unlessDraft((event) => JSON.stringify(feedItemOf(event))),
+  write: only(feedStates, (event) => JSON.stringify(feedItemOf(event))),
 };
 
 /**
- * Reads a parsed feed, ours or another's: fields that it doesn't know are left alone, and a bare `location` is the
- * venue's name.
+ * Reads a parsed feed, ours or another's, and checks it as strictly as any other way in. Of another's, fields that it
+ * doesn't know are left alone, a bare `location` is the venue's name, and no `state` is `published`.
  *
  * @returns the events, and every fault by the feed's names; the first event is row 1
  */
@@ -64,7 +67,7 @@ export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {
     return { entries: [], faults: [fault(1, "events", 'must be an array: a feed is { "events": [...] }')] };
   const { rows, faults } = objectsOf(events);
   const states = rows.flatMap(({ row, values: { state } }) =>
-    isState(state) ? [] : [fault(row, "state", "must be published or cancelled")],
+    stateOf(state) ? [] : [fault(row, "state", `must be one of ${feedStates.join(", ")}`)],
   );
   const read = checkRows(rows.map(rowOfItem), options);
   const wrong = new Set(states.map(({ row }) => row));
@@ -74,7 +77,9 @@ export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {
   };
 }
 
-const isState = (state: unknown) => state === undefined || state === "published" || state === "cancelled";
+/** Others write "cancelled" too. */
+const stateOf = (state: unknown = "published") =>
+  feedStates.find((one) => one === (state === "cancelled" ? "canceled" : state));
 
 function rowOfItem({ row, values }: UncheckedRow): UncheckedRow {
   const known = Object.entries(values).flatMap(([name, value]) => {
@@ -82,15 +87,14 @@ function rowOfItem({ row, values }: UncheckedRow): UncheckedRow {
     return field === undefined ? [] : [[field, value] as const];
   });
   const named: Record<string, unknown> = Object.fromEntries(known);
-  const isCancelled = values.state === "cancelled";
   const hasAddress = addressFields.some((field) => named[field]);
   return {
     row,
     values: {
       ...named,
       ...(!hasAddress && { building_name: values.location }),
-      activated: isCancelled ? 0 : 1,
-      ...(isCancelled && { cancelled: 1 }),
+      activated: undefined,
+      state: stateOf(values.state),
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { ShopEvent } from "../event.js";
+import type { EventState, ShopEvent } from "../event.js";
 
 /** How a list of events is written. */
 export interface EventFormat {
@@ -30,8 +30,8 @@ export async function* writeEvents(
   yield before === head ? head + tail : tail;
 }
 
-/** Leaves out what isn't for everybody. */
-export const unlessDraft =
-  (write: (event: ShopEvent) => string) =>
+/** Leaves out events in other states. */
+export const only =
+  (states: readonly EventState[], write: (event: ShopEvent) => string) =>
   (event: ShopEvent): string | undefined =>
-    event.state === "draft" ? undefined : write(event);
+    states.includes(event.state) ? write(event) : undefined;

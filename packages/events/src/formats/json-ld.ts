@@ -3,14 +3,15 @@ import { withOffset } from "../clock.js";
 import type { ShopEvent } from "../event.js";
 import { filled } from "../row.js";
 import { locationOf } from "./feed.js";
-import { type EventFormat, unlessDraft } from "./format.js";
+import { type EventFormat, only } from "./format.js";
 
 const CONTEXT = "https://schema.org";
 
 const statuses = {
   draft: `${CONTEXT}/EventScheduled`,
   published: `${CONTEXT}/EventScheduled`,
-  cancelled: `${CONTEXT}/EventCancelled`,
+  canceled: `${CONTEXT}/EventCancelled`,
+  withdrawn: `${CONTEXT}/EventScheduled`,
 } as const;
 
 /** Writes an event as a schema.org `Event`, whose times have the offset of the venue's zone. */
@@ -63,19 +64,26 @@ function placeOf(event: ShopEvent) {
   };
 }
 
-/** JSON that also stands safely between a page's tags. */
-const safely = (value: object) => JSON.stringify(value).replaceAll("<", "\\u003c");
+/** What ends a script or begins a comment in a page, and line ends that older scripts can't have in a string. */
+const UNSAFE = /[<>&\u2028\u2029]/g;
+
+/** JSON that also stands safely in a page's `<script>`. */
+const safely = (value: object) =>
+  JSON.stringify(value).replaceAll(
+    UNSAFE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 
 /** Writes the text of a page's `<script type="application/ld+json">` for one event. */
 export const jsonLdText = (event: ShopEvent): string => safely({ "@context": CONTEXT, ...jsonLdOf(event) });
 
-/** A list of events as one schema.org graph, which also stands safely in a page. */
+/** A list of events as one schema.org graph, which also stands safely in a page: what is published or canceled. */
 export const jsonLd: EventFormat = {
   mediaType: "application/ld+json",
   head: `{"@context":"${CONTEXT}","@graph":[\n`,
   between: ",\n",
   tail: "\n]}\n",
-  write: unlessDraft((event) => safely(jsonLdOf(event))),
+  write: only(["published", "canceled"], (event) => safely(jsonLdOf(event))),
 };
 
 /**
