@@ -144,6 +144,15 @@ async function runShop({ folder, node, signal }) {
       env: { ...outsideEnv(node.path), ...settings },
       ...(signal && { signal }),
     });
+    const events = path.join(folder, "node_modules", "@giftcard-pay", "events", "events.csv");
+    await runNode({
+      name: `giftcard-events on Node ${node.version}`,
+      node: node.path,
+      args: [await programOf(folder, "@giftcard-pay/events", "giftcard-events"), "check", events],
+      cwd: folder,
+      env: outsideEnv(node.path),
+      ...(signal && { signal }),
+    });
     return said.trim();
   } finally {
     await service.stop();

@@ -20,6 +20,9 @@ import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
 import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import { cents, createClient, GiftcardError, RefusedError, Secret } from "@giftcard-pay/client";
 import { endpoints, MAX_DEDUCTION_CENTS } from "@giftcard-pay/client/contract";
+import { feed, readFeed, writeEvents } from "@giftcard-pay/events";
+import { csv, readCsv } from "@giftcard-pay/events/csv";
+import { iCalendar } from "@giftcard-pay/events/icalendar";
 import { startThrowawayPostgres } from "@giftcard-pay/service";
 import { GiftcardPay } from "@giftcard-pay/widget";
 import "@giftcard-pay/widget/define";
@@ -94,8 +97,29 @@ async function buy(
   assert.equal((await client.balance(credentials)).balanceCents, 7500);
 }
 
+/** A table's event, in a feed that is read again, and in a calendar. */
+async function listEvents(): Promise<void> {
+  const table = `event_key,event_name,event_organiser,event_start_date,event_start_time,ticket_link,activated
+night,Lentenacht,Zaal BV,2036-04-12,21:00:00,https://shop.example/night,1`;
+  const { entries, faults } = readCsv(table);
+  assert.deepEqual(faults, []);
+  const events = entries.map(({ event }) => event);
+  const formats = [feed, csv, iCalendar({ name: "Shows", at: new Date() })];
+  const texts: string[] = [];
+  for (const format of formats) {
+    let text = "";
+    for await (const piece of writeEvents(events, format)) text += piece;
+    texts.push(text);
+  }
+  const [fed = "", written = "", calendar = ""] = texts;
+  assert.deepEqual(readFeed(JSON.parse(fed)).entries[0]?.event, events[0]);
+  assert.deepEqual(readCsv(written).entries[0]?.event, events[0]);
+  assert.match(calendar, /DTSTART;TZID=Europe\/Amsterdam:20360412T210000/);
+}
+
 async function main(): Promise<void> {
   await checkIdentity();
+  await listEvents();
   const postgres = await startThrowawayPostgres();
   const pool = new pg.Pool({ connectionString: postgres.url });
   pool.on("error", () => {}); // the server goes before its connections

@@ -144,6 +144,14 @@ describe("feed", () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining(part)]);
   });
 
+  test("a calendar has its name, and describes the zones of its events", async () => {
+    const london = ["--timezone", "Europe/London", "--name", "Zaal, Noord"];
+    const { stdout } = await run(["feed", SAMPLE, "--format", "icalendar", ...london]);
+    expect(stdout).toContain("\r\nX-WR-CALNAME:Zaal\\, Noord\r\n");
+    expect(stdout.match(/^TZID:.*$/gm)).toEqual(["TZID:Europe/London"]);
+    expect(stdout).toContain("DTSTART;TZID=Europe/London:20360412T210000");
+  });
+
   test("of a file with faults leaves the one before", async () => {
     const out = await fileOf("feed.json", "before");
     const wrong = await fileOf("one.json", [{ event_name: "A" }]);

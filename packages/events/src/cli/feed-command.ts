@@ -9,6 +9,10 @@ import { exitCodes, Failure } from "./failure.js";
 import { type FormatName, formatOption, formats, timeZoneOption } from "./formats.js";
 import { progress, refuseFaulty, say } from "./output.js";
 
+const FORMATS = `
+Formats: feed, for issuers; json-ld, for a page; icalendar, to subscribe to; csv and json, which hold all that a file
+holds. The others leave out drafts, and json-ld and icalendar what is withdrawn too.`;
+
 /** `feed`: writes a file of events as what others fetch. */
 export const feedCommand = (): Command =>
   new Command("feed")
@@ -17,35 +21,38 @@ export const feedCommand = (): Command =>
     .addOption(formatOption("what to write").default("feed"))
     .option("--out <file>", "where to, in place of the output; it is replaced once all is written")
     .addOption(timeZoneOption())
+    .option("--name <name>", "what calendar programs call it, for icalendar", "Events")
     .option("--json", "with --out: print the report as one JSON value")
     .helpOption("-h, --help", "show this help")
-    .addHelpText("after", "\nDrafts are left out, but not of csv and json, which hold all that a file holds.")
+    .addHelpText("after", FORMATS)
     .action(writeFeed);
 
 interface FeedOptions {
   readonly format: FormatName;
   readonly timezone: string;
+  readonly name: string;
   readonly out?: string;
   readonly json?: boolean;
 }
 
-async function writeFeed(file: string, { format, timezone, out, json }: FeedOptions) {
+async function writeFeed(file: string, { format, timezone, name, out, json }: FeedOptions) {
   if (json && out === undefined) throw new Failure("--json needs --out.", exitCodes.usage);
   const { entries, faults } = (await openEventFile(file))({ timeZone: timezone });
   refuseFaulty(file, faults, "nothing was written. Mend them and try again.");
-  let events = 0;
-  const counted = formats[format]();
-  const text = writeEvents(told(entries.map(({ event }) => event)), {
-    ...counted,
+  const events = entries.map(({ event }) => event);
+  const plain = formats[format](events, name);
+  let count = 0;
+  const text = writeEvents(told(events), {
+    ...plain,
     write(event) {
-      const written = counted.write(event);
-      if (written !== undefined) events += 1;
+      const written = plain.write(event);
+      if (written !== undefined) count += 1;
       return written;
     },
   });
   if (out === undefined) return pipeline(text, process.stdout, { end: false });
   await replace(out, text);
-  say(json ? JSON.stringify({ file: out, format, events }) : `${out}: ${events} events.`);
+  say(json ? JSON.stringify({ file: out, format, events: count }) : `${out}: ${count} events.`);
 }
 
 function* told(events: readonly ShopEvent[]) {

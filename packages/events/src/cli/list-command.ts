@@ -39,7 +39,7 @@ async function writeListing(listed: readonly Event[], format: FormatName) {
   const { entries, faults } = readListing(listed);
   if (faults.length > 0) tell(["Left out, as the service lists them so:", ...faultLines(faults)].join("\n"));
   const events = entries.map(({ event }) => event);
-  for await (const text of writeEvents(events, formats[format]())) process.stdout.write(text);
+  for await (const text of writeEvents(events, formats[format](events))) process.stdout.write(text);
 }
 
 const conceptOf = ({ id, register, representative, providerId }: EventConcept) => ({

@@ -12,7 +12,7 @@ const LINE_END = "\r\n";
 export interface CalendarOptions {
   /** What calendar programs call it. */
   readonly name: string;
-  /** When an event changed that doesn't say so itself. */
+  /** When the list was made: the time stamp of an event that doesn't say when it changed. */
   readonly at: Date;
   /** What makes the keys unique in the world, such as the shop's domain; by default the host of each ticket link. */
   readonly domain?: string;
@@ -77,12 +77,12 @@ interface Shared extends Pick<CalendarOptions, "at"> {
 /** The calendar keeps every entry that is made in it, so it is emptied again. */
 function entryOf(event: ShopEvent, { calendar, at, domain, zones }: Shared): string {
   const { title, timeZone, description, ticketLink, eventLink, genres } = event;
-  const stamp = event.updatedAt ? new Date(event.updatedAt) : at;
+  const changed = event.updatedAt ? new Date(event.updatedAt) : null;
   const location = locationOf(event);
   const entry = calendar.createEvent({
     id: `${encodeURIComponent(event.key)}@${domain ?? new URL(ticketLink).hostname}`,
-    stamp,
-    lastModified: stamp,
+    stamp: changed ?? at,
+    lastModified: changed,
     timezone: zones.has(timeZone) && !isTwice(event) ? timeZone : null,
     start: zoned(event.start, timeZone),
     end: endOf(event),
