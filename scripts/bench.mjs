@@ -1,6 +1,6 @@
 // How fast the service is, as ratios within one run: against its database, when the data grows, with more processes,
-// over time; what a gift card costs a purchase; and what the widget costs a page. Every number but the ratios depends on
-// the machine.
+// over time; what a gift card costs a purchase; what the widget costs a page; and what a list of events takes. Every
+// number but the ratios depends on the machine.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -14,7 +14,7 @@ import {
 import { build } from "./build.mjs";
 import { command, UsageError } from "./command.mjs";
 
-const ALL_PARTS = ["devalue", "growth", "workers", "memory", "carts", "widget"];
+const ALL_PARTS = ["devalue", "growth", "workers", "memory", "carts", "widget", "events"];
 const HELP = `Measures speed, as ratios within one run.
 
   npm run bench                        everything, in about ten minutes
@@ -43,6 +43,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const needed = ["service"];
   if (parts.includes("carts")) needed.push("store");
   if (parts.includes("widget")) needed.push("widget");
+  if (parts.includes("events")) needed.push("events");
   await build(needed, { progress: say, signal });
   const { makeDatabase } = await import("./bench/database.mjs");
   const { openEmbeddedPostgres } = await import("../packages/service/dist/postgres/embedded.js");
@@ -87,6 +88,11 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
       say("the widget in Chromium, against a bare Lit hello");
       const { widgetBench } = await import("../packages/widget/bench/widget-bench.mjs");
       Object.assign(result, await widgetBench());
+    }
+    if (parts.includes("events")) {
+      say("5,000 events, read and written");
+      const { benchEvents } = await import("./bench/events.mjs");
+      Object.assign(result, await benchEvents());
     }
     if (json) console.log(JSON.stringify(result));
     else for (const [name, value] of Object.entries(result)) console.log(`${name.padEnd(26)}  ${value}`);

@@ -148,19 +148,36 @@ const modelNames: Partial<Record<string, string>> = {
  */
 export function checkEvents(events: Iterable<ShopEvent>): Reading {
   const all = [...events];
-  const commas = all.flatMap((event, index) =>
-    (["genres", "lineup"] as const)
-      .filter((field) => event[field].some((word) => word.includes(",")))
-      .map((field) => fault(index + 1, field, "must hold no comma: the interface separates them by commas")),
-  );
+  const found = all.flatMap((event, index) => formFaultsOf(index + 1, event));
   const read = checkRows(all.map((event, index) => ({ row: index + 1, values: rowOf(event) })));
-  const isWrong = new Set(commas.map(({ row }) => row));
+  const isWrong = new Set(found.map(({ row }) => row));
+  const others = renamed(read.faults, (field) => modelNames[field] ?? field).filter(
+    ({ row, field }) => !found.some((one) => one.row === row && one.field === field),
+  );
   return {
     entries: read.entries.filter(({ row }) => !isWrong.has(row)),
-    faults: renamed([...commas, ...read.faults], (field) => modelNames[field] ?? field),
+    faults: inOrder([...found, ...others]),
   };
+}
+
+const isDayAndTime = (time: string) => /^[^T]+T[^T]+$/.test(time);
+
+/** What a row can't tell, as it has times and lists in another form. */
+function formFaultsOf(row: number, { start, end, ...event }: ShopEvent): EventFault[] {
+  const faults = (["genres", "lineup"] as const)
+    .filter((field) => event[field].some((word) => word.includes(",")))
+    .map((field) => fault(row, field, "must hold no comma: the interface separates them by commas"));
+  if (start && !isDayAndTime(start))
+    faults.push(fault(row, "start", "must be a day and a time, yyyy-mm-ddThh:mm:ss"));
+  if (end?.includes("T") && !isDayAndTime(end))
+    faults.push(fault(row, "end", "must be a day, yyyy-mm-dd, or a day and a time, yyyy-mm-ddThh:mm:ss"));
+  return faults;
 }
 
 /** The faults by other names, in the order of their rows. */
 export const renamed = (faults: readonly EventFault[], nameOf: (field: string) => string): EventFault[] =>
-  faults.map((one) => ({ ...one, field: nameOf(one.field) })).sort((a, b) => a.row - b.row);
+  inOrder(faults.map((one) => ({ ...one, field: nameOf(one.field) })));
+
+/** The faults in the order of their rows. */
+export const inOrder = (faults: readonly EventFault[]): EventFault[] =>
+  faults.toSorted((a, b) => a.row - b.row);

@@ -45,27 +45,24 @@ export function readProduct(product: ShopProduct, { dates, ...details }: Product
   const ofProduct = filled({
     title: product.title,
     description: product.description ?? undefined,
+    priceFromCents: product.lowestPriceCents,
     posterUrl,
     bannerUrl,
     ticketLink: product.link,
     updatedAt: product.updatedAt,
   });
   return checkEvents(
-    dates.map(({ id, start, end, lowestPriceCents, ...own }) => {
-      const priceFromCents = lowestPriceCents ?? product.lowestPriceCents;
-      return {
-        timeZone: DEFAULT_TIME_ZONE,
-        venue: {},
-        genres: [],
-        lineup: [],
-        ...ofProduct,
-        ...(priceFromCents !== undefined && { priceFromCents }),
-        ...filled(details),
-        ...filled(own),
-        start,
-        ...(end && { end }),
-        key: id === undefined ? product.id : `${product.id}:${id}`,
-      };
-    }),
+    dates.map(({ id, lowestPriceCents, ...own }) => ({
+      timeZone: DEFAULT_TIME_ZONE,
+      venue: {},
+      genres: [],
+      lineup: [],
+      ...ofProduct,
+      ...filled(details),
+      ...filled({ priceFromCents: lowestPriceCents }),
+      ...filled(own),
+      start: own.start,
+      key: id === undefined ? product.id : `${product.id}:${id}`,
+    })),
   );
 }

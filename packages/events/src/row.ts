@@ -188,7 +188,7 @@ export const filled = <T extends object>(values: T): Filled<T> =>
  * @returns only what the event has; `activated` always, as 0 or 1; `state` where that doesn't say it
  */
 export function rowOf(event: ShopEvent): EventRow {
-  const [startDate, startTime] = event.start.split("T");
+  const [startDate, startTime] = String(event.start ?? "").split("T");
   const [endDate, endTime] = event.end?.split("T") ?? [];
   const venue = Object.entries(venueFields).map(([name, field]) => [field, event.venue[name as keyof Venue]]);
   return filled({

@@ -1,5 +1,6 @@
+import { type Cents, cents } from "@giftcard-pay/client";
 import { describe, expect, test } from "vitest";
-import { checkEvents, checkRows, readProduct, rowOf } from "../src/index.js";
+import { checkEvents, checkRows, readProduct, rowOf, type ShopEvent } from "../src/index.js";
 import { full } from "./shop-events.js";
 
 const row = rowOf(full);
@@ -163,6 +164,23 @@ describe("an event that a program made", () => {
   });
 });
 
+test.each<[Partial<Record<"start" | "end", unknown>>, string[]]>([
+  [{ start: "2036-04-12" }, ["start must be a day and a time, yyyy-mm-ddThh:mm:ss"]],
+  [{ start: "2036-04-12T21:00:00T" }, ["start must be a day and a time, yyyy-mm-ddThh:mm:ss"]],
+  [{ start: "2036-04-12T21:00:00Z" }, ["start must be a time, hh:ii:ss"]],
+  [{ start: "2036-04-12T21:00:00+02:00" }, ["start must be a time, hh:ii:ss"]],
+  [{ start: "2036-02-30T21:00:00" }, ["start must be a date, yyyy-mm-dd"]],
+  [{ start: "" }, ["start is required"]],
+  [{ start: undefined }, ["start is required"]],
+  [{ end: "2036-04-13T" }, ["end must be a day, yyyy-mm-dd, or a day and a time, yyyy-mm-ddThh:mm:ss"]],
+  [{ end: "2036-04-12T20:00:00" }, ["end must not be before the start"]],
+  [{ end: "2036-04-13" }, []],
+])("an event of %j", (times, faults) => {
+  const reading = checkEvents([{ ...full, ...times } as ShopEvent]);
+  expect(reading.entries).toHaveLength(faults.length === 0 ? 1 : 0);
+  expect([...new Set(reading.faults.map(({ field, message }) => `${field} ${message}`))]).toEqual(faults);
+});
+
 describe("a shop's product", () => {
   const product = {
     id: "prod_1",
@@ -215,11 +233,24 @@ describe("a shop's product", () => {
     ]);
   });
 
+  test("has the price of the date, else of the details, else its own", () => {
+    const pricesOf = (more: { priceFromCents?: Cents }) =>
+      readProduct(product, {
+        ...details,
+        ...more,
+        dates: [
+          { id: "a", start: "2036-04-12T21:00:00", lowestPriceCents: cents(100) },
+          { id: "b", start: "2036-04-13T21:00:00" },
+        ],
+      }).entries.map(({ event }) => event.priceFromCents);
+    expect(pricesOf({})).toEqual([100, 2450]);
+    expect(pricesOf({ priceFromCents: cents(300) })).toEqual([100, 300]);
+  });
+
   test("with two dates that have no id is at fault", () => {
     const dates = [{ start: "2036-04-12T21:00:00" }, { start: "soon" }, { start: "2036-04-12T21:00:00" }];
     expect(readProduct(product, { ...details, dates }).faults).toEqual([
-      { row: 2, field: "start", message: "must be a date, yyyy-mm-dd" },
-      { row: 2, field: "start", message: "is required" },
+      { row: 2, field: "start", message: "must be a day and a time, yyyy-mm-ddThh:mm:ss" },
       { row: 3, field: "key", message: "is that of row 1 too" },
     ]);
   });

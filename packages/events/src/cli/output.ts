@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import type { EventFault } from "../check.js";
+import { type EventFault, inOrder } from "../check.js";
 import { exitCodes, Failure } from "./failure.js";
 
 const SHOWN_FAULTS = 50;
@@ -46,7 +46,7 @@ export function faultLines(faults: readonly EventFault[]): string[] {
 /** @throws {Failure} with every fault, where there is one */
 export function refuseFaulty(file: string, faults: readonly EventFault[], advice: string): void {
   if (faults.length === 0) return;
-  const sorted = faults.toSorted((a, b) => a.row - b.row);
+  const sorted = inOrder(faults);
   throw new Failure(
     [`${file} has faults; ${advice}`, ...faultLines(sorted)].join("\n"),
     exitCodes.faultyRows,

@@ -4,6 +4,7 @@ import {
   checkRows,
   type EventFault,
   fault,
+  inOrder,
   type Reading,
   type ReadOptions,
   type UncheckedRow,
@@ -52,7 +53,7 @@ export function readCsv(text: string, options?: ReadOptions): Reading {
     else rows.push({ row, values: Object.fromEntries(header.map((field, at) => [field, cells[at]])) });
   }
   const read = checkRows(rows, options);
-  return { entries: read.entries, faults: [...faults, ...read.faults].sort((a, b) => a.row - b.row) };
+  return { entries: read.entries, faults: inOrder([...faults, ...read.faults]) };
 }
 
 function faultsOf(header: readonly string[]): EventFault[] {

@@ -1,4 +1,4 @@
-import { checkRows, fault, type Reading, type ReadOptions, type UncheckedRow } from "../check.js";
+import { checkRows, fault, inOrder, type Reading, type ReadOptions, type UncheckedRow } from "../check.js";
 import { rowOf } from "../row.js";
 import type { EventFormat } from "./format.js";
 
@@ -19,7 +19,7 @@ export const json: EventFormat = {
 export function readJson(value: unknown, options?: ReadOptions): Reading {
   const { rows, faults } = objectsOf(value);
   const read = checkRows(rows, options);
-  return { entries: read.entries, faults: [...faults, ...read.faults].sort((a, b) => a.row - b.row) };
+  return { entries: read.entries, faults: inOrder([...faults, ...read.faults]) };
 }
 
 /** The objects of an array, and a fault for each thing that is none. */
