@@ -18,7 +18,6 @@ const statuses = {
 export function jsonLdOf(event: ShopEvent) {
   const { timeZone, eventLink, ticketLink, genres, lineup, minimumAgeYears } = event;
   const images = [event.posterUrl, event.bannerUrl].filter((url) => url !== undefined);
-  const location = locationOf(event) ? { location: placeOf(event) } : {};
   return {
     "@type": "Event" as const,
     identifier: event.key,
@@ -27,7 +26,7 @@ export function jsonLdOf(event: ShopEvent) {
     ...(event.end && { endDate: event.end.includes("T") ? withOffset(event.end, timeZone) : event.end }),
     eventStatus: statuses[event.state],
     eventAttendanceMode: `${CONTEXT}/OfflineEventAttendanceMode` as const,
-    ...location,
+    ...(locationOf(event) && { location: placeOf(event) }),
     ...(event.description && { description: event.description }),
     ...(images.length > 0 && { image: images }),
     organizer: { "@type": "Organization" as const, name: event.organiser },
