@@ -6,7 +6,10 @@ import { testDatabase } from "../../../test/support/test-database.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  service = await startGiftcardService({
+    databaseUrl: await testDatabase(),
+    args: ["--headers-timeout", "2", "--request-timeout", "3"],
+  });
 });
 
 afterAll(() => service.stop());
@@ -25,16 +28,45 @@ function exchange(bytes: string): Promise<string> {
 
 const head = "POST /api/endpoint/v1/devalue HTTP/1.1\r\nHost: x\r\n";
 
+const form = "Content-Type: application/x-www-form-urlencoded\r\n";
+const get = (target: string, headers = "Host: x\r\n") => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
+
 test.each([
   ["no HTTP", 400, "hello\r\n\r\n"],
+  ["TLS", 400, "\x16\x03\x01\x02\x00\x01\x00\x01"],
+  ["HTTP/2", 400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  ["no Host", 400, get("/healthz", "")],
+  ["a Host that is none", 400, get("/healthz", "Host: a b\r\n")],
+  ["an address that is none", 400, get("http://[/healthz")],
+  ["an address outside of the host", 400, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["a header that is none", 400, get("/healthz", "Host: x\r\nno colon\r\n")],
+  ["two lengths of one body", 400, `${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\na`],
+  ["a length beside chunks", 400, `${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ["a chunk without a size", 400, `${head}${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  [
+    "chunks of extensions",
+    413,
+    `${head}${form}Transfer-Encoding: chunked\r\n\r\n1;${"x".repeat(20_000)}\r\n`,
+  ],
+  ["a way to another host", 405, "CONNECT example.nl:443 HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["another expectation", 417, get("/healthz", "Host: x\r\nExpect: the best\r\n")],
   ["headers without end", 431, `${head}X: ${"x".repeat(40_000)}`],
   ["headers that stop", 408, head],
+  ["a body that stops", 408, `${head}${form}Content-Length: 50\r\n\r\napikey=`],
 ])("%s is answered in JSON with %s, and the connection ends", async (_what, status, bytes) => {
   const received = await exchange(bytes);
   const [top = "", body = ""] = received.split("\r\n\r\n");
   expect(top).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(top).toMatch(/^x-request-id: [0-9a-f-]{36}$/im);
   expect(JSON.parse(body)).toEqual({ error: expect.any(String) });
+});
+
+test.each([
+  ["HTTP/1.0 without a Host", "GET /readyz HTTP/1.0\r\n\r\n"],
+  ["an empty Host", get("/readyz", "Host:\r\nConnection: close\r\n")],
+  ["a whole address", get("http://x/readyz", "Host: x\r\nConnection: close\r\n")],
+])("%s is as good as any", async (_what, bytes) => {
+  expect(await exchange(bytes)).toMatch(/^HTTP\/1.1 200 .*"status":"ready"/s);
 });
 
 test("a caller that goes away in the middle of its body is no failure of the service", async () => {

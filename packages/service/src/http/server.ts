@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
-import type { Server } from "node:http";
+import http from "node:http";
 import net, { type AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { OperatorError } from "../operator-error.js";
+import { answerBrokenRequest, answerConnect, answerExpectation, refuseAddress } from "./broken-request.js";
 import { Connections } from "./connections.js";
 
 /** How long a caller may take. */
@@ -46,6 +45,9 @@ export interface RunningServer {
   close(idleMs?: number): Promise<void>;
 }
 
+/** What answers a request. */
+type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
+
 /** Where a server listens, and what it takes. */
 interface ListenOptions {
   readonly host: string;
@@ -62,28 +64,30 @@ interface ListenOptions {
  * @throws {OperatorError} when the address cannot be listened on
  */
 export async function listen(
-  fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
+  fetch: Fetch,
   { host, port, timeouts = defaultTimeouts, connections = DEFAULT_CONNECTIONS }: ListenOptions,
 ): Promise<RunningServer> {
-  const server = createAdaptorServer({
-    fetch,
-    // What a caller sends beyond what is asked for stays unread.
-    autoCleanupIncoming: false,
-    serverOptions: {
+  const server = http.createServer(
+    {
       headersTimeout: Math.min(timeouts.headersMs, timeouts.requestMs),
       requestTimeout: timeouts.requestMs,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: timeouts.idleMs,
+      // Node's own refusal has no body.
+      requireHostHeader: false,
     },
-  }) as Server;
+    requestListener(fetch),
+  );
   server.setTimeout(timeouts.idleMs + STALLED_AFTER_MS);
   server.on("clientError", answerBrokenRequest);
+  server.on("connect", answerConnect);
+  server.on("checkExpectation", answerExpectation);
   const open = new Connections(server, connections);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(
         new OperatorError(
-          `Cannot listen on ${host}:${port} (${error.code}). Choose another --port or --host.`,
+          `Cannot listen on ${host}:${port} (${error.code}). Choose another port (--port, --metrics-port) or address (--host, --metrics-host).`,
         ),
       ),
     );
@@ -115,23 +119,23 @@ export async function listen(
   };
 }
 
-const BROKEN: Record<string, readonly [statusLine: string, error: string]> = {
-  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The request headers are too large."],
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time."],
-};
+/** Whoever speaks HTTP/1.0, as simple health checks do, needs no Host header; this one stands for it. */
+const NO_HOST = "localhost";
 
-/** Answers what never became a request: broken HTTP, endless headers, or a caller that is too slow. */
-function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): void {
-  // Where an answer has begun, a second one would be read as its end.
-  const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
-  if (!socket.writable || begun || failure.code === "ECONNRESET") return void socket.destroy();
-  const [statusLine, error] = BROKEN[failure.code ?? ""] ?? [
-    "400 Bad Request",
-    "The request is not valid HTTP.",
-  ];
-  const body = JSON.stringify({ error });
-  socket.end(
-    `HTTP/1.1 ${statusLine}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\n` +
-      `Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+const requestListener = (fetch: Fetch) =>
+  getRequestListener(
+    (request, env) => {
+      const { incoming } = env as HttpBindings;
+      const isHostMissing = incoming.headers.host === undefined && incoming.httpVersion !== "1.0";
+      return isHostMissing ? refuseAddress() : fetch(request, env as HttpBindings);
+    },
+    {
+      hostname: NO_HOST,
+      // What a caller sends beyond what is asked for stays unread.
+      autoCleanupIncoming: false,
+      errorHandler(error) {
+        if (error instanceof RequestError) return refuseAddress();
+        throw error;
+      },
+    },
   );
-}

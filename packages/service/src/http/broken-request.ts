@@ -1,0 +1,53 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+
+/** What is wrong with a request that no operation can be found for, by Node's codes. */
+const FAULTS: Record<string, Fault> = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The request headers are too large."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "Payload Too Large", "The request body is too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "The request did not arrive in time."],
+};
+const NOT_HTTP: Fault = [400, "Bad Request", "The request is not valid HTTP."];
+type Fault = readonly [status: number, reason: string, error: string];
+
+/** Answers what never became a request: broken HTTP, endless headers, or a caller that is too slow. */
+export function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): void {
+  // Where an answer has begun, a second one would be read as its end.
+  const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
+  if (!socket.writable || begun || failure.code === "ECONNRESET") return void socket.destroy();
+  socket.end(messageOf(FAULTS[failure.code ?? ""] ?? NOT_HTTP));
+}
+
+/** Answers CONNECT: we are no proxy. */
+export function answerConnect(_request: IncomingMessage, socket: Duplex): void {
+  socket.on("error", () => {});
+  socket.end(messageOf([405, "Method Not Allowed", "The service is no proxy."]));
+}
+
+/** Answers who waits for a word that we don't give. */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify({ error: "The request expects something else than 100-continue." });
+  response.writeHead(417, { ...headersOf(body) }).end(body);
+}
+
+/** Refuses a request whose address is none, or that has no Host header. */
+export function refuseAddress(): Response {
+  const body = JSON.stringify({ error: "The request's address or its Host header is missing or not valid." });
+  return new Response(body, { status: 400, headers: headersOf(body) });
+}
+
+function headersOf(body: string) {
+  return {
+    "Content-Type": "application/json",
+    "X-Request-Id": randomUUID(),
+    Connection: "close",
+    "Content-Length": String(body.length),
+  };
+}
+
+function messageOf([status, reason, error]: Fault): string {
+  const body = JSON.stringify({ error });
+  const headers = Object.entries(headersOf(body)).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${reason}\r\n${headers.join("")}\r\n${body}`;
+}
