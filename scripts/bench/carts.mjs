@@ -171,8 +171,8 @@ function summarize({ card, plain, loyalty, loyaltyPlain, bare }) {
 }
 
 /** All calls that the service has answered so far. @param {GiftcardService} service */
-async function countCalls({ url }) {
-  const text = await (await fetch(`${url}/metrics`)).text();
+async function countCalls({ metricsUrl }) {
+  const text = await (await fetch(`${metricsUrl}/metrics`)).text();
   const counts = [...text.matchAll(/^giftcard_calls_total\{[^}]*\} (\d+)/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -73,7 +73,19 @@ export async function makeDatabase({ serverUrl, name, folder, cards, ledgerRows,
     async startService(...args) {
       const service = await startNode({
         name: "The service",
-        args: [PROGRAM, "serve", "--port", "0", "--json", "--log-level", "warn", ...LIMITS, ...args],
+        args: [
+          PROGRAM,
+          "serve",
+          "--port",
+          "0",
+          "--metrics-port",
+          "0",
+          "--json",
+          "--log-level",
+          "warn",
+          ...LIMITS,
+          ...args,
+        ],
         cwd: folder,
         env: {
           GIFTCARD_DATABASE_URL: url.href,
@@ -81,9 +93,10 @@ export async function makeDatabase({ serverUrl, name, folder, cards, ledgerRows,
           // As docs/operating.md advises: else one step of V8's heap, which comes at some busy moment, looks like a leak.
           NODE_OPTIONS: "--max-semi-space-size=16",
         },
-        ready: /"url":"([^"]+)"/,
+        ready: /"url":"([^"]+)","metrics_url":"([^"]+)"/,
       });
-      return { ...service, url: service.match[1] ?? "" };
+      const [, serviceUrl = "", metricsUrl = ""] = service.match;
+      return { ...service, url: serviceUrl, metricsUrl };
     },
     /** Writes everything down, so that no round pays for what an earlier one left. */
     settle: async () => void (await pool.query("checkpoint")),

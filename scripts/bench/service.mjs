@@ -75,9 +75,9 @@ export async function measureMemory({ result, say }, database, calls) {
   const http = connect(service.url, database.next);
   try {
     await runClosed(http.calls, { calls: FIRST_CALLS });
-    const first = await residentBytes(service.url);
+    const first = await residentBytes(service.metricsUrl);
     await runClosed(http.calls, { calls: calls - FIRST_CALLS });
-    const last = await residentBytes(service.url);
+    const last = await residentBytes(service.metricsUrl);
     result.memoryRatio = round(last / first);
     result.memoryMegabytes = Math.round(last / 2 ** 20);
   } finally {
@@ -86,12 +86,12 @@ export async function measureMemory({ result, say }, database, calls) {
   }
 }
 
-/** The least that it holds within two seconds, which leaves the collector time. @param {string} url */
-async function residentBytes(url) {
+/** The least that it holds within two seconds, which leaves the collector time. @param {string} metricsUrl */
+async function residentBytes(metricsUrl) {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < 10; look++) {
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const text = await (await fetch(`${url}/metrics`)).text();
+    const text = await (await fetch(`${metricsUrl}/metrics`)).text();
     least = Math.min(least, Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]));
   }
   return least;

@@ -15,6 +15,7 @@ import { createDatabase } from "./medusa-store.mjs";
  * A running gift card service and a company there.
  * @typedef {object} GiftcardService
  * @property {string} url
+ * @property {string} metricsUrl
  * @property {string} apiKey
  * @property {number} companyId
  * @property {(balanceCents: number) => Promise<IssuedCard>} issueCard
@@ -72,10 +73,20 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
   await command("migrate");
   const serving = await startNode({
     name: "The gift card service",
-    args: [giftcardService, "serve", "--port", "0", "--environment", "sandbox", "--json"],
+    args: [
+      giftcardService,
+      "serve",
+      "--port",
+      "0",
+      "--metrics-port",
+      "0",
+      "--environment",
+      "sandbox",
+      "--json",
+    ],
     cwd: dataDir,
     env,
-    ready: /"url":"([^"]+)"/,
+    ready: /"url":"([^"]+)","metrics_url":"([^"]+)"/,
     ...early,
   });
   cleanUp.add(() => serving.stop());
@@ -90,6 +101,7 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
   const issue = ["card", "issue", "--balance"];
   return {
     url: String(serving.match[1]),
+    metricsUrl: String(serving.match[2]),
     apiKey: company.apikey,
     companyId: company.company_id,
     issueCard: (balanceCents) => command(...issue, String(balanceCents)),

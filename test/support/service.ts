@@ -50,6 +50,8 @@ export interface TestService {
   readonly databaseUrl: string;
   /** All that it has written so far, to both outputs. */
   logs(): string;
+  /** Its metrics, as Prometheus reads them. */
+  metrics(): Promise<string>;
   /** Ends it in good order, and gives its exit code. */
   stop(): Promise<number | null>;
   /** Ends it as a power cut would. */
@@ -152,7 +154,7 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
     return JSON.parse(stdout);
   };
   await command("migrate");
-  const server = await spawnServe(["--environment", environment, ...args], env);
+  const server = await spawnServe(["--environment", environment, "--metrics-port", "0", ...args], env);
   const stock = new Map<string, IssuedCard[]>();
   const cleanUp = <T>(exitCode: T): T => {
     if (folder) fs.rmSync(folder, { recursive: true, force: true });
@@ -163,6 +165,10 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
     pid: server.pid,
     databaseUrl,
     logs: server.logs,
+    async metrics() {
+      const [, url] = /"metrics_url":"([^"]+)"/.exec(server.logs()) ?? [];
+      return (await fetch(`${url}/metrics`)).text();
+    },
     stop: () => server.stop().then(cleanUp),
     kill: async () => void (await server.kill().then(cleanUp)),
     command,

@@ -66,6 +66,9 @@ export async function attachService({ secretsFile, ...shared }: SharedService): 
   return {
     ...shared,
     logs: () => "",
+    metrics: async () => {
+      throw new Error("The shared service shows no metrics.");
+    },
     stop,
     kill: async () => void (await stop()),
     command,

@@ -24,6 +24,9 @@ import { version } from "./version.js";
 /** Which of the two installations a service is: money moves in `live` alone. */
 export type Environment = "live" | "sandbox";
 
+/** Where metrics are served when nothing else is said: on this machine alone. */
+export const DEFAULT_METRICS_HOST = "127.0.0.1";
+
 /** What a service runs on. */
 export interface ServiceOptions {
   /** Stays the caller's: it is left open when the service closes. */
@@ -36,12 +39,12 @@ export interface ServiceOptions {
   readonly log: Log;
   readonly limits?: Limits | undefined;
   readonly timeouts?: Timeouts | undefined;
-  /** A port for /metrics alone, which is then no more on the other; 0 takes a free one. */
+  /** A port for /metrics alone; 0 takes a free one. Left out, they are shown nowhere. */
   readonly metricsPort?: number | undefined;
-  /** Where several processes share a port: takes this one's registry, and gives all of theirs together. */
-  readonly shareMetrics?: ((registry: Registry) => () => Promise<string>) | undefined;
-  /** True where another process serves the metrics, so that this one's port does not show them. */
-  readonly metricsElsewhere?: boolean | undefined;
+  /** Where that port listens. Default 127.0.0.1: what a shop takes is in the metrics. */
+  readonly metricsHost?: string | undefined;
+  /** Where several processes share a port: takes this one's registry, whose counts another process serves. */
+  readonly shareMetrics?: ((registry: Registry) => void) | undefined;
 }
 
 /** A service that answers. */
@@ -57,15 +60,14 @@ export interface RunningService extends RunningServer {
  * @throws {OperatorError} when the address cannot be listened on
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { pool, keys, environment, log, shareMetrics, limits = defaultLimits } = options;
+  const { pool, keys, environment, log, metricsPort, limits = defaultLimits } = options;
   const db = retrying(pool);
   const probe = openProbe(pool);
   const { registry, observer } = createMetrics(pool, probe, environment);
-  const metrics = shareMetrics ? shareMetrics(registry) : () => registry.metrics();
+  options.shareMetrics?.(registry);
   let isEnding = false;
   const ask = askReadiness(probe);
   const readiness = async () => (isEnding ? { missing: "ending", newerMigrations: [] } : ask());
-  const operatorView = { environment, version, readiness };
   const devalue = createDevalue(devalueInBatches(db), keys, limits.card);
   const companyPins = new CompanyPins(db, limits.companyPins);
   const findHolder = keyHolders(pool);
@@ -85,10 +87,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     companyLimit: new CallLimit(db, "company", limits.companyCallsPerMinute),
     callsAtOnce: limits.callsAtOnce,
     proxies: limits.proxies,
-    operatorView:
-      options.metricsPort === undefined && !options.metricsElsewhere
-        ? { ...operatorView, metrics }
-        : operatorView,
+    operatorView: { environment, version, readiness },
     observer: {
       begin: observer.begin,
       end(call) {
@@ -106,8 +105,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const server = await listen(app.fetch, { ...options, connections: limits.connections });
     closing.unshift((idleMs) => server.close(idleMs));
     let metricsUrl: string | undefined;
-    if (options.metricsPort !== undefined) {
-      const metricsServer = await listenForMetrics(metrics, options.host, options.metricsPort);
+    if (metricsPort !== undefined) {
+      const { metricsHost = DEFAULT_METRICS_HOST } = options;
+      const metrics = () => registry.metrics();
+      const metricsServer = await listenForMetrics(metrics, { host: metricsHost, port: metricsPort });
       closing.push(() => metricsServer.close());
       metricsUrl = metricsServer.url;
     }

@@ -40,7 +40,7 @@ const either = (index: number) => services[index % 2 ? 1 : 0].url;
 const count = (answers: WireAnswer[], status: number) =>
   answers.filter((one) => one.status === status).length;
 const limitedBy = async (service: TestService, limit: string) => {
-  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const text = await service.metrics();
   return Number(new RegExp(`giftcard_limited_total\\{limit="${limit}"\\} (\\d+)`).exec(text)?.[1]);
 };
 

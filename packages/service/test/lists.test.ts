@@ -70,7 +70,7 @@ function list(signal?: AbortSignal): Promise<Listing> {
 
 /** Calls that are not over yet, as the service counts them. */
 async function inFlight(): Promise<number> {
-  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  const metrics = await service.metrics();
   return Number(/^giftcard_calls_in_flight (\d+)$/m.exec(metrics)?.[1]);
 }
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
   service = await startGiftcardService({ databaseUrl: await testDatabase() });
   const company = await service.createCompany();
   await call(service.url, "listProviders", credentials(company));
-  shown = await (await fetch(`${service.url}/metrics`)).text();
+  shown = await service.metrics();
 });
 afterAll(() => service.stop());
 

@@ -1,22 +1,37 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { BASE_PATH, endpoints, errorDefinitions } from "@giftcard-pay/client/contract";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
+import {
+  spawnServe,
+  startGiftcardService,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, credentials, onCard } from "./wire.js";
 
 let service: TestService;
 let company: TestCompany;
 
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-operator-"));
+const secretsFile = path.join(folder, "secrets.json");
+
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase(), environment: "sandbox" });
+  const databaseUrl = await testDatabase();
+  service = await startGiftcardService({ databaseUrl, secretsFile, environment: "sandbox" });
   company = await service.createCompany();
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.stop();
+  fs.rmSync(folder, { recursive: true });
+});
 
 const metric = async (line: string) => {
-  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const text = await service.metrics();
   return Number(
     text
       .split("\n")
@@ -94,20 +109,34 @@ test("metrics count calls by operation and outcome, and the money that moved; no
   await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
   const after = await read();
   expect(after.map((value, index) => value - (before[index] as number))).toEqual([1, 1, 1, 1250, 1250, 1]);
-  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const text = await service.metrics();
   for (const secret of [card.cardNumber, company.apiKey, body.cancel_token])
     expect(text).not.toContain(secret);
   // So few digits turn up within other figures by chance: as a word of their own they'd be a label.
   expect(text).not.toMatch(new RegExp(`["=]${card.cardNumber.slice(-4)}"`));
 });
 
-test("with a port of their own, metrics are there alone", async () => {
-  const args = ["--metrics-port", "0"];
+test.each([
+  ["one process", "127.0.0.1", []],
+  ["workers", "127.0.0.2", ["--workers", "2", "--metrics-host", "127.0.0.2"]],
+])("metrics of %s are on their own port at %s alone, and no operation is there", async (_who, host, more) => {
+  const args = ["--host", "127.0.0.3", "--metrics-port", "0", ...more];
   const other = await startGiftcardService({ databaseUrl: await testDatabase(), args });
-  const metricsUrl = /"metrics_url":"([^"]+)"/.exec(other.logs())?.[1];
-  expect((await fetch(`${metricsUrl}/metrics`)).status).toBe(200);
-  expect((await fetch(`${metricsUrl}${BASE_PATH}get_providers`)).status).toBe(404);
+  const metricsUrl = new URL(String(/"metrics_url":"([^"]+)"/.exec(other.logs())?.[1]));
+  expect(metricsUrl.hostname).toBe(host);
+  expect((await fetch(new URL("/metrics", metricsUrl))).status).toBe(200);
+  expect((await fetch(new URL(`${BASE_PATH}get_providers`, metricsUrl))).status).toBe(404);
   expect((await fetch(`${other.url}/metrics`)).status).toBe(404);
+  metricsUrl.hostname = "127.0.0.3";
+  await expect(fetch(new URL("/metrics", metricsUrl))).rejects.toThrow();
+  await other.stop();
+});
+
+test("without a port of their own, metrics are nowhere", async () => {
+  const env = { GIFTCARD_DATABASE_URL: service.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
+  const other = await spawnServe(["--environment", "sandbox"], env);
+  expect((await fetch(`${other.url}/metrics`)).status).toBe(404);
+  expect(other.logs()).not.toContain("metrics_url");
   await other.stop();
 });
 

@@ -42,7 +42,7 @@ test("all serve one port, and metrics are those of all together", async () => {
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   await expect.poll(() => pidsOfCalls().size).toBe(2);
   expect(pidsOfCalls()).not.toContain(service.pid);
-  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  const metrics = await service.metrics();
   expect(metrics).toContain('giftcard_calls_total{operation="devalue",outcome="done"} 20');
   expect(metrics).toContain('giftcard_processes{environment="live"} 2');
 });

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Log, logLevels } from "../log.js";
+import { DEFAULT_METRICS_HOST } from "../service.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
@@ -37,9 +38,17 @@ export const serveCommand = (): Command =>
         .default("live"),
     )
     .addOption(
-      new Option("--metrics-port <port>", "serve /metrics on this port, and on no other; 0 takes a free one")
+      new Option(
+        "--metrics-port <port>",
+        "serve /metrics on this port; 0 takes a free one; left out, they are nowhere",
+      )
         .env("GIFTCARD_METRICS_PORT")
         .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option("--metrics-host <address>", "listen for /metrics on this address")
+        .env("GIFTCARD_METRICS_HOST")
+        .default(DEFAULT_METRICS_HOST),
     )
     .addOption(
       new Option("--log-level <level>", "info writes a line for every call, warn and error for failures only")

@@ -11,6 +11,7 @@ export interface ServingOptions extends LimitOptions {
   readonly host: string;
   readonly environment: Environment;
   readonly metricsPort?: number;
+  readonly metricsHost: string;
   readonly logLevel: LogLevel;
 }
 
@@ -18,12 +19,13 @@ export interface ServingOptions extends LimitOptions {
 export async function startServing(
   options: ServingOptions,
   { pool, secretsFile, log }: { pool: pg.Pool; secretsFile: string; log: Log },
-  more: Pick<ServiceOptions, "shareMetrics" | "metricsElsewhere"> = {},
+  shareMetrics?: ServiceOptions["shareMetrics"],
 ): Promise<RunningService> {
-  const { environment, host, port, metricsPort } = options;
+  const { environment, host, port, metricsPort, metricsHost } = options;
   const keys = await openKeyring(secretsFile, pool);
   const [limits, timeouts] = [limitsOf(options), timeoutsOf(options)];
-  return startService({ pool, keys, environment, host, port, log, limits, timeouts, metricsPort, ...more });
+  const where = { host, port, metricsPort, metricsHost };
+  return startService({ pool, keys, environment, log, limits, timeouts, shareMetrics, ...where });
 }
 
 export const logOf = ({ logLevel: level, environment }: ServingOptions): Log =>

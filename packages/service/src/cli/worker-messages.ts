@@ -6,14 +6,10 @@ export interface WorkerTask {
   readonly databaseUrl: string;
   readonly secretsFile: string;
   readonly maxConnections: number;
-  /** The first process serves the metrics on a port of their own. */
-  readonly metricsElsewhere: boolean;
 }
 
 export type ToWorker =
   | { readonly type: "giftcard:start"; readonly task: WorkerTask }
-  /** Everybody's metrics; without a text they could not be read. */
-  | { readonly type: "giftcard:metrics"; readonly id: number; readonly text: string | undefined }
   /** The steps of its end, in this order; the second is answered. */
   | { readonly type: "giftcard:announce-end" }
   | { readonly type: "giftcard:stop-listening" }
@@ -22,5 +18,4 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: "giftcard:ready"; readonly url: string }
   | { readonly type: "giftcard:failed"; readonly error: string; readonly exitCode: number }
-  | { readonly type: "giftcard:metrics-please"; readonly id: number }
   | { readonly type: "giftcard:listens-no-more" };

@@ -1,5 +1,5 @@
 // One of the processes of `serve --workers`: it waits for its task, serves, and ends in good order.
-import { AggregatorRegistry, type Registry } from "prom-client";
+import { AggregatorRegistry } from "prom-client";
 import { openPool } from "../database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { RunningService } from "../service.js";
@@ -34,7 +34,11 @@ try {
   service = await startServing(
     task.serving,
     { pool, secretsFile: task.secretsFile, log },
-    { shareMetrics: metricsOfAll, metricsElsewhere: task.metricsElsewhere },
+    // The first process asks for the counts, and serves those of all.
+    (registry) => {
+      new AggregatorRegistry();
+      AggregatorRegistry.setRegistries([registry]);
+    },
   );
   await tell({ type: "giftcard:ready", url: service.url });
   await service.close(await ended);
@@ -51,23 +55,4 @@ try {
 } finally {
   await pool.end();
   if (process.connected) process.disconnect();
-}
-
-/** Lends this process's counts to the first one, and asks it for those of all. */
-function metricsOfAll(registry: Registry): () => Promise<string> {
-  new AggregatorRegistry();
-  AggregatorRegistry.setRegistries([registry]);
-  let lastId = 0;
-  const asked = new Map<number, (text: string | undefined) => void>();
-  process.on("message", (message: ToWorker) => {
-    if (message.type !== "giftcard:metrics") return;
-    asked.get(message.id)?.(message.text);
-    asked.delete(message.id);
-  });
-  return () =>
-    new Promise((resolve, reject) => {
-      const id = ++lastId;
-      asked.set(id, (text) => (text === undefined ? reject(new Error("No metrics.")) : resolve(text)));
-      void tell({ type: "giftcard:metrics-please", id });
-    });
 }

@@ -32,20 +32,9 @@ export async function startWorkers(
 ): Promise<RunningWorkers> {
   const { metricsPort, ...serving } = options;
   const maxConnections = Math.max(4, Math.min(16, Math.floor(MAX_CONNECTIONS / count)));
-  const task: WorkerTask = {
-    serving,
-    databaseUrl,
-    secretsFile,
-    maxConnections,
-    metricsElsewhere: metricsPort !== undefined,
-  };
+  const task: WorkerTask = { serving, databaseUrl, secretsFile, maxConnections };
   const registry = new AggregatorRegistry();
   cluster.setupPrimary({ exec: path.join(import.meta.dirname, "worker.js"), args: [] });
-  cluster.on("message", (worker, message: FromWorker) => {
-    if (message.type !== "giftcard:metrics-please") return;
-    const answer = (text?: string) => send(worker, { type: "giftcard:metrics", id: message.id, text });
-    registry.clusterMetrics().then(answer, () => answer());
-  });
 
   let stopping = false;
   const keepOne = async (first: Worker) => {
@@ -83,7 +72,10 @@ export async function startWorkers(
     const metricsServer =
       metricsPort === undefined
         ? undefined
-        : await listenForMetrics(() => registry.clusterMetrics(), options.host, metricsPort);
+        : await listenForMetrics(() => registry.clusterMetrics(), {
+            host: options.metricsHost,
+            port: metricsPort,
+          });
     const stopListening = async () => void (await Promise.all(living().map(listensNoMore)));
     const close = async (idleMs: number) => {
       await stop(idleMs);

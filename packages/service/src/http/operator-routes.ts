@@ -9,15 +9,13 @@ export interface OperatorView {
   readonly environment: string;
   readonly version: string;
   readonly readiness: () => Promise<Readiness>;
-  /** In Prometheus' text format. Left out where metrics have a port of their own. */
-  readonly metrics?: () => Promise<string>;
 }
 
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Health, readiness, metrics and the interface's description. */
+/** Health, readiness and the interface's description. */
 export function operatorRoutes<E extends Env>(app: Hono<E>, view: OperatorView): void {
-  const { environment, version, readiness, metrics } = view;
+  const { environment, version, readiness } = view;
   app.get("/healthz", (c) => c.json({ status: "ok", environment, version }));
   app.get("/readyz", async (c) => {
     const { missing, newerMigrations } = await readiness();
@@ -25,28 +23,23 @@ export function operatorRoutes<E extends Env>(app: Hono<E>, view: OperatorView):
     const newer = newerMigrations.length > 0 && { newer_migrations: newerMigrations };
     return c.json({ status: "ready", environment, version, ...newer });
   });
-  if (metrics) metricsRoute(app, metrics);
   const document = openApiDocument({ version });
   const text = JSON.stringify(document);
   app.get("/openapi.json", (c) => c.body(text, 200, { "Content-Type": "application/json" }));
   docsRoutes(app, document);
 }
 
-function metricsRoute<E extends Env>(app: Hono<E>, metrics: () => Promise<string>): void {
-  app.get("/metrics", async (c) => c.body(await metrics(), 200, { "Content-Type": METRICS_TYPE }));
-}
-
 /**
- * Serves /metrics, and nothing else, on a port of its own.
+ * Serves /metrics, and nothing else, on a port of its own: what a shop takes is in them.
  *
+ * @param metrics gives them in Prometheus' text format
  * @throws {OperatorError} when the address cannot be listened on
  */
 export function listenForMetrics(
   metrics: () => Promise<string>,
-  host: string,
-  port: number,
+  where: { readonly host: string; readonly port: number },
 ): Promise<RunningServer> {
   const app = new Hono();
-  metricsRoute(app, metrics);
-  return listen(app.fetch, { host, port });
+  app.get("/metrics", async (c) => c.body(await metrics(), 200, { "Content-Type": METRICS_TYPE }));
+  return listen(app.fetch, where);
 }
