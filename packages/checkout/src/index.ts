@@ -20,17 +20,15 @@ export {
 } from "./flow/remainder.js";
 export { createHandler, type HandlerOptions } from "./http/handler.js";
 export type * from "./http/storefront.js";
+export type { ShopPayment } from "./operator/charge-groups.js";
 export type { Difference, DifferenceKind } from "./operator/difference.js";
 export type { Health } from "./operator/health.js";
 export type { CheckoutHealth, Operator } from "./operator/operator.js";
 export { type Days, DEFAULT_TIME_ZONE, dayOf, daysOfMonth } from "./operator/period.js";
-export {
-  type Reconciliation,
-  reconciliationText,
-  type ShopPayment,
-} from "./operator/reconcile.js";
-export type { PaymentQuery, ReconcileOptions } from "./operator/reports.js";
+export { type Reconciliation, reconciliationText } from "./operator/reconciliation.js";
+export type { ReconcileOptions } from "./operator/reports.js";
 export { ReportError } from "./operator/service-report.js";
+export type { PaymentList, PaymentLister, PaymentQuery } from "./operator/shop-payments.js";
 export {
   type Statement,
   type StatementLine,
@@ -111,8 +109,9 @@ export {
   valueOfUnits,
 } from "./flow/refund-plan.js";
 export { toOpenCharge } from "./flow/refunds.js";
+export type { ReportSource } from "./operator/charge-pages.js";
 export { type HealthSource, readHealth } from "./operator/health.js";
-export { type ReportSource, readReconciliation, readStatement } from "./operator/reports.js";
+export { readReconciliation, readStatement } from "./operator/reports.js";
 export { createSealer, type Sealer } from "./sealing/seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
 export { createSqlJournal } from "./store/postgres/journal.js";

@@ -1,13 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { groupsOf, judge, type ShopPayment } from "../src/operator/charge-groups.js";
 import type { BookedCharge } from "../src/operator/movements.js";
 import { dayOf, daysOfMonth, isDay, momentsOf } from "../src/operator/period.js";
-import {
-  type ReconcileInput,
-  reconcile,
-  reconciliationText,
-  type ShopPayment,
-} from "../src/operator/reconcile.js";
-import { readServiceReport } from "../src/operator/service-report.js";
+import { type Reconciliation, reconciliationText } from "../src/operator/reconciliation.js";
+import { CardFigures } from "../src/operator/service-figures.js";
+import { type ReportedCard, readServiceReport } from "../src/operator/service-report.js";
 import { makeStatement, statementCsv, statementText } from "../src/operator/statement.js";
 
 type Given = Partial<Record<keyof BookedCharge, unknown>>;
@@ -45,6 +42,30 @@ function payment({ externalId, orderId, amountCents }: BookedCharge, given: Part
 }
 
 const march = daysOfMonth("2026-03");
+
+interface Books {
+  readonly charges: BookedCharge[];
+  readonly payments: ShopPayment[];
+  readonly report?: ReportedCard[];
+  readonly asOf?: Date;
+}
+
+/** Judges both books of March at once, as they are. */
+function reconcile({ charges, payments, report, asOf = new Date() }: Books): Reconciliation {
+  const judged = groupsOf(charges, payments).map((group) => judge(group, { asOf }));
+  const [journal, service] = [new CardFigures(), new CardFigures()];
+  const moments = momentsOf(march);
+  for (const charge of charges) journal.addCharge(charge, moments);
+  for (const card of report ?? []) service.addCard(card);
+  return {
+    ...{ ...march, charges: charges.length, payments: payments.length, cards: report ? service.cards : null },
+    moving: judged.filter((found) => found === null).length,
+    differences: [
+      ...judged.flatMap((found) => found ?? []),
+      ...(report ? journal.differencesTo(service) : []),
+    ],
+  };
+}
 
 describe("days", () => {
   it("begin at midnight of the zone's clock, also where it changes", () => {
@@ -120,11 +141,8 @@ describe("a statement", () => {
 });
 
 describe("a reconciliation", () => {
-  const differences = (
-    charges: BookedCharge[],
-    payments: ShopPayment[],
-    more: Partial<ReconcileInput> = {},
-  ) => reconcile({ ...march, charges, payments, ...more }).differences;
+  const differences = (charges: BookedCharge[], payments: ShopPayment[], more: Partial<Books> = {}) =>
+    reconcile({ charges, payments, ...more }).differences;
 
   it("finds nothing where both sides say the same", () => {
     const kept = charged();
@@ -236,15 +254,14 @@ describe("a reconciliation", () => {
     const asOf = new Date("2026-03-20T12:00:00Z");
     const held = charged({ state: "reversing", leaseUntil: new Date(asOf.getTime() + 1000) });
     const canceled = payment(held, { isCanceled: true });
-    const found = reconcile({ ...march, charges: [held], payments: [canceled], asOf });
+    const found = reconcile({ charges: [held], payments: [canceled], asOf });
     expect(found).toMatchObject({ moving: 1, differences: [] });
     const later = new Date(asOf.getTime() + 1001);
-    expect(reconcile({ ...march, charges: [held], payments: [canceled], asOf: later })).toMatchObject({
+    expect(reconcile({ charges: [held], payments: [canceled], asOf: later })).toMatchObject({
       moving: 0,
       differences: [{ kind: "held" }],
     });
     const agreed = reconcile({
-      ...march,
       charges: [held],
       payments: [payment(held, { capturedCents: 0 })],
       asOf,
@@ -256,7 +273,7 @@ describe("a reconciliation", () => {
     const asOf = new Date("2026-03-20T12:00:00Z");
     const held = charged({ state: "captured", leaseUntil: new Date(asOf.getTime() + 1000) });
     const canceled = payment(held, { isCanceled: true });
-    expect(reconcile({ ...march, charges: [held], payments: [canceled], asOf })).toMatchObject({
+    expect(reconcile({ charges: [held], payments: [canceled], asOf })).toMatchObject({
       moving: 0,
       differences: [{ kind: "held" }],
     });
@@ -264,23 +281,20 @@ describe("a reconciliation", () => {
 
   it("is lines to print, a difference each", () => {
     const lost = charged({ orderId: "order_a" });
-    const lines = reconciliationText(
-      reconcile({ ...march, charges: [lost], payments: [] }),
-      () => "#12",
-    ).split("\n");
+    const lines = reconciliationText(reconcile({ charges: [lost], payments: [] }), () => "#12").split("\n");
     expect(lines).toEqual([
       `payment_missing  …1234  #12  ${lost.reference}  journal: 50.00 (captured)  payments: ? (nothing)`,
       "2026-03-01 to 2026-03-31: 1 charges, 0 payments; 1 difference",
       "",
     ]);
-    expect(reconciliationText(reconcile({ ...march, charges: [], payments: [] }))).toBe(
+    expect(reconciliationText(reconcile({ charges: [], payments: [] }))).toBe(
       "2026-03-01 to 2026-03-31: 0 charges, 0 payments; no difference\n",
     );
   });
 
   it("is lines to print for a month of any length, and so is its statement", () => {
     const charges = Array.from({ length: MANY }, (_, index) => charged({ orderId: `o${index}` }));
-    const lines = reconciliationText(reconcile({ ...march, charges, payments: [] }))
+    const lines = reconciliationText(reconcile({ charges, payments: [] }))
       .trimEnd()
       .split("\n");
     expect([lines.length, lines.at(-1)]).toEqual([
@@ -312,22 +326,58 @@ describe("a reconciliation", () => {
 
 describe("the service's report", () => {
   const about = { ...march, companyId: 7 };
-  const card = { company_id: 7, company: 'The "best", Ltd', last_four: "0042", devalued: 5000, cancelled: 0 };
+  const card = {
+    company_id: 7,
+    company: 'The "best", {Ltd}',
+    last_four: "0042",
+    devalued: 5000,
+    cancelled: 0,
+  };
   const expected = [{ lastFour: "0042", devaluedCents: 5000, cancelledCents: 0 }];
+  const head = "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance";
+  const csv = `${head}\r\n7,"The ""best"", Ltd",3,"0042",1,5000,0,0,5000,2500\r\n8,"Other",4,"1111",1,1,0,0,1,1\r\n`;
+  const frame = { companies: [{ devalued: 5000, cards: [{ devalued: 1 }] }], total: { devalued: 5000 } };
+  const json = { ...march, cards: [card, { ...card, company_id: 8 }], ...frame };
 
-  it("is read as JSON and as CSV, for the company alone", () => {
-    const json = JSON.stringify({ ...march, cards: [card, { ...card, company_id: 8 }] });
-    expect(readServiceReport(json, about)).toEqual(expected);
-    const head = "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance";
-    const csv = `${head}\r\n7,"The ""best"", Ltd",3,"0042",1,5000,0,0,5000,2500\r\n8,"Other",4,"1111",1,1,0,0,1,1\r\n`;
-    expect(readServiceReport(csv, about)).toEqual(expected);
-    expect(readServiceReport(`${head}\r\n`, about)).toEqual([]);
-  });
+  /** What is read of a file that comes in pieces of this length. */
+  async function read(text: string, length: number) {
+    async function* pieces() {
+      for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length);
+    }
+    const cards: ReportedCard[] = [];
+    for await (const one of readServiceReport(length === 0 ? text : pieces(), about)) cards.push(one);
+    return cards;
+  }
 
-  it("is refused when it is about other days, or something else", () => {
-    const other = JSON.stringify({ from: "2026-02-01", to: "2026-02-28", cards: [] });
-    expect(() => readServiceReport(other, about)).toThrow("about 2026-02-01 to 2026-02-28");
-    for (const text of ["", "nothing", "{", '{"cards":1}', "a,b\r\n1,2", "company_id\n7\n"])
-      expect(() => readServiceReport(text, about)).toThrow(expect.objectContaining({ name: "ReportError" }));
+  it.each([0, 1, 7, 1000])(
+    "is read as JSON and as CSV, for the company alone, in pieces of %d",
+    async (length) => {
+      expect(await read(JSON.stringify(json), length)).toEqual(expected);
+      expect(await read(`\uFEFF \n${JSON.stringify(json, null, 2)}\n`, length)).toEqual(expected);
+      expect(await read(JSON.stringify({ ...march, cards: [] }), length)).toEqual([]);
+      expect(await read(csv, length)).toEqual(expected);
+      expect(await read(`${csv}\n`, length)).toEqual(expected);
+      expect(await read(`${head}\r\n`, length)).toEqual([]);
+    },
+  );
+
+  it.each([0, 1, 1000])(
+    "is refused when it is about other days, or something else, in pieces of %d",
+    async (length) => {
+      const other = JSON.stringify({ from: "2026-02-01", to: "2026-02-28", cards: [] });
+      await expect(read(other, length)).rejects.toThrow("about 2026-02-01 to 2026-02-28");
+      const whole = JSON.stringify(json);
+      for (const text of [
+        ...["", "nothing", "{", '{"cards":1}', "a,b\r\n1,2", "company_id\n7\n", "[1]", "{}x"],
+        ...[whole.slice(0, -1), whole.replace("5000", '"a"'), `{"cards":[1]}`, `${whole}${whole}`],
+        csv.replace("\r\n8", "\r\n\r\n8"),
+      ])
+        await expect(read(text, length)).rejects.toMatchObject({ name: "ReportError" });
+    },
+  );
+
+  it("is refused where an entry has no end", async () => {
+    const endless = JSON.stringify({ ...march, cards: [{ ...card, company: "x".repeat(1_000_000) }] });
+    await expect(read(endless, 1000)).rejects.toMatchObject({ name: "ReportError" });
   });
 });

@@ -418,7 +418,18 @@ const cases: Record<string, Case> = {
   },
   paysOrder: { ask: (f) => payments.paysOrder(run, f.collectionId), answer: () => true },
   readGiftcardPayments: {
-    ask: () => payments.readGiftcardPayments(run, { ...month, externalIds: [], orderIds: [] }),
+    ask: async (f) => {
+      const never = { from: month.from, to: month.from };
+      const queries = [
+        { ...month, externalIds: [], orderIds: [] },
+        { ...never, externalIds: [f.giftSessionId, f.bankSessionId], orderIds: [] },
+      ];
+      const found = [];
+      for (const query of queries)
+        for await (const payment of payments.readGiftcardPayments(run, query)) found.push(payment);
+      expect(found[1]).toEqual(found[0]);
+      return found.slice(1);
+    },
     answer: (f) => [
       {
         ...{ id: f.giftPaymentId, externalId: f.giftSessionId, orderId: f.orderId, isCanceled: false },

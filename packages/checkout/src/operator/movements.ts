@@ -17,6 +17,31 @@ export type BookedCharge = Pick<
   | "leaseUntil"
 >;
 
+/** What a report keeps of a charge: what is sealed in each is the most of it. */
+export const bookedChargeOf = (charge: Charge): BookedCharge => ({
+  reference: charge.reference,
+  externalId: charge.externalId,
+  orderId: charge.orderId,
+  lastFour: charge.lastFour,
+  state: charge.state,
+  amountCents: charge.amountCents,
+  deductedCents: charge.deductedCents,
+  createdAt: charge.createdAt,
+  sentAt: charge.sentAt,
+  devaluedAt: charge.devaluedAt,
+  reversedAt: charge.reversedAt,
+  leaseUntil: charge.leaseUntil,
+});
+
+/** Whether it took money, or gave it back, between two moments (the second excluded): as the journal's filter has it. */
+export function hasMoved(
+  { devaluedAt, sentAt, reversedAt }: BookedCharge,
+  { from, to }: { from: Date; to: Date },
+) {
+  const isWithin = (at: Date | null) => at !== null && at >= from && at < to;
+  return isWithin(devaluedAt ?? sentAt) || isWithin(reversedAt);
+}
+
 /** Money that left a card, or came back to it. */
 export interface Movement {
   readonly reference: string;

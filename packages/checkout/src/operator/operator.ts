@@ -6,7 +6,7 @@ import { resealAll } from "../sealing/upkeep.js";
 import type { Charge, ChargeListing } from "../store/journal.js";
 import type { Purchase, PurchaseListing, PurchaseStore } from "../store/purchase-store.js";
 import { type Health, readHealth } from "./health.js";
-import type { Reconciliation } from "./reconcile.js";
+import type { Reconciliation } from "./reconciliation.js";
 import { type ReconcileOptions, readReconciliation, readStatement } from "./reports.js";
 import type { Statement, StatementOptions } from "./statement.js";
 

@@ -44,14 +44,25 @@ function startOf(day: string, timeZone: string): Date {
   return new Date(asUtc - offsetMs(near, timeZone));
 }
 
-/** How far the zone's clock is before UTC's at that moment. */
-function offsetMs(at: Date, timeZone: string): number {
-  const parts = new Intl.DateTimeFormat("en", {
+/** To make one takes longer than to ask it, and a month asks for each of its charges. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const known = clocks.get(timeZone);
+  if (known) return known;
+  const clock = new Intl.DateTimeFormat("en", {
     timeZone,
     hourCycle: "h23",
     ...{ year: "numeric", month: "numeric", day: "numeric" },
     ...{ hour: "numeric", minute: "numeric", second: "numeric" },
-  }).formatToParts(at);
+  });
+  clocks.set(timeZone, clock);
+  return clock;
+}
+
+/** How far the zone's clock is before UTC's at that moment. */
+function offsetMs(at: Date, timeZone: string): number {
+  const parts = clockOf(timeZone).formatToParts(at);
   const part = (type: string) => Number(parts.find((p) => p.type === type)?.value);
   const local = Date.UTC(
     part("year"),

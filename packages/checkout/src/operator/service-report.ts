@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { type Chunks, readListedObjects } from "./listed-objects.js";
 import type { Days } from "./period.js";
 
 /** One card of the service's report. */
@@ -22,57 +23,106 @@ const cardSchema = z
     devaluedCents: row.devalued,
     cancelledCents: row.cancelled,
   }));
-const jsonSchema = z.object({ from: z.string(), to: z.string(), cards: z.array(cardSchema) });
+/** What is left of a report when its cards have been read. */
+const frameSchema = z.object({ from: z.string(), to: z.string(), cards: z.tuple([]) });
 
 /** A report that can't be read, or is about something else. Its text can be shown. */
 export class ReportError extends Error {
   override readonly name = "ReportError";
 }
 
+const NO_REPORT = "The file is not a report of the service.";
+
 /**
- * Reads what the service's `report` command printed with `--json` or `--csv`.
+ * Reads what the service's `report` command printed with `--json` or `--csv`, card by card.
  *
- * @param text the whole file
+ * @param report the whole text, or the file piece by piece
  * @param about the days it must be about (a report in CSV doesn't say its days), and the company whose cards count
- * @throws {ReportError}
+ * @throws {ReportError} also at its end: a report whose cards were read may be about other days
  */
-export function readServiceReport(text: string, about: Days & { companyId: number }): ReportedCard[] {
-  const content = text.replace(/^\uFEFF/, "").trim();
-  const parsed = content.startsWith("{") ? readJson(content, about) : readCsv(content);
-  return parsed
-    .filter((card) => card.companyId === about.companyId)
-    .map(({ lastFour, devaluedCents, cancelledCents }) => ({ lastFour, devaluedCents, cancelledCents }));
+export async function* readServiceReport(
+  report: string | AsyncIterable<string>,
+  { from, to, companyId }: Days & { companyId: number },
+): AsyncGenerator<ReportedCard> {
+  const { first, chunks } = await beginningOf(typeof report === "string" ? [report] : report);
+  const cards = first === "{" ? readJson(chunks, { from, to }) : readCsv(chunks);
+  for await (const { companyId: id, ...card } of cards) if (id === companyId) yield card;
 }
 
-function readJson(content: string, { from, to }: Days): z.output<typeof cardSchema>[] {
-  let value: unknown;
+type Row = z.output<typeof cardSchema>;
+
+/** The first character that isn't space, and the chunks from it on. */
+async function beginningOf(report: Chunks): Promise<{ first: string; chunks: AsyncIterable<string> }> {
+  const all = (async function* () {
+    yield* report;
+  })();
+  let head = "";
+  for (let next = await all.next(); ; next = await all.next()) {
+    head += next.done ? "" : next.value;
+    head = head.replace(/^\uFEFF?\s*/, "");
+    if (head === "" && !next.done) continue;
+    const chunks = (async function* () {
+      yield head;
+      yield* all;
+    })();
+    return { first: head.charAt(0), chunks };
+  }
+}
+
+async function* readJson(chunks: Chunks, { from, to }: Days): AsyncGenerator<Row> {
+  const objects = readListedObjects(chunks);
   try {
-    value = JSON.parse(content);
-  } catch {
-    throw new ReportError("The service's report is not readable JSON.");
+    let next = await objects.next();
+    for (; !next.done; next = await objects.next()) {
+      const [list, text] = next.value;
+      const value: unknown = JSON.parse(text);
+      if (list === "cards") yield cardSchema.parse(value);
+    }
+    const frame = frameSchema.parse(JSON.parse(next.value));
+    if (frame.from !== from || frame.to !== to)
+      throw new ReportError(`The report is about ${frame.from} to ${frame.to}, not ${from} to ${to}.`);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError)
+      throw new ReportError("The service's report is not readable JSON.");
+    throw error instanceof z.ZodError ? new ReportError(NO_REPORT) : error;
   }
-  const report = jsonSchema.safeParse(value);
-  if (!report.success) throw new ReportError("The file is not a report of the service.");
-  if (report.data.from !== from || report.data.to !== to) {
-    throw new ReportError(
-      `The report is about ${report.data.from} to ${report.data.to}, not ${from} to ${to}.`,
-    );
-  }
-  return report.data.cards;
 }
 
 const columns = ["company_id", "last_four", "devalued", "cancelled"];
 
-function readCsv(content: string): z.output<typeof cardSchema>[] {
-  const [head = [], ...rows] = content.split(/\r?\n/).map(splitLine);
-  // Any other text would pass for a report without cards.
-  if (!columns.every((name) => head.includes(name)))
-    throw new ReportError("The file is not a report of the service.");
-  return rows.map((cells, index) => {
+async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
+  let head: string[] | undefined;
+  let number = 0;
+  let isOver = false;
+  for await (const line of linesOf(chunks)) {
+    number += 1;
+    const cells = splitLine(line);
+    if (head === undefined) {
+      head = cells;
+      // Any other text would pass for a report without cards.
+      if (!columns.every((name) => cells.includes(name))) throw new ReportError(NO_REPORT);
+      continue;
+    }
+    // Its end may be empty lines.
+    if (line === "") {
+      isOver = true;
+      continue;
+    }
     const row = cardSchema.safeParse(Object.fromEntries(head.map((name, column) => [name, cells[column]])));
-    if (!row.success) throw new ReportError(`Line ${index + 2} of the service's report can't be read.`);
-    return row.data;
-  });
+    if (isOver || !row.success)
+      throw new ReportError(`Line ${number} of the service's report can't be read.`);
+    yield row.data;
+  }
+}
+
+async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
+  let begun = "";
+  for await (const chunk of chunks) {
+    const lines = (begun + chunk).split("\n");
+    begun = lines.pop() ?? "";
+    for (const line of lines) yield line.replace(/\r$/, "");
+  }
+  yield begun.trimEnd();
 }
 
 /** A cell is bare, or in quotes with its own quotes doubled. */

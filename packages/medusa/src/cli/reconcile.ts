@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { ReportError, reconciliationText } from "@giftcard-pay/checkout";
 import type { Command } from "commander";
 import { readMedusaReconciliation } from "../reports/journal-reports.js";
@@ -32,9 +32,10 @@ export function reconcileCommand(): Command {
     .addHelpText("after", HELP)
     .action(async (options: ReconcileOptions) => {
       const { from, to } = options;
-      const report = options.report === undefined ? undefined : await readReport(options.report);
+      const report = options.report === undefined ? undefined : readReport(options.report);
+      const onProgress = tellEachSecond();
       const result = await withShop(options, async (shop) =>
-        readMedusaReconciliation(await openReports(shop, options), { from, to, report }),
+        readMedusaReconciliation(await openReports(shop, options), { from, to, report, onProgress }),
       ).catch((error: unknown) => {
         const isUsage = error instanceof RangeError || error instanceof ReportError;
         throw isUsage ? new CommandFailure(error.message, 2) : error;
@@ -47,7 +48,23 @@ export function reconcileCommand(): Command {
     });
 }
 
-const readReport = (file: string): Promise<string> =>
-  readFile(file, "utf8").catch((error: { code?: string }) => {
-    throw new CommandFailure(`The report can't be read (${error.code}).`, 2);
-  });
+/** The file piece by piece: a busy month's is long. */
+async function* readReport(file: string): AsyncGenerator<string> {
+  try {
+    for await (const chunk of createReadStream(file, "utf8")) yield String(chunk);
+  } catch (error) {
+    throw new CommandFailure(`The report can't be read (${(error as { code?: string }).code}).`, 2);
+  }
+}
+
+const PROGRESS_EVERY_MS = 1000;
+
+/** Tells how far it has come, once it takes longer than a second, and then each second. */
+function tellEachSecond(): (read: number, what: string) => void {
+  let toldAtMs = performance.now();
+  return (read, what) => {
+    if (performance.now() - toldAtMs < PROGRESS_EVERY_MS) return;
+    toldAtMs = performance.now();
+    process.stderr.write(`${read} ${what} compared\n`);
+  };
+}

@@ -146,29 +146,52 @@ export async function paysOrder(run: RunSql, collectionId: string): Promise<bool
   return row?.pays === true;
 }
 
+/** So many are in memory at once. */
+const PAGE = 500;
+
 /**
- * Medusa's gift card payments, oldest first.
+ * Medusa's gift card payments, in the order of their ids, read page by page.
  *
  * Reads payment, order_payment_collection, capture and refund.
  *
  * @param query those of these sessions, and all that were made in this time
  */
-export async function readGiftcardPayments(
+export async function* readGiftcardPayments(run: RunSql, query: PaymentQuery): AsyncGenerator<ShopPayment> {
+  let after = "";
+  for (;;) {
+    const page = await readPaymentPage(run, query, after);
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    after = last.id;
+  }
+}
+
+async function readPaymentPage(
   run: RunSql,
   { from, to, externalIds }: PaymentQuery,
-): Promise<ShopPayment[]> {
+  after: string,
+): Promise<(ShopPayment & { id: string })[]> {
   const sum = (table: string) =>
     `(select coalesce(sum(amount), 0) from ${table} where payment_id = p.id and deleted_at is null)`;
+  const params: unknown[] = [PROVIDER_ID, after, PAGE];
+  const p = (value: unknown) => `$${params.push(value)}`;
+  // Only what is asked for stands in it, so that each is found by its index.
+  const wanted = [
+    ...(externalIds.length > 0 ? [`p.payment_session_id = any(${p(externalIds)}::text[])`] : []),
+    ...(from < to ? [`(p.created_at >= ${p(from)} and p.created_at < ${p(to)})`] : []),
+  ];
+  if (wanted.length === 0) return [];
   const rows = await run(
     `select p.id, p.payment_session_id as external_id, link.order_id, p.canceled_at is not null as is_canceled,
        round(p.amount * 100)::integer as amount_cents, round(${sum("capture")} * 100)::integer as captured_cents,
        round(${sum("refund")} * 100)::integer as refunded_cents
-     from payment p left join order_payment_collection link
-       on link.payment_collection_id = p.payment_collection_id and link.deleted_at is null
-     where p.provider_id = $1 and p.deleted_at is null
-       and (p.payment_session_id = any($2::text[]) or (p.created_at >= $3 and p.created_at < $4))
-     order by p.created_at, p.id`,
-    [PROVIDER_ID, externalIds, from, to],
+     from (select * from payment p where p.provider_id = $1 and p.id > $2 and p.deleted_at is null
+         and (${wanted.join(" or ")}) order by p.id limit $3) p
+       left join order_payment_collection link
+         on link.payment_collection_id = p.payment_collection_id and link.deleted_at is null
+     order by p.id`,
+    params,
   );
   return rows.map((row) => ({
     id: String(row.id),

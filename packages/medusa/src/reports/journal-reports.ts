@@ -1,6 +1,7 @@
 import {
   type Days,
   type PaymentQuery,
+  type ReconcileOptions,
   type Reconciliation,
   type ReportSource,
   type RunSql,
@@ -35,13 +36,14 @@ export async function readMedusaStatement(
 /**
  * Holds the journal against Medusa's payments and, where it is given, the service's report.
  *
- * @param options.report what the service's `report` command printed with `--json` or `--csv`
+ * @param options.report what the service's `report` command printed with `--json` or `--csv`: its text, or a file's stream
+ * @param options.onProgress is told how many of each kind were read so far
  * @throws {RangeError} for days that are none
  * @throws {ReportError} for a report that can't be read, or is about other days
  */
 export async function readMedusaReconciliation(
   context: ReportContext,
-  options: Days & { report?: string | undefined },
+  options: Days & Pick<ReconcileOptions, "report" | "onProgress">,
 ): Promise<Reconciliation & OrderNames> {
   const payments = (query: PaymentQuery) => readGiftcardPayments(context.run, query);
   const result = await readReconciliation(context, { ...options, payments });

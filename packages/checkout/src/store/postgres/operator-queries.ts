@@ -43,6 +43,50 @@ function conditionOf(filter: ChargeFilter, params: unknown[]): string {
   return where.join(" and ");
 }
 
+/** Where a page begins, how far it goes at most, and how many charges it has at most. */
+interface PageBounds {
+  readonly after: string;
+  readonly last?: string;
+  readonly limit: number;
+}
+
+async function pageBetween(
+  run: RunSql,
+  filter: ChargeFilter,
+  { after, last, limit }: PageBounds,
+): Promise<Charge[]> {
+  const params: unknown[] = [after, limit];
+  const condition = conditionOf(filter, params);
+  const until = last === undefined ? "" : `and reference <= $${params.push(last)}`;
+  const rows = await run(
+    `select * from giftcard_charge where reference > $1 ${until} and ${condition} order by reference limit $2`,
+    params,
+  );
+  return rows.map(toCharge);
+}
+
+/** So many rows of the table are looked through at once. */
+const SCANNED = 2000;
+
+/**
+ * A page of charges that no index finds: the table is read stretch by stretch, in the order of its key. PostgreSQL, which
+ * can't know how many moved within a time, would rather read and sort all of them again for each page.
+ */
+async function scanPage(run: RunSql, filter: ChargeFilter, after: string, limit: number): Promise<Charge[]> {
+  const page: Charge[] = [];
+  for (let begin = after; ; ) {
+    const [stretch] = await run(
+      `select max(reference) as last, count(*)::integer as count
+       from (select reference from giftcard_charge where reference > $1 order by reference limit ${SCANNED}) stretch`,
+      [begin],
+    );
+    const last = String(stretch?.last ?? begin);
+    page.push(...(await pageBetween(run, filter, { after: begin, last, limit: limit - page.length })));
+    if (page.length === limit || Number(stretch?.count) < SCANNED) return page;
+    begin = last;
+  }
+}
+
 /** The part of the journal on PostgreSQL that operators and upkeep use. */
 export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
   return {
@@ -55,15 +99,10 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
       const rows = await run(`select * ${matching} ${page}`, params);
       return { charges: rows.map(toCharge), count: Number(counted?.count) };
     },
-    async readPage(filter, after, limit) {
-      const params: unknown[] = [after, limit];
-      const rows = await run(
-        `select * from giftcard_charge where reference > $1 and ${conditionOf(filter, params)}
-         order by reference limit $2`,
-        params,
-      );
-      return rows.map(toCharge);
-    },
+    readPage: (filter, after, limit) =>
+      filter.moved && !filter.orderIds && !filter.externalIds
+        ? scanPage(run, filter, after, limit)
+        : pageBetween(run, filter, { after, limit }),
     async chargesOfCard(reference) {
       const rows = await run(
         `select charge.* from giftcard_charge charge join giftcard_tender t on t.id = charge.tender_id

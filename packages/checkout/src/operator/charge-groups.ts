@@ -1,11 +1,6 @@
-import { formatCents } from "@giftcard-pay/client";
 import { chargingStates, orderedStates } from "../store/charge-states.js";
 import type { Difference, DifferenceKind } from "./difference.js";
 import { type BookedCharge, heldCents } from "./movements.js";
-import { type Days, momentsOf } from "./period.js";
-import { compareCards } from "./service-figures.js";
-import type { ReportedCard } from "./service-report.js";
-import { layOut } from "./text-table.js";
 
 /** A payment by gift card as the shop's own books have it: of one charge, or of all cards that paid for an order. */
 export interface ShopPayment {
@@ -24,63 +19,28 @@ export interface ShopPayment {
   readonly isCanceled?: boolean | undefined;
 }
 
-export interface ReconcileInput extends Days {
-  /** What moved within the period, and whatever is open. */
-  readonly charges: readonly BookedCharge[];
-  /** The shop's payments of those charges, and all others made within the period. */
-  readonly payments: readonly ShopPayment[];
-  /** The service's report over the same days, where the operator shares it. */
-  readonly report?: readonly ReportedCard[] | undefined;
-  /** By whose clock days begin. Default Europe/Amsterdam. */
-  readonly timeZone?: string | undefined;
-  /** Charges younger than this are still on their way. Default: two minutes before `asOf`. */
-  readonly settledBefore?: Date | undefined;
-  /** When the charges were read, by the journal's clock. Default: now. */
-  readonly asOf?: Date | undefined;
-}
-
-/** What a comparison of the books found. */
-export interface Reconciliation extends Days {
-  /** How many charges were looked at. */
-  readonly charges: number;
-  /** How many of the shop's payments were. */
-  readonly payments: number;
-  /** How many of the service's cards were; null without its report. */
-  readonly cards: number | null;
-  /** How many would differ, but are just being charged or reversed: the next reconciliation judges them. */
-  readonly moving: number;
-  readonly differences: readonly Difference[];
-}
-
 /** What belongs together: a charge and its payment, or the charges of an order and what the shop has for it. */
-interface Group {
-  readonly charges: BookedCharge[];
+export interface Group<C extends BookedCharge = BookedCharge> {
+  readonly key: string;
+  readonly charges: C[];
   readonly payments: ShopPayment[];
 }
 
-/**
- * Holds charges against the shop's payments and, where it is there, the service's report. It judges what it is given:
- * `Checkout.reconcile` reads the journal for it.
- *
- * @throws {TypeError} for a payment whose amounts aren't whole cents, or that names neither a charge nor an order
- */
-export function reconcile(input: ReconcileInput): Reconciliation {
-  const { from, to, charges, payments, report, asOf = new Date() } = input;
-  const settledBefore = input.settledBefore ?? new Date(asOf.getTime() - 120_000);
-  const differences: Difference[] = [];
-  let moving = 0;
-  for (const group of groupsOf(charges, payments)) {
-    const found = compare(group);
-    if (found.length > 0 && group.charges.some((charge) => isMoving(charge, settledBefore, asOf)))
-      moving += 1;
-    else differences.push(...found);
-  }
-  if (report) differences.push(...compareCards(charges, report, momentsOf({ from, to }, input.timeZone)));
-  return {
-    ...{ from, to, charges: charges.length, payments: payments.length },
-    cards: report ? report.length : null,
-    ...{ moving, differences },
-  };
+/** By which moments a group is judged. */
+export interface JudgedAt {
+  /** When the charges were read, by the journal's clock. */
+  readonly asOf: Date;
+  /** Charges younger than this are still on their way. Default: two minutes before `asOf`. */
+  readonly settledBefore?: Date | undefined;
+}
+
+const ON_ITS_WAY_MS = 120_000;
+
+/** What differs in a group; null where that is only because it is just being charged or reversed. */
+export function judge(group: Group, { asOf, settledBefore }: JudgedAt): Difference[] | null {
+  const settled = settledBefore ?? new Date(asOf.getTime() - ON_ITS_WAY_MS);
+  const found = compare(group);
+  return found.length > 0 && group.charges.some((charge) => isMoving(charge, settled, asOf)) ? null : found;
 }
 
 /** What an order has already: whoever holds it mends the shop's books, and where that fails it isn't on its way. */
@@ -95,10 +55,18 @@ function isMoving({ state, sentAt, createdAt, leaseUntil }: BookedCharge, settle
   );
 }
 
-function groupsOf(charges: readonly BookedCharge[], payments: readonly ShopPayment[]): Iterable<Group> {
-  const groups = new Map<string, Group>();
+/**
+ * Puts together what belongs together.
+ *
+ * @throws {TypeError} for a payment whose amounts aren't whole cents, or that names neither a charge nor an order
+ */
+export function groupsOf<C extends BookedCharge>(
+  charges: Iterable<C>,
+  payments: readonly ShopPayment[],
+): Group<C>[] {
+  const groups = new Map<string, Group<C>>();
   const groupOf = (key: string) => {
-    const group = groups.get(key) ?? { charges: [], payments: [] };
+    const group = groups.get(key) ?? { key, charges: [], payments: [] };
     groups.set(key, group);
     return group;
   };
@@ -122,7 +90,7 @@ function groupsOf(charges: readonly BookedCharge[], payments: readonly ShopPayme
   }
   for (const [id, paid] of ofCharges) groupOf(`charge ${id}`).payments.push(...paid);
   for (const [id, paid] of ofOrders) groupOf(`order ${id}`).payments.push(...paid);
-  return groups.values();
+  return [...groups.values()];
 }
 
 function checked(payment: ShopPayment): ShopPayment {
@@ -187,26 +155,4 @@ function compare({ charges, payments }: Group): Difference[] {
   const isFinal = payments.some(({ capturedCents = 0 }) => capturedCents > 0);
   const isSame = holding.every(({ state }) => state === "taken" || (state === "captured") === isFinal);
   return !isKnown || isSame ? [] : found("captured");
-}
-
-/** A reconciliation as lines to print: a difference each, with both sides, and the count last. Amounts in euro. */
-export function reconciliationText(
-  reconciliation: Reconciliation,
-  nameOf: (orderId: string) => string = (id) => id,
-): string {
-  const { from, to, charges, payments, cards, moving, differences } = reconciliation;
-  const amount = (cents: number | null) => (cents === null ? "?" : formatCents(cents));
-  const rows = differences.map(({ kind, reference, orderId, lastFour, journal, other }) => [
-    kind,
-    lastFour === null ? "" : `…${lastFour}`,
-    orderId === null ? "" : nameOf(orderId),
-    reference ?? "",
-    `journal: ${amount(journal.cents)} (${journal.says})`,
-    `${other.who}: ${amount(other.cents)} (${other.says})`,
-  ]);
-  const count = differences.length;
-  const found = count === 0 ? "no difference" : `${count} difference${count === 1 ? "" : "s"}`;
-  const ofReport = cards === null ? "" : `, ${cards} cards of the report`;
-  const unsettled = moving === 0 ? "" : `; ${moving} still moving`;
-  return `${layOut(rows)}${from} to ${to}: ${charges} charges, ${payments} payments${ofReport}; ${found}${unsettled}\n`;
 }
