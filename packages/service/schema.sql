@@ -418,7 +418,7 @@ begin
   return ceil((v_last + v_window) * 60 - extract(epoch from clock_timestamp()));
 end $function$;
 
-CREATE OR REPLACE FUNCTION devalue(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
+CREATE OR REPLACE FUNCTION devalue(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, p_api_key bytea DEFAULT NULL::bytea, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -428,6 +428,14 @@ declare
   v_card cards;
   v_ledger bigint;
 begin
+  if p_api_key is not null and not exists (
+    select from api_keys k
+      where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
+        and (k.expires_at is null or k.expires_at > clock_timestamp())
+  ) then
+    outcome := 'unauthorized';
+    return;
+  end if;
   if v_generation > cardinality(p_numbers) then
     outcome := 'stale';
     return;
@@ -494,7 +502,7 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION devalue_unless_busy(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
+CREATE OR REPLACE FUNCTION devalue_unless_busy(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, p_api_key bytea DEFAULT NULL::bytea, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -527,7 +535,7 @@ begin
   end if;
   select d.* into outcome, deducted_cents, deduction_id, token_nonce, token_hash, retry_after_seconds
     from devalue(p_company, p_numbers, p_pins, p_amount, p_limit, p_deduction, p_nonce, p_token, p_key, p_parameters,
-      p_rule) d;
+      p_rule, p_api_key) d;
 end $function$;
 
 CREATE OR REPLACE FUNCTION end_login(p_subjects bytea[], p_counted_at text)

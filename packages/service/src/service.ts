@@ -16,7 +16,7 @@ import { createMetrics } from "./metrics.js";
 import { askReadiness, openProbe } from "./readiness.js";
 import { createDevalue } from "./store/devalue.js";
 import { devalueInBatches } from "./store/devalue-batches.js";
-import { keyHolders } from "./store/key-holders.js";
+import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
 import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
@@ -70,7 +70,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const readiness = async () => (isEnding ? { missing: "ending", newerMigrations: [] } : ask());
   const devalue = createDevalue(devalueInBatches(db), keys, limits.card);
   const companyPins = new CompanyPins(db, limits.companyPins);
-  const findHolder = keyHolders(pool);
   const keyUses = new KeyUses(pool);
   const app = createApp({
     handlers: {
@@ -78,11 +77,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       ...cardHandlers({ db, keys, rule: limits.card, devalue, companyPins }),
       ...eventHandlers(pool, keys),
     },
-    async findCompany(apiKey) {
-      const holder = await findHolder(apiKey);
-      if (holder) keyUses.note(holder.keyId);
-      return holder;
-    },
+    keyHolders: new KeyHolders(pool),
     keyLimit: new CallLimit(db, "key", limits.callsPerMinute),
     companyLimit: new CallLimit(db, "company", limits.companyCallsPerMinute),
     callsAtOnce: limits.callsAtOnce,
@@ -93,6 +88,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       end(call) {
         observer.end(call);
         log.call(call);
+        if (call.keyId !== undefined) keyUses.note(call.keyId);
       },
     },
     log,
@@ -102,13 +98,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const stopWriting = keyUses.writeRegularly(onFailure);
   const closing: ((idleMs?: number) => Promise<void>)[] = [stopSweeping, stopWriting, () => probe.end()];
   try {
-    const server = await listen(app.fetch, { ...options, connections: limits.connections });
+    const server = await listen(app, { ...options, connections: limits.connections });
     closing.unshift((idleMs) => server.close(idleMs));
     let metricsUrl: string | undefined;
     if (metricsPort !== undefined) {
-      const { metricsHost = DEFAULT_METRICS_HOST } = options;
+      const { metricsHost: host = DEFAULT_METRICS_HOST } = options;
       const metrics = () => registry.metrics();
-      const metricsServer = await listenForMetrics(metrics, { host: metricsHost, port: metricsPort });
+      const metricsServer = await listenForMetrics(metrics, { host, port: metricsPort, log });
       closing.push(() => metricsServer.close());
       metricsUrl = metricsServer.url;
     }

@@ -53,6 +53,8 @@ test.each([
   ["headers without end", 431, `${head}X: ${"x".repeat(40_000)}`],
   ["headers that stop", 408, head],
   ["a body that stops", 408, `${head}${form}Content-Length: 50\r\n\r\napikey=`],
+  ["a target that is no path", 400, get("*")],
+  ["an address of something else", 400, get("ftp://x/healthz")],
 ])("%s is answered in JSON with %s, and the connection ends", async (_what, status, bytes) => {
   const received = await exchange(bytes);
   const [top = "", body = ""] = received.split("\r\n\r\n");

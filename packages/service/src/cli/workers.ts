@@ -75,6 +75,7 @@ export async function startWorkers(
         : await listenForMetrics(() => registry.clusterMetrics(), {
             host: options.metricsHost,
             port: metricsPort,
+            log,
           });
     const stopListening = async () => void (await Promise.all(living().map(listensNoMore)));
     const close = async (idleMs: number) => {

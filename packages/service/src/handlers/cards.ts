@@ -46,10 +46,10 @@ export function cardHandlers({
       return { success: true, balanceCents, currency: CURRENCY, cardStatus, expiryDate };
     },
 
-    async devalue({ cardNumber, pin, amountCents }, { companyId, idempotencyKey }) {
+    async devalue({ cardNumber, pin, amountCents }, { companyId, apiKeyHash, idempotencyKey }) {
       const refused = refuseGuesser(companyId);
       if (refused) return refused;
-      const done = await devalue({ companyId, cardNumber, pin, amountCents, idempotencyKey });
+      const done = await devalue({ companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey });
       if (done.outcome === "invalid_card" || done.outcome === "card_locked")
         return refuseCard(done, companyId);
       if (done.outcome !== "done" && done.outcome !== "replayed") return refuse(done.outcome);

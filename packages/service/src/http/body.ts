@@ -162,6 +162,7 @@ const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 
 function parseForm(text: string): Record<string, string> {
   const pairs = [...new URLSearchParams(text)];
   const fields = Object.fromEntries(pairs);
+  if (!text.includes("%")) return fields;
   const decoded = count(pairs.flat().join(), REPLACEMENT);
   if (decoded === 0 || decoded === count(text, WRITTEN_REPLACEMENT)) return fields;
   const entries = Object.entries(fields).map(([name, value]) => [

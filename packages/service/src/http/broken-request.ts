@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { type HttpAnswer, jsonAnswer } from "./answer.js";
 
 /** What is wrong with a request that no operation can be found for, by Node's codes. */
 const FAULTS: Record<string, Fault> = {
@@ -32,10 +33,12 @@ export function answerExpectation(_request: IncomingMessage, response: ServerRes
 }
 
 /** Refuses a request whose address is none, or that has no Host header. */
-export function refuseAddress(): Response {
-  const body = JSON.stringify({ error: "The request's address or its Host header is missing or not valid." });
-  return new Response(body, { status: 400, headers: headersOf(body) });
-}
+export const answerNoAddress = (): HttpAnswer =>
+  jsonAnswer(
+    400,
+    { error: "The request's address or its Host header is missing or not valid." },
+    { Connection: "close" },
+  );
 
 function headersOf(body: string) {
   return {

@@ -1,47 +1,57 @@
-import type { Endpoint, EndpointName, ErrorCode } from "@giftcard-pay/client/contract";
-import type { HttpBindings } from "@hono/node-server";
-import type { Context, MiddlewareHandler } from "hono";
+import type { IncomingMessage } from "node:http";
+import { type Endpoint, type EndpointName, type ErrorCode, endpoints } from "@giftcard-pay/client/contract";
 import type { LimitName } from "../limits/limits.js";
-import type { CallOutcome } from "../observation.js";
-import type { Call, RefusalDetails } from "./handler.js";
+import type { CallOutcome, EndedCall } from "../observation.js";
+import type { HttpAnswer } from "./answer.js";
+import type { RefusalDetails } from "./handler.js";
 import { OVERLOAD_RETRY_SECONDS } from "./overload.js";
 import { answerRefusal } from "./refusal-answer.js";
+import type { Exchange } from "./routes.js";
 
 /** What a call's steps leave for each other, and for those who count and log. */
-interface CallContext {
-  requestId: string;
-  traceId: string | undefined;
-  /** The operation; undefined where the path is none. */
-  row: Endpoint | undefined;
-  operation: EndpointName | undefined;
-  outcome: CallOutcome;
+export class CallContext {
+  readonly row: Endpoint;
+  outcome: CallOutcome = "internal";
+  /** Read from the wire; undefined until it has been judged. */
   request: unknown;
-  call: Call;
+  /** Only where the operation honours it, and well-formed. */
+  idempotencyKey: string | undefined;
   companyId: number | undefined;
   keyId: number | undefined;
   limit: LimitName | undefined;
-  movedCents: number;
-  /** When the last page of a long list has left; undefined for every other answer. */
-  ended: Promise<void> | undefined;
-}
-export type Environment = { Bindings: HttpBindings; Variables: CallContext };
-/** One step on the way of a call. */
-export type Step = MiddlewareHandler<Environment>;
+  movedCents = 0;
 
-/** Refuses, and writes down with what. */
-export function no(c: Context<Environment>, code: ErrorCode, details?: RefusalDetails): Response {
-  c.set("outcome", code);
-  c.set("limit", details?.limit);
-  return answerRefusal(c.get("row"), code, details);
-}
+  constructor(
+    readonly exchange: Exchange,
+    readonly operation: EndpointName,
+  ) {
+    this.row = endpoints[operation];
+  }
 
-/** What a refusal for want of room tells. */
-export const overload = { retryAfterSeconds: OVERLOAD_RETRY_SECONDS };
-export const overloaded = (c: Context<Environment>) => no(c, "overloaded", overload);
+  /** What is known of it when it has been answered. */
+  endedAs(status: number, durationMs: number): EndedCall {
+    const { operation, outcome, limit, companyId, keyId, movedCents } = this;
+    const { requestId, traceId } = this.exchange;
+    const who = { requestId, traceId, companyId, keyId };
+    return { ...who, operation, status, outcome, limit, movedCents, durationMs };
+  }
+
+  /** Refuses, and writes down with what. */
+  refuse(code: ErrorCode, details?: RefusalDetails): HttpAnswer {
+    this.outcome = code;
+    this.limit = details?.limit;
+    return answerRefusal(this.row, code, details);
+  }
+
+  /** Refuses for want of room. */
+  refuseOverload(details?: RefusalDetails): HttpAnswer {
+    return this.refuse("overloaded", { ...details, retryAfterSeconds: OVERLOAD_RETRY_SECONDS });
+  }
+}
 
 /** As Node has it: of most headers the first; one of our own that came twice is joined by a comma, and then misspelt. */
-export const headerOf = (c: Context<Environment>, name: string) =>
-  c.env.incoming.headers[name.toLowerCase()] as string | undefined;
+export const headerOf = ({ headers }: IncomingMessage, name: string) =>
+  headers[name.toLowerCase()] as string | undefined;
 
 /** Whether an operation takes an Idempotency-Key. */
 export const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");

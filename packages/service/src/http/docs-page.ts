@@ -1,7 +1,8 @@
 import type { openApiDocument } from "@giftcard-pay/client/contract";
-import type { Env, Hono } from "hono";
-import { html } from "hono/html";
+import { textAnswer } from "./answer.js";
 import { docsStyle } from "./docs-style.js";
+import { type Html, html } from "./html.js";
+import type { Routes } from "./routes.js";
 
 /** The part of JSON Schema that the contract's table uses. */
 interface Schema {
@@ -43,17 +44,16 @@ const POLICY =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The page that shows the interface: made from its description, without a script and without another host. */
-export function docsRoutes<E extends Env>(app: Hono<E>, document: OpenApi): void {
-  const headers = (type: string) => ({
-    "Content-Type": `${type}; charset=utf-8`,
+export function docsRoutes(routes: Routes, document: OpenApi): void {
+  const headers = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-  });
+  };
   const page = String(pageOf(document));
-  for (const path of ["/docs", "/docs/"] as const)
-    app.get(path, (c) => c.body(page, 200, headers("text/html")));
-  app.get("/docs/style.css", (c) => c.body(docsStyle, 200, headers("text/css")));
+  const text = (type: string, body: string) => () => textAnswer(200, `${type}; charset=utf-8`, body, headers);
+  for (const path of ["/docs", "/docs/"]) routes.add("GET", path, text("text/html", page));
+  routes.add("GET", "/docs/style.css", text("text/css", docsStyle));
 }
 
 function pageOf({ info, tags, paths }: OpenApi) {
@@ -95,13 +95,15 @@ function operationOf(operation: Operation & { path: string; method: string }) {
   const { 200: done, ...refusals } = responses;
   const answer = done?.content["application/json"];
   const media = Object.entries(requestBody?.content ?? {});
-  const headers = [
-    ...(operation.security.length > 0 ? [["Authorization", "Basic: email and password, in UTF-8."]] : []),
-    ...parameters.map(({ name, description }) => [name, description]),
+  const headers: [name: string, text: string][] = [
+    ...(operation.security.length > 0
+      ? [["Authorization", "Basic: email and password, in UTF-8."] as [string, string]]
+      : []),
+    ...parameters.map(({ name, description }): [string, string] => [name, description]),
   ];
   return html`<details id="${operationId}" class="operation">
         <summary><b class="method">${method}</b> <code>${path}</code> <span>${summary}</span></summary>
-        ${headers.length > 0 ? html`<h3>Headers</h3>${tableOf(headers.map(([name, text]) => [html`<code>${name}</code>`, marked(text ?? "")]))}` : ""}
+        ${headers.length > 0 ? html`<h3>Headers</h3>${tableOf(headers.map(([name, text]) => [html`<code>${name}</code>`, marked(text)]))}` : ""}
         ${media.slice(-1).map(
           ([, { schema }]) => html`<h3>Parameters</h3>
         <p>${media.map(([type]) => type).join(" or ")}</p>
@@ -117,7 +119,7 @@ function operationOf(operation: Operation & { path: string; method: string }) {
       `;
 }
 
-type Cell = string | ReturnType<typeof html> | readonly (string | ReturnType<typeof html>)[];
+type Cell = string | Html | readonly (string | Html)[];
 
 const tableOf = (rows: readonly (readonly Cell[])[]) =>
   html`<table>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</table>`;

@@ -55,9 +55,10 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
 }
 
-/** A call whose key has been checked, and its company id where the operation has one. */
-interface CompanyCall extends Call {
+/** A call whose key is known. */
+export interface CompanyCall extends Call {
   readonly companyId: number;
+  readonly apiKeyHash: Buffer;
 }
 
 type CallOf<N extends EndpointName> = (typeof endpoints)[N]["auth"] extends "key" | "company"

@@ -1,6 +1,5 @@
+import type { StreamedBody } from "./answer.js";
 import type { Pages } from "./handler.js";
-
-const utf8 = new TextEncoder();
 
 /** What becomes of a list on its way. */
 interface ListHooks<Row> {
@@ -8,41 +7,29 @@ interface ListHooks<Row> {
   readonly encode: (rows: Row[]) => string;
   /** It can't go on: the answer has begun, so only its connection can say so. */
   readonly failed: (error: unknown) => void;
-  /** It is over, whichever way. */
-  readonly ended: () => void;
 }
 
 /** A long list as one JSON array. A page is read when its reader has taken the one before. */
-export function listBody<Row>(
-  { pages, release }: Pages<Row>,
-  { encode, failed, ended }: ListHooks<Row>,
-): ReadableStream<Uint8Array> {
+export const listBody = <Row>(list: Pages<Row>, hooks: ListHooks<Row>): StreamedBody => ({
+  pieces: piecesOf(list, hooks),
+  ended: list.release,
+});
+
+async function* piecesOf<Row>(
+  { pages }: Pages<Row>,
+  { encode, failed }: ListHooks<Row>,
+): AsyncGenerator<string> {
   let separator = "[";
-  let isOver = false;
-  const end = () => {
-    if (isOver) return;
-    isOver = true;
-    release();
-    ended();
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await pages.next();
-          if (isOver) return;
-          controller.enqueue(utf8.encode(done ? "]" : `${separator}${encode(value).slice(1, -1)}`));
-          separator = ",";
-          if (!done) return;
-          controller.close();
-          end();
-        } catch (error) {
-          failed(error);
-          end();
-        }
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  );
+  try {
+    for (;;) {
+      const { done, value } = await pages.next();
+      if (done) break;
+      yield separator + encode(value).slice(1, -1);
+      separator = ",";
+    }
+  } catch (error) {
+    failed(error);
+    throw error;
+  }
+  yield "]";
 }

@@ -1,7 +1,9 @@
 import { openApiDocument } from "@giftcard-pay/client/contract";
-import { type Env, Hono } from "hono";
+import type { Log } from "../log.js";
 import type { Readiness } from "../readiness.js";
+import { jsonAnswer, textAnswer } from "./answer.js";
 import { docsRoutes } from "./docs-page.js";
+import { Routes } from "./routes.js";
 import { listen, type RunningServer } from "./server.js";
 
 /** What an operator and his tools ask of a process. */
@@ -14,19 +16,18 @@ export interface OperatorView {
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Health, readiness and the interface's description. */
-export function operatorRoutes<E extends Env>(app: Hono<E>, view: OperatorView): void {
+export function operatorRoutes(routes: Routes, view: OperatorView): void {
   const { environment, version, readiness } = view;
-  app.get("/healthz", (c) => c.json({ status: "ok", environment, version }));
-  app.get("/readyz", async (c) => {
+  routes.add("GET", "/healthz", () => jsonAnswer(200, { status: "ok", environment, version }));
+  routes.add("GET", "/readyz", async () => {
     const { missing, newerMigrations } = await readiness();
-    if (missing) return c.json({ status: missing, environment, version }, 503);
+    if (missing) return jsonAnswer(503, { status: missing, environment, version });
     const newer = newerMigrations.length > 0 && { newer_migrations: newerMigrations };
-    return c.json({ status: "ready", environment, version, ...newer });
+    return jsonAnswer(200, { status: "ready", environment, version, ...newer });
   });
   const document = openApiDocument({ version });
-  const text = JSON.stringify(document);
-  app.get("/openapi.json", (c) => c.body(text, 200, { "Content-Type": "application/json" }));
-  docsRoutes(app, document);
+  routes.add("GET", "/openapi.json", () => jsonAnswer(200, document));
+  docsRoutes(routes, document);
 }
 
 /**
@@ -37,9 +38,9 @@ export function operatorRoutes<E extends Env>(app: Hono<E>, view: OperatorView):
  */
 export function listenForMetrics(
   metrics: () => Promise<string>,
-  where: { readonly host: string; readonly port: number },
+  { host, port, log }: { host: string; port: number; log: Log },
 ): Promise<RunningServer> {
-  const app = new Hono();
-  app.get("/metrics", async (c) => c.body(await metrics(), 200, { "Content-Type": METRICS_TYPE }));
-  return listen(app.fetch, where);
+  const routes = new Routes();
+  routes.add("GET", "/metrics", async () => textAnswer(200, METRICS_TYPE, await metrics()));
+  return listen(routes.listener(log), { host, port });
 }

@@ -1,4 +1,5 @@
 import { type Endpoint, type ErrorCode, errorDefinition, refusalBody } from "@giftcard-pay/client/contract";
+import { type HttpAnswer, jsonAnswer } from "./answer.js";
 import type { RefusalDetails } from "./handler.js";
 
 /**
@@ -9,15 +10,12 @@ import type { RefusalDetails } from "./handler.js";
 export function answerRefusal(
   row: Endpoint | undefined,
   code: ErrorCode,
-  details: RefusalDetails = {},
-): Response {
-  const body = refusalBody(row, code, details.faults);
-  const headers = new Headers({ "Content-Type": "application/json" });
-  if (code === "invalid_credentials") headers.set("WWW-Authenticate", 'Basic charset="UTF-8"');
-  if (code === "method_not_allowed" && row)
-    headers.set("Allow", row.method === "GET" ? "GET, HEAD" : row.method);
-  if (details.retryAfterSeconds !== undefined)
-    headers.set("Retry-After", String(Math.ceil(details.retryAfterSeconds)));
-  if (details.isUnread) headers.set("Connection", "close");
-  return new Response(JSON.stringify(body), { status: errorDefinition(code).status, headers });
+  { faults, retryAfterSeconds, isUnread }: RefusalDetails = {},
+): HttpAnswer {
+  const headers: Record<string, string> = {};
+  if (code === "invalid_credentials") headers["WWW-Authenticate"] = 'Basic charset="UTF-8"';
+  if (code === "method_not_allowed" && row) headers.Allow = row.method === "GET" ? "GET, HEAD" : row.method;
+  if (retryAfterSeconds !== undefined) headers["Retry-After"] = String(Math.ceil(retryAfterSeconds));
+  if (isUnread) headers.Connection = "close";
+  return jsonAnswer(errorDefinition(code).status, refusalBody(row, code, faults), headers);
 }

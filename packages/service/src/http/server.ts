@@ -1,8 +1,7 @@
-import http from "node:http";
+import http, { type RequestListener } from "node:http";
 import net, { type AddressInfo } from "node:net";
-import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { OperatorError } from "../operator-error.js";
-import { answerBrokenRequest, answerConnect, answerExpectation, refuseAddress } from "./broken-request.js";
+import { answerBrokenRequest, answerConnect, answerExpectation } from "./broken-request.js";
 import { Connections } from "./connections.js";
 
 /** How long a caller may take. */
@@ -45,9 +44,6 @@ export interface RunningServer {
   close(idleMs?: number): Promise<void>;
 }
 
-/** What answers a request. */
-type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
-
 /** Where a server listens, and what it takes. */
 interface ListenOptions {
   readonly host: string;
@@ -64,7 +60,7 @@ interface ListenOptions {
  * @throws {OperatorError} when the address cannot be listened on
  */
 export async function listen(
-  fetch: Fetch,
+  listener: RequestListener,
   { host, port, timeouts = defaultTimeouts, connections = DEFAULT_CONNECTIONS }: ListenOptions,
 ): Promise<RunningServer> {
   const server = http.createServer(
@@ -76,7 +72,7 @@ export async function listen(
       // Node's own refusal has no body.
       requireHostHeader: false,
     },
-    requestListener(fetch),
+    listener,
   );
   server.setTimeout(timeouts.idleMs + STALLED_AFTER_MS);
   server.on("clientError", answerBrokenRequest);
@@ -118,24 +114,3 @@ export async function listen(
     },
   };
 }
-
-/** Whoever speaks HTTP/1.0, as simple health checks do, needs no Host header; this one stands for it. */
-const NO_HOST = "localhost";
-
-const requestListener = (fetch: Fetch) =>
-  getRequestListener(
-    (request, env) => {
-      const { incoming } = env as HttpBindings;
-      const isHostMissing = incoming.headers.host === undefined && incoming.httpVersion !== "1.0";
-      return isHostMissing ? refuseAddress() : fetch(request, env as HttpBindings);
-    },
-    {
-      hostname: NO_HOST,
-      // What a caller sends beyond what is asked for stays unread.
-      autoCleanupIncoming: false,
-      errorHandler(error) {
-        if (error instanceof RequestError) return refuseAddress();
-        throw error;
-      },
-    },
-  );

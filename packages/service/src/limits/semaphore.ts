@@ -14,13 +14,17 @@ export class Semaphore {
    * @returns undefined, at once, when there is no room to wait either: nothing was begun
    */
   run<T>(work: () => Promise<T>): Promise<T> | undefined {
-    return this.enter()?.then(async (leave) => {
-      try {
-        return await work();
-      } finally {
-        leave();
-      }
-    });
+    const entered = this.enter();
+    return entered && this.#work(entered, work);
+  }
+
+  async #work<T>(entered: Promise<() => void>, work: () => Promise<T>): Promise<T> {
+    const leave = await entered;
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
   }
 
   /**

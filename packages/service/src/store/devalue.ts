@@ -8,6 +8,8 @@ import { type CardRefusal, refusalOf, withFreshSecrets } from "./cards.js";
 /** What a devalue is asked to do. */
 export interface DevalueOrder {
   readonly companyId: number;
+  /** Judged together with the card: the devalue is done only where the company has this key, and it is living. */
+  readonly apiKeyHash: Buffer;
   readonly cardNumber: Secret;
   readonly pin: Secret;
   readonly amountCents: Cents;
@@ -19,6 +21,7 @@ export type DevalueOutcome =
   | CardRefusal
   | {
       outcome:
+        | "unauthorized"
         | "card_blocked"
         | "card_expired"
         | "card_no_balance"
@@ -30,7 +33,7 @@ export type DevalueOutcome =
 /** Deducts the smallest of amount, balance and limit, or says why not. Whole or not at all. */
 export type Devalue = (order: DevalueOrder) => Promise<DevalueOutcome>;
 
-/** What the database's function `devalue` is told: hashes only, and a fresh deduction with its token's hash. */
+/** What the database's function `devalue` is told: hashes of all that is secret, and a fresh deduction with its token. */
 export interface DevalueArguments {
   readonly companyId: number;
   readonly numberHashes: readonly Buffer[];
@@ -38,10 +41,11 @@ export interface DevalueArguments {
   readonly amountCents: Cents;
   readonly deductionId: string;
   readonly nonce: Buffer;
-  readonly tokenHash: Buffer;
+  readonly cancelToken: Secret;
   readonly keyHash: Buffer | null;
   readonly parametersHashes: readonly Buffer[] | null;
   readonly rule: LockoutRule;
+  readonly apiKeyHash: Buffer;
 }
 
 /** What the function answers. */
@@ -61,17 +65,23 @@ export type RunDevalue = (args: DevalueArguments) => Promise<DevalueRow>;
 export const createDevalue =
   (run: RunDevalue, keys: Keyring, rule: LockoutRule): Devalue =>
   async (order) => {
-    const row = await withFreshSecrets(keys, () => run(devalueArguments(order, keys, rule)));
+    const row = await withFreshSecrets(keys, async () => {
+      const args = devalueArguments(order, keys, rule);
+      return { ...(await run(args)), freshToken: args.cancelToken };
+    });
     const { outcome } = row;
     if (outcome === "invalid_card" || outcome === "card_locked") return refusalOf(outcome, row);
     if (outcome !== "done" && outcome !== "replayed") return { outcome };
-    const cancelToken = keys.cancelToken(row.deduction_id, row.token_nonce, row.token_hash);
+    const cancelToken =
+      outcome === "done"
+        ? row.freshToken
+        : keys.cancelToken(row.deduction_id, row.token_nonce, row.token_hash);
     return { outcome, deductedCents: row.deducted_cents as Cents, cancelToken };
   };
 
 /** Hashes all that is secret in an order. */
 export function devalueArguments(order: DevalueOrder, keys: Keyring, rule: LockoutRule): DevalueArguments {
-  const { companyId, cardNumber, pin, amountCents, idempotencyKey } = order;
+  const { companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey } = order;
   const deductionId = randomUUID();
   const nonce = randomBytes(16);
   const keyed = idempotencyKey !== undefined;
@@ -82,10 +92,11 @@ export function devalueArguments(order: DevalueOrder, keys: Keyring, rule: Locko
     amountCents,
     deductionId,
     nonce,
-    tokenHash: hashOf(keys.cancelToken(deductionId, nonce)),
+    cancelToken: keys.cancelToken(deductionId, nonce),
     keyHash: keyed ? keys.idempotencyKey(idempotencyKey) : null,
     parametersHashes: keyed ? keys.parameters(cardNumber.reveal(), pin.reveal(), amountCents) : null,
     rule,
+    apiKeyHash,
   };
 }
 
@@ -119,8 +130,9 @@ const valuesOf = (args: DevalueArguments): unknown[] => [
   MAX_DEDUCTION_CENTS,
   args.deductionId,
   args.nonce,
-  args.tokenHash,
+  hashOf(args.cancelToken),
   args.keyHash,
   args.parametersHashes,
   ruleText(args.rule),
+  args.apiKeyHash,
 ];

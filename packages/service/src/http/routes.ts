@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Log } from "../log.js";
+import { type HttpAnswer, jsonAnswer, sendAnswer } from "./answer.js";
+import { answerRefusal } from "./refusal-answer.js";
+import { NO_HTTP } from "./server.js";
+
+/** A request, and under what the log has it. */
+export interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly requestId: string;
+  /** That of the caller's trace, as `traceparent` has it. */
+  readonly traceId: string | undefined;
+}
+
+export type Answerer = (exchange: Exchange) => HttpAnswer | Promise<HttpAnswer>;
+
+export const REQUEST_ID_HEADER = "X-Request-Id";
+
+/** The trace that a caller belongs to, as W3C's Trace Context says it. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+/** A name or an address, and a port, as RFC 3986 spells them. */
+const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
+/** A path, or where a proxy is asked, the whole URL. */
+const TARGET = /^(?:\/|https?:\/\/)[^\\]*$/i;
+
+/** Who answers at which path. */
+export class Routes {
+  readonly #answerers = new Map<string, Answerer>();
+
+  /** @param method `*` takes all that have no answerer of their own there */
+  add(method: "GET" | "POST" | "*", path: string, answerer: Answerer): void {
+    this.#answerers.set(`${method} ${path}`, answerer);
+  }
+
+  /** Answers requests: with a 404 where nobody else does, with a 500 and a line in the log where an answerer fails. */
+  listener(log: Log): RequestListener {
+    return (incoming, outgoing) => {
+      const traceId = TRACEPARENT.exec((incoming.headers.traceparent as string | undefined) ?? "")?.[1];
+      void this.#answer({ incoming, requestId: randomUUID(), traceId }, outgoing, log);
+    };
+  }
+
+  async #answer(exchange: Exchange, outgoing: ServerResponse, log: Log): Promise<void> {
+    const { incoming, requestId, traceId } = exchange;
+    let answer: HttpAnswer;
+    try {
+      answer = await this.#find(incoming)(exchange);
+    } catch (error) {
+      log.failure({ requestId, traceId, error });
+      answer = answerRefusal(undefined, "internal");
+    }
+    answer.headers[REQUEST_ID_HEADER] = requestId;
+    await sendAnswer(outgoing, answer);
+  }
+
+  #find({ method, url = "", headers: { host = "" } }: IncomingMessage): Answerer {
+    if (!HOST.test(host) || !TARGET.test(url)) return () => jsonAnswer(400, { error: NO_HTTP });
+    // Node sends the head of it alone.
+    const asked = method === "HEAD" ? "GET" : method;
+    const at = (path: string) => this.#answerers.get(`${asked} ${path}`) ?? this.#answerers.get(`* ${path}`);
+    return at(url) ?? at(pathOf(url)) ?? (() => answerRefusal(undefined, "not_found"));
+  }
+}
+
+/** The path of a request's target, without its query and its escapes. */
+function pathOf(target: string): string {
+  try {
+    return decodeURI(new URL(target, "http://service").pathname);
+  } catch {
+    return "";
+  }
+}
