@@ -7,6 +7,7 @@ import path from "node:path";
 import {
   CONNECTIONS,
   measureDevalues,
+  measureFloor,
   measureGrowth,
   measureMemory,
   measureWorkers,
@@ -14,7 +15,7 @@ import {
 import { build } from "./build.mjs";
 import { command, UsageError } from "./command.mjs";
 
-const ALL_PARTS = ["devalue", "growth", "workers", "memory", "carts", "widget", "events"];
+const ALL_PARTS = ["devalue", "floor", "growth", "workers", "memory", "carts", "widget", "events"];
 const HELP = `Measures speed, as ratios within one run.
 
   npm run bench                        everything, in about ten minutes
@@ -25,9 +26,9 @@ const HELP = `Measures speed, as ratios within one run.
 docs/performance.md says what each figure is. Carts are bought in a shop that is installed when it is needed first
 (scripts/bench/loyalty, 700 MB, a minute or two).
 `;
-const SMALL = { cards: 10_000, ledgerRows: 10_000 };
-const LARGE = { cards: 200_000, ledgerRows: 1_000_000 };
-const FULL = { cards: 1_000_000, ledgerRows: 5_000_000 };
+const SMALL = { cards: 10_000, ledgerRows: 10_000, companies: 1, keysEach: 1 };
+const LARGE = { cards: 200_000, ledgerRows: 1_000_000, companies: 20, keysEach: 3 };
+const FULL = { cards: 1_000_000, ledgerRows: 5_000_000, companies: 50, keysEach: 3 };
 
 const options = /** @type {const} */ ({
   json: { type: "boolean" },
@@ -50,7 +51,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-bench-"));
   say("a database that syncs to disk");
   const server = await openEmbeddedPostgres({ dataDir: path.join(folder, "data"), role: "serve" });
-  const common = { serverUrl: server.url, folder, connections: CONNECTIONS };
+  const common = { serverUrl: server.url, folder, connections: CONNECTIONS, say };
   /** @type {Awaited<ReturnType<typeof makeDatabase>>[]} */
   const opened = [];
   /** @param {"small" | "large"} name @param {typeof SMALL} size */
@@ -65,9 +66,10 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const result = { connections: CONNECTIONS };
   const bench = { result, say };
   try {
-    if (parts.some((part) => ["devalue", "workers", "memory", "growth"].includes(part))) {
+    if (parts.some((part) => ["devalue", "floor", "workers", "memory", "growth"].includes(part))) {
       const small = await fill("small", SMALL);
       if (parts.includes("devalue")) await measureDevalues(bench, small);
+      if (parts.includes("floor")) await measureFloor(bench, small);
       if (parts.includes("workers")) await measureWorkers(bench, small);
       if (parts.includes("memory")) await measureMemory(bench, small, isFull ? 1_000_000 : 100_000);
       if (parts.includes("growth")) {

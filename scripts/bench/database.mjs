@@ -1,30 +1,42 @@
-// A database of the bench: its service, one company, and cards that are spread over all that it holds.
+// A database of the bench: its service, its companies with their keys, and cards that are spread over all that it holds.
 import { randomInt } from "node:crypto";
 import path from "node:path";
 import { startNode } from "../process.mjs";
 
 const { cents, Secret } = await import("@giftcard-pay/client/contract");
 const { defaultLimits, migrate, openKeyring, openPool } = await import("@giftcard-pay/service");
+const { createApiKey } = await import("../../packages/service/dist/store/api-keys.js");
 const { createCompany } = await import("../../packages/service/dist/store/accounts.js");
 const { issueCards } = await import("../../packages/service/dist/store/card-issue.js");
+const { hashOf } = await import("../../packages/service/dist/keyring.js");
 const { createDevalue, devalueAlone } = await import("../../packages/service/dist/store/devalue.js");
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 const CARDS_AT_ONCE = 10_000;
 const ROWS_AT_ONCE = 200_000;
+const TELL_CARDS = 100_000;
+const TELL_ROWS = 1_000_000;
 const BALANCE_CENTS = 100_000_000;
 const AMOUNT_CENTS = cents(1);
 /** Limits are on and counted, and far above what can be reached. */
 const LIMITS = ["--calls-per-minute", "100000000"];
 const ACT = { operator: "bench", osUser: "bench", reason: undefined };
 
+/** Cards that are called: evenly over all, and no more, as a million would fill this process's memory. */
+const KNOWN_CARDS = 100_000;
+
 let keysUsed = 0;
 
 /**
- * Makes a database with so many cards and ledger rows.
- * @param {{ serverUrl: string, name: string, folder: string, cards: number, ledgerRows: number, connections: number }} size
+ * What a database of the bench holds. Each ledger row besides the cards' first ones is a devalue with an Idempotency-Key.
+ * @typedef {{ cards: number, ledgerRows: number, companies: number, keysEach: number }} Size
  */
-export async function makeDatabase({ serverUrl, name, folder, cards, ledgerRows, connections }) {
+
+/**
+ * Makes a database of this size.
+ * @param {Size & { serverUrl: string, name: string, folder: string, connections: number, say: (text: string) => void }} options
+ */
+export async function makeDatabase({ serverUrl, name, folder, connections, say, ...size }) {
   const server = openPool(serverUrl, () => {}, 1);
   await server.query(`create database ${name}`);
   await server.end();
@@ -34,34 +46,34 @@ export async function makeDatabase({ serverUrl, name, folder, cards, ledgerRows,
   await migrate(pool);
   const secretsFile = path.join(folder, `${name}.json`);
   const keys = await openKeyring(secretsFile, pool);
-  const account = { name: "Bench", email: "bench@example.nl", password: new Secret("bench") };
-  const { companyId, apiKey } = await createCompany(pool, account, ACT);
-  /** @type {Awaited<ReturnType<typeof issueCards>>} */
-  const issued = [];
-  const order = { balanceCents: cents(BALANCE_CENTS), expiryDate: "2099-12-31" };
-  while (issued.length < cards) {
-    const count = Math.min(CARDS_AT_ONCE, cards - issued.length);
-    for (const card of await issueCards(pool, keys, { ...order, count }, ACT)) issued.push(card);
-  }
-  await addHistory(pool, { companyId, rows: ledgerRows - cards, cards });
-  const anyCard = () => /** @type {(typeof issued)[number]} */ (issued[randomInt(issued.length)]);
+  const callers = await makeCallers(pool, size);
+  const issued = await issue(pool, keys, size.cards, say);
+  await addHistory(pool, size, say);
+  /** @template T @param {T[]} all */
+  const any = (all) => /** @type {T} */ (all[randomInt(all.length)]);
+  const anyCard = () => any(issued);
 
   /** @param {() => (typeof issued)[number]} card */
   const bodies = (card) => () => {
     const { cardNumber, pin } = card();
+    const { apiKey, companyId } = any(callers);
     const who = `apikey=${apiKey.reveal()}&company_id=${companyId}`;
     const body = `${who}&cardnumber=${cardNumber.reveal()}&pin=${pin.reveal()}&amount=${AMOUNT_CENTS}`;
     return { body, key: `bench-${keysUsed++}` };
   };
   const devalue = createDevalue(devalueAlone(pool), keys, defaultLimits.card);
   return {
+    url: url.href,
+    size,
     /** A devalue of any card, and of one alone. */
     next: bodies(anyCard),
     nextOfOneCard: bodies(() => /** @type {(typeof issued)[number]} */ (issued[0])),
     /** The same devalue straight by the driver. */
     async straight() {
+      const { apiKey, companyId } = any(callers);
       const order = {
         companyId,
+        apiKeyHash: hashOf(apiKey),
         ...anyCard(),
         amountCents: AMOUNT_CENTS,
         idempotencyKey: `bench-${keysUsed++}`,
@@ -98,36 +110,79 @@ export async function makeDatabase({ serverUrl, name, folder, cards, ledgerRows,
       const [, serviceUrl = "", metricsUrl = ""] = service.match;
       return { ...service, url: serviceUrl, metricsUrl };
     },
+    async countDevalues() {
+      const { rows } = await pool.query("select count(*) as count from ledger where kind = 'devalue'");
+      return Number(rows[0].count);
+    },
     /** Writes everything down, so that no round pays for what an earlier one left. */
     settle: async () => void (await pool.query("checkpoint")),
     close: () => pool.end(),
   };
 }
 
+/** @param {import("pg").Pool} pool @param {Size} size */
+async function makeCallers(pool, { companies, keysEach }) {
+  const callers = [];
+  for (let made = 1; made <= companies; made++) {
+    const account = { name: "Bench", email: `bench-${made}@example.nl`, password: new Secret("bench") };
+    const { companyId, apiKey } = await createCompany(pool, account, ACT);
+    callers.push({ companyId, apiKey });
+    for (let more = 1; more < keysEach; more++)
+      callers.push({ companyId, apiKey: (await createApiKey(pool, { companyId }, ACT)).apiKey });
+  }
+  return callers;
+}
+
+/** @param {import("pg").Pool} pool @param {Awaited<ReturnType<typeof openKeyring>>} keys @param {number} cards @param {(text: string) => void} say */
+async function issue(pool, keys, cards, say) {
+  const every = Math.ceil(cards / KNOWN_CARDS);
+  /** @type {Awaited<ReturnType<typeof issueCards>>} */
+  const known = [];
+  const order = { balanceCents: cents(BALANCE_CENTS), expiryDate: "2099-12-31" };
+  for (let issued = 0; issued < cards; issued += CARDS_AT_ONCE) {
+    const count = Math.min(CARDS_AT_ONCE, cards - issued);
+    const made = await issueCards(pool, keys, { ...order, count }, ACT);
+    for (const [index, card] of made.entries()) if (index % every === 0) known.push(card);
+    const all = issued + count;
+    if (all % TELL_CARDS === 0) say(`  ${all} cards`);
+  }
+  return known;
+}
+
 /**
- * Adds devalues of long ago, evenly over the cards. The triggers are off meanwhile; the balances are set to what the
- * ledger then says.
+ * Adds devalues of long ago, evenly over the cards and companies, each with its Idempotency-Key. The triggers are off
+ * meanwhile; the balances are set to what the ledger then says.
  * @param {import("pg").Pool} pool
- * @param {{ companyId: number, rows: number, cards: number }} history
+ * @param {Size} size
+ * @param {(text: string) => void} say
  */
-async function addHistory(pool, { companyId, rows, cards }) {
+async function addHistory(pool, { cards, ledgerRows, companies }, say) {
+  const rows = ledgerRows - cards;
   const db = await pool.connect();
   try {
     await db.query("set statement_timeout = 0");
     await db.query("set session_replication_role = replica");
     for (let begun = 0; begun < rows; begun += ROWS_AT_ONCE) {
+      const end = Math.min(begun + ROWS_AT_ONCE, rows);
       await db.query(
-        `insert into ledger (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash)
-           select 1 + n % $1, 'devalue', -1, $2, 1, gen_random_uuid(), decode(md5(n::text), 'hex'),
-             sha256(convert_to(n::text, 'UTF8')) from generate_series($3::int, $4::int) n`,
-        [cards, companyId, begun, Math.min(begun + ROWS_AT_ONCE, rows) - 1],
+        `with added as (
+           insert into ledger
+               (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash)
+             select 1 + n % $1, 'devalue', -1, 1 + n % $2, 1, gen_random_uuid(), decode(md5(n::text), 'hex'),
+               sha256(convert_to('token ' || n, 'UTF8')) from generate_series($3::int, $4::int) n
+             returning id, company_id)
+         insert into idempotency_keys (company_id, operation, key_hash, parameters_hash, ledger_id)
+           select company_id, 'devalue', sha256(convert_to('key ' || id, 'UTF8')),
+             sha256(convert_to('parameters ' || id, 'UTF8')), id from added`,
+        [cards, companies, begun, end - 1],
       );
+      if (end % TELL_ROWS === 0 || end === rows) say(`  ${end} devalues of long ago`);
     }
     if (rows > 0) {
       await db.query(`update cards set balance_cents = s.cents
         from (select card_id, sum(amount_cents) as cents from ledger group by card_id) s where s.card_id = id`);
     }
-    await db.query("vacuum analyze cards, ledger");
+    await db.query("vacuum analyze cards, ledger, idempotency_keys, api_keys");
   } finally {
     db.release(true);
   }

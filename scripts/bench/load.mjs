@@ -110,9 +110,17 @@ export function quantile(numbers, part) {
 export const median = (numbers) => quantile(numbers, 0.5);
 
 /**
+ * What is measured in turns: does it for so long, and tells how fast that went.
+ * @typedef {(durationMs: number) => Promise<{ perSecond: number, latenciesMs: number[] }>} Measured
+ */
+
+/** These callers, side by side. @param {(() => Promise<void>)[]} callers @returns {Measured} */
+export const callersAtOnce = (callers) => (durationMs) => runClosed(callers, { durationMs });
+
+/**
  * Measures several ways in turns, after a first round that warms up.
  * @template {string} Way
- * @param {Record<Way, (() => Promise<void>)[]>} ways
+ * @param {Record<Way, Measured>} ways
  * @param {{ rounds: number, roundMs: number, say: (text: string) => void }} options
  */
 export async function alternate(ways, { rounds, roundMs, say }) {
@@ -127,7 +135,7 @@ export async function alternate(ways, { rounds, roundMs, say }) {
   for (let round = 0; round <= rounds; round++) {
     // Whoever comes second would always find what the first one left behind.
     for (const name of round % 2 ? names : names.toReversed()) {
-      const { perSecond, latenciesMs } = await runClosed(ways[name], { durationMs: roundMs });
+      const { perSecond, latenciesMs } = await ways[name](roundMs);
       if (round === 0) continue;
       rates[name].push(perSecond);
       for (const latencyMs of latenciesMs) latencies[name].push(latencyMs);

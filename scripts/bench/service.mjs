@@ -1,5 +1,16 @@
 /** How fast the service is: against its own database, when the data grows, with more processes, and over time. */
-import { alternate, median, openConnection, quantile, ratioOf, runClosed, runOpen } from "./load.mjs";
+import {
+  alternate,
+  callersAtOnce,
+  median,
+  openConnection,
+  quantile,
+  ratioOf,
+  runClosed,
+  runOpen,
+} from "./load.mjs";
+
+import { findPgbench, runPgbench } from "./pgbench.mjs";
 
 /** @typedef {Awaited<ReturnType<typeof import("./database.mjs").makeDatabase>>} BenchDatabase */
 const round = (/** @type {number} */ value) => Number(value.toFixed(3));
@@ -8,6 +19,7 @@ export const CONNECTIONS = 32;
 const FIRST_CALLS = 10_000;
 const HALF_LOAD_MS = 10_000;
 const HOT_CARD_MS = 5000;
+const CPU_MS = 5000;
 
 /**
  * What is measured, and where its figures go.
@@ -48,12 +60,14 @@ export async function measureDevalues(bench, database) {
   const service = await database.startService();
   const http = connect(service.url, database.next);
   try {
-    const ways = { driver: Array.from({ length: CONNECTIONS }, () => database.straight), http: http.calls };
+    const driver = Array.from({ length: CONNECTIONS }, () => database.straight);
+    const ways = { driver: callersAtOnce(driver), http: callersAtOnce(http.calls) };
     const { rates, latencies } = await alternate(ways, turnsOf(bench));
     result.devalueRatio = round(ratioOf(rates.http, rates.driver));
     result.devaluesPerSecond = Math.round(median(rates.http));
     result.driverDevaluesPerSecond = Math.round(median(rates.driver));
     noteLatency(result, "full", latencies.http);
+    result.devalueCpuMicroseconds = Math.round(await cpuOf(service.metricsUrl, http.calls));
     say("half of that load, evenly");
     const half = { perSecond: median(rates.http) / 2, durationMs: HALF_LOAD_MS };
     noteLatency(result, "half", (await runOpen(http.calls, half)).latenciesMs);
@@ -62,6 +76,40 @@ export async function measureDevalues(bench, database) {
     const hot = await runClosed(oneCard.calls, { durationMs: HOT_CARD_MS }).finally(oneCard.close);
     result.oneCardDevaluesPerSecond = Math.round(hot.perSecond);
     result.oneCardRatio = round(hot.perSecond / median(rates.http));
+  } finally {
+    http.close();
+    await service.stop();
+  }
+}
+
+/** What the service's process takes of a processor for one devalue, in microseconds. @param {string} metricsUrl @param {(() => Promise<void>)[]} calls */
+async function cpuOf(metricsUrl, calls) {
+  const before = await metricOf(metricsUrl, "process_cpu_seconds_total");
+  const { latenciesMs } = await runClosed(calls, { durationMs: CPU_MS });
+  const usedSeconds = (await metricOf(metricsUrl, "process_cpu_seconds_total")) - before;
+  return (usedSeconds * 1e6) / latenciesMs.length;
+}
+
+/** @param {string} metricsUrl @param {string} name */
+async function metricOf(metricsUrl, name) {
+  const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)`, "m").exec(text)?.[1]);
+}
+
+/** @param {Bench} bench @param {BenchDatabase} database */
+export async function measureFloor(bench, database) {
+  const { result, say } = bench;
+  const program = findPgbench();
+  if (program === undefined) return say("No pgbench is installed: floorRatio is left out.");
+  say("devalues over HTTP, against the same function called by pgbench");
+  const service = await database.startService();
+  const http = connect(service.url, database.next);
+  try {
+    const pgbench = (/** @type {number} */ durationMs) =>
+      runPgbench(program, database, { clients: CONNECTIONS, durationMs });
+    const { rates } = await alternate({ http: callersAtOnce(http.calls), pgbench }, turnsOf(bench));
+    result.floorRatio = round(ratioOf(rates.http, rates.pgbench));
+    result.floorDevaluesPerSecond = Math.round(median(rates.pgbench));
   } finally {
     http.close();
     await service.stop();
@@ -91,8 +139,7 @@ async function residentBytes(metricsUrl) {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < 10; look++) {
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const text = await (await fetch(`${metricsUrl}/metrics`)).text();
-    least = Math.min(least, Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]));
+    least = Math.min(least, await metricOf(metricsUrl, "process_resident_memory_bytes"));
   }
   return least;
 }
@@ -128,13 +175,13 @@ export async function measureWorkers(bench, database) {
  */
 async function compare(bench, starts, databases, note) {
   const running = [];
-  const ways = /** @type {Record<Way, (() => Promise<void>)[]>} */ ({});
+  const ways = /** @type {Record<Way, import("./load.mjs").Measured>} */ ({});
   try {
     for (const name of /** @type {Way[]} */ (Object.keys(starts))) {
       const service = await starts[name]();
       const connections = connect(service.url, databases[name].next);
       running.push({ service, connections });
-      ways[name] = connections.calls;
+      ways[name] = callersAtOnce(connections.calls);
       await databases[name].settle();
     }
     note((await alternate(ways, turnsOf(bench))).rates);

@@ -1,0 +1,76 @@
+// The least that a devalue can cost: the database's own function, called by PostgreSQL's own pgbench, without Node.js.
+import { execFile, execFileSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
+/** @typedef {Awaited<ReturnType<typeof import("./database.mjs").makeDatabase>>} BenchDatabase */
+
+/** Where Debian keeps what it doesn't put on the PATH, by major version. */
+const DEBIAN = "/usr/lib/postgresql";
+
+/** The program, where one is installed. */
+export function findPgbench() {
+  const versions = fs.existsSync(DEBIAN) ? fs.readdirSync(DEBIAN) : [];
+  const newestFirst = versions.toSorted((one, other) => Number(other) - Number(one));
+  return ["pgbench", ...newestFirst.map((version) => path.join(DEBIAN, version, "bin/pgbench"))].find(
+    (program) => {
+      try {
+        execFileSync(program, ["--version"], { stdio: "ignore" });
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  );
+}
+
+/** A devalue of one cent, with an Idempotency-Key: of any card, by any key, and told what the service tells. */
+const scriptOf = (/** @type {BenchDatabase["size"]} */ { cards, companies, keysEach }) => `
+\\set card random(1, ${cards})
+\\set key random(1, ${companies * keysEach})
+select d.outcome
+  from cards c, api_keys k, devalue(k.company_id, array[c.number_hash], array[c.pin_hash], 1, 5000, gen_random_uuid(),
+    uuid_send(gen_random_uuid()), sha256(uuid_send(gen_random_uuid())), sha256(uuid_send(gen_random_uuid())),
+    array[sha256('parameters')], '(10,900,900,86400)', k.key_hash) d
+  where c.id = :card and k.id = :key;
+`;
+
+/**
+ * Runs it for a while, each client one after the other.
+ *
+ * @param {string} program
+ * @param {BenchDatabase} database
+ * @param {{ clients: number, durationMs: number }} load
+ * @returns {ReturnType<import("./load.mjs").Measured>}
+ * @throws when not every call was a devalue
+ */
+export async function runPgbench(program, database, { clients, durationMs }) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-pgbench-"));
+  try {
+    const file = path.join(folder, "devalue.sql");
+    fs.writeFileSync(file, scriptOf(database.size));
+    const { hostname, port, username, password, pathname } = new URL(database.url);
+    const load = ["--client", clients, "--jobs", 2, "--time", Math.ceil(durationMs / 1000)];
+    const how = ["--no-vacuum", "--protocol", "prepared", "--file", file];
+    const before = await database.countDevalues();
+    const { stdout } = await promisify(execFile)(program, [...load, ...how].map(String), {
+      env: {
+        ...process.env,
+        PGHOST: hostname,
+        PGPORT: port,
+        PGUSER: username,
+        PGPASSWORD: password,
+        PGDATABASE: pathname.slice(1),
+      },
+    });
+    const calls = Number(/^number of transactions actually processed: (\d+)/m.exec(stdout)?.[1]);
+    const devalues = (await database.countDevalues()) - before;
+    if (devalues !== calls)
+      throw new Error(`pgbench made ${calls} calls, and ${devalues} devalues came of them.`);
+    return { perSecond: Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]), latenciesMs: [] };
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
