@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import type { Log } from "../log.js";
-import { type HttpAnswer, jsonAnswer, sendAnswer } from "./answer.js";
+import { type HttpAnswer, sendAnswer } from "./answer.js";
+import { answerNoAddress } from "./broken-request.js";
 import { answerRefusal } from "./refusal-answer.js";
-import { NO_HTTP } from "./server.js";
 
 /** A request, and under what the log has it. */
 export interface Exchange {
@@ -15,7 +15,7 @@ export interface Exchange {
 
 export type Answerer = (exchange: Exchange) => HttpAnswer | Promise<HttpAnswer>;
 
-export const REQUEST_ID_HEADER = "X-Request-Id";
+const REQUEST_ID_HEADER = "X-Request-Id";
 
 /** The trace that a caller belongs to, as W3C's Trace Context says it. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
@@ -35,27 +35,30 @@ export class Routes {
 
   /** Answers requests: with a 404 where nobody else does, with a 500 and a line in the log where an answerer fails. */
   listener(log: Log): RequestListener {
-    return (incoming, outgoing) => {
-      const traceId = TRACEPARENT.exec((incoming.headers.traceparent as string | undefined) ?? "")?.[1];
-      void this.#answer({ incoming, requestId: randomUUID(), traceId }, outgoing, log);
+    return async (incoming, outgoing) => {
+      const requestId = randomUUID();
+      const traceId = TRACEPARENT.exec(String(incoming.headers.traceparent))?.[1];
+      const fail = (error: unknown) => {
+        log.failure({ requestId, traceId, error });
+        return answerRefusal(undefined, "internal");
+      };
+      const answer = await this.#answer({ incoming, requestId, traceId }).catch(fail);
+      answer.headers[REQUEST_ID_HEADER] = requestId;
+      await sendAnswer(outgoing, answer).catch((error) => {
+        fail(error);
+        outgoing.destroy();
+      });
     };
   }
 
-  async #answer(exchange: Exchange, outgoing: ServerResponse, log: Log): Promise<void> {
-    const { incoming, requestId, traceId } = exchange;
-    let answer: HttpAnswer;
-    try {
-      answer = await this.#find(incoming)(exchange);
-    } catch (error) {
-      log.failure({ requestId, traceId, error });
-      answer = answerRefusal(undefined, "internal");
-    }
-    answer.headers[REQUEST_ID_HEADER] = requestId;
-    await sendAnswer(outgoing, answer);
+  async #answer(exchange: Exchange): Promise<HttpAnswer> {
+    return this.#find(exchange.incoming)(exchange);
   }
 
-  #find({ method, url = "", headers: { host = "" } }: IncomingMessage): Answerer {
-    if (!HOST.test(host) || !TARGET.test(url)) return () => jsonAnswer(400, { error: NO_HTTP });
+  #find({ method, url = "", headers: { host }, httpVersion }: IncomingMessage): Answerer {
+    // Whoever speaks HTTP/1.0, as simple health checks do, needs none.
+    const hasHost = host === undefined ? httpVersion === "1.0" : HOST.test(host);
+    if (!hasHost || !TARGET.test(url)) return answerNoAddress;
     // Node sends the head of it alone.
     const asked = method === "HEAD" ? "GET" : method;
     const at = (path: string) => this.#answerers.get(`${asked} ${path}`) ?? this.#answerers.get(`* ${path}`);
@@ -66,7 +69,7 @@ export class Routes {
 /** The path of a request's target, without its query and its escapes. */
 function pathOf(target: string): string {
   try {
-    return decodeURI(new URL(target, "http://service").pathname);
+    return decodeURI(new URL(target.startsWith("/") ? `http://service${target}` : target).pathname);
   } catch {
     return "";
   }
