@@ -19,8 +19,8 @@ const REQUEST_ID_HEADER = "X-Request-Id";
 
 /** The trace that a caller belongs to, as W3C's Trace Context says it. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
-/** A name or an address, and a port, as RFC 3986 spells them. */
-const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
+/** Nothing, or a name or an address, and a port, as RFC 3986 spells them. */
+const HOST = /^$|^(?:[\w.~!$&'()*+,;=%-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
 /** A path, or where a proxy is asked, the whole URL. */
 const TARGET = /^(?:\/|https?:\/\/)[^\\]*$/i;
 
@@ -62,15 +62,22 @@ export class Routes {
     // Node sends the head of it alone.
     const asked = method === "HEAD" ? "GET" : method;
     const at = (path: string) => this.#answerers.get(`${asked} ${path}`) ?? this.#answerers.get(`* ${path}`);
-    return at(url) ?? at(pathOf(url)) ?? (() => answerRefusal(undefined, "not_found"));
+    const known = at(url);
+    if (known) return known;
+    const path = pathOf(url);
+    if (path === undefined) return answerNoAddress;
+    return at(path) ?? (() => answerRefusal(undefined, "not_found"));
   }
 }
 
-/** The path of a request's target, without its query and its escapes. */
-function pathOf(target: string): string {
+/** The path of a request's target, without its query and its escapes; undefined where the target is no address. */
+function pathOf(target: string): string | undefined {
+  const address = target.startsWith("/") ? `http://service${target}` : target;
+  if (!URL.canParse(address)) return undefined;
+  const { pathname } = new URL(address);
   try {
-    return decodeURI(new URL(target.startsWith("/") ? `http://service${target}` : target).pathname);
+    return decodeURI(pathname);
   } catch {
-    return "";
+    return pathname;
   }
 }
