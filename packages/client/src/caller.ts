@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import {
   type Endpoint,
   type EndpointName,
@@ -117,7 +117,7 @@ export function createCaller(settings: Settings): Caller {
     },
 
     async *each(endpoint, options = {}) {
-      const { element } = endpoints[endpoint].response;
+      const { element } = endpoints[endpoint].response.def;
       const request = { endpoint, fields: encode(endpoint, {}, settings.companyId) };
       const deadline = start(endpoint, options);
       try {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import {
   type Endpoint,
   type EndpointName,
@@ -83,11 +83,7 @@ function readCardStatus(value: unknown): string | undefined {
   return typeof value === "string" && /^[\p{L} _-]{1,40}$/u.test(value) ? value : undefined;
 }
 
-const faultText = (maxLength: number) =>
-  z
-    .string()
-    .max(maxLength)
-    .regex(/^\P{C}*$/u);
+const faultText = (maxLength: number) => z.string().check(z.maxLength(maxLength), z.regex(/^\P{C}*$/u));
 const faultList = z.array(z.object({ path: faultText(100), message: faultText(200) }));
 
 /** The service's list of faults; without those that quote the key back. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ErrorCode } from "./error-codes.js";
 import {
   answeredText,
@@ -63,7 +63,7 @@ const eventInput = object({
   genre: field("genre", optionalText(1000)),
   endDate: field("event_end_date", optionally(date())),
   endTime: field("event_end_time", optionally(time())),
-  activated: field("activated", integer(0, 1).optional()),
+  activated: field("activated", z.optional(integer(0, 1))),
   eventKey: field("event_key", optionalText(255)),
   lineup: field("lineup", optionalText(5000)),
   minimumAge: field("minimumage", optionalText(50)),
@@ -133,8 +133,8 @@ export interface Endpoint {
   readonly refusal: "plain" | "flagged";
   /** The names that a 422 lists under `required`; null where its `errors` also name the fields that are missing. */
   readonly required: readonly string[] | null;
-  readonly request: z.ZodType;
-  readonly response: z.ZodType;
+  readonly request: z.ZodMiniType;
+  readonly response: z.ZodMiniType;
   /** Of several with one status, the first is what a caller takes it for who is told nothing more. */
   readonly errors: readonly ErrorCode[];
   readonly summary: string;
@@ -238,7 +238,10 @@ export const endpoints = {
     idempotent: true,
     request: object({
       apiKey: apiKey(),
-      events: field("events", z.array(eventInput, MANY_EVENTS).min(1, MANY_EVENTS).max(500, MANY_EVENTS)),
+      events: field(
+        "events",
+        z.array(eventInput, MANY_EVENTS).check(z.minLength(1, MANY_EVENTS), z.maxLength(500, MANY_EVENTS)),
+      ),
     }),
     response: z.array(createdEvent),
     errors: [...bodyErrors, ...idempotencyErrors, ...keyErrors, ...serverErrors],
@@ -253,7 +256,7 @@ export const endpoints = {
     required: ["cardnumber", "pin", "apikey", "company_id"],
     request: object({ apiKey: apiKey(), companyId: companyId(), cardNumber: cardNumber(), pin: pin() }),
     response: object({
-      success: field("success", z.literal(true).optional()),
+      success: field("success", z.optional(z.literal(true))),
       balanceCents: field("balance", money(0, Number.MAX_SAFE_INTEGER)),
       currency: field("currency", z.string()),
       cardStatus: field("card_status", z.string()),
@@ -309,7 +312,7 @@ export const endpoints = {
       apiKey: apiKey(),
       companyId: companyId(),
       // Required by the interface; left out only to end a devalue by its Idempotency-Key (our extension).
-      cancelToken: field("cancel_token", z.union([z.literal(""), secret(2048)]).optional()),
+      cancelToken: field("cancel_token", z.optional(z.union([z.literal(""), secret(2048)]))),
     }),
     response: object({
       success: success(),

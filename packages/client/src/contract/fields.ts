@@ -1,9 +1,9 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { type Cents, MAX_AMOUNT_CENTS } from "./money.js";
 import { Secret } from "./secret.js";
 
 /** A field of the wire: its spelling there, and the codec between its wire form and ours. */
-interface Field<Wire extends string = string, Schema extends z.ZodType = z.ZodType> {
+interface Field<Wire extends string = string, Schema extends z.ZodMiniType = z.ZodMiniType> {
   readonly wire: Wire;
   readonly schema: Schema;
 }
@@ -19,7 +19,7 @@ type Named<F extends Fields> = {
 type Flat<T> = { [K in keyof T]: T[K] };
 
 /** Gives a wire field its spelling and schema. */
-export function field<const W extends string, S extends z.ZodType>(wire: W, schema: S): Field<W, S> {
+export function field<const W extends string, S extends z.ZodMiniType>(wire: W, schema: S): Field<W, S> {
   return { wire, schema };
 }
 
@@ -37,7 +37,7 @@ export function object<F extends Fields>(fields: F) {
     return Object.fromEntries(pairs.filter(([, v]) => v !== undefined));
   };
   return z.codec(
-    z.object(shape),
+    z.object(shape, "must be an object"),
     z.custom<Flat<Named<F>>>((v) => typeof v === "object" && v !== null),
     {
       decode: (wire) => rename(wire, "wire") as Flat<Named<F>>,
@@ -53,29 +53,39 @@ const string = () =>
       code === "invalid_type" ? (input === undefined ? "is required" : "must be a string") : undefined,
   });
 
-const digits = z.string().regex(/^\d{1,15}$/, "must be a whole number");
+const atMost = (length: number) => z.maxLength(length, `must be at most ${length} characters`);
+const notEmpty = z.minLength(1, "must not be empty");
+
+const digits = z.string().check(z.regex(/^\d{1,15}$/, "must be a whole number"));
 const endsWithBreak = /[\r\n]$/;
 /** Half of a character that takes two places: no text in UTF-8 can hold it. */
 const half = /\p{Surrogate}/u;
 
+const isUtf8 = z.refine<string>((value) => !half.test(value), "must be UTF-8 text");
+
 /** Text that another side can write down as it is. */
-const storable = (text: z.ZodString) =>
-  text
-    .refine((value) => !value.includes("\u0000"), "must not hold a NUL character")
-    .refine((value) => !half.test(value), "must be UTF-8 text");
+const storable = [
+  z.refine<string>((value) => !value.includes("\u0000"), "must not hold a NUL character"),
+  isUtf8,
+] as const;
+
+const whole = (min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.int(message).check(z.gte(min, message), z.lte(max, message));
+};
 
 /** An integer, which a form (and some services) write as a decimal string. */
 export const integer = (min: number, max: number) =>
   z
-    .codec(z.union([z.int(), digits], "must be a whole number"), z.int().min(min).max(max), {
+    .codec(z.union([z.int(), digits], "must be a whole number"), whole(min, max), {
       decode: Number,
       encode: (n) => n,
     })
-    .meta({ minimum: min, maximum: max });
+    .register(z.globalRegistry, { minimum: min, maximum: max });
 
 /** An integer that our side writes as a decimal string. */
 export const integerAsString = (min: number, max: number) =>
-  z.codec(z.union([digits, z.int()], "must be a whole number"), z.int().min(min).max(max), {
+  z.codec(z.union([digits, z.int()], "must be a whole number"), whole(min, max), {
     decode: Number,
     encode: String,
   });
@@ -98,30 +108,33 @@ export const money = (min: number, max: number = MAX_AMOUNT_CENTS) =>
       },
     )
     // What the wire's schema shows besides the digits; a decimal string has no minimum there.
-    .meta({ minimum: min, maximum: max });
+    .register(z.globalRegistry, { minimum: min, maximum: max });
 
-const asSecret = (text: z.ZodString) =>
-  z.codec(text, z.instanceof(Secret), { decode: (v) => new Secret(v), encode: (s) => s.reveal() });
+const asSecret = (text: z.ZodMiniString) =>
+  z.codec(text, z.instanceof(Secret, { error: "must be a string or a Secret" }), {
+    decode: (v) => new Secret(v),
+    encode: (s) => s.reveal(),
+  });
 
 /** A string that must not be seen. */
-export const secret = (maxLength: number) => asSecret(string().min(1, "must not be empty").max(maxLength));
+export const secret = (maxLength: number) => asSecret(string().check(notEmpty, atMost(maxLength)));
 
 /** A secret that somebody types, or reads from a file: a line break at its end is a mistake, not a part of it. */
 export const typedSecret = (maxLength: number) =>
   asSecret(
-    string()
-      .min(1, "must not be empty")
-      .max(maxLength)
-      .refine((value) => !endsWithBreak.test(value), "must not end with a line break")
-      .refine((value) => !half.test(value), "must be UTF-8 text"),
+    string().check(
+      notEmpty,
+      atMost(maxLength),
+      z.refine<string>((value) => !endsWithBreak.test(value), "must not end with a line break"),
+      isUtf8,
+    ),
   );
 
 /** Text that must be there. */
-export const text = (maxLength: number) =>
-  storable(string().trim().min(1, "must not be empty").max(maxLength));
+export const text = (maxLength: number) => string().check(z.trim(), notEmpty, atMost(maxLength), ...storable);
 
 /** Text that may be left out or empty. */
-export const optionalText = (maxLength: number) => storable(string().max(maxLength)).optional();
+export const optionalText = (maxLength: number) => z.optional(string().check(atMost(maxLength), ...storable));
 
 const isHttpUrl = (value: string) => {
   try {
@@ -132,26 +145,28 @@ const isHttpUrl = (value: string) => {
 };
 
 /** An http or https address. */
-export const url = () => storable(string().max(2048)).refine(isHttpUrl, "must be an http or https address");
+export const url = () =>
+  string().check(atMost(2048), ...storable, z.refine(isHttpUrl, "must be an http or https address"));
 
 /** An http or https address that may be left out or empty. */
 export const optionalUrl = () =>
-  z.union([z.literal(""), url()], "must be an http or https address").optional();
+  z.optional(z.union([z.literal(""), url()], "must be an http or https address"));
 
 /** yyyy-mm-dd, a day that exists. */
 export const date = () => z.iso.date("must be a date, yyyy-mm-dd");
 
 /** hh:ii:ss */
-export const time = () => string().regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, "must be a time, hh:ii:ss");
+export const time = () =>
+  string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, "must be a time, hh:ii:ss"));
 
 /** A date or time that may be left out or empty. */
-export const optionally = <S extends z.ZodType<string, string>>(schema: S) =>
-  z.union([z.literal(""), schema], "is not written as the interface says").optional();
+export const optionally = <S extends z.ZodMiniType<string, string>>(schema: S) =>
+  z.optional(z.union([z.literal(""), schema], "is not written as the interface says"));
 
 /** Text in an answer; services also answer null where there is none. */
 export const answeredText = () =>
-  z.codec(z.string().nullish(), z.string(), { decode: (v) => v ?? "", encode: (v) => v });
+  z.codec(z.nullish(z.string()), z.string(), { decode: (v) => v ?? "", encode: (v) => v });
 
 /** Text or null in an answer. */
 export const answeredTextOrNull = () =>
-  z.codec(z.string().nullish(), z.string().nullable(), { decode: (v) => v ?? null, encode: (v) => v });
+  z.codec(z.nullish(z.string()), z.nullable(z.string()), { decode: (v) => v ?? null, encode: (v) => v });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import {
   BASE_PATH,
   type Endpoint,
@@ -168,7 +168,7 @@ const refusalFields: Record<string, Json> = {
 };
 
 /** What stands on the wire: the input of the codecs, also of those that read an answer. */
-function wireSchema(schema: z.ZodType): Json {
+function wireSchema(schema: z.ZodMiniType): Json {
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {
     io: "input",
     unrepresentable: "any",
