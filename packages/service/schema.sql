@@ -423,16 +423,18 @@ CREATE OR REPLACE FUNCTION devalue(p_company integer, p_numbers bytea[], p_pins 
  LANGUAGE plpgsql
 AS $function$
 declare
-  v_generation integer := (select max(id) from secret_generations);
+  v_generation integer;
+  v_is_living boolean;
   v_key idempotency_keys;
   v_card cards;
   v_ledger bigint;
 begin
-  if p_api_key is not null and not exists (
-    select from api_keys k
-      where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
-        and (k.expires_at is null or k.expires_at > clock_timestamp())
-  ) then
+  select max(id), p_api_key is null or exists (
+      select from api_keys k
+        where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > clock_timestamp()))
+    into v_generation, v_is_living from secret_generations;
+  if not v_is_living then
     outcome := 'unauthorized';
     return;
   end if;

@@ -182,7 +182,9 @@ async function addHistory(pool, { cards, ledgerRows, companies }, say) {
       await db.query(`update cards set balance_cents = s.cents
         from (select card_id, sum(amount_cents) as cents from ledger group by card_id) s where s.card_id = id`);
     }
-    await db.query("vacuum analyze cards, ledger, idempotency_keys, api_keys");
+    await db.query("vacuum analyze cards, ledger, api_keys");
+    // Vacuumed while it is empty, it would be scanned whole until its statistics are renewed.
+    if (rows > 0) await db.query("vacuum analyze idempotency_keys");
   } finally {
     db.release(true);
   }

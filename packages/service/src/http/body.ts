@@ -160,10 +160,10 @@ const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 
 
 /** A field that is sent twice counts as its last, as PHP reads it. Escapes that are no UTF-8 are no text. */
 function parseForm(text: string): Record<string, string> {
-  const pairs = [...new URLSearchParams(text)];
-  const fields = Object.fromEntries(pairs);
+  const form = new URLSearchParams(text);
+  const fields = Object.fromEntries(form);
   if (!text.includes("%")) return fields;
-  const decoded = count(pairs.flat().join(), REPLACEMENT);
+  const decoded = count([...form].flat().join(), REPLACEMENT);
   if (decoded === 0 || decoded === count(text, WRITTEN_REPLACEMENT)) return fields;
   const entries = Object.entries(fields).map(([name, value]) => [
     name,
