@@ -20,7 +20,7 @@ const HELP = `Measures speed, as ratios within one run.
 
   npm run bench                        everything, in about ten minutes
   npm run bench -- --only carts        some of it: ${ALL_PARTS.join(", ")}
-  npm run bench -- --full              with the large figures: a million cards and calls, 200 carts of each kind
+  npm run bench -- --full              with the large figures: a million cards and calls, 200 carts of each kind (an hour)
   npm run bench -- --json              one JSON value on the output, progress beside it
 
 docs/performance.md says what each figure is. Carts are bought in a shop that is installed when it is needed first

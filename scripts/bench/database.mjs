@@ -179,6 +179,7 @@ async function addHistory(pool, { cards, ledgerRows, companies }, say) {
       if (end % TELL_ROWS === 0 || end === rows) say(`  ${end} devalues of long ago`);
     }
     if (rows > 0) {
+      say("  balances and statistics");
       await db.query(`update cards set balance_cents = s.cents
         from (select card_id, sum(amount_cents) as cents from ledger group by card_id) s where s.card_id = id`);
     }

@@ -20,6 +20,7 @@ const FIRST_CALLS = 10_000;
 const HALF_LOAD_MS = 10_000;
 const HOT_CARD_MS = 5000;
 const CPU_MS = 5000;
+const TELL_CALLS = 90_000;
 
 /**
  * What is measured, and where its figures go.
@@ -124,7 +125,10 @@ export async function measureMemory({ result, say }, database, calls) {
   try {
     await runClosed(http.calls, { calls: FIRST_CALLS });
     const first = await residentBytes(service.metricsUrl);
-    await runClosed(http.calls, { calls: calls - FIRST_CALLS });
+    for (let made = FIRST_CALLS; made < calls; made += TELL_CALLS) {
+      await runClosed(http.calls, { calls: Math.min(TELL_CALLS, calls - made) });
+      say(`  ${Math.min(made + TELL_CALLS, calls)} calls`);
+    }
     const last = await residentBytes(service.metricsUrl);
     result.memoryRatio = round(last / first);
     result.memoryMegabytes = Math.round(last / 2 ** 20);
