@@ -5,7 +5,7 @@ import { localTimeAt } from "./clock.js";
 import { isTakenBack, type ShopEvent } from "./event.js";
 import { rowOf, wireEvent } from "./row.js";
 
-const list = z.toJSONSchema(endpoints.createEvents.request.in.shape.events, {
+const list = z.toJSONSchema(endpoints.createEvents.request.def.in.shape.events, {
   io: "input",
   unrepresentable: "any",
 });

@@ -3,20 +3,23 @@ import * as z from "zod";
 import { instantOf, isOnClock, isTimeZone } from "./clock.js";
 import { type EventState, eventStates, isTakenBack, type ShopEvent, type Venue } from "./event.js";
 
-const list = endpoints.createEvents.request.in.shape.events;
+const list = endpoints.createEvents.request.def.in.shape.events;
 
 /** One event of `newevent` on the wire: the contract's own rules. */
-export const wireEvent = list.element;
+export const wireEvent = list.def.element;
 
-const wire = wireEvent.in.shape;
+const wire = wireEvent.def.in.shape;
 
 /** Comma-separated words, within the contract's length. */
-const words = <S extends z.ZodType<string | undefined, string | undefined>>(text: S) =>
-  text.transform((value) =>
-    (value ?? "")
-      .split(",")
-      .map((word) => word.trim())
-      .filter((word) => word !== ""),
+const words = <S extends z.core.$ZodType<string | undefined, string | undefined>>(text: S) =>
+  z.pipe(
+    text,
+    z.transform((value) =>
+      (value ?? "")
+        .split(",")
+        .map((word) => word.trim())
+        .filter((word) => word !== ""),
+    ),
   );
 
 const EURO = /^(?:€ ?)?(\d{1,6})(?:[.,](\d{1,2}))?$/;
@@ -46,8 +49,8 @@ const age = z
 /** What a row may hold: the fields of `newevent` by their names there, and three that it doesn't have. */
 const shape = {
   ...wire,
-  eventprovider_id: wire.eventprovider_id.optional(),
-  event_key: wire.event_key.unwrap().min(1),
+  eventprovider_id: z.optional(wire.eventprovider_id),
+  event_key: wire.event_key.def.innerType.check(z.minLength(1, "must not be empty")),
   genre: words(wire.genre),
   lineup: words(wire.lineup),
   minimumage: age,
