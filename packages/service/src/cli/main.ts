@@ -7,6 +7,7 @@ import { backupCommand, restoreCommand } from "./backup.js";
 import { cardCommand } from "./card.js";
 import { checkCommand } from "./check.js";
 import { companyCommand } from "./company.js";
+import { healthCommand } from "./health.js";
 import { keyCommand } from "./key.js";
 import { liabilityCommand } from "./liability.js";
 import { migrateCommand } from "./migrate.js";
@@ -39,6 +40,7 @@ function program(): Command {
     // An option's value that looks like an option of this program, such as the password -V3x, stays a value.
     .enablePositionalOptions()
     .addCommand(serveCommand())
+    .addCommand(healthCommand())
     .addCommand(
       companyCommand(new Command("company").description("Companies, each with an account and a key")),
     )

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { type Log, logLevels } from "../log.js";
 import { DEFAULT_METRICS_HOST } from "../service.js";
+import { addAddressOptions } from "./address-options.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
@@ -21,16 +22,9 @@ interface ServeOptions extends CommonOptions, ServingOptions {
 
 /** `serve`: the HTTP service. */
 export const serveCommand = (): Command =>
-  addLimitOptions(command("serve", "Run the service, on its own built-in PostgreSQL or on one of yours"))
-    .addOption(
-      new Option("--port <port>", "listen on this port; 0 takes a free one")
-        .env("GIFTCARD_PORT")
-        .default(8080)
-        .argParser(wholeNumber(0, 65_535)),
-    )
-    .addOption(
-      new Option("--host <address>", "listen on this address").env("GIFTCARD_HOST").default("127.0.0.1"),
-    )
+  addLimitOptions(
+    addAddressOptions(command("serve", "Run the service, on its own built-in PostgreSQL or on one of yours")),
+  )
     .addOption(
       new Option("--environment <name>", "what this instance is")
         .env("GIFTCARD_ENVIRONMENT")

@@ -3,12 +3,11 @@ import type pg from "pg";
 import { type Log, type LogLevel, openLog } from "../log.js";
 import { openKeyring } from "../secrets.js";
 import { type Environment, type RunningService, type ServiceOptions, startService } from "../service.js";
+import type { AddressOptions } from "./address-options.js";
 import { type LimitOptions, limitsOf, timeoutsOf } from "./limit-options.js";
 
 /** What `serve` was asked for; it also goes, as JSON, to each worker. */
-export interface ServingOptions extends LimitOptions {
-  readonly port: number;
-  readonly host: string;
+export interface ServingOptions extends LimitOptions, AddressOptions {
   readonly environment: Environment;
   readonly metricsPort?: number;
   readonly metricsHost: string;

@@ -42,7 +42,8 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
   for (const giveUpAt = Date.now() + WAIT_FOR_OTHER_MS; Date.now() < giveUpAt; await sleep(50)) {
     if (takeOwnership(dataDir, options.role)) return own(dataDir, options, true);
     const owner = readOwner(dataDir);
-    if (owner?.role !== "serve") continue; // a command, soon done
+    // A command, soon done; or somebody in another container, who may have died.
+    if (owner?.role !== "serve" || owner.isElsewhere) continue;
     if (options.role === "serve") {
       throw new OperatorError(
         `Process ${owner.pid} already serves from ${dataDir}. Stop it or use another --data-dir.`,
@@ -52,7 +53,11 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
     if (status?.ready)
       return { url: urlOf(status.port, readPassword(dataDir)), owned: false, close: async () => {} };
   }
-  throw new OperatorError(`Another command holds ${dataDir}. Try again when it has ended.`);
+  throw new OperatorError(
+    readOwner(dataDir)?.isElsewhere
+      ? `A service or command in another container, or on another machine, works on ${dataDir}. Run this one there.`
+      : `Another command holds ${dataDir}. Try again when it has ended.`,
+  );
 }
 
 /**

@@ -114,7 +114,8 @@ export async function startServer(options: ServerOptions): Promise<{ child: Chil
     const child = spawnServer(options, port);
     while (child.exitCode === null && child.signalCode === null && Date.now() < giveUpAt) {
       const status = readStatus(dataDir);
-      if (status?.pid === child.pid && status?.ready) return { child, port };
+      // A killed server has left its file, and in a container the next one may get the same number.
+      if (status?.pid === child.pid && status?.port === port && status.ready) return { child, port };
       await sleep(20);
     }
     // After a kill -9 the old server's last processes can linger for a moment; the port may be taken by then.

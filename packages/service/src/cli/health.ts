@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
+import { exitCodes, OperatorError } from "../operator-error.js";
+import { isRunning } from "../postgres/processes.js";
+import { type AddressOptions, addAddressOptions } from "./address-options.js";
+import { outputOf, wholeNumber } from "./output.js";
+
+interface HealthOptions extends AddressOptions {
+  readonly ready: boolean;
+  readonly wait: number;
+  readonly pid?: number;
+  readonly json: boolean;
+}
+
+const ANSWER_TIMEOUT_MS = 5000;
+const ASK_AGAIN_MS = 200;
+
+/** `health`: for who starts a service, or looks after it. */
+export const healthCommand = (): Command =>
+  addAddressOptions(new Command("health"))
+    .description(
+      "Ask the service on this machine whether it is alive, and with --ready whether it can take calls",
+    )
+    .option("--ready", "ask whether it can take calls, rather than whether it is alive", false)
+    .option("--wait <seconds>", "ask again for so long until it is", wholeNumber(0, 3600), 0)
+    .option("--pid <process>", "wait no longer than this process lives", wholeNumber(1, 2 ** 31))
+    .option("--json", "print the answer as one JSON value", false)
+    .helpOption("-h, --help", "show this help")
+    .addHelpText("after", `\nEnds with ${exitCodes.failed} when it is not.`)
+    .action(async ({ ready, wait, pid, json, ...address }: HealthOptions) => {
+      const out = outputOf(json);
+      const url = `${urlOf(address)}/${ready ? "readyz" : "healthz"}`;
+      const startedAtMs = performance.now();
+      for (;;) {
+        const { isWell, status, answer } = await ask(url);
+        if (isWell) return out.result(answer, status);
+        const waitedSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
+        if (waitedSeconds >= wait || (pid !== undefined && !isRunning(pid)))
+          throw new OperatorError(`${url} says: ${status}.`, exitCodes.failed, { status });
+        out.progress(waitedSeconds, wait, `seconds waited (${status})`);
+        await sleep(ASK_AGAIN_MS);
+      }
+    });
+
+/** Who listens on every address is asked at this machine's own. */
+function urlOf({ host, port }: AddressOptions): string {
+  const own = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${own.includes(":") ? `[${own}]` : own}:${port}`;
+}
+
+async function ask(url: string): Promise<{ isWell: boolean; status: string; answer?: unknown }> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    const answer = (await response.json()) as { status: string };
+    return { isWell: response.ok, status: answer.status, answer };
+  } catch {
+    return { isWell: false, status: "no answer of the service" };
+  }
+}
