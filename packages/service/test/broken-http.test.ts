@@ -1,24 +1,36 @@
 import net from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startGiftcardService, type TestService } from "../../../test/support/service.js";
+import {
+  startGiftcardService,
+  type TestCard,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
+import { call, onCard } from "./wire.js";
 
 let service: TestService;
+let company: TestCompany;
+let card: TestCard;
 
 beforeAll(async () => {
   service = await startGiftcardService({
     databaseUrl: await testDatabase(),
     args: ["--headers-timeout", "2", "--request-timeout", "3"],
   });
+  company = await service.createCompany();
+  card = await service.issueCard({ balanceCents: 5000 });
 });
 
 afterAll(() => service.stop());
 
-/** Writes bytes as they are, and gives all that comes back until the connection ends. */
-function exchange(bytes: string): Promise<string> {
+/** Writes bytes as they are, and ends its side where they are all; gives all that comes back until the connection ends. */
+function exchange(bytes: string, isAll = false): Promise<string> {
   const { port, hostname } = new URL(service.url);
   return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(port), hostname, () => socket.write(bytes));
+    const socket = net.connect(Number(port), hostname, () =>
+      isAll ? socket.end(bytes) : socket.write(bytes),
+    );
     let received = "";
     socket.on("data", (chunk) => (received += chunk));
     socket.once("error", reject);
@@ -69,6 +81,36 @@ test.each([
   ["a whole address", get("http://x/readyz", "Host: x\r\nConnection: close\r\n")],
 ])("%s is as good as any", async (_what, bytes) => {
   expect(await exchange(bytes)).toMatch(/^HTTP\/1.1 200 .*"status":"ready"/s);
+});
+
+/** A devalue of 100 cents, as bytes. */
+const devalue = () => {
+  const body = new URLSearchParams({ ...onCard(company, card), amount: "100" } as never).toString();
+  return `${head}${form}Content-Length: ${body.length}\r\n\r\n${body}`;
+};
+const balance = async () => (await call(service.url, "balance", onCard(company, card))).body.balance;
+const statusesOf = (received: string) =>
+  [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+test.each([
+  ["no HTTP", [200], "garbage\r\n\r\n"],
+  ["one byte too many", [200], "0"],
+  ["another call, and no HTTP", [200, 200], `${get("/healthz")}garbage\r\n\r\n`],
+  ["a call whose body is broken", [200], `${head}${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  ["a way to another host", [200], "CONNECT example.nl:443 HTTP/1.1\r\nHost: x\r\n\r\n"],
+])("a devalue that is done is answered so, also where %s follows it", async (_what, statuses, rest) => {
+  const before = await balance();
+  const received = await exchange(devalue() + rest);
+  expect(received).toContain('"amount_deducted":100,');
+  expect(statusesOf(received).slice(0, statuses.length)).toEqual(statuses);
+  expect(await balance()).toBe(before - 100);
+});
+
+test("a caller that ends its side of the connection after its call is answered", async () => {
+  const before = await balance();
+  expect(await exchange(devalue(), true)).toContain('"amount_deducted":100,');
+  expect(await balance()).toBe(before - 100);
+  expect(await exchange(head, true)).toMatch(/^HTTP\/1.1 400 /);
 });
 
 test("a caller that goes away in the middle of its body is no failure of the service", async () => {

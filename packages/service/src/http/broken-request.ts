@@ -21,8 +21,7 @@ export function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Dupl
 }
 
 /** Answers CONNECT: we are no proxy. */
-export function answerConnect(_request: IncomingMessage, socket: Duplex): void {
-  socket.on("error", () => {});
+export function answerConnect(socket: Duplex): void {
   socket.end(messageOf([405, "Method Not Allowed", "The service is no proxy."]));
 }
 

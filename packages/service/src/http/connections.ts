@@ -1,28 +1,27 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
+/** What a connection is in the middle of. */
+interface Connection {
+  /** Not answered yet, in their order. */
+  readonly answers: Set<ServerResponse>;
+  /** When it began to wait for a call, or for the rest of one; by performance.now(). */
+  waitingSince: number;
+  /** Nothing more that comes on it is understood. */
+  isBroken: boolean;
+}
+
 /** Limits a server's connections. Past the limit the one that has been without a call for longest gives way. */
 export class Connections {
-  /** Without a call under way, and since when; longest first. */
-  readonly #idle = new Map<Socket, number>();
-  readonly #calls = new WeakMap<Socket, number>();
-  /** Not answered yet. */
-  readonly #answers = new Set<ServerResponse>();
-  #open = 0;
+  /** Who began to wait longest ago first. */
+  readonly #open = new Map<Socket, Connection>();
   #isEnding = false;
 
   constructor(server: Server, most: number) {
     server.on("connection", (socket: Socket) => {
-      this.#open += 1;
-      this.#idle.set(socket, performance.now());
-      socket.once("close", () => {
-        this.#open -= 1;
-        this.#idle.delete(socket);
-      });
-      if (this.#open <= most) return;
-      // The new one itself, where all others have a call.
-      const [longest] = this.#idle.keys();
-      longest?.destroy();
+      this.#open.set(socket, { answers: new Set(), waitingSince: performance.now(), isBroken: false });
+      socket.once("close", () => this.#open.delete(socket));
+      if (this.#open.size > most) this.#endLongestWaiting();
     });
     server.prependListener("request", (request, response) => this.#follow(request, response));
   }
@@ -30,29 +29,69 @@ export class Connections {
   /** From now on each answer is the last one on its connection, and says so. All begin to be idle anew. */
   beginEnding(): void {
     this.#isEnding = true;
-    for (const answer of this.#answers) if (!answer.headersSent) answer.shouldKeepAlive = false;
-    for (const socket of this.#idle.keys()) this.#idle.set(socket, performance.now());
+    for (const connection of this.#open.values()) {
+      for (const answer of connection.answers) makeLast(answer);
+      connection.waitingSince = performance.now();
+    }
   }
 
   /** Closes those that have had no call for so long. */
   closeIdle(idleMs: number): void {
     const since = performance.now() - idleMs;
-    for (const [socket, idleSince] of this.#idle) if (idleSince <= since) socket.destroySoon();
+    for (const [socket, { answers, waitingSince }] of this.#open)
+      if (answers.size === 0 && waitingSince <= since) socket.destroySoon();
+  }
+
+  /**
+   * Ends a connection on which nothing more can be understood, when each call that came whole before that has its answer:
+   * another one in its place would be taken for it.
+   *
+   * @returns false where no answer is owed; nothing is done then
+   */
+  endAfterAnswers(socket: Socket): boolean {
+    const connection = this.#open.get(socket);
+    const last = connection && owedBy(connection).at(-1);
+    if (!last) return false;
+    // What is not understood may come in many pieces.
+    if (connection.isBroken) return true;
+    connection.isBroken = true;
+    makeLast(last);
+    last.once("close", () => socket.destroySoon());
+    return true;
+  }
+
+  #endLongestWaiting(): void {
+    // The new one itself, where all others have a call.
+    for (const [socket, connection] of this.#open) {
+      if (connection.answers.size > 0) continue;
+      socket.destroy();
+      return;
+    }
   }
 
   #follow({ socket }: IncomingMessage, response: ServerResponse): void {
-    const count = (more: number) => {
-      const calls = (this.#calls.get(socket) ?? 0) + more;
-      this.#calls.set(socket, calls);
-      this.#idle.delete(socket);
-      if (calls === 0 && !socket.destroyed) this.#idle.set(socket, performance.now());
+    const connection = this.#open.get(socket);
+    if (!connection) return;
+    const { answers } = connection;
+    const beginWaiting = () => {
+      if (!this.#open.delete(socket)) return;
+      connection.waitingSince = performance.now();
+      this.#open.set(socket, connection);
     };
-    count(1);
-    this.#answers.add(response);
-    if (this.#isEnding) response.shouldKeepAlive = false;
+    answers.add(response);
+    beginWaiting();
+    if (this.#isEnding) makeLast(response);
     response.once("close", () => {
-      this.#answers.delete(response);
-      count(-1);
+      answers.delete(response);
+      beginWaiting();
     });
   }
+}
+
+/** The answers to calls that have come whole. */
+const owedBy = ({ answers }: Connection) => [...answers].filter(({ req }) => req.complete);
+
+/** Makes an answer the last one on its connection, unless it has begun and said otherwise. */
+function makeLast(answer: ServerResponse): void {
+  if (!answer.headersSent) answer.shouldKeepAlive = false;
 }

@@ -75,10 +75,17 @@ export async function listen(
     listener,
   );
   server.setTimeout(timeouts.idleMs + STALLED_AFTER_MS);
-  server.on("clientError", answerBrokenRequest);
-  server.on("connect", answerConnect);
-  server.on("checkExpectation", answerExpectation);
+  // Who has said all that it has to say, and ends its side, is still answered.
+  Object.assign(server, { httpAllowHalfOpen: true });
   const open = new Connections(server, connections);
+  server.on("clientError", (failure, socket: net.Socket) => {
+    if (!open.endAfterAnswers(socket)) answerBrokenRequest(failure, socket);
+  });
+  server.on("connect", (_request, socket: net.Socket) => {
+    socket.on("error", () => {});
+    if (!open.endAfterAnswers(socket)) answerConnect(socket);
+  });
+  server.on("checkExpectation", answerExpectation);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(
