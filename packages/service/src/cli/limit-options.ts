@@ -96,7 +96,7 @@ const OPTIONS: readonly (readonly [
   ["--calls-at-once <number>", "calls that a process answers at once; more get 503", callsAtOnce, 1, 100_000],
   [
     "--connections <number>",
-    "connections that a process keeps; past them, the one that has been without a call for longest is closed",
+    "connections that a process keeps; past them, the one that has waited longest for a call, or for the rest of one, is closed",
     connections,
     10,
     1_000_000,

@@ -11,7 +11,10 @@ interface Connection {
   isBroken: boolean;
 }
 
-/** Limits a server's connections. Past the limit the one that has been without a call for longest gives way. */
+/**
+ * Limits a server's connections. Past the limit the one that has waited longest for its caller gives way: for a call, or
+ * for the rest of one. So nobody keeps others out by calls that never come whole.
+ */
 export class Connections {
   /** Who began to wait longest ago first. */
   readonly #open = new Map<Socket, Connection>();
@@ -63,7 +66,9 @@ export class Connections {
   #endLongestWaiting(): void {
     // The new one itself, where all others have a call.
     for (const [socket, connection] of this.#open) {
-      if (connection.answers.size > 0) continue;
+      if (owedBy(connection).length > 0) continue;
+      // At once, as the next one may come before its `close`.
+      this.#open.delete(socket);
       socket.destroy();
       return;
     }

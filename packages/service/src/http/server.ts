@@ -50,7 +50,7 @@ interface ListenOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly timeouts?: Timeouts | undefined;
-  /** As many at once; past them, the one that has been without a call for longest is closed. */
+  /** As many at once; past them, the one that has waited longest for a call, or for the rest of one, is closed. */
   readonly connections?: number | undefined;
 }
 

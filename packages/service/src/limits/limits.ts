@@ -40,7 +40,7 @@ export interface Limits {
   readonly keysPerCompany: number;
   /** Calls that this process answers at once; it refuses more with 503. */
   readonly callsAtOnce: number;
-  /** Connections that this process keeps; past them, the one that has been without a call for longest is closed. */
+  /** Connections that this process keeps; past them, the one that has waited longest for a call, or for the rest of one, is closed. */
   readonly connections: number;
   /** Proxies before the service that each add the caller's address to X-Forwarded-For. */
   readonly proxies: number;
