@@ -90,6 +90,15 @@ describe("a 422 says which of the fields that came is wrong", () => {
   });
 });
 
+test("a form of more than 1,000 fields can't be read; up to there those that nobody knows do no harm", async () => {
+  const form = new URLSearchParams(onCard(company, card) as never).toString();
+  const balance = (fields: number) =>
+    call(service.url, "balance", {}, { encoding: "form", raw: `${form}${"&a=%FF".repeat(fields - 4)}` });
+  expect((await balance(1000)).status).toBe(200);
+  const { status, body } = await balance(1001);
+  expect([status, body.error]).toEqual([400, "The request body cannot be read."]);
+});
+
 test("a line break after number, PIN or key is named, and not counted as a wrong guess", async () => {
   const message = "must not end with a line break";
   const wire = onCard(company, card);

@@ -156,10 +156,14 @@ const WRITTEN_REPLACEMENT = /\ufffd|%EF%BF%BD/gi;
 /** As JSON can hold it too: no field that is text takes it. */
 const HALF_A_CHARACTER = "\ud800";
 
+/** Far more than any operation has. Each costs: a body full of them would hold up all other calls. */
+const MOST_FIELDS = 1000;
+
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
 /** A field that is sent twice counts as its last, as PHP reads it. Escapes that are no UTF-8 are no text. */
 function parseForm(text: string): Record<string, string> {
+  if (text.split("&", MOST_FIELDS + 1).length > MOST_FIELDS) throw new RangeError("too many fields");
   const form = new URLSearchParams(text);
   const fields = Object.fromEntries(form);
   if (!text.includes("%")) return fields;
