@@ -23,8 +23,8 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-async function serve(): Promise<ServeProcess> {
-  const server = await spawnServe(["--data-dir", dataDir]);
+async function serve(...args: string[]): Promise<ServeProcess> {
+  const server = await spawnServe(["--data-dir", dataDir, ...args]);
   running.push(server);
   return server;
 }
@@ -120,6 +120,21 @@ test("after kill -9 of the database and the service together, the next start rec
   const next = await serve();
   expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);
 });
+
+test.each([[[]], [["--workers", "2"]]])(
+  "where its database dies, serve ends with 5 and says so (%s)",
+  async (args) => {
+    const server = await serve(...args);
+    process.kill(Number(postmaster()[0]), "SIGKILL");
+    await expect.poll(() => isRunning(server.pid)).toBe(false);
+    expect(await server.stop()).toBe(5);
+    expect(server.logs()).toContain("The built-in database has ended.");
+    expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
+    const { wire } = await makeShop();
+    const next = await serve();
+    expect((await call(next.url, "balance", wire)).body.balance).toBe(7500);
+  },
+);
 
 test("commands that begin at once, with no service, wait for each other", async () => {
   const names = ["een", "twee", "drie", "vier"];

@@ -25,6 +25,8 @@ export interface Context {
   readonly out: Output;
   /** Holds the password: never print it. */
   readonly databaseUrl: string;
+  /** Fails when the built-in database that this process brought up ends by itself. */
+  readonly databaseLost: Promise<never>;
   /** @throws {OperatorError} when nobody named it and it has no default */
   secretsFile(): string;
   /** Opens the secrets; only commands that touch cards need them. */
@@ -67,7 +69,7 @@ export async function withContext(
   { role = "command", tables = "require", onBroken }: ContextOptions = {},
 ): Promise<void> {
   const out = outputOf(options.json);
-  const { url, ownsTables, close } = await openDatabase(options, role, out);
+  const { url, ownsTables, lost, close } = await openDatabase(options, role, out);
   try {
     let ending = false;
     const pool = openPool(url, (error) => {
@@ -83,6 +85,7 @@ export async function withContext(
         pool,
         out,
         databaseUrl: url,
+        databaseLost: lost,
         secretsFile: () => secretsFile(options),
         keyring: () => openKeyring(secretsFile(options), pool),
       });
@@ -99,11 +102,11 @@ export async function withContext(
 async function openDatabase(options: CommonOptions, role: OwnerRole, out: Output) {
   if (options.databaseUrl !== undefined) {
     const url = options.databaseUrl === "-" ? await readLine("the database's address") : options.databaseUrl;
-    return { url, ownsTables: false, close: async () => {} };
+    return { url, ownsTables: false, lost: new Promise<never>(() => {}), close: async () => {} };
   }
   const { dataDir, dbUser } = options;
-  const server = await openEmbeddedPostgres({ dataDir, role, dbUser, warn: out.warn });
-  return { url: server.url, ownsTables: server.owned, close: () => server.close() };
+  const { url, owned, lost, close } = await openEmbeddedPostgres({ dataDir, role, dbUser, warn: out.warn });
+  return { url, ownsTables: owned, lost, close };
 }
 
 /** GIFTCARD_SECRETS_FILE, or the file in the data directory where the built-in database is. */

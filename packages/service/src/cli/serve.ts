@@ -81,7 +81,7 @@ export const serveCommand = (): Command =>
 
 async function serve(
   options: ServeOptions,
-  { pool, out, databaseUrl, secretsFile, keyring }: Context,
+  { pool, out, databaseUrl, databaseLost, secretsFile, keyring }: Context,
   log: Log,
   { asked, atOnce }: EndingSignals,
 ): Promise<void> {
@@ -96,6 +96,12 @@ async function serve(
     { url, metrics_url: metricsUrl, environment, pid: process.pid },
     `giftcard-service (${environment}) is ready at ${url}${metricsUrl ? `, metrics at ${metricsUrl}` : ""}`,
   );
-  await asked;
+  try {
+    await Promise.race([asked, databaseLost]);
+  } catch (error) {
+    // Nothing can be done without it. Whoever watches over processes starts this one again, and the database with it.
+    await service.close(0);
+    throw error;
+  }
   await endInOrder(service, stopGrace * 1000, atOnce);
 }

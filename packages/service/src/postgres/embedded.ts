@@ -5,10 +5,10 @@ import type { Socket } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { OperatorError } from "../operator-error.js";
+import { exitCodes, OperatorError } from "../operator-error.js";
 import { findBinaries, pickAccount } from "./binaries.js";
 import { type OwnerRole, readOwner, releaseOwnership, takeOwnership } from "./owner-lock.js";
-import { clusterDir, initCluster, readStatus, startServer, stopServer } from "./server.js";
+import { clusterDir, initCluster, logFile, readStatus, startServer, stopServer } from "./server.js";
 
 /** A database that this process may use. */
 export interface EmbeddedPostgres {
@@ -16,6 +16,8 @@ export interface EmbeddedPostgres {
   readonly url: string;
   /** True when this process brought it up. */
   readonly owned: boolean;
+  /** Fails with an {@link OperatorError} when the server ends by itself. Of one that belongs to another process, never. */
+  readonly lost: Promise<never>;
   /** Stops the server if this process started it; a server that belongs to another process is left alone. */
   close(): Promise<void>;
 }
@@ -30,6 +32,7 @@ export interface EmbeddedOptions {
 
 const WAIT_FOR_OTHER_MS = 30_000;
 const DATABASE = "postgres";
+const never = new Promise<never>(() => {});
 
 /**
  * Opens the database of a data directory: attaches to the one that a service runs there, or brings it up.
@@ -51,7 +54,12 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
     }
     const status = readStatus(dataDir);
     if (status?.ready)
-      return { url: urlOf(status.port, readPassword(dataDir)), owned: false, close: async () => {} };
+      return {
+        url: urlOf(status.port, readPassword(dataDir)),
+        owned: false,
+        lost: never,
+        close: async () => {},
+      };
   }
   throw new OperatorError(
     readOwner(dataDir)?.isElsewhere
@@ -78,7 +86,7 @@ export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
     process.removeListener("exit", remove);
     remove();
   };
-  return { url: server.url, owned: true, close };
+  return { ...server, close };
 }
 
 /** Ends the server and takes its folder away where this process is killed, and can't do so itself. */
@@ -127,18 +135,32 @@ async function own(dataDir: string, options: EmbeddedOptions, durable: boolean):
     const onExit = () => child.kill("SIGINT");
     process.once("exit", onExit);
     let closing: Promise<void> | undefined;
+    const lost = new Promise<never>((_resolve, reject) => {
+      child.once("exit", () => {
+        if (!closing) reject(lostServer(dataDir));
+      });
+    });
+    // Whoever doesn't ask meets it at its next statement.
+    lost.catch(() => {});
     const close = async () => {
       await stopServer(dataDir, child.pid as number);
       process.removeListener("exit", onExit);
       if (binaries.temporaryDir) fs.rmSync(binaries.temporaryDir, { recursive: true, force: true });
       releaseOwnership(dataDir);
     };
-    return { url: urlOf(port, readPassword(dataDir)), owned: true, close: () => (closing ??= close()) };
+    const url = urlOf(port, readPassword(dataDir));
+    return { url, owned: true, lost, close: () => (closing ??= close()) };
   } catch (error) {
     releaseOwnership(dataDir);
     throw error;
   }
 }
+
+const lostServer = (dataDir: string) =>
+  new OperatorError(
+    `The built-in database has ended. Its log, ${logFile(dataDir)}, says why. Start again: what was answered is there.`,
+    exitCodes.databaseUnreachable,
+  );
 
 const passwordFile = (dataDir: string) => path.join(dataDir, "postgres.password");
 
