@@ -121,6 +121,18 @@ describe("wrong PINs of a company, over all cards", () => {
     expect((await balance(other, card, either(0))).body.balance).toBe(5000);
   });
 
+  test("are also those behind an Idempotency-Key that took money, which no lock counts", async () => {
+    const company = await services[0].createCompany();
+    const card = await services[0].issueCard({ balanceCents: 5000 });
+    const guess = (pin: string) => {
+      const wire = { ...onCard(company, { ...card, pin }), amount: 100 };
+      return call(either(0), "devalue", wire, { headers: { "Idempotency-Key": "guessed-behind" } });
+    };
+    expect((await guess(card.pin)).status).toBe(200);
+    for (let index = 0; index < PINS; index++) expect((await guess(`x${index}`)).status).toBe(422);
+    expect([(await guess("x9")).status, (await guess(card.pin)).status]).toEqual([429, 429]);
+  });
+
   test("of an hour ago count no more", async () => {
     const company = await services[0].createCompany();
     const guess = (index: number) => balance(company, wrong(100 + index), either(0));

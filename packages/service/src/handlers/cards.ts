@@ -52,6 +52,8 @@ export function cardHandlers({
       const done = await devalue({ companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey });
       if (done.outcome === "invalid_card" || done.outcome === "card_locked")
         return refuseCard(done, companyId);
+      // With a key that took money, the same parameters are told from others: a guess at the PIN that no lock counts.
+      if (done.outcome === "idempotency_key_reused") await companyPins.count(companyId);
       if (done.outcome !== "done" && done.outcome !== "replayed") return refuse(done.outcome);
       const { deductedCents, cancelToken } = done;
       const remainderCents: Cents = cents(amountCents - deductedCents);
