@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readBlock } from "../../../test/support/page-blocks.js";
 import { type Checkout, type CheckoutOptions, createCheckout, type RemainderRequest } from "../src/index.js";
 import { Bank, gate } from "./bank.js";
 import { withRival } from "./rival.js";
@@ -84,6 +85,41 @@ for (const [name, open] of Object.entries(stores)) {
       await bankGate.arrived;
       return { goOn: bankGate.open, ended };
     }
+
+    it("takes and gives back what the README's first five lines say", async () => {
+      const lines = (await readBlock("packages/checkout/README.md", "idea.js")).trimEnd().split("\n");
+      expect(lines).toHaveLength(5);
+      const look = lines.map((line) => `${line}\nseen.push(await paid());`).join("\n");
+      const names = [
+        "checkout",
+        "cart",
+        "cardNumber",
+        "pin",
+        "orderId",
+        "authorizeRemainder",
+        "paid",
+        "seen",
+      ];
+      const body = `${look}\nreturn { usableCents, order, charges, purchases };`;
+      const run = new ((async () => {}).constructor as FunctionConstructor)(...names, body);
+      const { cardNumber, pin } = card;
+      const [cart, orderId, seen] = [newCart(7498), `order_${randomUUID()}`, [] as number[][]];
+      expect(await run(checkout(), cart, cardNumber, pin, orderId, bank.authorize, paid, seen)).toMatchObject(
+        {
+          usableCents: 5000,
+          order: { status: "paid", remainderCents: 2498 },
+          charges: [{ amountCents: 5000, state: "reversed" }],
+          purchases: [],
+        },
+      );
+      expect(seen).toEqual([
+        [0, 0],
+        [0, 0],
+        [5000, 2498],
+        [0, 0],
+        [0, 0],
+      ]);
+    });
 
     describe("answers", () => {
       it("with each card and what it paid, in the order in which they were applied", async () => {

@@ -1,50 +1,26 @@
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runNode, startNode } from "../../../scripts/process.mjs";
-import { readBlock } from "../../../test/support/page-blocks.js";
+import { readBlocks } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
-import { createPostgresStore } from "../src/index.js";
-import { callMounted } from "./mounted.js";
-import { type Shop, sealingKeys, startShop } from "./shop.js";
+import { callMounted, NAMED_ORIGIN } from "./mounted.js";
+import { newCart, type Shop, sealingKeys, startShop } from "./shop.js";
 
 const TIMEOUT_MS = 240_000;
-const route = "app/giftcards/[...path]/route.ts";
+const PAGE = "docs/shops/nextjs.md";
 const next = createRequire(import.meta.url).resolve("next/dist/bin/next");
 
-/** The small shop around the route that the README shows. */
+/** What `create-next-app` makes. */
 const files: Record<string, string> = {
   "package.json": JSON.stringify({ name: "next-shop", private: true }),
   "next.config.mjs": "export default { experimental: { cpus: 2 } };\n",
   "tsconfig.json": JSON.stringify({
     compilerOptions: { strict: true, module: "esnext", moduleResolution: "bundler", jsx: "react-jsx" },
   }),
-  "shop.ts": `
-import { type CartView, type Checkout, createCheckout, createPostgresStore } from "@giftcard-pay/checkout";
-import { createClient } from "@giftcard-pay/client";
-import pg from "pg";
-
-export function makeCheckout(): Checkout {
-  const { GIFTCARD_URL = "", GIFTCARD_API_KEY = "", GIFTCARD_COMPANY_ID, SEALING_KEY = "", DATABASE_URL } = process.env;
-  return createCheckout({
-    client: createClient({
-      baseUrl: GIFTCARD_URL,
-      apiKey: GIFTCARD_API_KEY,
-      companyId: Number(GIFTCARD_COMPANY_ID),
-    }),
-    environment: "sandbox",
-    store: createPostgresStore({ pool: new pg.Pool({ connectionString: DATABASE_URL! }) }),
-    sealingKeys: [{ id: "test", key: SEALING_KEY }],
-  });
-}
-
-export function cartOf(request: Request): CartView | null {
-  const id = /\\bcart=([\\w-]+)/.exec(request.headers.get("cookie") ?? "")?.[1];
-  return id ? { id, totalCents: 7498, currency: "eur" } : null;
-}
-`,
 };
 
 let shop: Shop;
@@ -53,27 +29,35 @@ let settings: Record<string, string>;
 
 beforeAll(async () => {
   shop = await startShop();
-  const databaseUrl = await testDatabase();
-  const pool = new pg.Pool({ connectionString: databaseUrl });
-  await createPostgresStore({ pool }).migrate();
-  await pool.end();
   const { companyId, apiKey } = await shop.service.createCompany();
   settings = {
     GIFTCARD_URL: shop.service.url,
     GIFTCARD_API_KEY: apiKey,
     GIFTCARD_COMPANY_ID: String(companyId),
+    GIFTCARD_ENVIRONMENT: "sandbox",
     SEALING_KEY: String(sealingKeys[0]?.key),
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: await testDatabase(),
+    SHOP_URL: NAMED_ORIGIN,
   };
   // Beside the package's own folders: below node_modules Next.js compiles no TypeScript.
   const cache = path.resolve(import.meta.dirname, "../.cache");
   await mkdir(cache, { recursive: true });
   folder = await mkdtemp(path.join(cache, "next-"));
-  await mkdir(path.join(folder, path.dirname(route)), { recursive: true });
-  const shown = await readBlock("packages/checkout/README.md", route);
-  for (const [file, text] of Object.entries({ ...files, [route]: shown })) {
+  const blocks = await readBlocks(PAGE);
+  const shown = Object.fromEntries(blocks.flatMap(({ file, text }) => (file ? [[file, text]] : [])));
+  for (const [file, text] of Object.entries({ ...files, ...shown })) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
   }
+  const [install, start, ...others] = blocks
+    .filter(({ file }) => !file)
+    .map(({ text }) => text.trim().split("\n"));
+  const [, copy = ""] = install ?? [];
+  expect([start, others]).toEqual([["npx next build", "npx next start"], []]);
+  // What npm would have put there.
+  const widget = path.resolve(import.meta.dirname, "../../widget");
+  await mkdir(path.join(folder, "public"));
+  execFileSync("sh", ["-euc", copy.replace("node_modules/@giftcard-pay/widget", widget)], { cwd: folder });
 });
 afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
@@ -89,7 +73,31 @@ const program = (args: string[], env: Record<string, string>) => ({
   signal: AbortSignal.timeout(TIMEOUT_MS / 2),
 });
 
-it("in a Next.js route handler, built and started, it answers as alone", {
+/** Two tickets for a card of 75.00, through the page, its cookie and its form. */
+async function buy(url: string): Promise<void> {
+  const card = await shop.card(7500);
+  const begun = await fetch(`${url}/cart`, { redirect: "manual" });
+  const cookie = String(begun.headers.get("set-cookie")?.split(";")[0]);
+  const html = await (await fetch(url, { headers: { cookie } })).text();
+  const cart = html.match(/<giftcard-pay endpoint="\/giftcards" cart="([^"]+)"/)?.[1];
+  expect(`cart=${cart}`).toBe(cookie);
+  const script = html.match(/src="(\/giftcard-pay[^"]+)"/)?.[1];
+  expect(await (await fetch(`${url}${script}`)).text()).toContain("giftcard-pay");
+  const { cardNumber, pin } = card;
+  const applied = await fetch(`${url}/giftcards/carts/${cart}/cards`, {
+    method: "POST",
+    headers: { cookie, "content-type": "application/json" },
+    body: JSON.stringify({ cardNumber, pin }),
+  });
+  expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
+  for (let time = 0; time < 2; time++) {
+    const paid = await fetch(`${url}/orders`, { method: "POST", headers: { cookie } });
+    expect(await paid.text()).toBe(`Order ${cart} is paid, 2498 by invoice.`);
+  }
+  expect(await card.balanceCents()).toBe(2500);
+}
+
+it("in Next.js, built and started as the guide says, it answers as alone, and sells", {
   timeout: TIMEOUT_MS,
 }, async () => {
   // Without the settings: they are for the server alone.
@@ -97,7 +105,9 @@ it("in a Next.js route handler, built and started, it answers as alone", {
   const start = program(["start", "--port", "0", "--hostname", "127.0.0.1"], settings);
   const server = await startNode({ ...start, ready: /(http:\S+)[\s\S]*Ready/ });
   try {
-    await callMounted(`${server.match[1]}/giftcards`, shop);
+    const cart = { ...newCart(7498), id: randomUUID() };
+    await callMounted(`${server.match[1]}/giftcards`, shop, { cart, cookie: `cart=${cart.id}` });
+    await buy(String(server.match[1]));
     expect(server.logs()).not.toContain("⨯");
   } finally {
     await server.stop();

@@ -4,6 +4,9 @@ import { runNode } from "../../../scripts/process.mjs";
 
 const cwd = fileURLToPath(new URL("..", import.meta.url));
 
+/** The module of the errors alone, of which two addresses make two copies. */
+const copy = new URL("../dist/errors.js", import.meta.url).href;
+
 /** In a process of its own: the test runner has modules in its own way. @returns what the program printed, as JSON says it */
 async function run(program: string): Promise<unknown> {
   const head = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url + "/../x");`;
@@ -34,6 +37,24 @@ describe("what is imported and what is required, in one process", () => {
       );
     });
   }
+
+  it("knows the checkout's errors of another copy, as bundlers make them", async () => {
+    const said = await run(`
+      const [one, another] = await Promise.all(["one", "another"].map((name) => import("${copy}?" + name)));
+      const errors = [new one.CheckoutError("internal"), new one.RefundError("order_not_paid", ""), new Error("x"), null];
+      console.log(JSON.stringify([one.CheckoutError === another.CheckoutError,
+        ...errors.map((error) => [error instanceof another.CheckoutError, error instanceof another.RefundError])]));`);
+    expect(said).toEqual([false, [true, false], [false, true], [false, false], [false, false]]);
+  });
+
+  it("takes no error for one of a class that somebody made of the checkout's", async () => {
+    const said = await run(`
+      const { CheckoutError } = await import("@giftcard-pay/checkout");
+      class Own extends CheckoutError {}
+      const [own, other] = [new Own("internal"), new CheckoutError("internal")];
+      console.log(JSON.stringify([own instanceof Own, own instanceof CheckoutError, other instanceof Own]));`);
+    expect(said).toEqual([true, true, false]);
+  });
 
   it("knows the other's errors and secrets, through the subpaths too", async () => {
     const said = await run(`

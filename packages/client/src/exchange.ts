@@ -68,7 +68,7 @@ export async function exchange(
     settings.fetch(`${settings.baseUrl}${BASE_PATH}${row.path}`, {
       method: row.method,
       headers: headersOf(row, request),
-      body: bodyOf(row, request.fields),
+      ...bodyOf(row, request.fields),
       redirect: "manual",
       credentials: "omit",
       signal: deadline.signal,
@@ -165,7 +165,20 @@ function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
   return headers;
 }
 
-function bodyOf(row: Endpoint, fields: Outgoing["fields"] = {}): string | null {
+/**
+ * The body of a request. Deno's fetch sends a request by itself a second time where a connection that it has used before
+ * breaks off, if it still has the body: what changes anything is given to it as a stream, which it has only once.
+ */
+function bodyOf(
+  row: Endpoint,
+  fields: Outgoing["fields"],
+): { body: string | ReadableStream | null; duplex?: "half" } {
+  const text = textOf(row, fields);
+  if (text === null || row.read || !("Deno" in globalThis)) return { body: text };
+  return { body: new Blob([text]).stream(), duplex: "half" };
+}
+
+function textOf(row: Endpoint, fields: Outgoing["fields"] = {}): string | null {
   if (row.encoding === null) return null;
   if (row.encoding === "json") return JSON.stringify(fields);
   const form = new URLSearchParams();

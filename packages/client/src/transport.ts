@@ -35,7 +35,7 @@ export function createTransport(settings: Settings): Transport {
   };
 }
 
-/** What Node's fetch gives as the cause when it got no connection, so that not a byte of the request has left. */
+/** The codes of Node and Bun where fetch got no connection, so that not a byte of the request has left. */
 const unconnected: Record<string, ConnectionFault> = {
   ECONNREFUSED: "refused",
   ENOTFOUND: "name_not_found",
@@ -43,7 +43,7 @@ const unconnected: Record<string, ConnectionFault> = {
   UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
 };
 
-/** Node's codes of a service's certificate that isn't to be trusted: the request waits for it, and was never sent. */
+/** Their codes of a service's certificate that isn't to be trusted: the request waits for it, and was never sent. */
 const untrusted =
   /^(CERT_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|ERR_TLS_CERT_ALTNAME_INVALID$)/;
 
@@ -53,8 +53,13 @@ function connectionFailure(
   error: unknown,
 ): { code: "not_connected" | "connection_lost"; reason?: ConnectionFault } {
   // By its name: in a test runner with a realm of its own, fetch's TypeError isn't the TypeError here.
-  const { name, cause } = Object(error) as { name?: unknown; cause?: { code?: unknown } };
-  const given = name === "TypeError" ? String(cause?.code) : "";
+  const { name, code, cause } = Object(error) as {
+    name?: unknown;
+    code?: unknown;
+    cause?: { code?: unknown };
+  };
+  // Node has it in the cause, Bun in the error itself; Deno and workerd have none.
+  const given = name === "TypeError" ? String(cause?.code ?? code) : "";
   const reason = untrusted.test(given) ? "certificate" : unconnected[given];
   if (!reason) return { code: "connection_lost" };
   // Another fetch may have sent the request before, lost the answer, and failed to connect only when it tried again.

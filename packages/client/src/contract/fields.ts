@@ -136,6 +136,10 @@ export const text = (maxLength: number) => string().check(z.trim(), notEmpty, at
 /** Text that may be left out or empty. */
 export const optionalText = (maxLength: number) => z.optional(string().check(atMost(maxLength), ...storable));
 
+/** A name that a caller chooses, and may leave out or empty. What stands around it is no part of it. */
+export const optionalKey = (maxLength: number) =>
+  z.optional(string().check(z.trim(), atMost(maxLength), ...storable));
+
 const isHttpUrl = (value: string) => {
   try {
     return ["http:", "https:"].includes(new URL(value).protocol);
@@ -152,8 +156,11 @@ export const url = () =>
 export const optionalUrl = () =>
   z.optional(z.union([z.literal(""), url()], "must be an http or https address"));
 
-/** yyyy-mm-dd, a day that exists. */
-export const date = () => z.iso.date("must be a date, yyyy-mm-dd");
+/** yyyy-mm-dd, a day that exists; there was no year 0. */
+export const date = () =>
+  z.iso
+    .date("must be a date, yyyy-mm-dd")
+    .check(z.refine((value) => !value.startsWith("0000"), "must be a date, yyyy-mm-dd"));
 
 /** hh:ii:ss */
 export const time = () =>
