@@ -97,6 +97,14 @@ create table companies (
   constraint companies_pkey PRIMARY KEY (id)
 );
 
+create table environment (
+  is_only boolean not null default true,
+  name text not null,
+  constraint environment_pkey PRIMARY KEY (is_only),
+  constraint environment_is_only_check CHECK (is_only),
+  constraint environment_name_check CHECK (name = ANY (ARRAY['live'::text, 'sandbox'::text]))
+);
+
 create table event_concepts (
   id integer not null generated always as identity,
   company_id integer not null,
@@ -110,10 +118,26 @@ create table event_concepts (
   constraint event_concepts_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES providers(id)
 );
 
+create table event_feeds (
+  company_id integer not null,
+  url text not null,
+  allows_private boolean not null,
+  pulls bigint not null default 1,
+  etag text,
+  last_modified text,
+  answered_by text not null,
+  pulled_at timestamp with time zone not null default now(),
+  failed_at timestamp with time zone,
+  failure text,
+  constraint event_feeds_pkey PRIMARY KEY (company_id),
+  constraint event_feeds_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
+  constraint event_feeds_failure_check CHECK ((failed_at IS NULL) = (failure IS NULL))
+);
+
 create table events (
   id integer not null generated always as identity,
   company_id integer not null,
-  provider_id integer not null,
+  provider_id integer,
   name text not null,
   organiser text not null,
   start_date date not null,
@@ -140,10 +164,14 @@ create table events (
   event_link text not null default ''::text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  from_feed boolean not null default false,
+  taken_back text,
   constraint events_pkey PRIMARY KEY (id),
   constraint events_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
   constraint events_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES providers(id),
-  constraint events_activated_check CHECK (activated = ANY (ARRAY[0, 1]))
+  constraint events_activated_check CHECK (activated = ANY (ARRAY[0, 1])),
+  constraint events_taken_back_by_feed CHECK (taken_back IS NULL OR from_feed),
+  constraint events_taken_back_check CHECK (taken_back = ANY (ARRAY['canceled'::text, 'withdrawn'::text]))
 );
 
 create table failed_attempts (

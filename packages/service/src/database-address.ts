@@ -48,6 +48,7 @@ export function readAddress(url: string): DatabaseAddress {
   const target = readTarget(take("target_session_attrs") ?? (hosts.length > 1 ? "read-write" : "any"));
   const ssl = readSsl(take);
   const isPooled = readBoolean("pgbouncer", take("pgbouncer"));
+  refuseUnknown(parameters.keys());
   const [first = ""] = hostList.split(",");
   const rest = parameters.size > 0 ? `?${parameters}` : "";
   const connectionString = `${scheme}${user === undefined ? "" : `${user}@`}${first}${path}${rest}`;
@@ -61,6 +62,20 @@ export function readAddress(url: string): DatabaseAddress {
 }
 
 const wrong = (message: string) => new OperatorError(message, exitCodes.usage);
+
+/** What an address may say besides: the driver's to read, or to leave. */
+const OTHERS =
+  /^(host|port|user|password|dbname|options|(fallback_)?application_name|client_encoding|connect_timeout|tcp_user_timeout|keepalives(_\w+)?|channel_binding|gssencmode|ssl)$/;
+
+/** A mistyped sslmode would leave TLS out without a word. The name isn't shown: it may be the rest of a password. */
+function refuseUnknown(names: Iterable<string>): void {
+  for (const name of names)
+    if (!OTHERS.test(name))
+      throw wrong(
+        "The database address has a parameter that is not known. Is one mistyped? Those for TLS are sslmode, " +
+          "sslrootcert, sslcert and sslkey.",
+      );
+}
 
 function readHosts(list: string): DatabaseHost[] {
   const texts = list.split(",");

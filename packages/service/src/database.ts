@@ -1,8 +1,9 @@
 import pg from "pg";
 import { retryConflicts } from "./conflicts.js";
 import { readAddress } from "./database-address.js";
+import { databaseAdvice } from "./database-fault.js";
 import { DatabaseHosts } from "./database-hosts.js";
-import { DatabasePool, READ_ONLY } from "./database-pool.js";
+import { DatabasePool } from "./database-pool.js";
 import { exitCodes, OperatorError } from "./operator-error.js";
 
 /** Whole cents and identifiers fit a number; dates and times stay the strings that the wire shows. */
@@ -50,28 +51,20 @@ export const retrying = (pool: pg.Pool): Queryable =>
     query: (config: pg.QueryConfig, values?: unknown[]) => retryConflicts(() => pool.query(config, values)),
   }) as Queryable;
 
-/** PgBouncer's word for a setting in a connection's first message that it was not told to ignore. */
-const REFUSED_SETTING = "08P01";
-
 /** Checks that the database answers. The address is never shown: it holds the password. */
 export async function checkConnection(pool: pg.Pool): Promise<void> {
   try {
     await pool.query("select 1");
   } catch (error) {
     const { code } = error as { code?: string };
+    const advice = code
+      ? (databaseAdvice(code) ?? "Check its address, user and password.")
+      : "It doesn't answer in time, or has no TLS where its address asks for it.";
     throw new OperatorError(
-      `The database cannot be reached${code ? ` (${code})` : ""}. ${adviceFor(code)}`,
+      `The database cannot be reached${code ? ` (${code})` : ""}. ${advice}`,
       exitCodes.databaseUnreachable,
     );
   }
-}
-
-function adviceFor(code = ""): string {
-  if (code === READ_ONLY) return "No host of its address takes writes: is a standby being promoted?";
-  if (code === REFUSED_SETTING)
-    return "A PgBouncer in transaction mode wants pgbouncer=true in the address: see `Growing` in operating.md.";
-  if (/CERT|SIGNATURE/.test(code)) return "Its certificate is not one that sslmode and sslrootcert allow.";
-  return "Check its address, user and password.";
 }
 
 /** Runs `work` in one transaction, rolled back when it throws; all of it again where others got in its way. */

@@ -7,4 +7,5 @@ export { checkMigrated, migrate } from "./migrations.js";
 export { exitCodes, OperatorError } from "./operator-error.js";
 export { type EmbeddedPostgres, startThrowawayPostgres } from "./postgres/embedded.js";
 export { openKeyring } from "./secrets.js";
-export { type Environment, type RunningService, type ServiceOptions, startService } from "./service.js";
+export { type RunningService, type ServiceOptions, startService } from "./service.js";
+export type { Environment } from "./store/environment.js";

@@ -4,21 +4,22 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Queryable } from "./database.js";
 import { limitNames } from "./limits/limits.js";
 import type { CallObserver } from "./observation.js";
+import { listFeeds } from "./store/event-feeds.js";
 
 /** In seconds: what a card terminal feels, around the time that one commit takes. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What a process counts about itself. No label comes from a caller. */
+/** What a process counts about itself, and knows of the database. No label comes from a caller. */
 export interface Metrics {
   readonly registry: Registry;
   readonly observer: CallObserver;
 }
 
 /**
- * Counts calls, money, connections and locks.
+ * Counts calls, money, connections and locks, and tells when feeds were pulled.
  *
  * @param pool whose connections are counted
- * @param probe asked for the locks that sessions wait for; must answer also while the pool is busy
+ * @param probe asked for what the database knows; must answer also while the pool is busy
  */
 export function createMetrics(pool: pg.Pool, probe: Queryable, environment: string): Metrics {
   const registry = new Registry();
@@ -57,6 +58,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   });
   registerPool(pool, registers);
   registerLocks(probe, registers);
+  registerFeeds(probe, registers);
   new Gauge({
     name: "giftcard_processes",
     help: "Processes that serve",
@@ -120,6 +122,26 @@ function registerLocks(probe: Queryable, registers: Registry[]): void {
         waits.set(rows[0]?.waits ?? 0);
       } catch {
         // Then it is not shown, rather than shown as none.
+      }
+    },
+  });
+}
+
+function registerFeeds(probe: Queryable, registers: Registry[]): void {
+  const pulled = new Gauge({
+    name: "giftcard_event_feed_pulled_timestamp_seconds",
+    help: "When each company's feed of events was last pulled and well; absent while the database does not answer",
+    labelNames: ["company"] as const,
+    // Every process sees the same ones.
+    aggregator: "max",
+    registers,
+    async collect() {
+      pulled.reset();
+      try {
+        for (const { companyId, pulledAt } of await listFeeds(probe))
+          pulled.set({ company: companyId }, pulledAt.getTime() / 1000);
+      } catch {
+        // Then none is shown, rather than some as new.
       }
     },
   });

@@ -24,4 +24,5 @@ export const exitCodes = {
   databaseUnreachable: 5,
   secretsMismatch: 6,
   notMigrated: 7,
+  held: 8,
 } as const;

@@ -131,7 +131,11 @@ function makeFile(file: string): void {
     writeWhole(file, newKeys(), (draft) => fs.linkSync(draft, file));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "EEXIST") throw new OperatorError(`The secrets file ${file} cannot be made (${code}).`);
+    if (code === "EEXIST") return;
+    throw new OperatorError(
+      `The secrets file ${file} cannot be made (${code}). Make its folder, and let this account write there.`,
+      exitCodes.secretsMismatch,
+    );
   }
 }
 

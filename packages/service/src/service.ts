@@ -16,13 +16,11 @@ import { createMetrics } from "./metrics.js";
 import { askReadiness, openProbe } from "./readiness.js";
 import { createDevalue } from "./store/devalue.js";
 import { devalueInBatches } from "./store/devalue-batches.js";
+import { claimEnvironment, type Environment } from "./store/environment.js";
 import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
 import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
-
-/** Which of the two installations a service is: money moves in `live` alone. */
-export type Environment = "live" | "sandbox";
 
 /** Where metrics are served when nothing else is said: on this machine alone. */
 export const DEFAULT_METRICS_HOST = "127.0.0.1";
@@ -57,11 +55,12 @@ export interface RunningService extends RunningServer {
 /**
  * Starts the HTTP service over a migrated database.
  *
- * @throws {OperatorError} when the address cannot be listened on
+ * @throws {OperatorError} when the database is of the other environment, or the address cannot be listened on
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { pool, keys, environment, log, metricsPort, limits = defaultLimits } = options;
   const db = retrying(pool);
+  await claimEnvironment(db, environment);
   const probe = openProbe(pool);
   const { registry, observer } = createMetrics(pool, probe, environment);
   options.shareMetrics?.(registry);

@@ -103,8 +103,20 @@ test("restore refuses without the right secrets, and leaves nothing behind", asy
 });
 
 test("neither command writes over what is there, and restore takes no half backup", async () => {
-  expect((await command(dataDir, "backup", "--to", backup)).stderr).toContain("is there already");
-  expect((await command(dataDir, "restore", "--from", backup)).stderr).toContain("is there already");
+  for (const words of [
+    ["backup", "--to", backup],
+    ["restore", "--from", backup],
+  ]) {
+    const { exitCode, stderr } = await command(dataDir, ...words);
+    expect([exitCode, stderr]).toEqual([4, expect.stringContaining("is there already")]);
+  }
+  const below = path.join(folder, "a-file", "backup");
+  fs.writeFileSync(path.dirname(below), "");
+  const { exitCode, stderr } = await command(dataDir, "backup", "--to", below);
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringMatching(/ENOTDIR: not a directory.*a-file.* Mend that/),
+  ]);
   const half = path.join(folder, "half");
   fs.cpSync(backup, half, { recursive: true });
   fs.rmSync(path.join(half, "backup.json"));

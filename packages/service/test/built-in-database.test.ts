@@ -136,7 +136,30 @@ test.each([[[]], [["--workers", "2"]]])(
   },
 );
 
+test("only serve and migrate make a new database: a mistyped folder is named, and nothing is made there", async () => {
+  for (const words of [["check"], ["company", "list"], ["card", "issue", "--balance", "1"]]) {
+    const { exitCode, stderr } = await runCommand([...words, "--data-dir", dataDir]);
+    expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`There is no database in ${dataDir}.`)]);
+  }
+  expect(fs.existsSync(dataDir)).toBe(false);
+  const server = await serve();
+  expect(server.logs()).toContain(`there was no database in ${dataDir}, so a new one was made`);
+  expect(server.logs()).toContain(`new secrets were made in ${path.join(dataDir, "secrets.json")}`);
+  expect(await server.stop()).toBe(0);
+  expect((await serve()).logs()).not.toContain("new");
+});
+
+test("a data directory that can't be made is named", async () => {
+  fs.writeFileSync(dataDir, "a file");
+  const { exitCode, stderr } = await runCommand(["serve", "--port", "0", "--data-dir", dataDir]);
+  expect([exitCode, stderr]).toEqual([
+    5,
+    expect.stringContaining(`The data directory ${dataDir} can't be made`),
+  ]);
+});
+
 test("commands that begin at once, with no service, wait for each other", async () => {
+  await command("migrate");
   const names = ["een", "twee", "drie", "vier"];
   await Promise.all(names.map((name) => command("provider", "create", "--name", name)));
   const listed = (await command("provider", "list")) as { name: string }[];

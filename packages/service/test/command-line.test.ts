@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
@@ -167,6 +169,28 @@ describe("what goes wrong", () => {
     },
     { args: ["transactions"], exitCode: 2, says: /Say which/ },
     { args: ["transactions", "--company", "1", "--csv"], exitCode: 2, says: /not both/ },
+    {
+      args: ["report", "--from", "2026-02-01", "--to", "2026-01-01"],
+      exitCode: 2,
+      says: /--to is before --from/,
+    },
+    {
+      args: ["transactions", "--from", "2026-02-01", "--to", "2026-01-01"],
+      exitCode: 2,
+      says: /before --from/,
+    },
+    { args: ["audit", "--from", "2026-02-01", "--to", "2026-01-01"], exitCode: 2, says: /before --from/ },
+    {
+      args: ["report", "--from", "2026-01-01", "--to", "2026-02-01", "--company", "77"],
+      exitCode: 3,
+      says: /no company of this id. `company list`/,
+    },
+    { args: ["transactions", "--company", "77"], exitCode: 3, says: /no company of this id/ },
+    { args: ["transactions", "--card", "77777"], exitCode: 3, says: /no card of this id/ },
+    { args: ["audit", "--company", "77"], exitCode: 3, says: /no company of this id/ },
+    { args: ["audit", "--card", "77777"], exitCode: 3, says: /no card of this id/ },
+    { args: ["key", "list", "--company", "77"], exitCode: 3, says: /no company of this id/ },
+    { args: ["liability", "--csv"], exitCode: 2, says: /not both/ },
     { args: ["liability", "--by", "week"], exitCode: 2, says: /day, month, year/ },
     { args: ["audit", "--from", "yesterday"], exitCode: 2, says: /yyyy-mm-dd/ },
     { args: ["card", "adjust", "1", "--by", "0", "--reason", "x"], exitCode: 2, says: /whole cents/ },
@@ -174,8 +198,12 @@ describe("what goes wrong", () => {
     { args: ["card", "extend", "1", "--reason", "x"], exitCode: 2, says: /--expires/ },
     { args: ["card", "unlock", "--reason", "x"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
     { args: ["card", "issue"], exitCode: 2, says: /--balance/ },
-    { args: ["card", "issue", "--balance", "12.50"], exitCode: 2, says: /whole number/ },
-    { args: ["card", "issue", "--balance", "-1"], exitCode: 2, says: /whole number/ },
+    {
+      args: ["card", "issue", "--balance", "12.50"],
+      exitCode: 2,
+      says: /whole cents from 0 to \d+: 25\.00 is 2500/,
+    },
+    { args: ["card", "issue", "--balance", "-1"], exitCode: 2, says: /whole cents/ },
     { args: ["card", "issue", "--balance", "1", "--expires", "2027-02-30"], exitCode: 2, says: /yyyy-mm-dd/ },
     { args: ["card", "issue", "--balance", "1", "--prefix", "12345"], exitCode: 2, says: /at most 4 digits/ },
     { args: ["company", "create", "--name", "A", "--email", "nobody"], exitCode: 2, says: /email/ },
@@ -205,6 +233,52 @@ describe("what goes wrong", () => {
     const odd = await runCommand(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: "http://sesame" });
     expect(odd.exitCode).not.toBe(0);
     expect(odd.stdout + odd.stderr).not.toContain("sesame");
+  });
+
+  test("what the database refuses is said in words, with what to do", async () => {
+    const db = new pg.Client({ connectionString: await testDatabase() });
+    await db.connect();
+    try {
+      const role = `clerk_${randomUUID().replaceAll("-", "")}`;
+      await db.query(`create role ${role} login password 'sesame'`);
+      const url = new URL(env.GIFTCARD_DATABASE_URL as string);
+      url.pathname = `/${db.database}`;
+      const migrateAs = (user: string, database = url.pathname) => {
+        const address = Object.assign(new URL(url), {
+          username: user,
+          password: "sesame",
+          pathname: database,
+        });
+        return runCommand(["migrate"], { ...env, GIFTCARD_DATABASE_URL: address.href });
+      };
+      const says = async (ended: ReturnType<typeof migrateAs>, exitCode: number, words: RegExp) => {
+        const { exitCode: code, stderr } = await ended;
+        expect([code, stderr]).toEqual([exitCode, expect.stringMatching(words)]);
+        expect(stderr).not.toContain("sesame");
+      };
+      await says(migrateAs(role), 1, /\(42501\)\. Its user may not do this\. Make that user the owner/);
+      await says(migrateAs(role, "/nowhere"), 5, /\(3D000\)\. It has no database of the name/);
+      await says(migrateAs("nobody_here"), 5, /\(28...\)\. It refuses the user or the password/);
+      await db.query(`alter role ${role} connection limit 0`);
+      await says(migrateAs(role), 5, /\(53300\)\. It has no room left/);
+      await db.query(`drop role ${role}`);
+    } finally {
+      await db.end();
+    }
+  });
+
+  test("a file that can't be used is named, with why", async () => {
+    const nowhere = path.join(folder, "nowhere", "cards.csv");
+    const { exitCode, stderr } = await run("card", "issue", "--balance", "1", "--out", nowhere);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining(`${nowhere}.partial can't be made (ENOENT)`),
+    ]);
+    const secrets = { ...env, GIFTCARD_SECRETS_FILE: path.join(folder, "nowhere", "secrets.json") };
+    const fresh = { ...secrets, GIFTCARD_DATABASE_URL: await testDatabase() };
+    await runCommand(["migrate"], fresh);
+    const unmade = await runCommand(["card", "issue", "--balance", "1"], fresh);
+    expect([unmade.exitCode, unmade.stderr]).toEqual([6, expect.stringContaining("Make its folder")]);
   });
 
   test("a database that was not migrated ends with 7, and migrate mends it", async () => {
@@ -254,6 +328,65 @@ describe("the secrets file", () => {
   });
 });
 
+test("a wrong command line names the help that shows what it takes", async () => {
+  expect((await run("card", "list")).stderr).toContain("`giftcard-service card --help` shows what it takes.");
+  expect((await run("card", "issue")).stderr).toContain("`giftcard-service card issue --help`");
+});
+
+test("the help has a command's own options first, and says which must be given", async () => {
+  const { stdout } = await run("card", "issue", "--help");
+  expect(stdout).toMatch(/--balance <cents>[^-]*\(required\)/);
+  expect(stdout.indexOf("--balance")).toBeLessThan(stdout.indexOf("Options of most commands:"));
+  expect(stdout.indexOf("Options of most commands:")).toBeLessThan(stdout.indexOf("--data-dir"));
+});
+
+test("comma-separated values of the audit log and of the liability, for a spreadsheet", async () => {
+  const label = 'till, "2"';
+  const made = await json(
+    "company",
+    "create",
+    "--name",
+    "Csv BV",
+    "--email",
+    "csv@example.nl",
+    "--password",
+    "geheim",
+  );
+  await run("key", "create", "--company", String(made.value.company_id), "--label", label);
+  const audit = (await run("audit", "--company", String(made.value.company_id), "--csv")).stdout.split(
+    "\r\n",
+  );
+  expect(audit[0]).toBe("id,at,operator,os_user,action,reason,card,last_four,batch,company_id,details");
+  expect(audit[2]).toContain(`"{""key"":`);
+  expect(audit).toHaveLength(4);
+  await run("card", "issue", "--balance", "1234", "--expires", "2055-05-05");
+  const { value } = await json("liability", "--by", "day");
+  const rows = (await run("liability", "--by", "day", "--csv")).stdout.trimEnd().split("\r\n");
+  expect(rows[0]).toBe("expires,cards,balance,expired_cards,expired_balance,blocked_cards,blocked_balance");
+  expect(rows).toHaveLength(1 + value.periods.length);
+  expect(rows).toContain('"2055-05-05",1,1234,0,0,0,0');
+});
+
+test("what cards are issued for is said in euros", async () => {
+  const issued = await run("card", "issue", "--balance", "2500", "--expires", "2055-05-05", "--inactive");
+  expect(issued.stdout).toMatch(/card \d+, 25\.00 EUR once it is activated, expires 2055-05-05/);
+  const file = path.join(folder, "issued.csv");
+  const batch = await run(
+    "card",
+    "issue",
+    "--balance",
+    "2500",
+    "--expires",
+    "2055-05-05",
+    "--count",
+    "3",
+    "--out",
+    file,
+  );
+  expect(batch.stdout).toMatch(/3 cards in .*, batch \d+, each 25\.00 EUR, expires 2055-05-05/);
+  expect((await run("audit")).stdout).toContain("balance 25.00 EUR");
+});
+
 test.each(
   [
     [],
@@ -285,6 +418,13 @@ test.each(
     ["card", "extend"],
     ["card", "unlock"],
     ["card", "reissue"],
+    ["events"],
+    ["events", "pull"],
+    ["environment", "show"],
+    ["environment", "set"],
+    ["events", "feed"],
+    ["events", "feed", "list"],
+    ["events", "feed", "remove"],
     ["provider"],
     ["provider", "create"],
     ["provider", "list"],

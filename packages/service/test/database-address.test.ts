@@ -75,6 +75,8 @@ test.each([
     "postgres://u:sesame@a/cards?sslmode=verify-full&sslrootcert=/nowhere",
     /cannot be read \(ENOENT\): \/nowhere/,
   ],
+  ["postgres://u:sesame@a/cards?sslmod=verify-full", /not known. Is one mistyped/],
+  ["postgres://u:1?sesame@a/cards", /name:port|not known/],
   ["postgres://u:sesame@a/cards?pgbouncer=yes", /pgbouncer must be true or false/],
 ])("an address that can't be used is refused in plain words, without its password", (url, says) => {
   let message = "";

@@ -140,6 +140,8 @@ describe("newevent", () => {
     ]);
     expect((await create([keyed])).status).toBe(200);
     expect((await create([keyed])).status).toBe(422);
+    // As a feed, which the operator pulls, has it.
+    expect((await create([{ ...keyed, event_key: " eigen-1\u00a0" }])).status).toBe(422);
     expect((await create([keyed], await service.createCompany())).status).toBe(200);
     const keyless = eventInput(provider.id, { event_key: "" });
     expect((await create([keyless, keyless])).status).toBe(200);

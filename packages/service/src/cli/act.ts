@@ -1,6 +1,7 @@
 import os from "node:os";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Act } from "../store/audit.js";
+import { COMMON_OPTIONS } from "./help.js";
 import { textOption } from "./output.js";
 
 /** Who runs a command that changes something, and why. */
@@ -36,7 +37,8 @@ export function addActOptions(
     "who does this, for the audit log (default: your account on this machine)",
   )
     .env("GIFTCARD_OPERATOR")
-    .argParser(openText(MAX_NAME));
+    .argParser(openText(MAX_NAME))
+    .helpGroup(COMMON_OPTIONS);
   return command.addOption(reason).addOption(as);
 }
 

@@ -1,36 +1,54 @@
+import { type Cents, formatCents } from "@giftcard-pay/client/contract";
 import { readPages } from "../database.js";
 import { type AuditEntry, auditStatement } from "../store/audit.js";
+import { checkFilter } from "../store/filters.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { day, identifier } from "./output.js";
-import { printRows } from "./rows.js";
+import { addDayOptions, checkDays, type DayOptions } from "./day-options.js";
+import { identifier } from "./output.js";
+import { formatOf, printRows } from "./rows.js";
 
-interface AuditOptions extends CommonOptions {
+interface AuditOptions extends CommonOptions, DayOptions {
   readonly card?: number;
   readonly company?: number;
-  readonly from?: string;
-  readonly to?: string;
+  readonly csv: boolean;
 }
 
 /** `audit` */
 export const auditCommand = () =>
-  command("audit", "Who changed what, when and why, oldest first")
+  addDayOptions(command("audit", "Who changed what, when and why, oldest first"), { isRequired: false })
     .option("--card <id>", "of this card, of its batch, and of the cards that it replaced", identifier)
     .option("--company <id>", "of this company alone", identifier)
-    .option("--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam", day)
-    .option("--to <yyyy-mm-dd>", "the last day, which counts in full", day)
+    .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText("after", "\nNobody can change or delete an entry. None holds a card number, a PIN or a key.")
-    .action(({ card: cardId, company: companyId, from, to, ...options }: AuditOptions) =>
-      withContext(options, ({ pool }) =>
-        printRows<AuditEntry>(
+    .action(({ card: cardId, company: companyId, from, to, csv, ...options }: AuditOptions) => {
+      const format = formatOf({ csv, json: options.json });
+      checkDays({ from, to });
+      return withContext(options, async ({ pool }) => {
+        await checkFilter(pool, { cardId, companyId });
+        await printRows<AuditEntry>(
           (onPage) => readPages(pool, auditStatement({ cardId, companyId, from, to }), onPage),
-          { format: options.json ? "json" : "text", wire, line, none: "no entries" },
-        ),
-      ),
-    );
+          { format, wire, line, none: "no entries", columns: COLUMNS },
+        );
+      });
+    });
+
+const COLUMNS = [
+  "id",
+  "at",
+  "operator",
+  "os_user",
+  "action",
+  "reason",
+  "card",
+  "last_four",
+  "batch",
+  "company_id",
+  "details",
+];
 
 const wire = (entry: AuditEntry) => ({
   id: entry.id,
-  at: entry.at,
+  at: entry.at.toISOString(),
   operator: entry.operator,
   os_user: entry.osUser,
   action: entry.action,
@@ -41,6 +59,10 @@ const wire = (entry: AuditEntry) => ({
   company_id: entry.companyId,
   details: entry.details,
 });
+
+/** The details that are cents. */
+const AMOUNTS = ["balance", "by"];
+const euros = (cents: Cents) => `${formatCents(cents)} EUR`;
 
 const line = (entry: AuditEntry) =>
   [
@@ -55,7 +77,7 @@ const line = (entry: AuditEntry) =>
       .filter(Boolean)
       .join(", "),
     Object.entries(entry.details)
-      .map(([name, value]) => `${name} ${value}`)
+      .map(([name, value]) => `${name} ${AMOUNTS.includes(name) ? euros(value as Cents) : value}`)
       .join(", "),
     entry.reason ?? "",
   ]

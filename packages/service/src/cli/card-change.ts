@@ -61,7 +61,7 @@ function signedCents(text: string): Cents {
   const value = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : 0;
   if (value === 0 || Math.abs(value) > MAX_BALANCE_CENTS)
     throw new InvalidArgumentError(
-      `Give whole cents that are not 0, from -${MAX_BALANCE_CENTS} to ${MAX_BALANCE_CENTS}.`,
+      `Give whole cents that are not 0, from -${MAX_BALANCE_CENTS} to ${MAX_BALANCE_CENTS}: 2.50 is 250.`,
     );
   return value as Cents;
 }

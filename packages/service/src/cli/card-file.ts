@@ -84,12 +84,15 @@ export class CardFile implements CardSink {
 
   async #open(): Promise<fs.promises.FileHandle> {
     if (fs.existsSync(this.#file))
-      throw new OperatorError(`${this.#file} is there already.`, exitCodes.conflict);
+      throw new OperatorError(`${this.#file} is there already. Name another file.`, exitCodes.conflict);
     try {
       return await fs.promises.open(this.draft, "ax", 0o600);
     } catch (error) {
       const { code } = error as { code?: string };
-      if (code !== "EEXIST") throw new OperatorError(`${this.draft} can't be made (${code}).`);
+      if (code !== "EEXIST")
+        throw new OperatorError(
+          `${this.draft} can't be made (${code}). Name a file in a folder where you may write.`,
+        );
       throw new OperatorError(
         `${this.draft} is there, from a run that didn't end. Where \`card batches\` knows the batch that it names, its cards ` +
           "exist, and it is complete: rename it. Where it doesn't, delete it.",

@@ -1,4 +1,4 @@
-import { cents } from "@giftcard-pay/client/contract";
+import { cents, formatCents } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../card-number.js";
 import { isAborted } from "../conflicts.js";
@@ -8,7 +8,7 @@ import { type CardSink, type IssueOrder, issueCards, issueTo } from "../store/ca
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { CardFile } from "./card-file.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
-import { day, wholeNumber } from "./output.js";
+import { day, wholeCents, wholeNumber } from "./output.js";
 
 interface IssueOptions extends CommonOptions, ActOptions {
   readonly balance: number;
@@ -51,7 +51,11 @@ export const issue = () =>
   addActOptions(addPrefix(command("issue", "Issue cards; their numbers and PINs are shown only now")), {
     isReasonRequired: false,
   })
-    .requiredOption("--balance <cents>", "what each card holds, in cents", wholeNumber(0, MAX_BALANCE_CENTS))
+    .requiredOption(
+      "--balance <cents>",
+      "what each card holds, in cents: 2500 is 25.00",
+      wholeCents(MAX_BALANCE_CENTS),
+    )
     .option("--expires <yyyy-mm-dd>", `the last day that they work (default: in ${DEFAULT_YEARS} years)`, day)
     .option(
       "--count <number>",
@@ -93,10 +97,14 @@ async function issueShown({ pool, out, keyring }: Context, order: IssueOrder, op
   out.result(
     options.count === undefined ? shown[0] : shown,
     shown
-      .map((card) => `cardnumber ${card.cardnumber}  pin ${card.pin}  expires ${card.expiry_date}`)
+      .map((one) => `cardnumber ${one.cardnumber}  pin ${one.pin}  card ${one.card}, ${worthOf(order)}`)
       .join("\n"),
   );
 }
+
+/** What each card is issued for: the line in which a slip of a thousandfold is seen. */
+const worthOf = ({ balanceCents, expiryDate, isInactive }: IssueOrder) =>
+  `${formatCents(balanceCents)} EUR${isInactive ? " once it is activated" : ""}, expires ${expiryDate}`;
 
 async function issueToFile(
   { pool, out, keyring }: Context,
@@ -143,6 +151,6 @@ async function issueToFile(
       inactive: order.isInactive,
       file: options.out,
     },
-    `${count} cards in ${options.out}${batchId === null ? "" : `, batch ${batchId}`}`,
+    `${count === 1 ? "1 card" : `${count} cards`} in ${options.out}${batchId === null ? "" : `, batch ${batchId}`}, each ${worthOf(order)}`,
   );
 }

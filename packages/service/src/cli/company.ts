@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { exitCodes, OperatorError } from "../operator-error.js";
 import { closeCompany, createCompany, listCompanies } from "../store/accounts.js";
+import { noCompany } from "../store/filters.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { addPasswordOptions, email, type PasswordOptions, readPassword } from "./credential-options.js";
@@ -65,7 +65,7 @@ const close = () =>
     .action((id: number, options: CommonOptions & ActOptions) =>
       withContext(options, async ({ pool, out }) => {
         const closed = await closeCompany(pool, id, actOf(options));
-        if (!closed) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
+        if (!closed) throw noCompany();
         const { name, closedAt, revokedKeys } = closed;
         out.result(
           { company_id: id, name, closed_at: closedAt, revoked_keys: revokedKeys },

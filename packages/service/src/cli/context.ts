@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import path from "node:path";
 import { Command, Option } from "commander";
 import type pg from "pg";
@@ -8,6 +9,7 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { openEmbeddedPostgres } from "../postgres/embedded.js";
 import type { OwnerRole } from "../postgres/owner-lock.js";
 import { openKeyring } from "../secrets.js";
+import { COMMON_OPTIONS } from "./help.js";
 import { type Output, outputOf } from "./output.js";
 import { closeStdin, readLine } from "./stdin.js";
 
@@ -27,6 +29,8 @@ export interface Context {
   readonly databaseUrl: string;
   /** Fails when the built-in database that this process brought up ends by itself. */
   readonly databaseLost: Promise<never>;
+  /** This process brought the built-in database up, and others wait until it ends. */
+  readonly ownsDatabase: boolean;
   /** @throws {OperatorError} when nobody named it and it has no default */
   secretsFile(): string;
   /** Opens the secrets; only commands that touch cards need them. */
@@ -37,6 +41,7 @@ export interface Context {
 export function command(name: string, description: string): Command {
   return new Command(name)
     .description(description)
+    .optionsGroup(COMMON_OPTIONS)
     .addOption(
       new Option("--database-url <url>", "work on this PostgreSQL; `-` reads it from standard input").env(
         "GIFTCARD_DATABASE_URL",
@@ -49,11 +54,11 @@ export function command(name: string, description: string): Command {
     )
     .option("--db-user <account>", "as root: the account that runs the built-in database")
     .option("--json", "print the answer as one JSON value", false)
-    .helpOption("-h, --help", "show this help");
+    .optionsGroup("Options:");
 }
 
-/** How far the tables must be: made up to date, up to date already, or whatever they are. */
-export type Tables = "migrate" | "require" | "any";
+/** How far the tables must be: up to date, or whatever they are, also not there at all. */
+export type Tables = "require" | "any";
 
 interface ContextOptions {
   readonly role?: OwnerRole;
@@ -69,7 +74,8 @@ export async function withContext(
   { role = "command", tables = "require", onBroken }: ContextOptions = {},
 ): Promise<void> {
   const out = outputOf(options.json);
-  const { url, ownsTables, lost, close } = await openDatabase(options, role, out);
+  const mustExist = role === "command" && tables === "require";
+  const { url, ownsDatabase, lost, close } = await openDatabase(options, { role, mustExist }, out);
   try {
     let ending = false;
     const pool = openPool(url, (error) => {
@@ -79,15 +85,16 @@ export async function withContext(
     });
     try {
       await checkConnection(pool);
-      if (tables === "require" && ownsTables) await migrate(pool);
+      if (tables === "require" && ownsDatabase) await migrate(pool);
       else if (tables === "require") await checkMigrated(pool);
       await work({
         pool,
         out,
         databaseUrl: url,
         databaseLost: lost,
+        ownsDatabase,
         secretsFile: () => secretsFile(options),
-        keyring: () => openKeyring(secretsFile(options), pool),
+        keyring: () => keyringOf(secretsFile(options), pool, out),
       });
     } finally {
       ending = true;
@@ -99,14 +106,28 @@ export async function withContext(
   }
 }
 
-async function openDatabase(options: CommonOptions, role: OwnerRole, out: Output) {
+async function openDatabase(
+  options: CommonOptions,
+  how: { readonly role: OwnerRole; readonly mustExist: boolean },
+  out: Output,
+) {
   if (options.databaseUrl !== undefined) {
     const url = options.databaseUrl === "-" ? await readLine("the database's address") : options.databaseUrl;
-    return { url, ownsTables: false, lost: new Promise<never>(() => {}), close: async () => {} };
+    return { url, ownsDatabase: false, lost: new Promise<never>(() => {}), close: async () => {} };
   }
   const { dataDir, dbUser } = options;
-  const { url, owned, lost, close } = await openEmbeddedPostgres({ dataDir, role, dbUser, warn: out.warn });
-  return { url, ownsTables: owned, lost, close };
+  const { url, owned, lost, close } = await openEmbeddedPostgres({ dataDir, ...how, dbUser, warn: out.warn });
+  return { url, ownsDatabase: owned, lost, close };
+}
+
+async function keyringOf(file: string, pool: pg.Pool, out: Output): Promise<Keyring> {
+  const wasThere = fs.existsSync(file);
+  const keys = await openKeyring(file, pool);
+  if (!wasThere)
+    out.warn(
+      `new secrets were made in ${file}: back them up, apart from the database. Without them no card is found`,
+    );
+  return keys;
 }
 
 /** GIFTCARD_SECRETS_FILE, or the file in the data directory where the built-in database is. */

@@ -25,7 +25,6 @@ export const healthCommand = (): Command =>
     .option("--wait <seconds>", "ask again for so long until it is", wholeNumber(0, 3600), 0)
     .option("--pid <process>", "wait no longer than this process lives", wholeNumber(1, 2 ** 31))
     .option("--json", "print the answer as one JSON value", false)
-    .helpOption("-h, --help", "show this help")
     .addHelpText("after", `\nEnds with ${exitCodes.failed} when it is not.`)
     .action(async ({ ready, wait, pid, json, ...address }: HealthOptions) => {
       const out = outputOf(json);

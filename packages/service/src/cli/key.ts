@@ -8,6 +8,7 @@ import {
   revokeApiKey,
   revokeCompanyKeys,
 } from "../store/api-keys.js";
+import { checkFilter } from "../store/filters.js";
 import { type ActOptions, actOf, addActOptions, openText } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { day, identifier, wholeNumber } from "./output.js";
@@ -66,14 +67,15 @@ const list = () =>
   command("list", "List the API keys, and when each was used last; the keys themselves are not kept")
     .option("--company <id>", "those of this company only", identifier)
     .action((options: CommonOptions & { company?: number }) =>
-      withContext(options, ({ pool }) =>
-        printRows<ApiKey>((onPage) => readPages(pool, keysStatement(options.company), onPage), {
+      withContext(options, async ({ pool }) => {
+        await checkFilter(pool, { companyId: options.company });
+        await printRows<ApiKey>((onPage) => readPages(pool, keysStatement(options.company), onPage), {
           format: options.json ? "json" : "text",
           wire: shown,
           line,
           none: "no keys",
-        }),
-      ),
+        });
+      }),
     );
 
 const revoke = () =>
@@ -97,7 +99,11 @@ const revoke = () =>
           return;
         }
         const key = await revokeApiKey(pool, id as number, actOf(options));
-        if (!key) throw new OperatorError("There is no key of this id.", exitCodes.notFound);
+        if (!key)
+          throw new OperatorError(
+            "There is no key of this id. `key list` shows those that there are.",
+            exitCodes.notFound,
+          );
         out.result(shown(key), line(key));
       });
     });

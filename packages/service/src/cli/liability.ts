@@ -8,6 +8,7 @@ import {
   readLiability,
 } from "../store/liability.js";
 import { type CommonOptions, command, withContext } from "./context.js";
+import { csvHead, csvLine, formatOf } from "./rows.js";
 
 /** `liability` */
 export const liabilityCommand = () =>
@@ -17,27 +18,30 @@ export const liabilityCommand = () =>
         .choices(liabilityPeriods)
         .default("year"),
     )
+    .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
       "\nThe total is what `check` gives as the balance of all cards. Cards that are not sold yet hold nothing.",
     )
-    .action((options: CommonOptions & { by: LiabilityPeriod }) =>
-      withContext(options, async ({ pool, out }) => {
+    .action((options: CommonOptions & { by: LiabilityPeriod; csv: boolean }) => {
+      const format = formatOf(options);
+      return withContext(options, async ({ pool, out }) => {
         const liability = await readLiability(pool, options.by);
-        const { at, total, periods, inactiveCards, inactiveCents } = liability;
+        const { at, total, inactiveCards, inactiveCents } = liability;
+        const periods = liability.periods.map(({ expires, ...sum }) => ({ expires, ...wireOf(sum) }));
         out.result(
           {
             at,
             by: options.by,
-            periods: periods.map(({ expires, ...sum }) => ({ expires, ...wireOf(sum) })),
+            periods,
             total: wireOf(total),
             inactive_cards: inactiveCards,
             inactive_balance: inactiveCents,
           },
-          tableOf(liability),
+          format === "csv" ? csvOf(periods, wireOf(total)) : tableOf(liability),
         );
-      }),
-    );
+      });
+    });
 
 const wireOf = (sum: LiabilitySum) => ({
   cards: sum.cards,
@@ -47,6 +51,11 @@ const wireOf = (sum: LiabilitySum) => ({
   blocked_cards: sum.blockedCards,
   blocked_balance: sum.blockedCents,
 });
+
+const csvOf = (periods: readonly object[], total: object): string =>
+  [csvHead(["expires", ...Object.keys(total)]), ...periods.map((period) => csvLine(Object.values(period)))]
+    .join("")
+    .trimEnd();
 
 function tableOf({ periods, total, inactiveCards, inactiveCents }: Liability): string {
   const cells = (name: string, sum: LiabilitySum) =>

@@ -1,4 +1,6 @@
 import { Command, CommanderError } from "commander";
+import pg from "pg";
+import { databaseAdvice } from "../database-fault.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { version } from "../version.js";
 import { accountCommand } from "./account.js";
@@ -7,7 +9,10 @@ import { backupCommand, restoreCommand } from "./backup.js";
 import { cardCommand } from "./card.js";
 import { checkCommand } from "./check.js";
 import { companyCommand } from "./company.js";
+import { environmentCommand } from "./environment.js";
+import { eventsCommand } from "./events.js";
 import { healthCommand } from "./health.js";
+import { styleHelp } from "./help.js";
 import { keyCommand } from "./key.js";
 import { liabilityCommand } from "./liability.js";
 import { migrateCommand } from "./migrate.js";
@@ -25,17 +30,18 @@ Exit codes:
   ${exitCodes.notFound}  no such card, batch, key, account or company
   ${exitCodes.conflict}  there is one already, or it is in no state for this
   ${exitCodes.databaseUnreachable}  the database cannot be reached or started
-  ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, or another database's
+  ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, damaged, or another database's
   ${exitCodes.notMigrated}  the database's tables are older than this program, or newer
+  ${exitCodes.held}  a feed lacks more than half of the company's events: look at it, and accept it by hand
 
 Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in database in --data-dir: they join the
-one that a running \`serve\` has there, or bring it up for as long as they take.`;
+one that a running \`serve\` has there, or bring it up for as long as they take. A new one is made by \`serve\` and
+\`migrate\` alone.`;
 
 function program(): Command {
   const root = new Command("giftcard-service")
     .description("The gift card payment and event listing service")
     .version(version)
-    .helpOption("-h, --help", "show this help")
     .addHelpText("after", EXIT_CODES)
     // An option's value that looks like an option of this program, such as the password -V3x, stays a value.
     .enablePositionalOptions()
@@ -48,7 +54,11 @@ function program(): Command {
     .addCommand(keyCommand(new Command("key").description("API keys")))
     .addCommand(cardCommand(new Command("card").description("Gift cards")))
     .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
+    .addCommand(eventsCommand(new Command("events").description("Feeds of events, pulled from shops")))
     .addCommand(secretsCommand(new Command("secrets").description("The keys under which cards are hashed")))
+    .addCommand(
+      environmentCommand(new Command("environment").description("What the cards are: live, or a sandbox's")),
+    )
     .addCommand(migrateCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
@@ -62,6 +72,7 @@ function program(): Command {
     for (const child of command.commands) everywhere(child);
   };
   everywhere(root);
+  styleHelp(root);
   return root;
 }
 
@@ -89,10 +100,19 @@ function explain(error: unknown): { message: string; exitCode: number; said: boo
     const message = error.message.replace(/^error: /, "");
     return { message, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage, said: true };
   }
-  // The text of any other error may hold an address with a password in it.
-  const { name, code } = error as { name?: string; code?: string };
-  const message = `unexpected failure (${[name, code].filter(Boolean).join(" ")}); run again, and report it if it stays`;
-  return { message, exitCode: exitCodes.failed, said: false };
+  return { message: explainFailure(error as NodeJS.ErrnoException), exitCode: exitCodes.failed, said: false };
+}
+
+/** What failed, in words. Only a file's error is said as it is: the text of any other may hold an address with a password. */
+function explainFailure(error: NodeJS.ErrnoException): string {
+  const { name, code, path, syscall, message } = error;
+  if (syscall !== undefined && path !== undefined) return `${message}. Mend that, and run it again.`;
+  const advice = error instanceof pg.DatabaseError && code !== undefined && databaseAdvice(code);
+  if (advice) return `The database failed (${code}). ${advice}`;
+  return (
+    `unexpected failure (${[name, code].filter(Boolean).join(" ")}). Look whether it was done before you run it again, ` +
+    "and report it if it stays."
+  );
 }
 
 process.exitCode = await main(process.argv);

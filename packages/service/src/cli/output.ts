@@ -64,6 +64,13 @@ export const wholeNumber = (min: number, max: number) => (text: string) => {
   return value;
 };
 
+/** Parses an option that is an amount. Who thinks of euros is told, not believed. */
+export const wholeCents = (max: number) => (text: string) => {
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= max)) throw new InvalidArgumentError(`Give whole cents from 0 to ${max}: 25.00 is 2500.`);
+  return value;
+};
+
 /** Parses an option that is the id of a card, a batch, a company or a key. */
 export const identifier = wholeNumber(1, MAX_ID);
 

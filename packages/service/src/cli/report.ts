@@ -1,8 +1,10 @@
 import { formatCents } from "@giftcard-pay/client/contract";
-import { exitCodes, OperatorError } from "../operator-error.js";
+import { checkFilter } from "../store/filters.js";
 import { type ReportRow, report } from "../store/report.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { csvCell, day, identifier, type Output, print } from "./output.js";
+import { addDayOptions, checkDays } from "./day-options.js";
+import { csvCell, identifier, type Output, print } from "./output.js";
+import { formatOf } from "./rows.js";
 
 interface ReportOptions extends CommonOptions {
   readonly from: string;
@@ -13,9 +15,9 @@ interface ReportOptions extends CommonOptions {
 
 /** `report` */
 export const reportCommand = () =>
-  command("report", "What companies took from cards and put back within a period")
-    .requiredOption("--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam", day)
-    .requiredOption("--to <yyyy-mm-dd>", "the last day, which counts in full", day)
+  addDayOptions(command("report", "What companies took from cards and put back within a period"), {
+    isRequired: true,
+  })
     .option("--company <id>", "of this company alone", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
@@ -25,12 +27,12 @@ export const reportCommand = () =>
     )
     .action((options: ReportOptions) => {
       const { from, to, company: companyId, csv, json } = options;
-      if (csv && json) throw new OperatorError("Give --json or --csv, not both.", exitCodes.usage);
-      if (to < from) throw new OperatorError("--to is before --from.", exitCodes.usage);
-      const form = json ? jsonForm({ from, to }) : csv ? csvForm : tableForm;
-      return withContext(options, ({ pool, out }) =>
-        printReport(form, out, (onPage) => report(pool, { from, to, companyId }, onPage)),
-      );
+      checkDays(options);
+      const form = { json: jsonForm({ from, to }), csv: csvForm, text: tableForm }[formatOf({ csv, json })];
+      return withContext(options, async ({ pool, out }) => {
+        await checkFilter(pool, { companyId });
+        await printReport(form, out, (onPage) => report(pool, { from, to, companyId }, onPage));
+      });
     });
 
 /** Sums, named as they are printed. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { type Log, logLevels } from "../log.js";
 import { DEFAULT_METRICS_HOST } from "../service.js";
+import { environments } from "../store/environment.js";
 import { addAddressOptions } from "./address-options.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { addLimitOptions } from "./limit-options.js";
@@ -28,7 +29,7 @@ export const serveCommand = (): Command =>
     .addOption(
       new Option("--environment <name>", "what this instance is")
         .env("GIFTCARD_ENVIRONMENT")
-        .choices(["live", "sandbox"])
+        .choices(environments)
         .default("live"),
     )
     .addOption(

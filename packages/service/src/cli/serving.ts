@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { type Log, type LogLevel, openLog } from "../log.js";
 import { openKeyring } from "../secrets.js";
-import { type Environment, type RunningService, type ServiceOptions, startService } from "../service.js";
+import { type RunningService, type ServiceOptions, startService } from "../service.js";
+import type { Environment } from "../store/environment.js";
 import type { AddressOptions } from "./address-options.js";
 import { type LimitOptions, limitsOf, timeoutsOf } from "./limit-options.js";
 

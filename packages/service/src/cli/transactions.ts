@@ -1,6 +1,7 @@
 import { formatCents, Secret } from "@giftcard-pay/client/contract";
 import { readPages } from "../database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import { checkFilter } from "../store/filters.js";
 import {
   findReference,
   findToken,
@@ -9,23 +10,25 @@ import {
   transactionsStatement,
 } from "../store/transactions.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
-import { day, identifier } from "./output.js";
-import { printRows } from "./rows.js";
+import { addDayOptions, checkDays, type DayOptions } from "./day-options.js";
+import { identifier } from "./output.js";
+import { formatOf, printRows } from "./rows.js";
 import { readLine } from "./stdin.js";
 
-interface TransactionOptions extends CommonOptions {
+interface TransactionOptions extends CommonOptions, DayOptions {
   readonly company?: number;
   readonly card?: number;
   readonly reference?: string;
   readonly token?: string;
-  readonly from?: string;
-  readonly to?: string;
   readonly csv: boolean;
 }
 
 /** `transactions` */
 export const transactionsCommand = () =>
-  command("transactions", "Single movements of money, oldest first, found by what a merchant has in hand")
+  addDayOptions(
+    command("transactions", "Single movements of money, oldest first, found by what a merchant has in hand"),
+    { isRequired: false },
+  )
     .option("--company <id>", "of this company", identifier)
     .option("--card <id>", "of this card, by its id", identifier)
     .option("--reference <key>", "the devalue that carried this Idempotency-Key, and what reversed it")
@@ -33,8 +36,6 @@ export const transactionsCommand = () =>
       "--token <token>",
       "the devalue that gave this cancel token, and what reversed it; `-` reads it from standard input",
     )
-    .option("--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam", day)
-    .option("--to <yyyy-mm-dd>", "the last day, which counts in full", day)
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
@@ -42,20 +43,22 @@ export const transactionsCommand = () =>
     )
     .action(async (options: TransactionOptions) => {
       const { company, card, reference, token, from, to, csv, json } = options;
-      if (csv && json) throw new OperatorError("Give --json or --csv, not both.", exitCodes.usage);
+      const format = formatOf({ csv, json });
       if ([company, card, reference, token, from, to].every((one) => one === undefined))
         throw new OperatorError(
           "Say which: --company, --card, --reference, --token, --from or --to.",
           exitCodes.usage,
         );
+      checkDays(options);
       const cancelToken = token === "-" ? await readLine("the cancel token") : token;
       await withContext(options, async (context) => {
+        await checkFilter(context.pool, { companyId: company, cardId: card });
         const devalues = await findDevalues(context, reference, cancelToken);
         const filter: TransactionFilter = { companyId: company, cardId: card, from, to, devalues };
         await printRows<Transaction>(
           (onPage) => readPages(context.pool, transactionsStatement(filter), onPage),
           {
-            format: json ? "json" : csv ? "csv" : "text",
+            format,
             wire,
             line,
             none: "no movements",

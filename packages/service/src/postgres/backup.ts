@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import fs from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
-import { OperatorError } from "../operator-error.js";
+import { exitCodes, OperatorError } from "../operator-error.js";
 import { pickAccount, type RunAs } from "./binaries.js";
 import { clusterDir } from "./server.js";
 
@@ -125,7 +125,7 @@ export async function putBack({
 
 async function refuseExisting(file: string): Promise<void> {
   const there = await fs.lstat(file).catch(() => undefined);
-  if (there) throw new OperatorError(`${file} is there already. Name another place.`);
+  if (there) throw new OperatorError(`${file} is there already. Name another place.`, exitCodes.conflict);
 }
 
 /** Copies what the cluster consists of at the moment; the log then makes one state of it. */

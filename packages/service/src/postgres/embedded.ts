@@ -25,6 +25,8 @@ export interface EmbeddedPostgres {
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly role: OwnerRole;
+  /** Makes no new database: a mistyped folder must not become one. */
+  readonly mustExist?: boolean;
   /** As root: the account that runs the database. */
   readonly dbUser?: string | undefined;
   readonly warn?: (message: string) => void;
@@ -37,10 +39,18 @@ const never = new Promise<never>(() => {});
 /**
  * Opens the database of a data directory: attaches to the one that a service runs there, or brings it up.
  *
- * @throws {OperatorError} when it cannot be started, or another service has it and this one wants to own it
+ * @throws {OperatorError} when there is none and one must be there, it cannot be started, or another service has it and
+ *   this one wants to own it
  */
 export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const dataDir = path.resolve(options.dataDir);
+  if (options.mustExist && !fs.existsSync(clusterDir(dataDir)) && !readOwner(dataDir)) {
+    throw new OperatorError(
+      `There is no database in ${dataDir}. Name its folder with --data-dir or GIFTCARD_DATA_DIR; a new one is made by ` +
+        "`giftcard-service serve`.",
+      exitCodes.databaseUnreachable,
+    );
+  }
   prepare(dataDir);
   for (const giveUpAt = Date.now() + WAIT_FOR_OTHER_MS; Date.now() < giveUpAt; await sleep(50)) {
     if (takeOwnership(dataDir, options.role)) return own(dataDir, options, true);
@@ -116,9 +126,17 @@ function removeLiving(folder: string): void {
 }
 
 function prepare(dataDir: string): void {
-  fs.mkdirSync(dataDir, { recursive: true });
-  // The database's account walks through, and everybody else sees no list; each file in it has its own mode.
-  fs.chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  try {
+    fs.mkdirSync(dataDir, { recursive: true });
+    // The database's account walks through, and everybody else sees no list; each file in it has its own mode.
+    fs.chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OperatorError(
+      `The data directory ${dataDir} can't be made, or isn't this account's (${code}). Name another with --data-dir.`,
+      exitCodes.databaseUnreachable,
+    );
+  }
 }
 
 async function own(dataDir: string, options: EmbeddedOptions, durable: boolean): Promise<EmbeddedPostgres> {
@@ -129,7 +147,10 @@ async function own(dataDir: string, options: EmbeddedOptions, durable: boolean):
     if (orphan) await stopServer(dataDir, orphan.pid);
     const binaries = await findBinaries(dataDir, runAs);
     const serverOptions = { dataDir, binDir: binaries.binDir, runAs, durable };
-    if (!fs.existsSync(clusterDir(dataDir))) await initCluster(serverOptions, makePassword(dataDir));
+    if (!fs.existsSync(clusterDir(dataDir))) {
+      await initCluster(serverOptions, makePassword(dataDir));
+      options.warn?.(`there was no database in ${dataDir}, so a new one was made`);
+    }
     const { child, port } = await startServer(serverOptions);
     child.unref();
     const onExit = () => child.kill("SIGINT");

@@ -5,6 +5,7 @@ import { type Queryable, transaction } from "../database.js";
 import { hashOf } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Act, writeAudit } from "./audit.js";
+import { noCompany } from "./filters.js";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const API_KEY_LENGTH = 60;
@@ -78,7 +79,7 @@ export async function holdOpenCompany(db: Queryable, companyId: number): Promise
     "select closed_at is not null as closed from companies where id = $1 for share",
     [companyId],
   );
-  if (!rows[0]) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
+  if (!rows[0]) throw noCompany();
   if (rows[0].closed) throw new OperatorError("The company is closed, for good.", exitCodes.conflict);
 }
 
@@ -114,7 +115,7 @@ export function revokeCompanyKeys(pool: pg.Pool, companyId: number, act: Act): P
   return transaction(pool, async (db) => {
     // Logins of the company wait, or are done and seen.
     const { rowCount } = await db.query("select from companies where id = $1 for no key update", [companyId]);
-    if (rowCount === 0) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
+    if (rowCount === 0) throw noCompany();
     const revoked = await revokeLiving(db, companyId);
     const details = { revoked_keys: revoked.length };
     if (revoked.length > 0) await writeAudit(db, act, { action: "key revoke", companyId, details });

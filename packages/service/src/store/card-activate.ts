@@ -63,7 +63,11 @@ export function activateBatch(
   return transaction(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     const known = await db.query("select from card_batches where id = $1", [batchId]);
-    if (known.rowCount === 0) throw new OperatorError("There is no batch of this id.", exitCodes.notFound);
+    if (known.rowCount === 0)
+      throw new OperatorError(
+        "There is no batch of this id. `card batches` shows those that there are.",
+        exitCodes.notFound,
+      );
     // Locked before they are counted, so that what is written down is what is done.
     const { rows } = await db.query<{ cards: number; cents: Cents; skipped: number }>(
       `select count(*) filter (where usable)::int as cards,

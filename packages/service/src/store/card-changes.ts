@@ -4,6 +4,7 @@ import { type Queryable, transaction } from "../database.js";
 import type { Keyring } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Act, writeAudit } from "./audit.js";
+import { noCardOfId } from "./filters.js";
 
 /** Which card an operator means: by its number, or by the id under which reports and the audit log name it. */
 export type CardReference = { readonly cardNumber: Secret } | { readonly cardId: number };
@@ -41,8 +42,8 @@ async function findCard(
     value,
   ]);
   if (rows[0]) return rows[0];
-  const what = "cardId" in reference ? "id" : "number";
-  throw new OperatorError(`There is no card of this ${what}.`, exitCodes.notFound);
+  if ("cardId" in reference) throw noCardOfId();
+  throw new OperatorError("There is no card of this number.", exitCodes.notFound);
 }
 
 /**

@@ -22,7 +22,7 @@ async function* pagesOf<Row extends { id: number }>(
   }
 }
 
-/** Lists a company's events, oldest first, in pages. */
+/** Lists a company's events, oldest first, in pages; those that its feed has taken back are left out. */
 export const listEvents = (db: Queryable, companyId: number) =>
   pagesOf<Event>(db, companyId, {
     name: "list-events",
@@ -32,7 +32,7 @@ export const listEvents = (db: Queryable, companyId: number) =>
        concat_ws(', ', nullif(building_name, ''), nullif(concat_ws(' ', nullif(street_name, ''), nullif(street_number, '')), ''),
          nullif(concat_ws(' ', nullif(zip_code, ''), nullif(city, '')), ''), nullif(country, '')) as location,
        ${timestamp("created_at")} as "createdAt", ${timestamp("updated_at")} as "updatedAt"
-     from events where company_id = $1 and id > $2`,
+     from events where company_id = $1 and id > $2 and taken_back is null`,
   });
 
 /** Lists a company's event concepts, oldest first, in pages. */
@@ -87,11 +87,15 @@ const TEXT_COLUMNS = {
   event_link: "eventLink",
 } as const satisfies Record<string, keyof EventInput>;
 
-function rowOf(input: EventInput) {
+/** An event as `newevent` takes it; one of a feed may name no provider. */
+type EventContent = Omit<EventInput, "providerId"> & { readonly providerId?: number | undefined };
+
+/** Writes an event by the names of its columns. */
+export function eventRowOf(input: EventContent) {
   const texts = Object.entries(TEXT_COLUMNS).map(([column, field]) => [column, input[field] ?? ""]);
   return {
     ...Object.fromEntries(texts),
-    provider_id: input.providerId,
+    provider_id: input.providerId ?? null,
     start_date: input.startDate,
     start_time: input.startTime,
     end_date: input.endDate || null,
@@ -101,16 +105,24 @@ function rowOf(input: EventInput) {
   };
 }
 
-const COLUMNS = [
-  ...Object.keys(TEXT_COLUMNS),
-  "provider_id",
-  "start_date",
-  "start_time",
-  "end_date",
-  "end_time",
-  "activated",
-  "event_key",
-].join(", ");
+/** Every column that an event's row fills, with its type. */
+export const eventColumns: Readonly<Record<keyof ReturnType<typeof eventRowOf>, string>> = {
+  ...Object.fromEntries(Object.keys(TEXT_COLUMNS).map((column) => [column, "text"])),
+  provider_id: "int",
+  start_date: "date",
+  start_time: "time",
+  end_date: "date",
+  end_time: "time",
+  activated: "smallint",
+  event_key: "text",
+};
+
+const COLUMNS = Object.keys(eventColumns).join(", ");
+
+/** The same as SQL declares them. */
+export const columnTypes = Object.entries(eventColumns)
+  .map(([column, type]) => `${column} ${type}`)
+  .join(", ");
 
 /**
  * Makes events in one statement, in the order given.
@@ -125,20 +137,14 @@ export async function createEvents(
   const { rows } = await db.query<{ id: number | null }>(
     `with input as (
        select *, nextval(pg_get_serial_sequence('events', 'id'))::int as new_id
-         from rows from (jsonb_to_recordset($2) as (${recordColumns()})) with ordinality as row (${COLUMNS}, position)
+         from rows from (jsonb_to_recordset($2) as (${columnTypes})) with ordinality as row (${COLUMNS}, position)
      ), made as (
        insert into events (id, company_id, ${COLUMNS}) overriding system value
          select new_id, $1, ${COLUMNS} from input order by position
          on conflict (company_id, event_key) do nothing returning id
      )
      select made.id from input left join made on made.id = input.new_id order by position`,
-    [companyId, JSON.stringify(inputs.map(rowOf))],
+    [companyId, JSON.stringify(inputs.map(eventRowOf))],
   );
   return rows.map((row) => row.id ?? undefined);
 }
-
-const recordColumns = () =>
-  [
-    ...Object.keys(TEXT_COLUMNS).map((column) => `${column} text`),
-    "provider_id int, start_date date, start_time time, end_date date, end_time time, activated smallint, event_key text",
-  ].join(", ");

@@ -1,0 +1,197 @@
+import type { EventState, ShopEvent } from "@giftcard-pay/events";
+import { migrate, openPool } from "@giftcard-pay/service";
+import fc from "fast-check";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCommand } from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { pullFeed } from "../dist/feed/pull-feed.js";
+import { createProvider } from "../dist/store/providers.js";
+import { listedEvents, makeOwnEvent, newCompany } from "./event-tables.js";
+import { asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
+
+// However a company came to its events, after a pull they are what the feed says.
+const act = { operator: "feeds", osUser: "feeds", reason: undefined };
+/** Far below what Node takes for itself. */
+const MEMORY_MIB = 160;
+let databaseUrl: string;
+let pool: pg.Pool;
+let shop: PlayedShop;
+let providerId: number;
+
+beforeAll(async () => {
+  databaseUrl = await testDatabase();
+  pool = openPool(databaseUrl, () => {});
+  await migrate(pool);
+  providerId = (await createProvider(pool, "Kaartbureau", act)).id;
+  shop = await playedShop();
+  shop.trust();
+});
+afterAll(async () => {
+  await shop.close();
+  await pool.end();
+});
+
+const idsOf = async (companyId: number) => {
+  const { rows } = await pool.query("select event_key, id from events where company_id = $1", [companyId]);
+  return new Map<string, number>(rows.map((row) => [row.event_key, row.id]));
+};
+
+test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", async () => {
+  const companyId = await newCompany(pool);
+  const shows = Array.from({ length: 5000 }, (_, index) =>
+    show(`show-${index}`, { description: `Night ${index}. ${"Doors open at eight. ".repeat(40)}` }),
+  );
+  const pull = async (more: string[] = []) => {
+    const words = ["events", "pull", "--company", String(companyId), ...more, "--json"];
+    const { exitCode, stdout, stderr } = await runCommand(words, {
+      ...shop.env,
+      GIFTCARD_DATABASE_URL: databaseUrl,
+      NODE_OPTIONS: `--max-old-space-size=${MEMORY_MIB}`,
+    });
+    expect([exitCode, stderr.replaceAll(/^\d+ (of \d+ )?(events|bytes of the feed)\n/gm, "")]).toEqual([
+      0,
+      "",
+    ]);
+    return JSON.parse(stdout);
+  };
+  await shop.shows(shows);
+  const made = await pull(["--url", shop.url, "--allow-private"]);
+  expect(made.created).toEqual(shows.map(({ key }) => key));
+  expect((await listedEvents(pool, companyId)).map(({ title }) => title)).toEqual(
+    shows.map(({ title }) => title),
+  );
+  const ids = await idsOf(companyId);
+
+  const edited = shows
+    .map((one, index) => (index % 10 === 0 ? { ...one, title: `${one.title} (moved)` } : one))
+    .filter((_, index) => index % 100 !== 55);
+  await shop.shows(edited);
+  const report = await pull();
+  expect([report.created.length, report.changed.length, report.withdrawn.length, report.unchanged]).toEqual([
+    0, 500, 50, 4450,
+  ]);
+  expect((await listedEvents(pool, companyId)).map(({ title }) => title)).toEqual(
+    edited.map(({ title }) => title),
+  );
+  expect(await idsOf(companyId)).toEqual(ids);
+  expect(await pull()).toMatchObject({ created: [], changed: [], withdrawn: [], unchanged: 4950 });
+});
+
+const keys = ["a", "b", "c", "d", "e"];
+const event = fc.record({
+  key: fc.constantFrom(...keys),
+  state: fc.constantFrom<EventState[]>("published", "published", "canceled", "withdrawn"),
+  title: fc.constantFrom("One", "Two", "Nacht 🌙"),
+  end: fc.constantFrom(undefined, "2099-06-02", "2099-06-02T04:00:00"),
+  genres: fc.constantFrom([], ["techno"], ["house", "techno"]),
+  isProviderNamed: fc.boolean(),
+  isPast: fc.boolean(),
+});
+const step = fc.record({
+  events: fc.uniqueArray(event, { selector: ({ key }) => key, maxLength: keys.length }),
+  isBroken: fc.boolean(),
+  acceptsShrink: fc.boolean(),
+  /** What `newevent` makes before. */
+  own: fc.uniqueArray(fc.constantFrom(...keys, "own"), { maxLength: 3 }),
+});
+
+const showOf = ({
+  end,
+  isProviderNamed,
+  isPast,
+  ...more
+}: typeof event extends fc.Arbitrary<infer E> ? E : never) =>
+  show(more.key, {
+    ...more,
+    ...(isPast ? { start: "2020-06-01T20:30:00" } : end && { end }),
+    ...(isProviderNamed && { providerId }),
+  });
+
+/** Plays the steps, and gives by key what is to be listed then. */
+async function play(companyId: number, steps: (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) {
+  const own = new Map<string, string>();
+  let last: ShopEvent[] = [];
+  for (const { events, isBroken, acceptsShrink, own: ownKeys } of steps) {
+    for (const key of ownKeys) {
+      const name = `Own ${key}`;
+      if (await makeOwnEvent(pool, companyId, { key, name, providerId })) own.set(key, name);
+    }
+    const [before, ids] = [await listedEvents(pool, companyId), await idsOf(companyId)];
+    const shows = events.map(showOf);
+    const text = await feedOf(shows);
+    shop.answer = asJson(isBroken ? text.slice(0, -5) : text);
+    const failure = await pull(companyId, acceptsShrink).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    if (failure) {
+      expect(failure.message).toMatch(isBroken ? /is not JSON/ : /held for a person/);
+      expect(await listedEvents(pool, companyId)).toEqual(before);
+    } else {
+      last = shows;
+      for (const { key } of shows) own.delete(key);
+    }
+    expect([...(await idsOf(companyId))]).toEqual(expect.arrayContaining([...ids]));
+  }
+  const published = last.filter(({ state }) => state === "published");
+  return { last, expected: [...published.map(({ key, title }): [string, string] => [key, title]), ...own] };
+}
+
+const pull = (companyId: number, acceptsShrink: boolean, db = pool) => {
+  const address = { url: shop.url, allowsPrivate: true };
+  return pullFeed(db, { companyId, address, timeoutMs: 60_000, acceptsShrink, isDryRun: false }, act);
+};
+
+test("whatever feeds came before, failed or were held, the last one is what is listed; and a key keeps its id", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+      const companyId = await newCompany(pool);
+      const { last, expected } = await play(companyId, steps);
+      const titles = (await listedEvents(pool, companyId)).map(({ title }) => title);
+      expect(titles.sort()).toEqual(expected.map(([, title]) => title).sort());
+      // Once more changes nothing.
+      await shop.shows(last);
+      await pull(companyId, true);
+      expect(await pull(companyId, false)).toMatchObject({ created: [], changed: [], withdrawn: [] });
+      const again = await idsOf(companyId);
+      for (const [key] of expected) expect(again.has(key)).toBe(true);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test.each(["read committed", "serializable"])(
+  "at %s, of pulls at once one is done as a whole and the others not at all; newevent takes no key twice meanwhile",
+  async (isolation) => {
+    const url = await testDatabase();
+    const name = new URL(url).pathname.slice(1);
+    await pool.query(`alter database ${name} set default_transaction_isolation = '${isolation}'`);
+    const db = openPool(url, () => {});
+    await migrate(db);
+    const provider = await createProvider(db, "Kaartbureau", act);
+    const companyId = await newCompany(db);
+    const many = Array.from({ length: 30 }, (_, index) => `k${index}`);
+    shop.answer = async (request, response) => {
+      const title = `Version ${shop.requests.length}`;
+      await asJson(await feedOf(many.map((key) => show(key, { title }))))(request, response);
+    };
+    for (let round = 0; round < 10; round++) {
+      const pulls = Promise.allSettled(Array.from({ length: 4 }, () => pull(companyId, false, db)));
+      const own = many.map((key) =>
+        makeOwnEvent(db, companyId, { key, name: "Own", providerId: provider.id }),
+      );
+      const ended = await pulls;
+      const isMade = await Promise.all(own);
+      if (round > 0) expect(isMade).not.toContain(true);
+      const refused = ended.flatMap((one) => (one.status === "rejected" ? [one.reason.exitCode] : []));
+      expect(refused.length).toBeLessThan(4);
+      expect(refused).toEqual(refused.map(() => 4));
+      const titles = (await listedEvents(db, companyId)).map(({ title }) => title);
+      expect(titles).toHaveLength(30);
+      expect(new Set(titles).size).toBe(1);
+      expect(titles[0]).toMatch(/^Version/);
+    }
+    await db.end();
+  },
+);

@@ -1,0 +1,150 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { startNode } from "../../../scripts/process.mjs";
+import {
+  MANY_COMMANDS_TIMEOUT_MS,
+  runCommand,
+  startGiftcardService,
+  type TestCompany,
+  type TestService,
+} from "../../../test/support/service.js";
+import { testDatabase } from "../../../test/support/test-database.js";
+import { type PullOutcome, pauseOf, pullRegularly } from "../dist/feed/pull-regularly.js";
+import { operatorShell } from "./operator-shell.js";
+import { type PlayedShop, playedShop, show } from "./played-shop.js";
+import { call } from "./wire.js";
+
+vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
+const PROGRAM = path.resolve(import.meta.dirname, "../bin/giftcard-service.js");
+const MINUTE = 60_000;
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-regularly-"));
+let service: TestService;
+let shop: PlayedShop;
+let company: TestCompany;
+let shell: ReturnType<typeof operatorShell>;
+
+beforeAll(async () => {
+  const secretsFile = path.join(folder, "secrets.json");
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), secretsFile });
+  company = await service.createCompany();
+  shop = await playedShop();
+  shell = operatorShell(service.databaseUrl, secretsFile);
+  Object.assign(shell.env, shop.env);
+});
+afterAll(async () => {
+  await service.stop();
+  await shop.close();
+  fs.rmSync(folder, { recursive: true });
+});
+
+const startPulling = (...words: string[]) =>
+  startNode({
+    name: "events pull",
+    args: [PROGRAM, "events", "pull", "--every", "1", ...words],
+    cwd: folder,
+    env: shell.env,
+    ready: /\n/,
+  });
+
+test("--every pulls at once, tells each pull in a line, and ends with 0 by SIGTERM", async () => {
+  await shop.shows([show("a")]);
+  const address = ["--company", String(company.companyId), "--url", shop.url, "--allow-private"];
+  const pulling = await startPulling("--json", ...address);
+  expect(JSON.parse(pulling.logs())).toMatchObject({ company_id: company.companyId, created: ["a"] });
+  expect(await pulling.stop()).toBe(0);
+});
+
+test("it ends in good order while a shop keeps it waiting, and nothing is changed", async () => {
+  await shop.shows([show("a")]);
+  await shell.done("events", "pull");
+  shop.answer = (_request, response) => void response.writeHead(500).end();
+  const pulling = await startPulling();
+  expect(pulling.logs()).toMatch(/^warning: company \d+: Nothing was changed: the feed is answered with 500/);
+  await pulling.stop();
+
+  shop.requests.splice(0);
+  shop.answer = () => {};
+  const failed = await shell.done("events", "feed", "list");
+  const waiting = spawn(process.execPath, [PROGRAM, "events", "pull", "--every", "1"], {
+    env: { ...process.env, ...shell.env },
+    stdio: "ignore",
+  });
+  await expect.poll(() => shop.requests.length).toBe(1);
+  waiting.kill("SIGTERM");
+  expect(await once(waiting, "exit")).toEqual([0, null]);
+  expect(await shell.done("events", "feed", "list")).toEqual(failed);
+  const { body } = await call(service.url, "listEvents", { apikey: company.apiKey });
+  expect(body).toHaveLength(1);
+});
+
+test("--every doesn't keep a data directory from the service that is to run there", async () => {
+  const dataDir = path.join(folder, "giftcard-data");
+  expect((await runCommand(["migrate", "--data-dir", dataDir])).exitCode).toBe(0);
+  const { exitCode, stderr } = await runCommand(["events", "pull", "--every", "1", "--data-dir", dataDir]);
+  expect([exitCode, stderr]).toEqual([4, expect.stringMatching(/Start `serve` first/)]);
+});
+
+test("the metrics say when each feed was last pulled and well, until it is removed", async () => {
+  const shown = async () =>
+    /^giftcard_event_feed_pulled_timestamp_seconds\{company="(\d+)"\} (\S+)$/m.exec(await service.metrics());
+  await shop.shows([show("a")]);
+  await shell.done("events", "pull");
+  const [, id, seconds] = (await shown()) ?? [];
+  const [feed] = await shell.done("events", "feed", "list");
+  expect([Number(id), Number(seconds)]).toEqual([company.companyId, Date.parse(feed.pulled_at) / 1000]);
+  shop.answer = (_request, response) => void response.writeHead(500).end();
+  expect((await shell.run(["events", "pull"])).exitCode).toBe(1);
+  expect((await shown())?.[2]).toBe(seconds);
+  await shop.shows([show("a")]);
+  await shell.done("events", "pull");
+  expect(Number((await shown())?.[2])).toBeGreaterThan(Number(seconds));
+  await shell.done("events", "feed", "remove", "--company", String(company.companyId), "--reason", "left");
+  expect(await shown()).toBeNull();
+});
+
+test("each feed is pulled again when its time has come, and those that are added later too", async () => {
+  const ending = new AbortController();
+  const companies = [1];
+  const pulled: number[] = [];
+  await pullRegularly({
+    everyMs: 1,
+    companies: async () => companies,
+    signal: ending.signal,
+    pull: async (id) => {
+      pulled.push(id);
+      if (pulled.length === 3) companies.push(2);
+      if (pulled.includes(2) && pulled.at(-1) === 1) ending.abort();
+      return "done";
+    },
+  });
+  expect(pulled.slice(0, 3)).toEqual([1, 1, 1]);
+  expect(pulled).toContain(2);
+});
+
+test("one that fails waits ever longer, at least as long as its server asks, and keeps no other from its turn", async () => {
+  const failed: PullOutcome = { retryAfterSeconds: undefined };
+  const pauses = [1, 2, 3, 20].map((failures) => pauseOf(15 * MINUTE, failures, failed) / MINUTE);
+  expect(pauses).toEqual([30, 60, 120, 360]);
+  expect(pauseOf(15 * MINUTE, 0, "done")).toBe(15 * MINUTE);
+  expect(pauseOf(15 * MINUTE, 1, { retryAfterSeconds: 7200 })).toBe(120 * MINUTE);
+  expect(pauseOf(15 * MINUTE, 1, { retryAfterSeconds: 5 })).toBe(30 * MINUTE);
+  expect(pauseOf(1440 * MINUTE, 9, failed)).toBe(1440 * MINUTE);
+
+  const ending = new AbortController();
+  const pulled = { bad: 0, good: 0 };
+  await pullRegularly({
+    everyMs: 1,
+    companies: async () => [1, 2],
+    signal: ending.signal,
+    pull: async (id) => {
+      pulled[id === 1 ? "bad" : "good"] += 1;
+      if (pulled.good === 20) ending.abort();
+      return id === 1 ? { retryAfterSeconds: 3600 } : "done";
+    },
+  });
+  expect(pulled).toEqual({ bad: 1, good: 20 });
+});
