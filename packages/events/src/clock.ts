@@ -5,12 +5,13 @@ export const DEFAULT_TIME_ZONE = "Europe/Amsterdam";
 
 const knownZones = new Set<string>();
 
-/** Whether it names a time zone, such as `Europe/Amsterdam`; an offset is no name. */
+/** Whether it names a time zone, such as `Europe/Amsterdam`; an offset is no name, nor is `IST`, which several zones go by. */
 export function isTimeZone(name: string): boolean {
   if (knownZones.has(name)) return true;
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
+    zoned("2000-01-01T00:00:00", name);
   } catch {
     return false;
   }

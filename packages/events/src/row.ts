@@ -60,6 +60,7 @@ const shape = {
   updated_at: z.iso
     .datetime({ offset: true, error: "must be a moment, as 2036-04-12T21:00:00Z" })
     .transform((text) => new Date(text).toISOString())
+    .refine((text) => /^\d{4}-/.test(text), "must be a moment, as 2036-04-12T21:00:00Z")
     .optional(),
 };
 
@@ -109,7 +110,7 @@ const startFaultOf = (row: Times): TimeFault | undefined =>
 
 function endFaultOf(row: Times): TimeFault | undefined {
   const { event_end_date: date, event_end_time: time, timezone } = row;
-  if (!date) return time ? ["event_end_date", "is needed with event_end_time"] : undefined;
+  if (!date) return time ? ["event_end_date", "is needed where there is an end time"] : undefined;
   const end = `${date}T${time}`;
   if (time && !isOnClock(end, timezone)) return ["event_end_time", SKIPPED];
   const isBefore = time

@@ -150,6 +150,8 @@ describe("feed", () => {
     expect(stdout).toContain("\r\nX-WR-CALNAME:Zaal\\, Noord\r\n");
     expect(stdout.match(/^TZID:.*$/gm)).toEqual(["TZID:Europe/London"]);
     expect(stdout).toContain("DTSTART;TZID=Europe/London:20360412T210000");
+    const nowhere = await run(["check", SAMPLE, "--timezone", "IST"]);
+    expect([nowhere.exitCode, nowhere.stderr]).toEqual([2, expect.stringContaining("Name a time zone")]);
   });
 
   test("of a file with faults leaves the one before", async () => {

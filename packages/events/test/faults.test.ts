@@ -42,6 +42,15 @@ describe("a row", () => {
   });
 
   test.each([
+    [{ timezone: "IST" }, "timezone: must name a time zone, as Europe/Amsterdam"],
+    [{ event_start_date: "0000-01-01" }, "event_start_date: must be a date, yyyy-mm-dd"],
+    [{ updated_at: "9999-12-31T23:59:59-23:00" }, "updated_at: must be a moment, as 2036-04-12T21:00:00Z"],
+    [{ updated_at: "0000-01-01T00:00:00+01:00" }, "updated_at: must be a moment, as 2036-04-12T21:00:00Z"],
+  ])("%j is what nobody could write down", (more, fault) => {
+    expect(faultsOf(more)).toEqual([fault]);
+  });
+
+  test.each([
     [{ event_price: "24,5" }, 2450],
     [{ event_price: "€ 24" }, 2400],
     [{ event_price: 24.1 }, 2410],
@@ -143,7 +152,10 @@ describe("times", () => {
       ["event_end_date: must not be before the start"],
     ],
     [{ event_end_date: "2036-04-11", event_end_time: "" }, ["event_end_date: must not be before the start"]],
-    [{ event_end_date: "", event_end_time: "23:00:00" }, ["event_end_date: is needed with event_end_time"]],
+    [
+      { event_end_date: "", event_end_time: "23:00:00" },
+      ["event_end_date: is needed where there is an end time"],
+    ],
     [{ event_end_date: "2036-04-12", event_end_time: "" }, []],
   ])("an end of %j", (end, faults) => {
     expect(faultsOf(end)).toEqual(faults);

@@ -20,8 +20,25 @@ describe("what is written is read as the same events", () => {
       fc.asyncProperty(anyEvents, async (events) => {
         expect(eventsOf(read(await textOf(events, format)))).toEqual(events);
       }),
-      { examples: [[[full, bare]]] },
+      {
+        examples: [
+          [[full, bare]],
+          [
+            ["=1+1", "'=1", "''-1", "+31", "@x", "'t Veem"].map((title, n) => ({
+              ...bare,
+              key: `${n}`,
+              title,
+            })),
+          ],
+        ],
+      },
     );
+  });
+
+  test.each(["=1+1", "+1", "-1", "@SUM(A1)", "'=1"])("%j in a table is no formula", async (title) => {
+    const lines = await textOf([{ ...bare, key: title, title }], csv);
+    expect(lines).toContain(`"'${title}"`);
+    expect(lines).not.toContain(`"${title}"`);
   });
 
   test("a feed, without its drafts, and is then the same feed", async () => {
@@ -66,6 +83,15 @@ describe("a feed of others", () => {
       state: "published",
       venue: { name: "Zaal Noord, Amsterdam" },
     });
+  });
+
+  test.each([
+    [{ location: {} }, "location", "must be a string"],
+    [{ location: "x".repeat(256) }, "location", "must have at most 255 characters"],
+    [{ city: "Amsterdam", building_name: 5, location: "Here" }, "building_name", "must be a string"],
+  ])("of %j has its fault named as the feed does", (more, field, message) => {
+    const { faults } = readFeed({ events: [{ ...item, ...more }] });
+    expect(faults).toEqual([{ row: 1, field, message }]);
   });
 
   test.each([

@@ -1,4 +1,5 @@
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+import { DEFAULT_TIME_ZONE, isTimeZone } from "../clock.js";
 import type { ShopEvent } from "../event.js";
 import { csv } from "../formats/csv.js";
 import { feed } from "../formats/feed.js";
@@ -26,4 +27,9 @@ export const formatOption = (about: string): Option =>
 
 /** `--timezone`, for events that name none. */
 export const timeZoneOption = (): Option =>
-  new Option("--timezone <name>", "the zone of events that name none").default("Europe/Amsterdam");
+  new Option("--timezone <name>", "the zone of events that name none")
+    .default(DEFAULT_TIME_ZONE)
+    .argParser((name) => {
+      if (!isTimeZone(name)) throw new InvalidArgumentError(`Name a time zone, as ${DEFAULT_TIME_ZONE}.`);
+      return name;
+    });

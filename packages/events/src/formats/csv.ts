@@ -12,6 +12,11 @@ import {
 import { requiredFields, rowFields, rowOf } from "../row.js";
 import type { EventFormat } from "./format.js";
 
+/** A spreadsheet must not take a text for a formula: a `'` goes before one that begins so, and away when it is read. */
+const guarded = (cell: string | number | undefined) =>
+  typeof cell === "string" && /^'*[=+\-@]/.test(cell) ? `'${cell}` : cell;
+const unguarded = (cell: string | undefined) => cell?.replace(/^'(?='*[=+\-@])/, "");
+
 const lineOf = (cells: readonly (string | number | undefined)[]) =>
   stringify([cells], { quoted_string: true, record_delimiter: "windows" });
 
@@ -23,12 +28,13 @@ export const csv: EventFormat = {
   tail: "",
   write(event) {
     const row = rowOf(event);
-    return lineOf(rowFields.map((field) => row[field]));
+    return lineOf(rowFields.map((field) => guarded(row[field])));
   },
 };
 
 /**
- * Reads a table whose header has the interface's names, between commas or semicolons.
+ * Reads a table whose header has the interface's names, between commas or semicolons. A `'` before `=`, `+`, `-` or `@` is
+ * left out.
  *
  * @returns the events, and every fault; the header is row 1. Where the header is at fault, no row is read
  * @throws {Error} where the text is no table
@@ -50,7 +56,11 @@ export function readCsv(text: string, options?: ReadOptions): Reading {
     if (cells.every((cell) => cell === "")) continue;
     if (cells.length > header.length)
       faults.push(fault(row, "", `has ${cells.length} cells where the header has ${header.length}`));
-    else rows.push({ row, values: Object.fromEntries(header.map((field, at) => [field, cells[at]])) });
+    else
+      rows.push({
+        row,
+        values: Object.fromEntries(header.map((field, at) => [field, unguarded(cells[at])])),
+      });
   }
   const read = checkRows(rows, options);
   return { entries: read.entries, faults: inOrder([...faults, ...read.faults]) };

@@ -71,9 +71,13 @@ export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {
   );
   const read = checkRows(rows.map(rowOfItem), options);
   const wrong = new Set(states.map(({ row }) => row));
+  const bare = new Set(rows.flatMap(({ row, values }) => (hasAddress(values) ? [] : [row])));
+  const found = read.faults.map((one) =>
+    one.field === "building_name" && bare.has(one.row) ? { ...one, field: "location" } : one,
+  );
   return {
     entries: read.entries.filter(({ row }) => !wrong.has(row)),
-    faults: renamed([...faults, ...states, ...read.faults], nameOf),
+    faults: renamed([...faults, ...states, ...found], nameOf),
   };
 }
 
@@ -81,18 +85,18 @@ export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {
 const stateOf = (state: unknown = "published") =>
   feedStates.find((one) => one === (state === "cancelled" ? "canceled" : state));
 
+const hasAddress = (values: UncheckedRow["values"]) => addressFields.some((field) => values[field]);
+
 function rowOfItem({ row, values }: UncheckedRow): UncheckedRow {
   const known = Object.entries(values).flatMap(([name, value]) => {
     const field = rowFieldOf.get(name);
     return field === undefined ? [] : [[field, value] as const];
   });
-  const named: Record<string, unknown> = Object.fromEntries(known);
-  const hasAddress = addressFields.some((field) => named[field]);
   return {
     row,
     values: {
-      ...named,
-      ...(!hasAddress && { building_name: values.location }),
+      ...Object.fromEntries(known),
+      ...(!hasAddress(values) && { building_name: values.location }),
       activated: undefined,
       state: stateOf(values.state),
     },
