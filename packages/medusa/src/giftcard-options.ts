@@ -66,4 +66,19 @@ export interface GiftcardOptions {
   maxCancelsPerRun?: number | string;
   /** The shop calls `completeWithGiftcards` from its own hook handler, so the plugin registers none. Default: false. */
   callsHandlerItself?: boolean;
+  /** For a shop that sells tickets: tells its shows to the card's issuer, and to who fetches the feed. Default: it sells none. */
+  events?: {
+    /** A product's page in the storefront, with `{handle}` or `{id}`, such as `https://shop.example/products/{handle}`. */
+    productUrl: string;
+    /** Who organises a show whose own page names nobody. */
+    organiser?: string;
+    /** The IANA time zone of a show that names none. Default: `Europe/Amsterdam`. */
+    timeZone?: string;
+    /** The issuer's number of the ticketing provider of a show that names none. */
+    providerId?: number | string;
+    /** The product option whose values are a show's dates. Default: `Date`. */
+    dateOption?: string;
+    /** Whether a show is published when a person says so, or as soon as nothing is missing. Default: `by-hand`. */
+    publish?: "by-hand" | "automatic";
+  };
 }

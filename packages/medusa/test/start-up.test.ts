@@ -148,6 +148,7 @@ test("wrong options end Medusa at start-up, each by its name and none with its v
       maxCards: 0,
       apikey: secret,
       baseUrl: "ftp://x",
+      events: { productUrl: "https://shop.example/products", timeZone: secret },
     },
   );
   const error = await start.then(
@@ -155,8 +156,9 @@ test("wrong options end Medusa at start-up, each by its name and none with its v
     (reason: Error) => reason.message,
   );
   expect(error).toContain("ended (1) before it was ready");
-  for (const name of ["environment", "companyId", "maxCards", "apikey", "baseUrl"])
+  for (const name of ["environment", "companyId", "maxCards", "apikey", "baseUrl", "events.productUrl"])
     expect(error).toContain(name);
+  expect(error).toContain("events.timeZone: must name a time zone");
   expect(error).not.toContain(secret);
 });
 

@@ -18,6 +18,7 @@ export type FlowSettings = Pick<
   | "maxChargesPerCard"
   | "refundRule"
   | "cardsBuyCards"
+  | "events"
 >;
 
 /** What the plugin's functions share. The module makes it, and Medusa's container holds it. */
@@ -30,7 +31,7 @@ export interface GiftcardContext {
   readonly leases: CartLeases;
   /** Tells others what happens. */
   readonly announcer: Announcer;
-  /** For a look at whether the service answers; money moves through the engine alone. */
+  /** For a look at whether the service answers, and for events; money moves through the engine alone. */
   readonly client: GiftcardClient;
   /** For a count of what is sealed under which key. */
   readonly sealer: Sealer;

@@ -1,5 +1,6 @@
 import { createSealer, type GuessLimits, type RefundRule, type Sealer } from "@giftcard-pay/checkout";
 import { type ClientOptions, createClient, type GiftcardClient } from "@giftcard-pay/client";
+import { DEFAULT_TIME_ZONE, isTimeZone } from "@giftcard-pay/events";
 import { z } from "@medusajs/framework/zod";
 
 /** What recovery goes by where the options don't say it. */
@@ -9,12 +10,31 @@ export const defaults = {
   maxCancelsPerRun: 20,
   maxChargesPerCard: 10,
   refundRule: "as-paid",
+  dateOption: "Date",
 } as const;
 
 const text = z.string().min(1);
 const milliseconds = z.coerce.number().int().min(1);
 const count = z.coerce.number().int().min(1);
 const address = z.url({ protocol: /^https?$/ });
+
+/** An address with a place for a product's handle or id. */
+const pattern = z
+  .string()
+  .max(1000)
+  .refine(
+    (url) => /\{(handle|id)\}/.test(url) && address.safeParse(url.replaceAll(/[{}]/g, "")).success,
+    "must be an http or https address with {handle} or {id} in it.",
+  );
+
+const eventsSchema = z.strictObject({
+  productUrl: pattern,
+  organiser: z.string().trim().min(1).max(255).optional(),
+  timeZone: text.refine(isTimeZone, "must name a time zone, as Europe/Amsterdam.").optional(),
+  providerId: count.optional(),
+  dateOption: text.optional(),
+  publish: z.enum(["by-hand", "automatic"]).optional(),
+});
 
 /** Whole numbers may come as strings, since they often come from the environment. */
 const optionsSchema = z
@@ -52,6 +72,7 @@ const optionsSchema = z
     pendingRemainderLifeMs: milliseconds.optional(),
     maxCancelsPerRun: z.coerce.number().int().min(0).optional(),
     callsHandlerItself: z.boolean().optional(),
+    events: eventsSchema.optional(),
   })
   .refine((o) => (o.baseUrl === undefined) !== (o.baseUrls === undefined), {
     path: ["baseUrls"],
@@ -61,6 +82,22 @@ const optionsSchema = z
     path: ["apiKey"],
     error: "Give apiKey, or credentials with email and password.",
   });
+
+/** What the shop's shows go by. */
+export interface EventSettings {
+  /** A product's page in the storefront, with {handle} or {id}. */
+  readonly productUrl: string;
+  /** Who organises a show that names nobody. */
+  readonly organiser: string | undefined;
+  /** Where the clocks of a show are that names no zone. */
+  readonly timeZone: string;
+  /** The ticketing provider of a show that names none. */
+  readonly providerId: number | undefined;
+  /** The product option whose values are a show's dates. */
+  readonly dateOption: string;
+  /** Whether a show is published as soon as it can be, or when a person says so. */
+  readonly isAutomatic: boolean;
+}
 
 /** The options once checked, with what they make. */
 export interface Setup {
@@ -81,6 +118,8 @@ export interface Setup {
   readonly refundRule: RefundRule;
   /** Whether a card pays for gift cards in the cart too. */
   readonly cardsBuyCards: boolean;
+  /** How the shop's shows are told to others; null in a shop that sells none. */
+  readonly events: EventSettings | null;
   readonly limits: {
     maxCards?: number;
     tenderLifeMs?: number;
@@ -114,7 +153,7 @@ export function readSetup(options: unknown): Setup {
   const { maxCancelsPerRun = defaults.maxCancelsPerRun, ...further } = another;
   const { pendingRemainderLifeMs = defaults.pendingRemainderLifeMs, ...charging } = further;
   const { charges, maxChargesPerCard = defaults.maxChargesPerCard, ...refunding } = charging;
-  const { refundRule = defaults.refundRule, cardsBuyCards = false, ...connection } = refunding;
+  const { refundRule = defaults.refundRule, cardsBuyCards = false, events, ...connection } = refunding;
   try {
     return {
       client: createClient({ environment, ...connection } as ClientOptions),
@@ -124,6 +163,7 @@ export function readSetup(options: unknown): Setup {
       trustedAddressHeader: trustedAddressHeader?.toLowerCase() ?? null,
       ...{ allowPendingRemainder, pendingRemainderLifeMs, maxCancelsPerRun, leaseMs },
       ...{ chargesByLine: charges === "by-line", maxChargesPerCard, refundRule, cardsBuyCards },
+      events: events ? eventSettings(events) : null,
       limits: withoutUndefined({
         ...{ maxCards, tenderLifeMs, quoteLifeMs },
         guessLimits: guessLimits && withoutUndefined(guessLimits),
@@ -135,6 +175,15 @@ export function readSetup(options: unknown): Setup {
     );
   }
 }
+
+const eventSettings = (given: z.output<typeof eventsSchema>): EventSettings => ({
+  productUrl: given.productUrl,
+  organiser: given.organiser,
+  timeZone: given.timeZone ?? DEFAULT_TIME_ZONE,
+  providerId: given.providerId,
+  dateOption: given.dateOption ?? defaults.dateOption,
+  isAutomatic: given.publish === "automatic",
+});
 
 /** zod's own messages of some issues show keys or values; these don't. */
 function describe(issue: z.core.$ZodIssue, given: object): string {

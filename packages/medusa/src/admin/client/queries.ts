@@ -2,6 +2,7 @@ import type { ChargeState, Evidence, Health, Reconciliation, Statement } from "@
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { showCharge } from "../../api/admin/giftcard-pay/charge-view.js";
+import type { EventFilter } from "../../events/event-list.js";
 import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
@@ -9,16 +10,8 @@ import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { OwedRefund, SplitRefund } from "../../refunds/order-refund.js";
 import type { RunPlan, RunReport } from "../../refunds/run-store.js";
 import { money } from "../components/texts.js";
+import type { Json } from "./json.js";
 import { sdk } from "./sdk.js";
-
-/** What becomes of a value on its way through JSON. */
-type Json<T> = T extends Date
-  ? string
-  : T extends number
-    ? number
-    : T extends object
-      ? { [K in keyof T]: Json<T[K]> }
-      : T;
 
 export type ChargeRow = Json<ReturnType<typeof showCharge>>;
 export type UnpaidOrderRow = Json<RefusedOrder> & { orderName: string | null };
@@ -28,6 +21,8 @@ export type HealthView = Health & {
   failingJobs: number;
   unpaidOrders: number;
   cancelStop: Json<CancelStop> | null;
+  /** How many of the shop's shows are how; null in a shop that sells none. */
+  events: Record<EventFilter, number> | null;
 };
 export type RunRow = Json<RunReport>;
 export type ActionRow = Json<Evidence["actions"][number]>;

@@ -1,5 +1,6 @@
-import { Badge, Button, StatusBadge, Text, usePrompt } from "@medusajs/ui";
+import { Badge, Button, clx, StatusBadge, Text, usePrompt } from "@medusajs/ui";
 import type { ReactNode } from "react";
+import { Link } from "react-router-dom";
 import { type HealthView, useHealth, useRecovery, useResumeCancels } from "../client/queries.js";
 import { Section } from "./section.js";
 import { type BadgeColor, time } from "./texts.js";
@@ -19,6 +20,11 @@ export function HealthSection() {
       actions={
         <>
           {data && <EnvironmentBadge environment={data.environment} />}
+          {data?.events && (
+            <Button size="small" variant="secondary" asChild>
+              <Link to="/giftcard-pay/events">Events</Link>
+            </Button>
+          )}
           <Button size="small" variant="secondary" isLoading={isPending} onClick={() => mutate()}>
             Run recovery now
           </Button>
@@ -76,7 +82,8 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
   );
 }
 
-function Tiles({ health: { service, clock, seals, failingJobs, unpaidOrders } }: { health: HealthView }) {
+function Tiles({ health }: { health: HealthView }) {
+  const { service, clock, seals, failingJobs, unpaidOrders, events } = health;
   const { isReachable, isKeyValid, fault, answeredInMs } = service;
   const sealed = Object.entries(seals.counts).map(
     ([keyId, count]) => `${count} under “${keyId}”${keyId === seals.newestKeyId ? " (newest)" : ""}`,
@@ -85,7 +92,9 @@ function Tiles({ health: { service, clock, seals, failingJobs, unpaidOrders } }:
   const keyLabel = isKeyValid === null ? "Not known" : isKeyValid ? "Valid" : "Refused";
   const keyColor = isKeyValid === null ? "grey" : isKeyValid ? "green" : "red";
   return (
-    <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-5">
+    <div
+      className={clx("grid grid-cols-1 gap-px sm:grid-cols-2", events ? "xl:grid-cols-3" : "xl:grid-cols-5")}
+    >
       <Tile
         name="Service"
         color={isReachable ? "green" : "red"}
@@ -124,6 +133,14 @@ function Tiles({ health: { service, clock, seals, failingJobs, unpaidOrders } }:
           unpaidOrders === 0 ? "No unpaid order waits" : `${unpaidOrders} unpaid orders wait for a person`
         }
       />
+      {events && (
+        <Tile
+          name="Events"
+          color={events.failing > 0 ? "red" : "green"}
+          label={events.failing > 0 ? `${events.failing} not sent` : "Nothing fails"}
+          about={`${events.changed} changed since they were sent, ${events.missing} not at the issuer`}
+        />
+      )}
     </div>
   );
 }

@@ -58,7 +58,7 @@ export class GiftcardService implements GiftcardContext {
     });
   }
 
-  /** For a look at whether the service answers; money moves through the engine alone. */
+  /** For a look at whether the service answers, and for events; money moves through the engine alone. */
   get client(): GiftcardClient {
     return this.#setup.client;
   }

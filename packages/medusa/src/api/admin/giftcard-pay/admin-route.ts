@@ -15,6 +15,9 @@ export interface AdminCall {
   readonly req: AuthenticatedMedusaRequest;
 }
 
+/** PostgreSQL's codes for text and numbers that it has no place for. */
+const UNSTORABLE = ["22021", "22P02", "22P05", "22003"];
+
 /** Makes a route for people who are logged in to the admin (Medusa lets nobody else through). */
 export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
   return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
@@ -27,6 +30,11 @@ export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
       res.status(200).json(await call({ giftcard, run, reports, req }));
     } catch (error) {
       if (error instanceof CheckoutError) throw toMedusaError(error);
+      if (UNSTORABLE.includes((error as { code?: string }).code ?? ""))
+        throw new MedusaError(
+          MedusaError.Types.INVALID_DATA,
+          "It holds a character, or a number, that no database can: a NUL, half a character, or too many digits.",
+        );
       if (!(error instanceof RangeError || error instanceof ReportError)) throw error;
       throw new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
     }

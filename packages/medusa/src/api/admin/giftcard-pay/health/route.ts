@@ -1,4 +1,6 @@
 import { readHealth } from "@giftcard-pay/checkout";
+import { countEvents } from "../../../../events/event-list.js";
+import { serviceOf } from "../../../../events/push.js";
 import { readCancelStop } from "../../../../recovery/cancel-limit.js";
 import { countFailingJobs } from "../../../../recovery/failing-jobs.js";
 import { listRefused } from "../../../../recovery/pending-cancellations.js";
@@ -11,11 +13,12 @@ import { adminRoute } from "../admin-route.js";
 export const GET = adminRoute(async ({ giftcard, run }) => {
   const { client, sealer } = giftcard;
   const { environment, journal } = giftcard.engine;
-  const [health, failingJobs, { count: unpaidOrders }, cancelStop] = await Promise.all([
+  const [health, failingJobs, { count: unpaidOrders }, cancelStop, events] = await Promise.all([
     readHealth({ environment, client, sealer, journal }),
     countFailingJobs(run),
     listRefused(run, { limit: 0, offset: 0 }),
     readCancelStop(run),
+    giftcard.settings.events ? countEvents(run, serviceOf(giftcard)) : null,
   ]);
-  return { ...health, failingJobs, unpaidOrders, cancelStop };
+  return { ...health, failingJobs, unpaidOrders, cancelStop, events };
 });
