@@ -13,7 +13,12 @@ type Choice = keyof typeof choices;
 
 const query = new URLSearchParams(location.search);
 const element = <Found extends HTMLElement>(id: string) => document.getElementById(id) as Found;
-const chosen = (name: Choice) => query.get(name) ?? (choices[name][0] as string);
+const initial = {
+  theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "plain",
+  lang: "en",
+  dir: "ltr",
+};
+const chosen = (name: Choice) => query.get(name) ?? initial[name];
 
 /** What was asked for goes into the address, so that a state can be linked to. */
 function choose(name: Choice, value: string): void {
