@@ -43,6 +43,11 @@ export default withGiftcard(config, {
   sealingKeys: sealingKeys(env.GIFTCARD_SEALING_KEYS),
   // A charge for each ticket, so that one that is returned goes back to the card to the cent.
   charges: "by-line",
+  // What is sold here are shows: the issuer hears of them, and the feed tells of them.
+  events: {
+    productUrl: `${env.STOREFRONT_URL ?? "http://localhost:8000"}/products/{handle}`,
+    organiser: "Night Owl",
+  },
 });
 
 /** Reads "id:key,id:key", the newest first. */

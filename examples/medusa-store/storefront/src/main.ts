@@ -3,12 +3,14 @@ import { loadConfig } from "./config.js";
 import { showCart } from "./pages/cart.js";
 import { showCheckout } from "./pages/checkout.js";
 import { showOrder } from "./pages/order.js";
+import { showProduct } from "./pages/product.js";
 import { showProducts } from "./pages/products.js";
 import type { Page } from "./place.js";
 import { Shop } from "./shop.js";
 
 const pages: Record<string, Page> = {
   "": showProducts,
+  products: showProduct,
   cart: showCart,
   checkout: showCheckout,
   order: showOrder,

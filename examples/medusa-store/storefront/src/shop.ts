@@ -48,6 +48,14 @@ export class Shop {
     return products.toSorted((a, b) => priceOf(a) - priceOf(b));
   }
 
+  /** The product's dates, each as schema.org's JSON-LD for search engines; none where it is no show. */
+  async jsonLd(handle: string): Promise<string[]> {
+    const { jsonLd } = await this.#sdk.client.fetch<{ jsonLd: string[] }>(
+      `/store/giftcard-pay/products/${handle}/events`,
+    );
+    return jsonLd;
+  }
+
   /** The shopper's cart, or undefined when there is none or it has become an order. */
   async cart(): Promise<Cart | undefined> {
     const id = localStorage.getItem(CART_KEY);

@@ -1,0 +1,197 @@
+/** Gift cards in Vendure: the cards' money by the checkout, the rest by Vendure's payments, decided together. */
+import { CheckoutError, createCheckout, createPostgresStore } from "@giftcard-pay/checkout";
+import { createClient } from "@giftcard-pay/client";
+import { Logger, Payment, Refund } from "@vendure/core";
+import pg from "pg";
+import { In, IsNull } from "typeorm";
+import { GIFT_CARD, openOrders } from "./orders.js";
+
+const DAY_MS = 24 * 60 * 60_000;
+const SOME = 100;
+/** All that was taken goes back, or went. A refund of a paid order is none of these. */
+const goesBack = ["voiding", "failed", "reversing", "reversed"];
+
+/** @typedef {import("@vendure/core").RequestContext} RequestContext */
+/** @typedef {import("@vendure/core").Order} Order */
+
+/** What the checkout has to know of an order. @param {Order} order */
+export const cartOf = ({ code, totalWithTax, currencyCode }) => ({
+  ...{ id: code, totalCents: totalWithTax, currency: currencyCode },
+});
+
+const isOrdered = (/** @type {Order} */ { orderPlacedAt, state }) =>
+  orderPlacedAt != null && state !== "Cancelled";
+
+/**
+ * @param {import("./settings.js").Settings} settings
+ * @param {Parameters<typeof openOrders>[0]} injector
+ * @param {{ close: (runId: string) => Promise<unknown> }} bank
+ */
+export async function openGiftCards(settings, injector, bank) {
+  const { environment, sealingKeys, leaseMs, pendingLifeMs } = settings;
+  const pool = new pg.Pool({ connectionString: settings.databaseUrl });
+  pool.on("error", ({ message }) => Logger.error(message, "GiftCards")); // a connection that nobody uses just then
+  const store = createPostgresStore({ pool, schema: "giftcard" });
+  await store.migrate();
+  const orders = openOrders(injector);
+  const { orderService, connection } = orders;
+
+  const checkout = createCheckout({
+    ...{ client: createClient(settings.giftcards), environment, store, sealingKeys, leaseMs, pendingLifeMs },
+    remainder: {
+      // By Vendure's own books, of payments that were made beside these cards.
+      status: async ({ orderId, runId, remainderCents }) =>
+        (await orders.collectedCents(orderId, runId)) >= remainderCents ? "authorized" : "pending",
+      // The cards go back. So does what was collected beside them, also what Vendure never wrote down.
+      cancel: async ({ orderId, runId }) => {
+        await orders.closePayments(orderId, (one) => one === runId);
+        await bank.close(runId);
+      },
+    },
+    // Soon, and perhaps never, if the process dies now: then `sweep` finds it.
+    onPurchase: ({ orderId, state }) => {
+      if (state !== "charging" && state !== "pending") soon(orderId);
+    },
+    onFailure: (error) => Logger.error(error.message, "GiftCards"),
+  });
+
+  /** @param {string} code */
+  const soon = (code) =>
+    orders.later(() => settle(code).catch(({ message }) => Logger.error(message, "GiftCards")));
+
+  /**
+   * Brings an order and its purchase to where both say the same, whatever either of them missed. Done twice, it is done
+   * once. Nobody else changes the order meanwhile.
+   * @param {string} code
+   */
+  async function settle(code) {
+    if (!(await checkout.read(code))) return;
+    await orders.alone(code, async (ctx, order) => {
+      const before = await read(code);
+      const isWaiting = order.state === "ArrangingPayment" && order.totalWithTax === before.totalCents;
+      const isOpen = before.state === "pending" || before.state === "paid";
+      // Cancelled, or changed since the cards were charged.
+      if (isOpen && !isWaiting && !isOrdered(order)) await checkout.reverse(code);
+      else if (before.state === "pending") await checkout.confirm(code);
+      const { state, runId, createdAt } = await read(code);
+      await orders.closePayments(code, (one) => one !== runId || goesBack.includes(state));
+      if (state !== "paid") return;
+      const card = await orders.liveCard(ctx, order.id);
+      if (card?.state === "Authorized") await orderService.settlePayment(ctx, card.id);
+      // Its process died between the two.
+      if (!card && !isOrdered(order) && Date.now() - createdAt.getTime() > leaseMs)
+        await orderService.addPaymentToOrder(ctx, order.id, { method: GIFT_CARD, metadata: {} });
+    });
+  }
+
+  async function read(/** @type {string} */ code) {
+    const purchase = await checkout.read(code);
+    if (!purchase) throw new Error("The purchase is gone.");
+    return purchase;
+  }
+
+  /**
+   * Charges the order's cards, from inside `addPaymentToOrder`.
+   * @returns what Vendure is to write down: paid, where the cards pay all; else authorized, until the rest is there
+   * @throws {CheckoutError} nothing was taken, or it goes back
+   * @param {RequestContext} ctx @param {Order} order @param {number | undefined} expectedRemainderCents
+   */
+  async function pay(ctx, order, expectedRemainderCents) {
+    const [cart, { code }] = [cartOf(order), order];
+    const { coveredCents } = await checkout.list(cart);
+    const there = await checkout.read(code);
+    // Again after a lost answer, the cards are spent; what was begun says what they paid.
+    if (coveredCents === 0 && there?.state !== "paid" && there?.state !== "pending")
+      throw new CheckoutError("nothing_to_pay");
+    const expected = expectedRemainderCents === undefined ? {} : { expectedRemainderCents };
+    const authorizeRemainder = async () => /** @type {const} */ ({ status: "pending" });
+    const { status, cards } = await orders.within(ctx, code, () =>
+      checkout.commit({ id: code, cart, ...expected }, { authorizeRemainder }),
+    );
+    // From here on until Vendure has written the payment down, nobody else looks at the order.
+    const now = await orders.lock(ctx, code);
+    const { runId } = await read(code);
+    const isChanged = now.state !== "ArrangingPayment" || now.totalWithTax !== order.totalWithTax;
+    if (isChanged) soon(code);
+    if (isChanged || (await orders.liveCard(ctx, order.id))) throw new CheckoutError("cart_completed");
+    return {
+      amount: cards.reduce((sum, { amountCents }) => sum + amountCents, 0),
+      state: /** @type {const} */ (status === "paid" ? "Settled" : "Authorized"),
+      transactionId: runId,
+      metadata: { public: { cards } },
+    };
+  }
+
+  /** Why an order may not be completed yet, or undefined. @param {RequestContext} ctx @param {Order} order */
+  async function refusalOf(ctx, order) {
+    const payments = await orders.livePayments(ctx, order.id);
+    const card = payments.find(({ method }) => method === GIFT_CARD);
+    if (orders.hasOld(payments, card?.transactionId)) return "Money of this order is on its way back.";
+    if (!card) return undefined;
+    try {
+      await checkout.assertPaid(order.code, order.totalWithTax);
+      return undefined;
+    } catch (error) {
+      if (error instanceof CheckoutError) return `The gift card doesn't pay this order: ${error.code}.`;
+      throw error;
+    }
+  }
+
+  /** Refunds of cards that were owed, and are done now. */
+  async function settleRefunds() {
+    const where = /** @type {const} */ ({ state: "Pending", payment: { method: GIFT_CARD } });
+    const owed = await connection.rawConnection
+      .getRepository(Refund)
+      .find({ where, relations: ["payment", "payment.order"], take: SOME });
+    for (const { id, payment } of owed) {
+      await orders.alone(payment.order.code, async (ctx) => {
+        const { charges } = await checkout.charges({ orderIds: [payment.order.code] });
+        if (charges.every(({ state }) => ["reversed", "refused"].includes(state)))
+          await orderService.settleRefund(ctx, { id, transactionId: payment.transactionId });
+      });
+    }
+  }
+
+  /** Orders whose payments Vendure has, and which aren't placed, or no longer. */
+  async function openOrderCodes() {
+    const state = In(["Authorized", "Settled"]);
+    const where = [
+      { state, order: { orderPlacedAt: IsNull() } },
+      { state, method: GIFT_CARD, order: { state: "Cancelled" }, refunds: { id: IsNull() } },
+    ];
+    const found = await connection.rawConnection
+      .getRepository(Payment)
+      .find({ where, relations: ["order", "refunds"] });
+    return found.map(({ order }) => order.code);
+  }
+
+  /** Orders that cards have paid lately, of which Vendure may know nothing. @param {Date} from */
+  async function paidOrderCodes(from) {
+    const codes = [];
+    for (let offset = 0; ; offset += SOME) {
+      const { charges } = await checkout.charges({ states: ["committed"], from, limit: SOME, offset });
+      codes.push(...charges.map(({ orderId }) => String(orderId)));
+      if (charges.length < SOME) return codes;
+    }
+  }
+
+  let sweptUntil = Date.now() - DAY_MS;
+
+  /** What crashes left: the checkout's recovery, and then each order that it or Vendure may have missed. */
+  async function sweep() {
+    const startedAt = Date.now();
+    await checkout.recover();
+    const codes = [
+      ...(await openOrderCodes()),
+      ...(await paidOrderCodes(new Date(sweptUntil - 3 * leaseMs))),
+    ];
+    for (const code of new Set(codes))
+      await settle(code).catch(({ message }) => Logger.error(message, "GiftCards"));
+    await settleRefunds();
+    sweptUntil = startedAt;
+  }
+
+  return { checkout, orders, pay, refusalOf, settle, soon, sweep, close: () => pool.end() };
+}
+
+/** @typedef {Awaited<ReturnType<typeof openGiftCards>>} GiftCards */
