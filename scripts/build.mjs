@@ -40,7 +40,7 @@ const parts = {
   client: { ...compiledToBoth, folder: "packages/client", needs: [] },
   checkout: { ...compiledToBoth, folder: "packages/checkout", needs: ["client"] },
   events: { ...compiledToBoth, folder: "packages/events", needs: ["client"] },
-  service: { ...compiled, folder: "packages/service", needs: ["client"] },
+  service: { ...compiled, folder: "packages/service", needs: ["client", "events"] },
   widget: {
     folder: "packages/widget",
     args: ["build.mjs"],
@@ -52,7 +52,7 @@ const parts = {
     folder: "packages/medusa",
     args: ["build.mjs"],
     output: [".medusa/server/src/config.js", ".medusa/server/src/config.d.ts"],
-    needs: ["client", "checkout"],
+    needs: ["client", "checkout", "events"],
     beside: ["examples/nextjs/src"],
   },
   store: {

@@ -2,11 +2,15 @@
 import { createRequire } from "node:module";
 import path from "node:path";
 import { build } from "./build.mjs";
+import { checkBlocks } from "./check/blocks.mjs";
+import { checkChangesets, whyNoChangesets } from "./check/changesets.mjs";
+import { deadLinks } from "./check/markdown.mjs";
 import { command, root, UsageError } from "./command.mjs";
+import { published as packages } from "./packed/pack.mjs";
 import { runNode } from "./process.mjs";
+import { readVersion, staleFiles } from "./release/version-places.mjs";
 
 const require = createRequire(import.meta.url);
-const packages = ["client", "events", "checkout", "service", "widget", "medusa"];
 
 /** The file that a package's command runs. @param {string} name @param {string} [command] */
 function bin(name, command) {
@@ -31,6 +35,7 @@ function findPackage(name) {
  * @typedef {object} Step
  * @property {string} name
  * @property {() => Promise<unknown>} run rejects with what was found
+ * @property {() => Promise<string | undefined>} [unless] why there is nothing to look at; undefined where there is
  * @property {string} mend what to do about it
  */
 
@@ -81,7 +86,35 @@ const steps = [
     run: () => node("eslint", [bin("eslint"), "packages/widget/src", "examples/medusa-store/storefront/src"]),
     mend: "mend the named lines; eslint.config.js says which rules hold",
   },
+  {
+    name: "version",
+    async run() {
+      const stale = await staleFiles(root, await readVersion(root, packages));
+      if (stale.length > 0)
+        throw new Error(`Another version stands in ${stale.map(([file]) => file).join(", ")}.`);
+    },
+    mend: "npm run version writes it",
+  },
+  {
+    name: "changesets",
+    unless: async () => whyNoChangesets(root, await readVersion(root, packages)),
+    run: () => checkChangesets(root),
+    mend: "npx changeset asks what a change means to users, and writes it into .changeset; add that file to git",
+  },
   { name: "build", run: () => build(), mend: "npm run build shows the same" },
+  {
+    name: "links",
+    async run() {
+      const dead = await deadLinks(root);
+      if (dead.length > 0) throw new Error(`Nothing is where these lead:\n${dead.join("\n")}`);
+    },
+    mend: "mend the links, or the headings that they name",
+  },
+  {
+    name: "blocks",
+    run: () => checkBlocks(root, bin("typescript", "tsc")),
+    mend: "mend the blocks; scripts/check/blocks.mjs says what may stand behind their language",
+  },
   {
     name: "types of tests and scripts",
     async run() {
@@ -104,9 +137,14 @@ const steps = [
     mend: "leave released migrations as they are and add one; then npm run schema, and look at what changed",
   },
   ...packages.map(packed),
+  {
+    name: "sizes",
+    run: () => node("sizes", ["scripts/sizes.mjs", "--check"]),
+    mend: "find out what came in; where it is meant, npm run sizes writes it down",
+  },
 ];
 
-const HELP = `Checks style, templates, types, schemas and packages.
+const HELP = `Checks style, templates, versions, pages, types, schemas and packages.
 
   npm run check                    everything
   npm run check -- style           these checks
@@ -122,8 +160,9 @@ async function runAll(chosen) {
     const startedAt = performance.now();
     process.stdout.write(`${step.name} … `);
     try {
-      await step.run();
-      process.stdout.write(`${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+      const why = await step.unless?.();
+      if (why === undefined) await step.run();
+      process.stdout.write(`${why ?? `${((performance.now() - startedAt) / 1000).toFixed(1)} s`}\n`);
     } catch (error) {
       failed.push(step);
       process.stdout.write(`failed\n${error instanceof Error ? error.message : error}\n\n`);

@@ -65,6 +65,16 @@ export async function command({ help, options, positionals: allowPositionals = f
   }
 }
 
+/**
+ * Where npm brings no Node of its own, the machine's has to be new enough for what the repository is worked on with.
+ * @param {string} whatNeeds how the sentence begins
+ */
+export function requireNode(whatNeeds) {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 12)) return;
+  throw new Error(`${whatNeeds} Node 22.12 or newer; this is ${process.versions.node}.`);
+}
+
 /** What was asked for can't be done: the command's help is shown with it. */
 export class UsageError extends Error {}
 

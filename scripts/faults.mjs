@@ -12,6 +12,8 @@ const HELP = `Buys through every fault at every step, and proves the books after
   npm run faults -- --short             each fault and each step once, as npm test does
   npm run faults -- --cell <name>       one cell, or all whose names begin so
   npm run faults -- --list              the cells' names
+  npm run faults -- --vendure           the same of examples/vendure (ten minutes; installs Vendure the first time); with
+                                        --cell or --list too
 
   --workers <n>   Medusas side by side, beside one plain shop of each store (default 3)
   --json          results as JSON, progress on the other output
@@ -19,7 +21,13 @@ const HELP = `Buys through every fault at every step, and proves the books after
 Ends with 1 when a cell is bad.
 `;
 
-/** @typedef {import("../test/faults/cells.js").CellResult} CellResult */
+/**
+ * How a cell ended, of whichever shop.
+ * @typedef {object} CellResult
+ * @property {{ name: string, shop: string, place: string }} cell
+ * @property {import("../test/faults/verdict.js").Verdict} verdict
+ * @property {number} seconds
+ */
 
 /** @param {CellResult} result */
 const isBad = ({ verdict }) => verdict.wrong.length > 0;
@@ -34,6 +42,7 @@ const lastLine = (results) => `books exact: ${results.length} cells, ${results.f
 
 const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "person"]);
 const TABLE = /(?<=<!-- written by npm run faults -->\n)[\s\S]*?(?=\n<!-- end -->)/;
+const VENDURE_TABLE = /(?<=<!-- written by npm run faults -- --vendure -->\n)[\s\S]*?(?=\n<!-- end -->)/;
 
 /** The plain shop is one, on whichever store. @param {CellResult} result */
 const shopOf = ({ cell }) => cell.shop.replace(/ (?:sqlite|postgresql)$/, "");
@@ -67,32 +76,57 @@ function tableOf(results) {
 const options = /** @type {const} */ ({
   list: { type: "boolean" },
   short: { type: "boolean" },
+  vendure: { type: "boolean" },
   json: { type: "boolean" },
   cell: { type: "string", multiple: true },
   workers: { type: "string", default: "3" },
 });
 
+/** @typedef {{ signal: AbortSignal, onResult: (result: CellResult, done: number) => void, workers: number }} Running */
+
+/** The shops of the matrix. @param {boolean} isShort */
+async function matrix(isShort) {
+  /** @type {typeof import("../test/faults/matrix.js")} */
+  const { allCells, shortCells, runMatrix } = await loadTypeScript("test/faults/matrix.ts");
+  return {
+    cells: isShort ? shortCells() : allCells(),
+    run: (/** @type {any} */ cells, /** @type {Running} */ running) => runMatrix(cells, running),
+  };
+}
+
+/** The Vendure shop, whose packages are its own. */
+async function vendure() {
+  /** @type {typeof import("../test/faults/vendure/run.js")} */
+  const { vendureCells, runVendure } = await loadTypeScript("test/faults/vendure/run.ts");
+  return {
+    cells: vendureCells(),
+    run: (/** @type {any} */ cells, /** @type {Running} */ running) => runVendure(cells, running),
+  };
+}
+
 await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const building = { progress: values.list ? () => {} : say, signal };
   await build(["service", "checkout"], building);
-  /** @type {typeof import("../test/faults/matrix.js")} */
-  const { allCells, shortCells, runMatrix } = await loadTypeScript("test/faults/matrix.ts");
-  const all = values.short ? shortCells() : allCells();
+  const { cells: all, run } = values.vendure ? await vendure() : await matrix(values.short === true);
   const cells = values.cell
     ? all.filter(({ name }) => values.cell?.some((start) => name.startsWith(start)))
-    : all;
+    : [...all];
   if (cells.length === 0) throw new Error("There is no such cell; --list shows their names.");
   if (values.list) return void process.stdout.write(`${cells.map(({ name }) => name).join("\n")}\n`);
   if (cells.some(({ shop }) => shop.startsWith("medusa"))) await build(["store"], building);
-  const results = await runMatrix(cells, {
+  if (values.vendure) {
+    const { installVendure } = await import("./shops/vendure-shop.mjs");
+    await installVendure({ say, signal });
+  }
+  const results = await run(cells, {
     workers: Number(values.workers),
     signal,
-    onResult: (result, done, total) => say(`${String(done).padStart(3)}/${total} ${lineOf(result)}`),
+    onResult: (result, done) => say(`${String(done).padStart(3)}/${cells.length} ${lineOf(result)}`),
   });
   if (signal.aborted) return;
   if (!values.cell && !values.short) {
     const text = await readFile(DOCUMENT, "utf8");
-    await writeFile(DOCUMENT, text.replace(TABLE, tableOf(results)));
+    await writeFile(DOCUMENT, text.replace(values.vendure ? VENDURE_TABLE : TABLE, tableOf(results)));
   }
   if (values.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   else say(`\n${tableOf(results)}\n`);

@@ -4,9 +4,11 @@ import os from "node:os";
 import path from "node:path";
 import { build } from "./build.mjs";
 import { command, UsageError } from "./command.mjs";
+import { publishHere, tryFromRegistry } from "./packed/from-registry.mjs";
 import { tryMedusa } from "./packed/medusa.mjs";
 import { installNode, packPackages, published } from "./packed/pack.mjs";
 import { tryProject } from "./packed/project.mjs";
+import { tryRuntimes } from "./packed/runtimes.mjs";
 
 /** The ends of what `engines` in each package.json says. */
 const versions = { oldest: "20.19.0", oldest22: "22.12.0", newest: "26" };
@@ -20,25 +22,40 @@ refunds, the admin's pages, the command line and Jest are tried too.
   npm run packed -- --no-medusa          without the Medusa store, whose install takes minutes
   npm run packed -- --medusa 2.18.0      the Medusa store alone, with this release of Medusa, or with "latest"
   npm run packed -- --medusa 2.18.0 --pnpm   by pnpm 10, in a workspace beside a storefront, as Medusa's starter is
+  npm run packed -- --registry           publishes to a registry on this machine, and installs from there, on this Node;
+                                         also an upgrade from a release before, npx, the plain shop, and the tag in pages
+  npm run packed -- --runtimes           client and checkout alone, in Bun, Deno and workerd: against a real service (a minute)
   npm run packed -- --keep               keeps the projects, to look at
 `;
 
 /**
- * @param {{ nodes: string[], withMedusa: boolean, medusa?: string | undefined, byPnpm: boolean, keep: boolean }} options
+ * @param {{ nodes: string[], withMedusa: boolean, medusa?: string | undefined, byPnpm: boolean, byRegistry: boolean,
+ *   inRuntimes: boolean, keep: boolean }} options
  * @param {AbortSignal} signal
  */
-async function runAll({ nodes, withMedusa, medusa, byPnpm, keep }, signal) {
+async function runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntimes, keep }, signal) {
   const startedAt = performance.now();
   const progress = (/** @type {string} */ text) => {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
     process.stdout.write(`${seconds} s  ${text}\n`);
   };
   const scratch = await mkdtemp(path.join(os.tmpdir(), "giftcard-packed-"));
+  /** @type {{ stop: () => Promise<unknown> } | undefined} */
+  let registry;
   try {
-    await build(published, { signal, progress: (text) => text.endsWith("up to date") || progress(text) });
+    const names = inRuntimes ? ["client", "events", "checkout", "service"] : published;
+    await build(names, { signal, progress: (text) => text.endsWith("up to date") || progress(text) });
     progress("packing");
-    const tarballs = await packPackages(published, path.join(scratch, "tarballs"), signal);
-    for (const name of nodes) {
+    const tarballs = await packPackages(names, path.join(scratch, "tarballs"), signal);
+    if (inRuntimes) {
+      await tryRuntimes({ tarballs, folder: path.join(scratch, "runtimes") }, { progress, signal });
+    }
+    const here = byRegistry
+      ? await publishHere({ tarballs, folder: scratch, say: progress, signal })
+      : undefined;
+    registry = here?.registry;
+    const specs = here?.specs ?? tarballs;
+    for (const name of inRuntimes ? [] : nodes) {
       const version = /** @type {Record<string, string>} */ (versions)[name] ?? name;
       const node =
         name === "current"
@@ -49,19 +66,25 @@ async function runAll({ nodes, withMedusa, medusa, byPnpm, keep }, signal) {
       const kinds = medusa === undefined ? /** @type {const} */ (["esm", "cjs"]) : [];
       for (const kind of kinds) {
         const folder = path.join(scratch, `${kind}-${node.version}`);
-        const project = { kind, tarballs, nodes: [node], folder, withFrameworks: true };
+        const project = { kind, specs, nodes: [node], folder, withFrameworks: true };
         for (const said of await tryProject(project, { progress: report, signal }))
           report(`${kind}: ${said}`);
         if (!keep) await rm(folder, { recursive: true, force: true });
       }
+      if (here && medusa === undefined) {
+        const folder = path.join(scratch, `from-registry-${node.version}`);
+        await tryFromRegistry({ version: here.version, node, folder }, { progress: report, signal });
+        if (!keep) await rm(folder, { recursive: true, force: true });
+      }
       if (!withMedusa) continue;
       const folder = path.join(scratch, `medusa-${node.version}`);
-      const store = { tarballs, node, folder, byPnpm, ...(medusa && { medusa }) };
+      const store = { specs, node, folder, byPnpm, ...(medusa && { medusa }) };
       await tryMedusa(store, { progress: report, signal });
       if (!keep) await rm(folder, { recursive: true, force: true });
     }
     progress("all good");
   } finally {
+    await registry?.stop();
     if (keep) progress(`kept in ${scratch}`);
     else await rm(scratch, { recursive: true, force: true });
   }
@@ -71,14 +94,19 @@ const options = /** @type {const} */ ({
   node: { type: "string", multiple: true },
   medusa: { type: "string" },
   pnpm: { type: "boolean" },
+  registry: { type: "boolean" },
   "no-medusa": { type: "boolean" },
+  runtimes: { type: "boolean" },
   keep: { type: "boolean" },
 });
 
 await command({ help: HELP, options }, async ({ values, signal }) => {
-  const { medusa, pnpm: byPnpm = false, "no-medusa": withoutMedusa = false, keep = false } = values;
-  const nodes = values.node ?? (medusa === undefined ? Object.keys(versions) : ["current"]);
+  const { medusa, pnpm: byPnpm = false, registry: byRegistry = false, keep = false } = values;
+  const { runtimes: inRuntimes = false } = values;
+  const isOnAll = medusa === undefined && !byRegistry;
+  const nodes = values.node ?? (isOnAll ? Object.keys(versions) : ["current"]);
   const wrong = nodes.find((one) => !(one in versions || /^(current|\d+(\.\d+){0,2})$/.test(one)));
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is no version of Node.`);
-  await runAll({ nodes, withMedusa: !withoutMedusa, medusa, byPnpm, keep }, signal);
+  const withMedusa = !values["no-medusa"];
+  await runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntimes, keep }, signal);
 });

@@ -78,16 +78,17 @@ export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
 
 /**
  * Runs Node with a script to its end.
- * @param {Program} program
+ * @param {Program & { onOutput?: (text: string) => void }} program `onOutput` gets what it writes, as it comes
  * @returns {Promise<string>} what it wrote on stdout
  * @throws with its last output when it fails
  */
-export async function runNode(program) {
+export async function runNode({ onOutput = () => {}, ...program }) {
   const { child, exited } = spawnNode(program);
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk) => (stdout += chunk));
   child.stderr.on("data", (chunk) => (stderr += chunk));
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => onOutput(String(chunk)));
   const code = await exited;
   program.signal?.throwIfAborted();
   if (code === 0) return stdout;

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { build } from "./build.mjs";
-import { command, root, UsageError, vitest } from "./command.mjs";
+import { command, requireNode, root, UsageError, vitest } from "./command.mjs";
 import { findBrowser } from "./find-browser.mjs";
 import { buildAdmin } from "./shops/medusa-store.mjs";
 
@@ -102,20 +102,13 @@ async function runInPage(folder, signal) {
 const written = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 
-/** Where npm brings no Node of its own, the machine's has to be new enough for the test runner. */
-function requireNode() {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 12)) return;
-  throw new Error(`The tests need Node 22.12 or newer; this is ${process.versions.node}.`);
-}
-
 await command({ help: HELP, positionals: true }, async ({ positionals, signal, say }) => {
   const unknown = positionals.find((name) => !Object.hasOwn(suites, name));
   if (unknown !== undefined) throw new UsageError(`There is no suite "${unknown}".`);
   const names = positionals.length > 0 ? positionals : Object.keys(suites);
   const chosen = names.map((name) => /** @type {Suite} */ (suites[name]));
   const startedAt = performance.now();
-  requireNode();
+  requireNode("The tests need");
   if (chosen.some(({ browser }) => browser)) {
     const browser = await findBrowser();
     say(`browser: ${browser.from} (${browser.path})`);

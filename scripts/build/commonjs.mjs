@@ -4,7 +4,7 @@
  * - `node`: its CommonJS is made from the ES modules, and Node's `import` gets the same by a file that names it.
  * - `require`: a file that requires the ES module.
  *
- * The types of both are the ES module's own.
+ * The types of both are the ES module's own. Its source map leads to the TypeScript, with the sources in it.
  *
  *   node scripts/build/commonjs.mjs packages/client …
  */
@@ -27,6 +27,18 @@ const esModulesOnly = {
 /** @param {string} id */
 const isOfEsModulesOnly = (id) =>
   Object.keys(esModulesOnly).some((name) => id === name || id.startsWith(`${name}/`));
+
+/** The compiled modules' own source maps, which the bundler doesn't look for. @type {import("rolldown").Plugin} */
+const withMaps = {
+  name: "with-maps",
+  load: {
+    filter: { id: /[\\/]dist[\\/].*\.js$/ },
+    async handler(id) {
+      const map = await readFile(`${id}.map`, "utf8").catch(() => undefined);
+      return map === undefined ? undefined : { code: await readFile(id, "utf8"), map };
+    },
+  },
+};
 
 for (const folder of process.argv.slice(2)) {
   const { exports } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
@@ -65,6 +77,7 @@ async function writeCommonJs(folder, modules) {
       }),
     ),
     platform: "node",
+    plugins: [withMaps],
     external: (id) => !/^[./]/.test(id) && !path.isAbsolute(id) && !isOfEsModulesOnly(id),
     onLog(level, { message }) {
       if (level === "warn") throw new Error(message);
@@ -77,6 +90,7 @@ async function writeCommonJs(folder, modules) {
     // Nobody takes it for an ES module with a default export.
     esModule: false,
     keepNames: true,
+    sourcemap: true,
     entryFileNames: "[name].cjs",
     chunkFileNames: "shared/[name].cjs",
     postBanner: ({ moduleIds }) => {

@@ -2,7 +2,7 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { runNpm } from "./pack.mjs";
+import { OURS_FROM, runNpm } from "./pack.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const exampleStore = path.join(root, "examples/medusa-store");
@@ -30,10 +30,10 @@ const medusaOptions = {
 };
 
 /**
- * Writes a store with the configuration and goods of the example store, and installs Medusa and all tarballs there.
+ * Writes a store with the configuration and goods of the example store, and installs Medusa and all packages there.
  *
  * @param {object} options
- * @param {Record<string, string>} options.tarballs
+ * @param {Record<string, string>} options.specs what npm installs, by the packages' names: tarballs, or names with versions
  * @param {string} options.node which Node runs npm and pnpm
  * @param {string} options.folder a new one
  * @param {string | undefined} options.release the release of Medusa; that of the example store when left out
@@ -42,14 +42,14 @@ const medusaOptions = {
  * @returns {Promise<string>} the store's folder
  * @throws where the install fails, or warns of what our packages ask for
  */
-export async function installStore({ tarballs, node, folder, release, byPnpm, signal }) {
+export async function installStore({ specs, node, folder, release, byPnpm, signal }) {
   const npm = (/** @type {string[]} */ ...args) =>
     runNpm(args, { cwd: folder, node, ...(signal && { signal }) });
   const store = byPnpm ? path.join(folder, "apps/backend") : folder;
   await mkdir(store, { recursive: true });
   const medusa = await writeStore(store, release);
   if (!byPnpm) {
-    checkWarnings(await npm("install", ...Object.values(tarballs)));
+    checkWarnings(await npm("install", ...Object.values(specs)));
     return store;
   }
   const dashboard = await npm(
@@ -59,7 +59,7 @@ export async function installStore({ tarballs, node, folder, release, byPnpm, si
     "--json",
     "--loglevel=error",
   );
-  await writeWorkspace({ folder, store, tarballs, medusa, ofDashboard: JSON.parse(dashboard) });
+  await writeWorkspace({ folder, store, specs, medusa, ofDashboard: JSON.parse(dashboard) });
   // Not frozen, as it is where CI says that it is CI.
   checkWarnings(await npm("exec", "--yes", "--", PNPM, "install", "--no-frozen-lockfile"));
   return store;
@@ -81,18 +81,21 @@ function checkWarnings(said) {
  * @param {object} options
  * @param {string} options.folder
  * @param {string} options.store
- * @param {Record<string, string>} options.tarballs
+ * @param {Record<string, string>} options.specs
  * @param {string} options.medusa the release
  * @param {Record<string, string>} options.ofDashboard the starter's pages have the versions that the dashboard has
  */
-async function writeWorkspace({ folder, store, tarballs, medusa, ofDashboard }) {
-  const files = Object.fromEntries(Object.entries(tarballs).map(([name, file]) => [name, `file:${file}`]));
+async function writeWorkspace({ folder, store, specs, medusa, ofDashboard }) {
+  const isPublished = !Object.values(specs).some((spec) => path.isAbsolute(spec));
+  /** @param {[string, string]} entry */
+  const wanted = ([name, spec]) => [name, isPublished ? spec.slice(name.length + 1) : `file:${spec}`];
+  const ours = Object.fromEntries(Object.entries(specs).map(wanted));
   const backend = JSON.parse(await readFile(path.join(store, "package.json"), "utf8"));
   for (const name of ["@medusajs/admin-shared", "@medusajs/dashboard", "@medusajs/draft-order"])
     backend.dependencies[name] = medusa;
   for (const name of ["@medusajs/ui", "@tanstack/react-query", "react-i18next", "react-router-dom"])
     backend.dependencies[name] = ofDashboard[name];
-  Object.assign(backend.dependencies, files);
+  Object.assign(backend.dependencies, ours);
   const react = { react: ofDashboard.react, "react-dom": ofDashboard["react-dom"] };
   Object.assign(backend.devDependencies, react);
   await writeJson(store, "package.json", backend);
@@ -111,8 +114,11 @@ async function writeWorkspace({ folder, store, tarballs, medusa, ofDashboard }) 
   // Nobody writes the overrides for packages that are on npm. The service's PostgreSQL unpacks itself.
   const { allowScripts } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
   const onlyBuiltDependencies = Object.keys(allowScripts).filter((name) => allowScripts[name]);
-  const pnpm = { overrides: files, onlyBuiltDependencies };
+  const pnpm = { ...(!isPublished && { overrides: ours }), onlyBuiltDependencies };
   await writeJson(folder, "package.json", { name: "a-workspace", private: true, pnpm });
+  const registry = process.env[OURS_FROM];
+  if (registry !== undefined)
+    await writeFile(path.join(folder, ".npmrc"), `@giftcard-pay:registry=${registry}\n`);
   await writeFile(
     path.join(folder, "pnpm-workspace.yaml"),
     'packages:\n  - "apps/**"\n  - "!apps/backend/.medusa/**"\n',

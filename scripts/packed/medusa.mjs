@@ -10,12 +10,12 @@ import { outsideEnv } from "./pack.mjs";
 import { checkTypes, programOf, startPackedService } from "./project.mjs";
 
 /**
- * Installs all tarballs and Medusa into a new folder, with the configuration and goods of the example store; type-checks
+ * Installs all packages and Medusa into a new folder, with the configuration and goods of the example store; type-checks
  * it as CommonJS and as ES modules; builds it with its admin pages; buys with cards there, cancels, and refunds in each
  * way; has the command line read Medusa's tables; runs Jest, with a card on a cart.
  *
  * @param {object} options
- * @param {Record<string, string>} options.tarballs
+ * @param {Record<string, string>} options.specs what npm installs, by the packages' names
  * @param {import("./pack.mjs").Node} options.node
  * @param {string} options.folder
  * @param {string} [options.medusa] the release of Medusa; that of the example store when left out
@@ -23,13 +23,13 @@ import { checkTypes, programOf, startPackedService } from "./project.mjs";
  * @param {import("./project.mjs").Watched} [watched]
  */
 export async function tryMedusa(
-  { tarballs, node, folder: place, medusa: release, byPnpm = false },
+  { specs, node, folder: place, medusa: release, byPnpm = false },
   watched = {},
 ) {
   const { progress = () => {}, signal } = watched;
   const early = signal ? { signal } : {};
   progress(`medusa: install by ${byPnpm ? "pnpm" : "npm"}, for a minute or two`);
-  const install = { tarballs, node: node.path, folder: place, release, byPnpm };
+  const install = { specs, node: node.path, folder: place, release, byPnpm };
   const folder = await installStore({ ...install, ...early });
   const manifest = path.join(folder, "node_modules/@medusajs/medusa/package.json");
   progress(`medusa: it is ${JSON.parse(await readFile(manifest, "utf8")).version}`);
@@ -49,7 +49,7 @@ export async function tryMedusa(
   await runNode({ ...outside, name: "medusa build", args: [medusa, "build"], env: withAdmin });
   await findPages(folder);
   progress(`medusa: service and store on Node ${node.version}`);
-  const { stop, issueCard, ...service } = await startPackedService({ folder, node, ...early });
+  const { stop, issueCard, command: _, ...service } = await startPackedService({ folder, node, ...early });
   try {
     const cards = [await issueCard(7500), await issueCard(3500), await issueCard(7500)];
     await addJest(folder);

@@ -41,12 +41,18 @@ export async function packPackages(names, folder, signal) {
  * Runs npm to its end.
  *
  * @param {string[]} args
- * @param {{ cwd: string, node?: string, signal?: AbortSignal }} options `node` runs npm, and what npm starts
+ * @param {{ cwd: string, node?: string, env?: Record<string, string>, signal?: AbortSignal }} options `node` runs npm, and
+ *   what npm starts; `env` is added to its environment
  * @returns {Promise<string>} its output, warnings behind it
  * @throws with its last output when it fails
  */
-export async function runNpm(args, { cwd, node, signal }) {
-  const options = { cwd, env: outsideEnv(node), timeout: NPM_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+export async function runNpm(args, { cwd, node, env, signal }) {
+  const options = {
+    cwd,
+    env: { ...outsideEnv(node), ...env },
+    timeout: NPM_TIMEOUT_MS,
+    maxBuffer: 64 * 1024 * 1024,
+  };
   const isWindows = process.platform === "win32";
   try {
     const run = { ...options, shell: isWindows, ...(signal && { signal }) };
@@ -83,7 +89,10 @@ export async function installNode(version, folder, signal) {
   return { version: found.trim().slice(1), path: file };
 }
 
-const kept = /^npm_config_(registry|cache|userconfig|cafile|proxy|https_proxy|noproxy)$/;
+/** The registry of our packages alone, as npm's environment has it; all others come from where they always come from. */
+export const OURS_FROM = "npm_config_@giftcard-pay:registry";
+
+const kept = /^npm_config_((@giftcard-pay:)?registry|cache|userconfig|cafile|proxy|https_proxy|noproxy)$/;
 
 /**
  * The environment outside of this repository: without what npm and the test runner tell their scripts, and without our
@@ -100,12 +109,9 @@ export function outsideEnv(node = process.execPath) {
     if (value !== undefined && (!isOurs || kept.test(name))) env[name] = value;
   }
   const programs = (env.PATH ?? "").split(path.delimiter).filter((folder) => !folder.startsWith(root));
-  // What npm has brought for us it needn't bring again, and it needn't ask for news.
-  Object.assign(env, {
-    npm_config_prefer_offline: "true",
-    npm_config_audit: "false",
-    npm_config_fund: "false",
-  });
+  Object.assign(env, { npm_config_audit: "false", npm_config_fund: "false" });
+  // What npm has brought for us it needn't bring again; what a registry of ours had at this address once is another thing.
+  if (!(OURS_FROM in env)) env.npm_config_prefer_offline = "true";
   env.PATH = [path.dirname(node), ...programs].join(path.delimiter);
   return env;
 }

@@ -14,12 +14,13 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** @typedef {{ progress?: (text: string) => void, signal?: AbortSignal | undefined }} Watched */
 
 /**
- * Makes a fresh project, installs the tarballs there by npm, type-checks a shop by `node16` (and by `bundler`, as ES
+ * Makes a fresh project, installs the packages there by npm, type-checks a shop by `node16` (and by `bundler`, as ES
  * modules), and runs it under each of the Nodes.
  *
  * @param {object} options
  * @param {Kind} options.kind
- * @param {Record<string, string>} options.tarballs as `packPackages` gives them
+ * @param {Record<string, string>} options.specs what npm installs, by the packages' names: tarballs, as `packPackages`
+ *   gives them, or names with versions
  * @param {Node[]} options.nodes the first one also runs npm and the compiler
  * @param {string} options.folder a new one
  * @param {boolean} [options.withFrameworks] brings React, Vue and Svelte too, and type-checks pages with them
@@ -27,12 +28,12 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
  * @returns {Promise<string[]>} what each run said
  * @throws with what the compiler or the shop said
  */
-export async function tryProject({ kind, tarballs, nodes, folder, withFrameworks = false }, watched = {}) {
+export async function tryProject({ kind, specs, nodes, folder, withFrameworks = false }, watched = {}) {
   const { progress = () => {}, signal } = watched;
   const early = signal ? { signal } : {};
   const [{ path: node }] = /** @type {[Node]} */ (nodes);
   await writeProject(folder, kind, withFrameworks);
-  const { "@giftcard-pay/medusa": _, ...ours } = tarballs;
+  const { "@giftcard-pay/medusa": _, ...ours } = specs;
   progress(`${kind}: npm install`);
   await runNpm(["install", ...Object.values(ours), ...(await libraries(withFrameworks))], {
     cwd: folder,
@@ -168,11 +169,13 @@ export async function programOf(folder, dependency, program) {
   return path.join(its, (await readJson(path.join(its, "package.json"))).bin[program]);
 }
 
+/** @typedef {{ companyId: number, apiKey: string }} Company */
+
 /**
- * Starts the service that is installed in a project, with its own database there, and makes a company.
- * @param {{ folder: string, node: Node, signal?: AbortSignal }} options
+ * Starts the service that is installed in a project, with its own database there, and makes a company unless it has one.
+ * @param {{ folder: string, node: Node, port?: number, company?: Company, signal?: AbortSignal }} options
  */
-export async function startPackedService({ folder, node, signal }) {
+export async function startPackedService({ folder, node, port = 0, company, signal }) {
   const program = await programOf(folder, "@giftcard-pay/service", "giftcard-service");
   const env = {
     ...outsideEnv(node.path),
@@ -183,22 +186,27 @@ export async function startPackedService({ folder, node, signal }) {
   const { match, stop } = await startNode({
     ...common,
     name: "The gift card service",
-    args: [program, "serve", "--environment", "sandbox", "--port", "0", "--json"],
+    args: [program, "serve", "--environment", "sandbox", "--port", String(port), "--json"],
     ready: /"url":"([^"]+)"/,
   });
   const command = async (/** @type {string[]} */ ...args) =>
     JSON.parse(await runNode({ ...common, name: args.join(" "), args: [program, ...args, "--json"] }));
   try {
-    const company = ["company", "create", "--name", "A shop", "--email", "shop@example.com"];
-    const { company_id: companyId, apikey: apiKey } = await command(...company);
+    const { companyId, apiKey } = company ?? (await makeCompany(command));
     /** @returns {Promise<import("../shops/card-service.mjs").IssuedCard>} */
     const issueCard = (/** @type {number} */ balanceCents) =>
       command("card", "issue", "--balance", String(balanceCents));
-    return { url: String(match[1]), companyId, apiKey, issueCard, stop };
+    return { url: String(match[1]), companyId, apiKey, issueCard, command, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** @param {(...args: string[]) => Promise<any>} command @returns {Promise<Company>} */
+async function makeCompany(command) {
+  const made = await command("company", "create", "--name", "A shop", "--email", "shop@example.com");
+  return { companyId: made.company_id, apiKey: made.apikey };
 }
 
 /** Node warns where loading a module is an experiment. SQLite is one by itself, on some Nodes. */

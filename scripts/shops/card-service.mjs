@@ -20,6 +20,8 @@ import { createDatabase } from "./medusa-store.mjs";
  * @property {number} companyId
  * @property {(balanceCents: number) => Promise<IssuedCard>} issueCard
  * @property {(balanceCents: number, count: number) => Promise<IssuedCard[]>} issueCards
+ * @property {(name: string) => Promise<{ id: number, name: string }>} createProvider makes a ticketing provider
+ * @property {(url: string) => Promise<void>} pullEvents pulls the feed of a shop on this machine each minute, from now on
  * @property {() => string} logs
  */
 
@@ -106,6 +108,19 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
     companyId: company.company_id,
     issueCard: (balanceCents) => command(...issue, String(balanceCents)),
     issueCards: (balanceCents, count) => command(...issue, String(balanceCents), "--count", String(count)),
+    createProvider: (name) => command("provider", "create", "--name", name),
+    async pullEvents(url) {
+      const feed = ["--company", String(company.company_id), "--url", url, "--allow-private"];
+      const pulling = await startNode({
+        name: "The pull of the shop's events",
+        args: [giftcardService, "events", "pull", ...feed, "--every", "1", "--json"],
+        cwd: dataDir,
+        env,
+        ready: /"created":/,
+        ...early,
+      });
+      cleanUp.add(() => pulling.stop());
+    },
     logs: serving.logs,
   };
 }

@@ -1,8 +1,9 @@
 /** Starts the example shop, once built, for the demo and for tests. */
 import { randomBytes } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { freePort, runNode, startNode } from "../process.mjs";
@@ -31,6 +32,10 @@ import { freePort, runNode, startNode } from "../process.mjs";
 const storeDir = fileURLToPath(new URL("../../examples/medusa-store/", import.meta.url));
 const serverDir = path.join(storeDir, ".medusa", "server");
 const adminPage = path.join(serverDir, "public", "admin", "index.html");
+/** Held by the process that builds them. */
+const adminLock = fileURLToPath(
+  new URL("../../node_modules/.cache/giftcard-pay/admin.lock", import.meta.url),
+);
 const pluginAdmin = fileURLToPath(
   new URL("../../packages/medusa/.medusa/server/src/admin/index.mjs", import.meta.url),
 );
@@ -54,20 +59,47 @@ const baseEnv = {
 };
 
 /**
- * Adds the admin pages to the built shop, unless they are newer than the plugin's; takes half a minute then.
+ * Adds the admin pages to the built shop, unless they are newer than the plugin's; takes half a minute then. Of several
+ * processes, one builds.
  * @param {{ progress?: (text: string) => void, signal?: AbortSignal }} [options]
  */
 export async function buildAdmin({ progress = () => {}, signal } = {}) {
   const builtAt = (/** @type {string} */ file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (builtAt(adminPage) > builtAt(pluginAdmin)) return;
-  progress("building Medusa's admin pages, for half a minute");
-  await runNode({
-    name: "The build of the admin pages",
-    args: ["medusa.cjs", "build"],
-    cwd: storeDir,
-    env: { ...baseEnv, DISABLE_ADMIN: "false" },
-    ...(signal && { signal }),
-  });
+  while (builtAt(adminPage) <= builtAt(pluginAdmin)) {
+    if (!takeAdminLock()) {
+      await sleep(500, undefined, { ...(signal && { signal }) });
+      continue;
+    }
+    try {
+      progress("building Medusa's admin pages, for half a minute");
+      await runNode({
+        name: "The build of the admin pages",
+        args: ["medusa.cjs", "build"],
+        cwd: storeDir,
+        env: { ...baseEnv, DISABLE_ADMIN: "false" },
+        ...(signal && { signal }),
+      });
+    } finally {
+      rmSync(adminLock, { force: true });
+    }
+  }
+}
+
+/** @returns {boolean} false while another process builds the admin pages; one that died holds nobody up */
+function takeAdminLock() {
+  try {
+    mkdirSync(path.dirname(adminLock), { recursive: true });
+    writeFileSync(adminLock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EEXIST") throw error;
+  }
+  try {
+    process.kill(Number(readFileSync(adminLock, "utf8")), 0);
+  } catch {
+    rmSync(adminLock, { force: true });
+  }
+  return false;
 }
 
 /**
@@ -164,7 +196,7 @@ function databaseAt(serverUrl, name) {
  * @param {string} options.databaseUrl made by `createStoreDatabase`
  * @param {GiftcardSettings} [options.giftcard] without it, the shop starts and finds no service
  * @param {number} [options.port] a free one when left out
- * @param {string} [options.storefrontUrl] the origin whose pages may call the shop
+ * @param {string} [options.storefrontUrl] the origin whose pages may call the shop, and where its products have pages
  * @param {boolean} [options.withAdmin] serves the admin pages, if they were built
  * @param {string} [options.appDir] another application's folder, in place of the built example's
  * @param {Record<string, string | undefined>} [options.env] further settings, or other values for these
@@ -193,6 +225,7 @@ export async function startMedusaStore({
       ...giftcardEnv(giftcard),
       DATABASE_URL: databaseUrl,
       DISABLE_ADMIN: String(!withAdmin),
+      ...(storefrontUrl && { STOREFRONT_URL: storefrontUrl }),
       STORE_CORS: storefrontUrl ?? url,
       ADMIN_CORS: url,
       AUTH_CORS: `${url},${storefrontUrl ?? url}`,

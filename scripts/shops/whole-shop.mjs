@@ -77,5 +77,9 @@ async function startPages({
   });
   cleanUp.add(() => store.stop());
   settings = { backendUrl: store.url, publishableKey: store.publishableKey };
+  if (withAdmin) {
+    await service.createProvider("Ticketkantoor");
+    await service.pullEvents(`${store.url}/giftcard-pay/events.json`);
+  }
   return { store, storefrontUrl };
 }

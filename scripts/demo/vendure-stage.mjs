@@ -1,0 +1,89 @@
+/** The Vendure shop with its bank, the card service, a shopper and an admin. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@giftcard-pay/client";
+import { startBank } from "../../examples/vendure/bank.js";
+import { CleanUp, startCardService } from "../shops/card-service.mjs";
+import { createDatabase } from "../shops/medusa-store.mjs";
+import { holdOrder, newVendureSecrets, startVendureShop } from "../shops/vendure-shop.mjs";
+import { openAdmin, openShopper } from "../shops/vendure-shopper.mjs";
+
+const PATIENCE_MS = 60_000;
+/** So that a minute is enough to see what takes half an hour. */
+const HASTE = {
+  GIFTCARD_TIMEOUT_MS: "2000",
+  LEASE_MS: "6000",
+  PENDING_LIFE_MS: "8000",
+  RECOVER_EVERY_MS: "1000",
+};
+
+/** @typedef {import("../shops/vendure-shopper.mjs").OrderView} OrderView */
+
+/**
+ * @param {{ say: (text: string) => void, signal: AbortSignal }} options
+ * @throws when a part doesn't start; nothing is left running then
+ */
+export async function openStage({ say, signal }) {
+  const cleanUp = new CleanUp();
+  try {
+    const { service, serverUrl } = await startCardService({ cleanUp, progress: say, signal });
+    const bank = await startBank();
+    cleanUp.add(() => bank.stop());
+    say("starting Vendure");
+    const [databaseUrl, secrets] = [await createDatabase(serverUrl), newVendureSecrets()];
+    const start = () =>
+      startVendureShop({ service, bankUrl: bank.url, databaseUrl, secrets, env: HASTE, signal });
+    let shop = await start();
+    cleanUp.add(() => shop.stop());
+    let admin = await openAdmin(shop.url, secrets.superadminPassword, signal);
+    const client = createClient({
+      baseUrl: service.url,
+      apiKey: service.apiKey,
+      companyId: service.companyId,
+    });
+    return {
+      /** A shopper with two tickets of 37.49, and these cards applied. @param {number[]} balances in cents */
+      async shopper(...balances) {
+        const shopper = openShopper(shop.url, signal);
+        const { id, code } = await shopper.order();
+        /** @type {{ cardNumber: string, pin: string }[]} */
+        const cards = [];
+        for (const balanceCents of balances) {
+          const { cardnumber: cardNumber, pin } = await service.issueCard(balanceCents);
+          const card = { cardNumber, pin };
+          await shopper.apply(code, card);
+          cards.push(card);
+        }
+        const heldCents = async () => {
+          const left = await Promise.all(
+            cards.map(async (card) => (await client.balance(card)).balanceCents),
+          );
+          return balances.reduce((sum, issued, index) => sum + issued - Number(left[index]), 0);
+        };
+        return { ...shopper, id, code, cardsCents: heldCents, bankCents: () => bank.heldCents(code) };
+      },
+      /** @param {string} code */
+      look: (code) => admin.look(code),
+      admin: () => admin,
+      hold: (/** @type {string} */ code) => holdOrder(databaseUrl, code),
+      async killAndStart() {
+        await shop.kill();
+        shop = await start();
+        admin = await openAdmin(shop.url, secrets.superadminPassword, signal);
+      },
+      /** @param {() => Promise<boolean>} isSo @param {() => string} what */
+      async until(isSo, what) {
+        const giveUpAt = Date.now() + PATIENCE_MS;
+        while (!(await isSo())) {
+          if (Date.now() > giveUpAt) throw new Error(`There isn't ${what()}:\n${shop.logs().slice(-4000)}`);
+          await sleep(200, undefined, { signal });
+        }
+      },
+      stop: () => cleanUp.run(),
+    };
+  } catch (error) {
+    await cleanUp.run();
+    throw error;
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof openStage>>} Stage */

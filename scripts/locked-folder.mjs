@@ -1,0 +1,56 @@
+/** Folders with a lockfile of their own, for packages that few need: installed when they are needed first. */
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+const STILL_AT_WORK_MS = 15_000;
+
+/**
+ * Installs what a folder's lockfile names, unless that is there.
+ *
+ * @param {object} options
+ * @param {string} options.home the folder
+ * @param {string} options.what is installed, in words
+ * @param {(text: string) => void} options.say
+ * @param {AbortSignal} [options.signal]
+ * @throws with npm's last output when it fails
+ */
+export async function installLocked({ home, what, say, signal }) {
+  const stamp = path.join(home, "node_modules", ".installed");
+  const lock = createHash("sha256").update(await readFile(path.join(home, "package-lock.json")));
+  const wanted = lock.digest("hex");
+  if ((await readFile(stamp, "utf8").catch(() => "")) === wanted) return;
+  say(`installing ${what}: once, a minute or two`);
+  const startedAt = performance.now();
+  const seconds = () => ((performance.now() - startedAt) / 1000).toFixed(0);
+  const progress = setInterval(() => say(`  still at it, ${seconds()} s`), STILL_AT_WORK_MS);
+  try {
+    await npmCi(home, signal);
+  } finally {
+    clearInterval(progress);
+  }
+  await writeFile(stamp, wanted);
+  say(`  installed in ${seconds()} s`);
+}
+
+/** By the npm that runs us, or the one on the PATH. @param {string} cwd @param {AbortSignal | undefined} signal */
+async function npmCi(cwd, signal) {
+  const script = process.env.npm_execpath;
+  const [command, first] = script ? [process.execPath, [script]] : ["npm", []];
+  const child = spawn(command, [...first, "ci"], {
+    cwd,
+    env: { ...process.env, MEDUSA_DISABLE_TELEMETRY: "true" },
+    stdio: ["ignore", "pipe", "pipe"],
+    shell: !script && process.platform === "win32",
+    ...(signal && { signal }),
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  /** @type {number | null} */
+  const code = await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code !== 0) throw new Error(`npm ci failed (${code}) in ${cwd}:\n${output.slice(-4000)}`);
+}

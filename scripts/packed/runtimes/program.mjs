@@ -1,0 +1,99 @@
+/** What each runtime does with the packed client and checkout. It only looks; the caller says what it should have seen. */
+import { createCheckout, createHandler, createPostgresStore } from "@giftcard-pay/checkout";
+import { cents, createClient } from "@giftcard-pay/client";
+import pg from "pg";
+
+/**
+ * @typedef {object} Stage
+ * @property {string} url the service
+ * @property {string} lossyUrl the same, by a network that loses the answer of each devalue
+ * @property {string} closedUrl where nothing listens
+ * @property {string} apiKey
+ * @property {number} companyId
+ * @property {number} providerId
+ * @property {{ cardNumber: string, pin: string }} card a card of 75.00
+ * @property {string} databaseUrl an empty PostgreSQL
+ * @property {string} sealingKey
+ */
+
+/** @param {Stage} stage */
+export async function tryAll(stage) {
+  return { client: await tryClient(stage), checkout: await tryCheckout(stage) };
+}
+
+/** @param {Promise<unknown>} call */
+const failureOf = (call) =>
+  call.then(
+    () => ({ code: "none" }),
+    ({ name, code, reason = null, message }) => (code ? { name, code, reason } : { name, message }),
+  );
+
+/** @param {Stage} stage */
+async function tryClient({ url, lossyUrl, closedUrl, apiKey, companyId, providerId, card }) {
+  const clientOf = (/** @type {string} */ baseUrl) => createClient({ baseUrl, apiKey, companyId });
+  const client = clientOf(url);
+  const { balanceCents } = await client.balance(card);
+  const payment = { ...card, amountCents: cents(7498) };
+  const done = await client.devalue({ ...payment, reference: crypto.randomUUID() });
+  const { cancelToken, deductedCents, remainderCents } = done;
+  const { refundedCents } = await client.cancelDevalue({ cancelToken });
+  const refused = await failureOf(client.balance({ ...card, pin: "000000" }));
+
+  const lossy = clientOf(lossyUrl);
+  await lossy.balance(card); // so that the connection is there already, and is used again
+  const reference = crypto.randomUUID();
+  const lost = await failureOf(lossy.devalue({ ...payment, reference }));
+  const { outcome } = await client.endDevalue(reference);
+  const unconnected = await failureOf(clientOf(closedUrl).devalue({ ...payment, reference: "none" }));
+
+  await client.createEventConcept({ representative: "A. Organiser", register: "Nights", providerId });
+  const event = {
+    providerId,
+    name: "Night",
+    organiser: "Club",
+    startDate: "2099-06-01",
+    startTime: "20:00:00",
+  };
+  const ticketLink = "https://tickets.example/1";
+  await client.createEvents([1, 2, 3].map((number) => ({ ...event, name: `Night ${number}`, ticketLink })));
+  const events = [];
+  for await (const { title } of client.eachEvent()) events.push(title);
+  return {
+    ...{ balanceCents, deductedCents, remainderCents, refundedCents, refused, lost, outcome, unconnected },
+    events: events.sort(),
+    isTokenHidden: !JSON.stringify(done).includes(cancelToken.reveal()),
+  };
+}
+
+/** A card pays 50.00 of 74.98, applied by the page's route; then all of it goes back. @param {Stage} stage */
+async function tryCheckout({ url, apiKey, companyId, card, databaseUrl, sealingKey }) {
+  const pool = new pg.Pool({ connectionString: databaseUrl });
+  try {
+    const store = createPostgresStore({ pool });
+    await store.migrate();
+    let givenBack = 0;
+    const client = createClient({ baseUrl: url, apiKey, companyId });
+    const checkout = createCheckout({
+      ...{ client, environment: "sandbox", store, sealingKeys: [{ id: "1", key: sealingKey }] },
+      remainder: { status: async () => "authorized", cancel: async () => void givenBack++ },
+    });
+    const cart = { id: crypto.randomUUID(), totalCents: 7498, currency: "EUR" };
+    const giftcards = createHandler(checkout, { cartOf: () => cart });
+    const answer = await giftcards(
+      new Request(`http://shop.example/giftcards/carts/${cart.id}/cards`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(card),
+      }),
+    );
+    const { coveredCents } = await answer.json();
+    const authorizeRemainder = async () => /** @type {const} */ ({ status: "authorized" });
+    const { status, remainderCents } = await checkout.commit({ id: cart.id, cart }, { authorizeRemainder });
+    const { balanceCents: paidCents } = await client.balance(card);
+    const charges = (await checkout.reverse(cart.id)).map(({ state }) => state);
+    const { balanceCents } = await client.balance(card);
+    return { coveredCents, status, remainderCents, paidCents, charges, balanceCents, givenBack };
+  } finally {
+    await pool.end();
+  }
+}

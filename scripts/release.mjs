@@ -1,0 +1,73 @@
+/** Releases the packages: builds them afresh, checks, tests, packs, and publishes what isn't published yet. */
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { build } from "./build.mjs";
+import { command, root } from "./command.mjs";
+import { packPackages, published } from "./packed/pack.mjs";
+import { runNode } from "./process.mjs";
+import { publishPackages } from "./release/publish.mjs";
+import { checkReady, checkTagged } from "./release/readiness.mjs";
+import { readVersion } from "./release/version-places.mjs";
+
+/** The suites that are run before: those that move money without a process of their own. CI runs all for the tag first. */
+const TESTED = ["client", "checkout"];
+
+const HELP = `Releases the packages at the version that they have: builds them afresh, runs npm run check and the tests of
+${TESTED.join(" and ")}, packs, and publishes, each package after those that it needs. What is published already with the
+same content is left out, so it can be run again after half of it. CI runs it for a tag, after all tests; from there each
+package says where it comes from.
+
+  npm run release                     publishes; the commit has to be tagged with its version
+  npm run release -- --dry-run        does all but publish
+  npm run release -- --registry URL   at another registry than npm's, from any commit
+
+  --json   what became of each package as JSON, progress on the other output
+
+How a release is made: CONTRIBUTING.md.
+`;
+
+const options = /** @type {const} */ ({
+  "dry-run": { type: "boolean" },
+  registry: { type: "string" },
+  json: { type: "boolean" },
+});
+
+await command({ help: HELP, options }, async ({ values, signal, say }) => {
+  const { "dry-run": isDryRun = false, registry, json } = values;
+  const version = await readVersion(root, published);
+  await checkReady(root, version);
+  if (!isDryRun && registry === undefined) await checkTagged(root, version);
+  say(`${version}: build`);
+  // What a removed source has left must not be published.
+  for (const output of published.flatMap((name) => [`${name}/dist`, `${name}/.medusa`]))
+    await rm(path.join(root, "packages", output), { recursive: true, force: true });
+  await build(published, { progress: say, signal });
+  const output = json ? process.stderr : process.stdout;
+  const run = (/** @type {string} */ script, /** @type {string[]} */ ...args) =>
+    runNode({
+      name: script,
+      args: [path.join(root, "scripts", script), ...args],
+      cwd: root,
+      signal,
+      onOutput: (text) => void output.write(text),
+    });
+  say("check, for some minutes");
+  await run("check.mjs");
+  say(`tests of ${TESTED.join(", ")}, for some minutes`);
+  await run("test.mjs", ...TESTED);
+  const scratch = await mkdtemp(path.join(os.tmpdir(), "giftcard-release-"));
+  try {
+    const tarballs = await packPackages(published, scratch, signal);
+    const outcomes = await publishPackages({
+      tarballs,
+      isDryRun,
+      say,
+      signal,
+      ...(registry && { registry }),
+    });
+    if (json) console.log(JSON.stringify(outcomes));
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,40 @@
+/** Whether the sources are those of a release. */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { published } from "../packed/pack.mjs";
+import { waitingChangesets } from "./version-places.mjs";
+
+/**
+ * @param {string} root the repository
+ * @param {string} version the packages'
+ * @throws {Error} where a changeset waits, or a changelog doesn't have the version
+ */
+export async function checkReady(root, version) {
+  const waiting = await waitingChangesets(root);
+  if (waiting.length > 0)
+    throw new Error(`Changesets wait: ${waiting.join(", ")}. Run npm run version, and commit what it wrote.`);
+  for (const name of published) {
+    const file = `packages/${name}/CHANGELOG.md`;
+    const log = await readFile(path.join(root, file), "utf8");
+    if (!log.includes(`\n## ${version}\n`)) throw new Error(`${file} has no entry for ${version}.`);
+  }
+}
+
+/**
+ * @param {string} root
+ * @param {string} version
+ * @throws {Error} where something isn't committed, or the commit isn't tagged with the version
+ */
+export async function checkTagged(root, version) {
+  const git = async (/** @type {string[]} */ ...args) =>
+    (await promisify(execFile)("git", args, { cwd: root })).stdout.trim();
+  const changed = await git("status", "--porcelain");
+  if (changed !== "") throw new Error(`Commit this first, or put it away:\n${changed}`);
+  const tags = await git("tag", "--points-at", "HEAD");
+  if (tags.split("\n").includes(`v${version}`)) return;
+  throw new Error(
+    `This commit isn't tagged as v${version}. Run git tag v${version}, and push the tag: CI releases it.`,
+  );
+}

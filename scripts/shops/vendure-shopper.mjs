@@ -1,0 +1,121 @@
+/** A shopper and an admin of the Vendure shop, by its GraphQL APIs alone. */
+
+/** @typedef {{ cardNumber: string, pin: string }} Card */
+/** @typedef {{ total: number, state: string }} RefundView */
+/** @typedef {{ id: string, state: string, amount: number, method: string, refunds: RefundView[] }} PaymentView */
+/**
+ * An order, as Vendure tells it.
+ * @typedef {object} OrderView
+ * @property {string} id
+ * @property {string} code
+ * @property {string} state
+ * @property {boolean} active
+ * @property {number} totalWithTax
+ * @property {PaymentView[]} payments
+ */
+
+const FIELDS =
+  "id code state active totalWithTax payments { id state amount method refunds { total state } }";
+const FAULT = "... on ErrorResult { errorCode message }";
+const ORDER = `... on Order { ${FIELDS} } ${FAULT}`;
+
+/**
+ * Calls one of Vendure's APIs in one session.
+ * @param {string} url the API's
+ * @param {AbortSignal} [signal]
+ * @param {string} [token] of a session that is there already
+ */
+function openSession(url, signal, token = "") {
+  return {
+    bearer: () => token,
+    /** @param {string} query @param {object} [variables] @returns {Promise<any>} the query's one field */
+    async call(query, variables = {}) {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+        body: JSON.stringify({ query, variables }),
+        ...(signal && { signal }),
+      });
+      token = response.headers.get("vendure-auth-token") ?? token;
+      const { data, errors } = /** @type {any} */ (await response.json());
+      if (errors) throw new Error(errors[0].message);
+      const [value] = Object.values(data);
+      if (value?.errorCode && value.errorCode !== "PAYMENT_DECLINED_ERROR") throw new Error(value.message);
+      return value;
+    },
+  };
+}
+
+/**
+ * A shopper with a new session, or with the session of another one: the same shopper, at another process of the shop.
+ * @param {string} shopUrl
+ * @param {AbortSignal} [signal]
+ * @param {string} [token]
+ */
+export function openShopper(shopUrl, signal, token) {
+  const { call, bearer } = openSession(`${shopUrl}/shop-api`, signal, token);
+  /** @param {string} how @param {object} [metadata] */
+  const pay = (how, metadata = {}) =>
+    call(`mutation ($input: PaymentInput!) { addPaymentToOrder(input: $input) { ${ORDER} } }`, {
+      input: { method: how, metadata },
+    });
+  return {
+    bearer,
+    /** Two tickets of 37.49, ready to be paid. @returns {Promise<OrderView>} */
+    async order() {
+      const { items } = await call("{ products { items { variants { id } } } }");
+      const id = items[0].variants[0].id;
+      await call(`mutation { addItemToOrder(productVariantId: "${id}", quantity: 2) { ${ORDER} } }`);
+      const email = `${crypto.randomUUID()}@example.com`;
+      await call(
+        `mutation { setCustomerForOrder(input: { firstName: "Ada", lastName: "L", emailAddress: "${email}" }) { ${ORDER} } }`,
+      );
+      const address = '{ streetLine1: "Street 1", countryCode: "NL" }';
+      await call(`mutation { setOrderShippingAddress(input: ${address}) { ${ORDER} } }`);
+      const [{ id: method }] = await call("{ eligibleShippingMethods { id } }");
+      await call(`mutation { setOrderShippingMethod(shippingMethodId: ["${method}"]) { ${ORDER} } }`);
+      return this.moveTo("ArrangingPayment");
+    },
+    /** @param {string} state @returns {Promise<OrderView>} */
+    moveTo: (state) => call(`mutation { transitionOrderToState(state: "${state}") { ${ORDER} } }`),
+    /** What `<giftcard-pay>` sends. @param {string} code @param {Card} card */
+    async apply(code, card) {
+      const response = await fetch(`${shopUrl}/giftcards/carts/${code}/cards`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${bearer()}` },
+        body: JSON.stringify(card),
+        ...(signal && { signal }),
+      });
+      const answer = /** @type {any} */ (await response.json());
+      if (!response.ok) throw new Error(answer.message);
+      return /** @type {{ coveredCents: number, remainderCents: number }} */ (answer);
+    },
+    payByCard: () => pay("giftcard"),
+    /** @param {number} amountCents what the page has shown */
+    payByBank: (amountCents) => pay("bank", { amountCents }),
+    /** The order, also once it is placed. @param {string} code @returns {Promise<OrderView>} */
+    look: async (code) =>
+      (await call(`{ activeOrder { ${FIELDS} } }`)) ?? call(`{ orderByCode(code: "${code}") { ${FIELDS} } }`),
+  };
+}
+
+/** @param {string} shopUrl @param {string} password @param {AbortSignal} [signal] */
+export async function openAdmin(shopUrl, password, signal) {
+  const { call } = openSession(`${shopUrl}/admin-api`, signal);
+  const login = `login(username: "superadmin", password: "${password}")`;
+  await call(`mutation { ${login} { ... on CurrentUser { id } ${FAULT} } }`);
+  return {
+    /** @param {string} code @returns {Promise<OrderView>} */
+    async look(code) {
+      const filter = `options: { filter: { code: { eq: "${code}" } } }`;
+      return (await call(`{ orders(${filter}) { items { ${FIELDS} } } }`)).items[0];
+    },
+    /** @param {string} orderId */
+    cancel: (orderId) => call(`mutation { cancelOrder(input: { orderId: "${orderId}" }) { ${ORDER} } }`),
+    /** @param {string} paymentId @param {number} amount in cents @returns {Promise<{ state: string, total: number }>} */
+    refund: (paymentId, amount) => {
+      const input = `{ paymentId: "${paymentId}", amount: ${amount}, shipping: 0, adjustment: 0, reason: "return" }`;
+      return call(`mutation { refundOrder(input: ${input}) { ... on Refund { state total } ${FAULT} } }`);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** Builds the docs site: the repository's Markdown with search, and the widget's gallery. */
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { command, requireNode, root, UsageError } from "./command.mjs";
+import { runNode } from "./process.mjs";
+import { findDeadLinks } from "./site/dead-links.mjs";
+
+const HELP = `Builds the docs site into site/dist: files for any web server. What builds it is installed the first time.
+
+  npm run site                          build it; fails where a link of it leads nowhere
+  npm run site -- --serve               build it, and serve it on this machine until Ctrl-C
+  npm run site -- --try                 build it, and open it in a browser: search, gallery, accessibility
+  npm run site -- --address https://…   for this address, with a sitemap; without it, for the root of any
+  npm run site -- --port 5000           where to serve it; 4173 when left out
+`;
+
+const site = path.join(root, "site");
+const out = path.join(site, "dist");
+
+/** Installs what builds the site, unless it is there as the lockfile says. @param {AbortSignal} signal @param {(text: string) => void} say */
+async function install(signal, say) {
+  const lockfile = await readFile(path.join(site, "package-lock.json"));
+  const hash = createHash("sha256").update(lockfile).digest("hex");
+  const stamp = path.join(site, "node_modules", ".installed");
+  if ((await readFile(stamp, "utf8").catch(() => undefined)) === hash) return;
+  say("installing what builds it, 100 MB; half a minute");
+  const npm = process.env.npm_execpath;
+  if (!npm) throw new Error("Run it by `npm run site`: it needs npm to install what builds the site.");
+  await runNode({ name: "npm ci", args: [npm, "ci"], cwd: site, signal });
+  await writeFile(stamp, hash);
+}
+
+/** @param {{ address: string | undefined, base: string, signal: AbortSignal, say: (text: string) => void }} options */
+async function build({ address, base, signal, say }) {
+  await install(signal, say);
+  say("building the pages");
+  const program = path.join(site, "node_modules", "vitepress", "bin", "vitepress.js");
+  await runNode({
+    name: "The build of the pages",
+    args: [program, "build", "."],
+    cwd: site,
+    env: { GIFTCARD_SITE_ADDRESS: address },
+    signal,
+  });
+  say("building the gallery");
+  const gallery = path.join(root, "packages", "widget", "gallery", "build.mjs");
+  const { buildGallery } = await import(gallery);
+  await buildGallery(path.join(out, "gallery"), { home: "../index.html" });
+  const { links, pages, dead } = await findDeadLinks(out, base);
+  if (dead.length > 0) throw new Error(`These links of the site lead nowhere:\n${dead.join("\n")}`);
+  say(`${pages} pages, ${links} links; all of them lead somewhere`);
+}
+
+/** @param {string | undefined} text @returns {string | undefined} with a slash at its end */
+function checkAddress(text) {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return url.href.replace(/\/?$/, "/");
+  throw new UsageError(`--address ${text} is no address. Give it as https://docs.example/path/.`);
+}
+
+/** @param {string | undefined} text */
+function checkPort(text = "4173") {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UsageError(`--port ${text} is no port. Give a whole number, or 0 for a free one.`);
+}
+
+const options = /** @type {const} */ ({
+  serve: { type: "boolean" },
+  try: { type: "boolean" },
+  address: { type: "string" },
+  port: { type: "string" },
+});
+
+await command({ help: HELP, options }, async ({ values, signal, say }) => {
+  const address = checkAddress(values.address);
+  const port = checkPort(values.port);
+  requireNode("The site needs");
+  const startedAt = performance.now();
+  const base = address ? new URL(address).pathname : "/";
+  await build({ address, base, signal, say });
+  say(
+    `built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${path.relative(process.cwd(), out)}`,
+  );
+  const { serveSite } = await import("./site/serve.mjs");
+  if (values.try) {
+    const { tryPages } = await import("./site/try-pages.mjs");
+    const served = await serveSite(out, { base, port: 0 });
+    try {
+      await tryPages(served.url, { signal, say });
+    } finally {
+      await served.close();
+    }
+  }
+  if (!values.serve) return;
+  const served = await serveSite(out, { base, port });
+  say(`The site: ${served.url}\nCtrl-C ends it.`);
+  await new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener("abort", resolve, { once: true });
+  });
+  await served.close();
+});

@@ -1,0 +1,34 @@
+/** Writes what the packed packages weigh, so that none grows without a word. */
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { build } from "./build.mjs";
+import { changedSizes } from "./check/sizes.mjs";
+import { command, root } from "./command.mjs";
+import { packPackages, published } from "./packed/pack.mjs";
+
+const FILE = "scripts/check/sizes.json";
+const HELP = `Writes what npm downloads of each package, in kB, into ${FILE}. Look at what changed, and commit it.
+
+  npm run sizes             writes them
+  npm run sizes -- --check  fails where one isn't what is written there, within the tolerance; writes nothing
+`;
+
+const options = /** @type {const} */ ({ check: { type: "boolean" } });
+
+await command({ help: HELP, options }, async ({ values, signal, say }) => {
+  await build(published, { progress: say, signal });
+  const scratch = await mkdtemp(path.join(os.tmpdir(), "giftcard-sizes-"));
+  try {
+    /** @type {Record<string, number>} */
+    const sizesKb = {};
+    for (const [name, tarball] of Object.entries(await packPackages(published, scratch, signal)))
+      sizesKb[name] = Math.round((await stat(tarball)).size / 1000);
+    const file = path.join(root, FILE);
+    if (!values.check) return await writeFile(file, `${JSON.stringify(sizesKb, undefined, 2)}\n`);
+    const changed = changedSizes(JSON.parse(await readFile(file, "utf8")), sizesKb);
+    if (changed.length > 0) throw new Error(`${changed.join("\n")}\nIs that meant? Then run npm run sizes.`);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+});

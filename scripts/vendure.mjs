@@ -1,0 +1,31 @@
+/** Buys in the Vendure shop by its Shop API, and prints what the cards and the other method got. */
+import { build } from "./build.mjs";
+import { command } from "./command.mjs";
+
+const HELP = `Starts examples/vendure with the card service, a bank and databases of its own, and buys there by Vendure's APIs: card and
+bank, cards alone, a refund, a cancel, a shopper who waits too long, and a shop that dies in between. Each time it says
+what the cards and the bank hold, and fails where that isn't right to the cent. It takes a minute; the first time it
+installs Vendure in examples/vendure.
+
+  npm run vendure
+
+To buy through every fault: npm run faults -- --vendure
+`;
+
+await command({ help: HELP }, async ({ signal, say }) => {
+  await build(["service", "checkout"], {
+    signal,
+    progress: (text) => text.endsWith("up to date") || say(text),
+  });
+  const { installVendure } = await import("./shops/vendure-shop.mjs");
+  await installVendure({ say, signal });
+  const { openStage } = await import("./demo/vendure-stage.mjs");
+  const { buyInSixWays } = await import("./demo/vendure-purchase.mjs");
+  const stage = await openStage({ say, signal });
+  try {
+    await buyInSixWays(stage, say);
+  } finally {
+    await stage.stop();
+  }
+  say("all right to the cent");
+});
