@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { addJest, runJest } from "../scripts/packed/jest.mjs";
 import { packPackages } from "../scripts/packed/pack.mjs";
+import { makeMistake, whereThrown } from "./support/typescript-line.js";
 
 const installed = path.resolve(import.meta.dirname, "../node_modules");
 const ours = "@giftcard-pay";
@@ -19,7 +20,10 @@ beforeAll(async () => {
   for (const name of await readdir(installed))
     if (name !== ours && name !== ".cache")
       await symlink(path.join(installed, name), path.join(modules, name), "junction");
-  const tarballs = await packPackages(["client", "checkout", "medusa"], path.join(folder, "tarballs"));
+  const tarballs = await packPackages(
+    ["client", "checkout", "events", "medusa"],
+    path.join(folder, "tarballs"),
+  );
   for (const [name, tarball] of Object.entries(tarballs)) {
     await mkdir(path.join(modules, name), { recursive: true });
     const args = ["-xzf", tarball, "--strip-components=1", "-C", path.join(modules, name)];
@@ -34,4 +38,18 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 // A whole store under Jest: npm run packed.
 it("Jest loads the plugin, by the configuration of Medusa's starter", async () => {
   await expect(runJest({ folder, type: "unit" })).resolves.toBeUndefined();
+});
+
+it("names the TypeScript line where a mistake in Medusa's configuration is thrown", async () => {
+  const mistake = {
+    name: "the plugin",
+    kind: "commonjs",
+    program:
+      'require("@giftcard-pay/medusa/config").withGiftcard({ modules: { payment: { disable: true } } }, {});',
+    source: "packages/medusa/src/config.ts",
+    line: "throw new TypeError(",
+  } as const;
+  const said = await makeMistake(folder, mistake);
+  expect(said).toContain(`${await whereThrown(mistake)}:`);
+  expect(said).not.toContain(".medusa/server");
 });

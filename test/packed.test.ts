@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installNode, packPackages, published } from "../scripts/packed/pack.mjs";
 import { tryProject } from "../scripts/packed/project.mjs";
 import { readBlock } from "./support/page-blocks.js";
+import { type Mistake, makeMistake, whereThrown } from "./support/typescript-line.js";
 
 const current = { version: process.versions.node, path: process.execPath };
 let folder: string;
@@ -22,12 +23,68 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+const clientLine = {
+  source: "packages/client/src/options.ts",
+  line: "must be an http or https address, such as",
+};
+const checkoutLine = {
+  source: "packages/checkout/src/checkout-options.ts",
+  line: " has to be $",
+};
+const mistakes: Mistake[] = [
+  {
+    name: "the client, imported",
+    kind: "module",
+    program: 'import { createClient } from "@giftcard-pay/client"; createClient({});',
+    ...clientLine,
+  },
+  {
+    name: "the client, required",
+    kind: "commonjs",
+    program: 'require("@giftcard-pay/client").createClient({});',
+    ...clientLine,
+  },
+  {
+    name: "the library, imported",
+    kind: "module",
+    program: 'import { createCheckout } from "@giftcard-pay/checkout"; createCheckout({});',
+    ...checkoutLine,
+  },
+  {
+    name: "the library, required",
+    kind: "commonjs",
+    program: 'require("@giftcard-pay/checkout").createCheckout({});',
+    ...checkoutLine,
+  },
+  {
+    name: "events",
+    kind: "commonjs",
+    program: 'require("@giftcard-pay/events/icalendar").iCalendar({});',
+    source: "packages/events/src/formats/icalendar.ts",
+    line: "const printable =",
+  },
+  {
+    name: "the service",
+    kind: "module",
+    program: 'import { openPool } from "@giftcard-pay/service"; openPool("nowhere", () => {});',
+    source: "packages/service/src/database-address.ts",
+    line: "const wrong =",
+  },
+  {
+    name: "the widget",
+    kind: "commonjs",
+    program: 'require("@giftcard-pay/widget").GiftcardPay.define("a-tag", { get: () => thrown });',
+    source: "packages/widget/src/giftcard-element.ts",
+    line: "const known = registry?.get(tag);",
+  },
+];
+
 // The newest Node, more libraries for pages, and a Medusa store: npm run packed.
 describe("the packed packages in a stranger's project", () => {
   for (const kind of ["esm", "cjs"] as const) {
     it(`install, compile and sell on the oldest Node and on this one, as ${kind}`, async () => {
       const nodes = [oldest, current];
-      const said = await tryProject({ kind, tarballs, nodes, folder: path.join(folder, kind) });
+      const said = await tryProject({ kind, specs: tarballs, nodes, folder: path.join(folder, kind) });
       expect(said).toEqual([
         "paid 74.98 = 50.00 + 24.98 and gave it back, with PostgreSQL",
         "paid 74.98 = 50.00 + 24.98 and gave it back, with PostgreSQL and SQLite",
@@ -46,5 +103,11 @@ describe("the packed packages in a stranger's project", () => {
       expect(stdout).toBe("[ 'function', 'function', 'function', 'function' ]\ntrue\n");
       expect(stderr).toBe("");
     }
+  });
+
+  it.each(mistakes)("names the TypeScript line where a mistake is thrown: $name", async (mistake) => {
+    const said = await makeMistake(path.join(folder, "cjs"), mistake);
+    expect(said).toContain(`${await whereThrown(mistake)}:`);
+    expect(said).not.toMatch(/@giftcard-pay\/\w+\/dist/);
   });
 });

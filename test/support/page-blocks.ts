@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { readBlocks as readAll } from "../../scripts/check/markdown.mjs";
 
 /** A fenced block of a page: its language, the file that it is, and its text. */
 export interface Block {
@@ -11,9 +12,10 @@ export interface Block {
 /** The fenced blocks of a page, by its path in the repository. A block names its file as in "```js file=shop.mjs". */
 export async function readBlocks(page: string): Promise<Block[]> {
   const text = await readFile(path.resolve(import.meta.dirname, "../..", page), "utf8");
-  return [...text.matchAll(/^```(\w+)(?: file=(\S+))?\n(.*?)^```$/gms)].map(
-    ([, language = "", file, body = ""]) => ({ language, file, text: body }),
-  );
+  return readAll(text).map(({ language, words, text: body }) => {
+    const file = words.find((word) => word.startsWith("file="))?.slice("file=".length);
+    return { language, file, text: body };
+  });
 }
 
 /**

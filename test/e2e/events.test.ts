@@ -1,0 +1,196 @@
+import { createClient, type Event, type GiftcardClient } from "@giftcard-pay/client";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
+import { buildAdmin, type MedusaStore } from "../../scripts/shops/medusa-store.mjs";
+import { startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
+import { launchBrowser } from "../support/browser.js";
+import { keepScreenshot } from "../support/screenshot.js";
+
+let shop: WholeShop;
+let issuer: GiftcardClient;
+let medusa: MedusaStore;
+let storefront: Storefront;
+let storefrontUrl: string;
+let browser: Browser;
+let page: Page;
+
+// The demo's own shop, whose feed the card issuer's service pulls each minute.
+beforeAll(async () => {
+  await buildAdmin();
+  shop = await startWholeShop({ withStorefront: true, withAdmin: true, postgresUrl: inject("postgresUrl") });
+  const { url: baseUrl, apiKey, companyId } = shop.service;
+  issuer = createClient({ baseUrl, apiKey, companyId });
+  medusa = shop.store;
+  storefrontUrl = shop.storefrontUrl ?? "";
+  storefront = createStorefront(medusa);
+  browser = await launchBrowser();
+  page = await openAdmin();
+}, 480_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await shop?.stop();
+});
+
+/** A page of the admin, logged in. */
+async function openAdmin(): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, locale: "en-IE" });
+  const opened = await context.newPage();
+  opened.setDefaultTimeout(30_000);
+  await opened.goto(`${medusa.url}/app/login`);
+  await opened.locator("input[name=email]").fill(medusa.admin.email);
+  await opened.locator("input[name=password]").fill(medusa.admin.password);
+  await opened.getByRole("button", { name: /continue/i }).click();
+  await opened.waitForURL(/\/app\/(?!login)/);
+  return opened;
+}
+
+const button = (name: string) => page.getByRole("button", { name, exact: true });
+const shown = (text: string | RegExp) => page.getByText(text).first().waitFor();
+const field = (name: string) => page.getByLabel(name, { exact: true });
+const feed = async () => (await (await fetch(`${medusa.url}/giftcard-pay/events.json`)).json()).events;
+
+async function choose(label: string, option: string) {
+  await page.getByRole("combobox", { name: label }).click();
+  await page.getByRole("option", { name: option }).click();
+}
+
+async function openProduct(handle: string) {
+  const { products } = await storefront.ok("GET", `/admin/products?handle=${handle}&fields=id`);
+  await page.goto(`${medusa.url}/app/products/${products[0].id}`);
+  await page.getByRole("heading", { name: "Event", exact: true }).waitFor();
+  return products[0].id as string;
+}
+
+/** The feed is pulled each minute. */
+const soon = { timeout: 180_000, interval: 500 };
+
+describe("a product in the admin", () => {
+  let productId: string;
+  let listed: Event | undefined;
+
+  it("becomes an event by what its page says of it", async () => {
+    productId = await openProduct("summer-night-festival");
+    await shown("This product isn't an event.");
+    await button("Make it an event").click();
+    await field("Start").fill("2036-07-12T20:00");
+    await field("End").fill("2036-07-13T02:00");
+    await field("Venue").fill("Zaal Noord");
+    await field("Street").fill("Noordkade");
+    await field("Number").fill("12");
+    await field("City").fill("Amsterdam");
+    await field("Line-up").fill("De Artiest\nDe Band");
+    await field("Minimum age").fill("18");
+    await button("Make a concept").click();
+    await shown("Choose a provider first");
+    await choose("Ticketing provider", "Ticketkantoor");
+    await field("Name of the concept").fill("Summer at the quay");
+    await field("Who organises it").fill("J. de Vries");
+    await button("Make it at the issuer").click();
+    await page.getByRole("combobox", { name: "Event concept" }).getByText("Summer at the quay").waitFor();
+    await keepScreenshot(page, "admin-event-form");
+    expect(await issuer.listEventConcepts()).toMatchObject([
+      { register: "Summer at the quay", representative: "J. de Vries" },
+    ]);
+    await button("Save").click();
+    await shown("Not published");
+    expect(await issuer.listEvents()).toEqual([]);
+    expect(await feed()).toEqual([]);
+  });
+
+  it("is published once, and is in the feed, at the issuer and on the storefront's page", async () => {
+    await button("Publish").click();
+    await shown(/^At the issuer, no\. \d+$/);
+    const [listed, ...others] = await issuer.listEvents();
+    expect(others).toEqual([]);
+    expect(listed).toMatchObject({ title: "Summer Night Festival", date: "2036-07-12", time: "20:00:00" });
+    await shown(`At the issuer, no. ${listed?.id}`);
+    expect(await feed()).toMatchObject([
+      {
+        ...{ event_id: `${productId}:1`, title: "Summer Night Festival", state: "published" },
+        ...{ event_price: "74.98", lineup: "De Artiest,De Band", end_date: "2036-07-13" },
+        ticket_link: `${storefrontUrl}/products/summer-night-festival`,
+      },
+    ]);
+    const visitor = await browser.newPage();
+    await visitor.goto(`${storefrontUrl}/products/summer-night-festival`);
+    const script = visitor.locator('script[type="application/ld+json"]');
+    await script.waitFor({ state: "attached" });
+    expect(JSON.parse((await script.textContent()) ?? "")).toMatchObject({
+      ...{ "@type": "Event", name: "Summer Night Festival", startDate: "2036-07-12T20:00:00+02:00" },
+      location: { name: "Zaal Noord", address: { addressLocality: "Amsterdam" } },
+    });
+    await visitor.close();
+  });
+
+  it("is shown as changed, with what the issuer has, once it is edited", async () => {
+    [listed] = await issuer.listEvents();
+    await storefront.ok("POST", `/admin/products/${productId}`, { title: "Summer Night Festival, late" });
+    await page.reload();
+    await shown(/changed since$/);
+    await shown("Title: the issuer has “Summer Night Festival”, it is “Summer Night Festival, late” now.");
+    await shown(/interface can't change or withdraw an event/);
+    await page.getByRole("heading", { name: "Event", exact: true }).scrollIntoViewIfNeeded();
+    await keepScreenshot(page, "admin-event");
+    expect(await feed()).toMatchObject([{ title: "Summer Night Festival, late" }]);
+  });
+
+  it("is changed at the issuer too, whose service pulls the feed; the admin sees it there", async () => {
+    await expect
+      .poll(async () => (await issuer.listEvents()).map(({ id, title }) => ({ id, title })), soon)
+      .toEqual([{ id: listed?.id, title: "Summer Night Festival, late" }]);
+    await button("Compare with the issuer").click();
+    await shown("1 changed at the issuer");
+    await shown(new RegExp(`^At the issuer, no\\. ${listed?.id}$`));
+    expect(await page.getByText("changed since").count()).toBe(0);
+  });
+
+  it("is withdrawn by a person, which the feed tells", async () => {
+    await button("Withdraw").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Withdraw" }).click();
+    await shown("Withdrawn");
+    expect(await feed()).toMatchObject([{ state: "withdrawn" }]);
+  });
+});
+
+describe("the page Events", () => {
+  it("publishes many at once, and shows which have changed and which aren't at the issuer", async () => {
+    const { providers } = await storefront.ok("GET", "/admin/giftcard-pay/events/issuer");
+    let changedId: string | undefined;
+    for (const handle of ["open-air-cinema", "weekend-at-the-dunes"]) {
+      const { products } = await storefront.ok("GET", `/admin/products?handle=${handle}&fields=id`);
+      changedId = products[0].id;
+      await storefront.ok("POST", `/admin/giftcard-pay/events/products/${products[0].id}`, {
+        version: 0,
+        details: { providerId: providers[0].id, dates: [{ start: "2036-08-01T19:30:00" }] },
+      });
+    }
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await page.getByRole("link", { name: "Events", exact: true }).click();
+    await shown("Open-air Cinema");
+    await choose("Which events", "Not at the issuer (2)");
+    await page.getByRole("checkbox", { name: "Choose all on this page" }).click();
+    await shown("2 chosen");
+    await button("Publish the chosen").click();
+    await shown("There is none.");
+    // The one that is withdrawn goes with the next pull.
+    expect((await issuer.listEvents()).map(({ title }) => title)).toEqual(
+      expect.arrayContaining(["Open-air Cinema", "Weekend at the Dunes"]),
+    );
+    await storefront.ok("POST", `/admin/products/${changedId}`, { title: "Weekend at the Dunes, late" });
+    await choose("Which events", "Changed since (2)");
+    await shown("Weekend at the Dunes, late");
+    await choose("Which events", "All (3)");
+    await shown("Weekend at the Dunes");
+    await keepScreenshot(page, "admin-events");
+  });
+
+  it("publishes nothing again that was taken back, where all are chosen", async () => {
+    await storefront.ok("POST", "/admin/giftcard-pay/events/publish", { all: true });
+    await page.reload();
+    await shown("Weekend at the Dunes");
+    expect(await page.getByRole("checkbox", { name: "Choose all on this page" }).isDisabled()).toBe(true);
+    expect(await feed()).toContainEqual(expect.objectContaining({ state: "withdrawn" }));
+  });
+});

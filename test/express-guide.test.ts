@@ -1,0 +1,176 @@
+import { createClient } from "@giftcard-pay/client";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../scripts/process.mjs";
+import {
+  type Card,
+  fillIn,
+  type Newcomer,
+  openNewcomer,
+  type Service,
+  type Serving,
+} from "./support/newcomer.js";
+import { testDatabase } from "./support/test-database.js";
+
+let newcomer: Newcomer;
+let service: Service;
+let books: pg.Pool;
+const processes: Serving[] = [];
+
+beforeAll(async () => {
+  newcomer = await openNewcomer(["docs/any-shop.md", "docs/shops/express.md"]);
+  newcomer.env.DATABASE_URL = await testDatabase();
+  books = new pg.Pool({ connectionString: newcomer.env.DATABASE_URL });
+  newcomer.atEnd(() => books.end());
+});
+afterAll(() => newcomer?.close());
+
+const balanceCents = async (card: Card) => {
+  const { apiKey, id } = service.company;
+  return (await createClient({ baseUrl: service.url, apiKey, companyId: Number(id) }).balance(card))
+    .balanceCents;
+};
+
+async function start(): Promise<Serving> {
+  const port = { "PORT=3000": `PORT=${await freePort()}` };
+  const one = await newcomer.serve("The shop", fillIn(newcomer.take("PORT=3000 node shop.mjs"), port));
+  processes.push(one);
+  return one;
+}
+
+const process = (index: number) => processes[index] as Serving;
+
+/** A shopper with a card of 75.00 on the cart, applied at a process. */
+async function shopperAt({ url }: Serving, card: Card) {
+  const page = await fetch(url);
+  const cookie = String(page.headers.get("set-cookie")?.split(";")[0]);
+  const cart = String((await page.text()).match(/cart="([^"]+)"/)?.[1]);
+  const applied = await fetch(`${url}/giftcards/carts/${cart}/cards`, {
+    method: "POST",
+    headers: { cookie, "content-type": "application/json" },
+    body: JSON.stringify(card),
+  });
+  expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
+  const placeAt = (one: Serving) => fetch(one.url, { method: "POST", headers: { cookie } });
+  return { cart, placeAt };
+}
+
+const invoices = async (cart: string) =>
+  (await books.query("select cents::int, state from invoice where order_id = $1", [cart])).rows;
+
+/** Keeps whoever writes an invoice waiting, until it is called. */
+async function holdInvoices(): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: newcomer.env.DATABASE_URL });
+  await client.connect();
+  await client.query("begin; lock table invoice in share row exclusive mode");
+  return () => client.end();
+}
+
+const isWaiting = async () => {
+  const sql = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%invoice%'";
+  return (await books.query(sql)).rows.length > 0;
+};
+
+describe("docs/shops/express.md, block by block", () => {
+  it("makes a service, and says so where the tables are missing", async () => {
+    service = await newcomer.openService();
+    await newcomer.shell(newcomer.take("npm install express pg"));
+    for (const file of ["log.mjs", "shop.mjs"]) newcomer.takeFile(file);
+    const said = newcomer.evaluate(`import { checkout } from "./shop.mjs";
+      console.log(await checkout.recover().catch((error) => error.message));`);
+    expect(await said).toContain("run store.migrate()");
+    for (let time = 0; time < 2; time++) await newcomer.shell(newcomer.take("node books.mjs"));
+    newcomer.takeFile("books.mjs");
+  });
+
+  it("sells by two processes: a card that was applied at one is charged at the other, once", async () => {
+    await start();
+    await start();
+    expect(await (await fetch(`${process(0).url}/giftcard-pay.js`)).text()).toContain("giftcard-pay");
+    const { cart, placeAt } = await shopperAt(process(0), service.card);
+    for (const one of [process(1), process(0)]) {
+      const paid = await placeAt(one);
+      expect(await paid.text()).toContain(`Order ${cart} is paid, 2498 by invoice`);
+    }
+    expect(await balanceCents(service.card)).toBe(2500);
+    expect(await invoices(cart)).toEqual([{ cents: 2498, state: "open" }]);
+  });
+
+  it("logs each event as a line of JSON, and no secret", async () => {
+    const lines = processes.flatMap((one) => one.logs().trim().split("\n"));
+    const events = lines.map((line) => JSON.parse(line));
+    expect(events).toContainEqual(expect.objectContaining({ message: "purchase", state: "paid" }));
+    expect(events).toContainEqual(expect.objectContaining({ message: "charge", state: "committed" }));
+    const { card, company } = service;
+    for (const secret of [card.cardNumber, card.pin, company.apiKey, String(newcomer.env.SEALING_KEY)])
+      expect(lines.join("\n")).not.toContain(secret);
+  });
+
+  it("finishes an order that is being placed when it is told to stop", async () => {
+    const card = await newcomer.issueCard();
+    const { cart, placeAt } = await shopperAt(process(0), card);
+    const release = await holdInvoices();
+    const placing = placeAt(process(0));
+    await expect.poll(isWaiting, { timeout: 10_000 }).toBe(true);
+    const stopping = process(0).stop();
+    // It takes no one else.
+    await expect
+      .poll(
+        () =>
+          fetch(process(0).url).then(
+            () => "answers",
+            () => "closed",
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe("closed");
+    await release();
+    expect(await (await placing).text()).toContain(`Order ${cart} is paid`);
+    await stopping;
+    expect(process(0).logs()).toContain('"stopped"');
+    expect(await balanceCents(card)).toBe(2500);
+  });
+
+  it("recovers in one process what another one left that was killed", async () => {
+    const killed = await start();
+    const card = await newcomer.issueCard();
+    const { cart, placeAt } = await shopperAt(killed, card);
+    const release = await holdInvoices();
+    const placing = placeAt(killed).catch(() => "died");
+    await expect.poll(isWaiting, { timeout: 10_000 }).toBe(true);
+    expect(await balanceCents(card)).toBe(2500);
+    await killed.kill();
+    expect(await placing).toBe("died");
+    await release();
+    // As if the two minutes had passed, and then the one between two recoveries.
+    for (const table of ["giftcard_purchase", "giftcard_charge"])
+      await books.query(
+        `update ${table} set lease_until = now(), next_try_at = now() where lease_until is not null`,
+      );
+    const recover =
+      'import { checkout } from "./shop.mjs"; console.log((await checkout.recover()).purchases[0].state);';
+    const said = (await newcomer.evaluate(recover)).split("\n").at(-1);
+    const hasInvoice = (await invoices(cart))[0]?.state === "open";
+    // The statement that waited was done by PostgreSQL all the same, or wasn't: either is right, if the card agrees.
+    expect(said).toBe(hasInvoice ? "paid" : "failed");
+    expect(await balanceCents(card)).toBe(hasInvoice ? 2500 : 7500);
+    const { placeAt: placeAgain, cart: another } = await shopperAt(process(1), await newcomer.issueCard());
+    expect(await (await placeAgain(process(1))).text()).toContain(`Order ${another} is paid`);
+  });
+
+  it("sends who has no cart to the page, and tells nobody what went wrong inside", async () => {
+    const url = process(1).url;
+    const nobody = await fetch(url, { method: "POST", redirect: "manual" });
+    expect([nobody.status, nobody.headers.get("location")]).toEqual([302, "/"]);
+    await books.query("alter table invoice rename to elsewhere");
+    const { placeAt } = await shopperAt(process(1), await newcomer.issueCard());
+    const failed = await placeAt(process(1));
+    expect([failed.status, await failed.text()]).toEqual([500, "Try again later"]);
+    await books.query("alter table elsewhere rename to invoice");
+  });
+
+  it("has no block that wasn't run", () => {
+    expect(newcomer.left()).toEqual([]);
+    expect(newcomer.blocks.length).toBeGreaterThan(8);
+  });
+});

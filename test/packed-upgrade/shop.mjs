@@ -1,0 +1,34 @@
+/** A shop whose books outlive a release: "pay" pays an order in it, "reverse" gives it back. Prints the client's version. */
+import assert from "node:assert/strict";
+import { createCheckout } from "@giftcard-pay/checkout";
+import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
+import { createClient } from "@giftcard-pay/client";
+
+const {
+  GIFTCARD_URL: baseUrl = "",
+  GIFTCARD_API_KEY: apiKey = "",
+  GIFTCARD_COMPANY_ID: companyId,
+} = process.env;
+const { SEALING_KEY: key = "", CARD = "{}" } = process.env;
+const client = createClient({ baseUrl, apiKey, companyId: Number(companyId) });
+const store = await createSqliteStore({ file: "shop.db" });
+const authorized = /** @type {const} */ ("authorized");
+const remainder = { status: async () => authorized, cancel: async () => {} };
+const sealingKeys = [{ id: "1", key }];
+const checkout = createCheckout({ client, environment: "sandbox", store, sealingKeys, remainder });
+const card = JSON.parse(CARD);
+const cart = { id: "cart-1", totalCents: 7498, currency: "EUR" };
+const order = { id: "order-1", cart };
+
+if (process.argv[2] === "pay") {
+  await checkout.apply(cart, card);
+  const paid = await checkout.commit(order, { authorizeRemainder: async () => ({ status: authorized }) });
+  assert.deepEqual([paid.status, paid.remainderCents], ["paid", 2498]);
+  assert.equal((await client.balance(card)).balanceCents, 2500);
+} else {
+  assert.equal((await client.balance(card)).balanceCents, 2500);
+  assert.equal((await checkout.read(order.id))?.state, "paid");
+  await checkout.reverse(order.id);
+  assert.equal((await client.balance(card)).balanceCents, 7500);
+}
+store.close();

@@ -1,0 +1,114 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { checkChangesets, whyNoChangesets } from "../scripts/check/changesets.mjs";
+import { published } from "../scripts/packed/pack.mjs";
+import { checkReady, checkTagged } from "../scripts/release/readiness.mjs";
+import { readVersion, renewVersion, staleFiles } from "../scripts/release/version-places.mjs";
+
+const root = path.resolve(import.meta.dirname, "..");
+const changeset = path.join(root, "node_modules/@changesets/cli/bin.js");
+const run = promisify(execFile);
+const copied = [
+  "package.json",
+  "package-lock.json",
+  "README.md",
+  ".changeset/config.json",
+  "examples/medusa-store/package.json",
+  "examples/medusa-store/storefront/package.json",
+  "examples/plain-shop/package.json",
+  "scripts/package.json",
+  "packages/medusa/test/store/package.json",
+  "packages/client/src/version.ts",
+  ...published.map((name) => `packages/${name}/package.json`),
+  ...published.map((name) => `packages/${name}/CHANGELOG.md`),
+];
+let folder: string;
+
+const git = (...args: string[]) =>
+  run("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...args], { cwd: folder });
+
+/** The repository on a branch of its own, with its version tagged on main. */
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-changesets-"));
+  for (const file of copied) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await cp(path.join(root, file), path.join(folder, file));
+  }
+  await git("init", "--initial-branch", "main");
+  await commitAll("chore: release");
+  await git("checkout", "-b", "work");
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const commitAll = async (message: string) => {
+  await git("add", "--all");
+  await git("commit", "--message", message);
+};
+const version = () => readVersion(folder, published);
+const changeSource = (text: string) => writeFile(path.join(folder, "packages/client/src/a.ts"), text);
+
+it("a release's first commits need no changeset; from its tag on, a changed source fails without one", async () => {
+  await changeSource("export const a = 1;\n");
+  await commitAll("feat(client): a");
+  expect(await whyNoChangesets(folder, await version())).toBe(`${await version()} is not released yet`);
+  await git("tag", `v${await version()}`, "main");
+  expect(await whyNoChangesets(folder, await version())).toBeUndefined();
+  await expect(checkChangesets(folder)).rejects.toThrow(/no changesets were found/);
+  await writeFile(
+    path.join(folder, ".changeset/a.md"),
+    '---\n"@giftcard-pay/client": minor\n---\n\nThere is an a.\n',
+  );
+  await commitAll("docs(client): a changeset");
+  await expect(checkChangesets(folder)).resolves.toBeUndefined();
+});
+
+it("what is no package's source needs no changeset", async () => {
+  await git("checkout", "-b", "docs", "main");
+  await writeFile(path.join(folder, "packages/client/README.md"), "# The client\n");
+  await commitAll("docs(client): a README");
+  await expect(checkChangesets(folder)).resolves.toBeUndefined();
+  await git("checkout", "work");
+});
+
+it("a release is refused while a changeset waits", async () => {
+  await expect(checkReady(folder, await version())).rejects.toThrow("Changesets wait: a.md.");
+});
+
+it("a changeset raises all packages together, with its text in the changelog, wherever a version stands", async () => {
+  const before = await version();
+  await run(process.execPath, [changeset, "version"], { cwd: folder });
+  const after = await version();
+  expect(after).not.toBe(before);
+  expect(await renewVersion(folder, after)).toContain("packages/client/src/version.ts");
+  expect(await staleFiles(folder, after)).toEqual([]);
+  const log = await readFile(path.join(folder, "packages/client/CHANGELOG.md"), "utf8");
+  expect(log).toMatch(
+    new RegExp(`^# @giftcard-pay/client\n\n## ${after}\n[^#]*### Minor[^#]*There is an a\\.`),
+  );
+  const texts = await Promise.all(
+    copied
+      .filter((file) => file !== "package-lock.json")
+      .map((file) => readFile(path.join(folder, file), "utf8")),
+  );
+  const old = texts.map((text) => text.replace(`## ${before}\n`, "").split(before).length - 1);
+  expect(Object.fromEntries(copied.map((file, i) => [file, old[i]]).filter(([, count]) => count))).toEqual(
+    {},
+  );
+});
+
+it("a release is refused until all is committed and tagged, and where a changelog doesn't have it", async () => {
+  await expect(checkReady(folder, await version())).resolves.toBeUndefined();
+  await expect(checkReady(folder, "9.9.9")).rejects.toThrow(
+    "packages/client/CHANGELOG.md has no entry for 9.9.9.",
+  );
+  await expect(checkTagged(folder, await version())).rejects.toThrow(/Commit this first.*CHANGELOG\.md/s);
+  await commitAll("chore: release");
+  await expect(checkTagged(folder, await version())).rejects.toThrow(`isn't tagged as v${await version()}`);
+  await git("tag", `v${await version()}`);
+  await expect(checkTagged(folder, await version())).resolves.toBeUndefined();
+});

@@ -1,0 +1,116 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parseDocument } from "yaml";
+
+const root = path.resolve(import.meta.dirname, "..");
+const folder = path.join(root, ".github/workflows");
+const run = promisify(execFile);
+
+interface Step {
+  uses?: string;
+  run?: string;
+}
+interface Job {
+  uses?: string;
+  needs?: string;
+  "runs-on"?: string;
+  "timeout-minutes"?: number;
+  environment?: string;
+  permissions?: Record<string, string>;
+  strategy?: { matrix: Record<string, string[]> };
+  steps?: Step[];
+}
+interface Workflow {
+  on: Record<string, unknown>;
+  permissions: Record<string, string>;
+  jobs: Record<string, Job>;
+}
+
+/** By file. */
+const workflows = new Map<string, Workflow>();
+let scripts: Record<string, string>;
+
+beforeAll(async () => {
+  scripts = JSON.parse(await readFile(path.join(root, "package.json"), "utf8")).scripts;
+  for (const name of await readdir(folder)) {
+    const document = parseDocument(await readFile(path.join(folder, name), "utf8"));
+    expect(document.errors, name).toEqual([]);
+    workflows.set(name, document.toJS() as Workflow);
+  }
+});
+
+const jobs = () => [...workflows.values()].flatMap(({ jobs }) => Object.values(jobs));
+
+async function helpOf(script: string): Promise<string> {
+  const file = String(scripts[script]).replace("node ", "");
+  return (await run(process.execPath, [path.join(root, file), "--help"])).stdout;
+}
+
+/** What a job runs, once for each value of its matrix. */
+function commandsOf({ strategy, steps = [] }: Job): string[] {
+  const written = steps.flatMap(({ run }) => run ?? []);
+  const values = Object.entries(strategy?.matrix ?? {});
+  return values.reduce(
+    (texts, [name, ones]) =>
+      texts.flatMap((text) => {
+        const gap = `\${{ matrix.${name} }}`;
+        return text.includes(gap) ? ones.map((one) => text.replaceAll(gap, one)) : [text];
+      }),
+    written,
+  );
+}
+
+describe("the workflows", () => {
+  it("run scripts that there are, with options that they take", async () => {
+    const commands = [...new Set(jobs().flatMap(commandsOf))];
+    expect(commands.join("\n")).not.toContain("matrix.");
+    const ours = commands.filter((one) => one.startsWith("npm "));
+    const helps = new Map<string, string>();
+    for (const command of ours.filter((one) => one !== "npm ci")) {
+      const [, name = "", args = ""] = /^npm (?:run )?(\S+)(?: -- (.+))?$/.exec(command) ?? [];
+      expect(Object.keys(scripts), command).toContain(name);
+      const options = args.match(/--\w[\w-]*/g) ?? [];
+      if (options.length > 0 && !helps.has(name)) helps.set(name, await helpOf(name));
+      for (const option of options) expect(helps.get(name), command).toContain(option);
+    }
+    expect(ours).toContain("npm run release");
+    const others = commands.filter((one) => !one.startsWith("npm "));
+    expect(others.filter((one) => !one.startsWith("sudo apt-get "))).toEqual([]);
+  });
+
+  it("end each job in time, need jobs that there are, and use actions of a major version", () => {
+    for (const [file, { jobs, permissions }] of workflows) {
+      expect(permissions, file).toEqual({ contents: "read" });
+      for (const [name, job] of Object.entries(jobs)) {
+        if (job.needs !== undefined) expect(Object.keys(jobs)).toContain(job.needs);
+        if (job.uses !== undefined) {
+          const [, used = ""] = /^\.\/\.github\/workflows\/(.+)$/.exec(job.uses) ?? [];
+          expect(workflows.get(used)?.on, `${file}, ${name}`).toHaveProperty("workflow_call");
+          continue;
+        }
+        expect(job["runs-on"], `${file}, ${name}`).toBeTruthy();
+        expect(job["timeout-minutes"], `${file}, ${name}`).toBeGreaterThan(0);
+        for (const { uses } of job.steps ?? []) if (uses) expect(uses).toMatch(/^actions\/[\w-]+@v\d+$/);
+      }
+    }
+  });
+
+  it("let only the job that publishes make a token, after every test, in its environment", () => {
+    const [publishing, ...more] = jobs().filter((job) => commandsOf(job).includes("npm run release"));
+    expect(more).toEqual([]);
+    expect(publishing).toMatchObject({ needs: "ci", environment: "npm" });
+    const withToken = jobs().filter(({ permissions }) => permissions?.["id-token"]);
+    expect(withToken).toEqual([publishing]);
+  });
+
+  it("try the oldest Node that the packages name, and the newest", async () => {
+    const { engines } = JSON.parse(await readFile(path.join(root, "packages/client/package.json"), "utf8"));
+    const nodes = workflows.get("ci.yml")?.jobs.test?.strategy?.matrix.node ?? [];
+    const named = [...engines.node.matchAll(/\d+\.\d+/g)].map(([version]) => `${version}.0`);
+    expect(nodes.slice(0, -1)).toEqual(named);
+    expect(await helpOf("packed")).toContain(`${nodes.join(", ")}\n`);
+  });
+});
