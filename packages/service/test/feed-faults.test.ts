@@ -336,6 +336,15 @@ describe("what isn't on the public Internet", () => {
     },
   );
 
+  test.each(["http://169.254.169.254/latest/", "https://169.254.169.254/", "https://[fe80::1]/"])(
+    "nor is, where the network around is allowed, what tells machines their keys: %s",
+    async (target) => {
+      shop.answer = plain(302, { Location: target });
+      expect((await failureOf(pull())).message).toMatch(/no feed (may be|comes by http)/);
+      expect(shop.requests).toHaveLength(1);
+    },
+  );
+
   test("http is no way to it, from the start or after a redirect", async () => {
     const away = "http://198.41.0.4/";
     shop.answer = plain(302, { Location: away });
@@ -349,8 +358,8 @@ describe("what isn't on the public Internet", () => {
     expect(failures.map(({ message }) => message)).toEqual([
       expect.stringMatching(/no https address/),
       expect.stringMatching(/no https address/),
-      expect.stringMatching(/on the public Internet: give its https address/),
-      expect.stringMatching(/on the public Internet: give its https address/),
+      expect.stringMatching(/from where no feed comes by http/),
+      expect.stringMatching(/from where no feed comes by http/),
     ]);
   });
 

@@ -81,6 +81,14 @@ test("it ends in good order while a shop keeps it waiting, and nothing is change
   expect(body).toHaveLength(1);
 });
 
+test("--every ends where the company that it names isn't there, or has no feed", async () => {
+  const other = await service.createCompany();
+  for (const id of [999, other.companyId]) {
+    const { exitCode, stderr } = await shell.run(["events", "pull", "--every", "1", "--company", String(id)]);
+    expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/no company of this id|has no feed yet/)]);
+  }
+});
+
 test("--every doesn't keep a data directory from the service that is to run there", async () => {
   const dataDir = path.join(folder, "giftcard-data");
   expect((await runCommand(["migrate", "--data-dir", dataDir])).exitCode).toBe(0);

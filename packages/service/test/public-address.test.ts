@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPublicAddress } from "../src/feed/public-address.js";
+import { isNearbyOrPublic, isPublicAddress } from "../src/feed/public-address.js";
 
 test.each([
   "8.8.8.8",
@@ -60,3 +60,24 @@ test.each([
   "localhost",
   "",
 ])("%s is not", (address) => expect(isPublicAddress(address)).toBe(false));
+
+test.each([
+  "8.8.8.8",
+  "10.0.0.1",
+  "127.0.0.1",
+  "172.16.0.1",
+  "192.168.0.1",
+  "::1",
+  "fd00::1",
+  "2a00:1450:400e::",
+])("a feed may be at %s, where that is allowed", (address) => expect(isNearbyOrPublic(address)).toBe(true));
+
+test.each([
+  "0.0.0.0",
+  "169.254.169.254",
+  "::ffff:169.254.169.254",
+  "fe80::1",
+  "100.100.100.200",
+  "168.63.129.16",
+  "fd00:ec2::254",
+])("no feed is ever at %s", (address) => expect(isNearbyOrPublic(address)).toBe(false));

@@ -5,7 +5,7 @@ import { feedUrlOf } from "../feed/fetch-feed.js";
 import { type PullReport, pullFeed } from "../feed/pull-feed.js";
 import { type PullOutcome, pullRegularly } from "../feed/pull-regularly.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { listFeeds } from "../store/event-feeds.js";
+import { listFeeds, PullOvertaken } from "../store/event-feeds.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { identifier, wholeNumber } from "./output.js";
@@ -13,7 +13,7 @@ import { listenForSignals } from "./serving.js";
 
 interface PullOptions extends CommonOptions, ActOptions {
   readonly company?: number;
-  readonly url?: string;
+  readonly url?: string | undefined;
   readonly every?: number;
   readonly timeout: number;
   readonly dryRun: boolean;
@@ -108,6 +108,8 @@ const pullEvery = (options: PullOptions, minutes: number): Promise<void> =>
     }
     const ending = new AbortController();
     void listenForSignals().asked.then(() => ending.abort());
+    // The feed keeps its address from the first pull that is done, and may be removed or moved after that.
+    let next = options;
     await pullRegularly({
       everyMs: minutes * 60_000,
       signal: ending.signal,
@@ -118,7 +120,8 @@ const pullEvery = (options: PullOptions, minutes: number): Promise<void> =>
           : [options.company];
       },
       async pull(companyId): Promise<PullOutcome> {
-        const { wire, line, failure } = await attempt(context, options, companyId, ending.signal);
+        const { wire, line, failure } = await attempt(context, next, companyId, ending.signal);
+        if (!failure) next = { ...options, url: undefined };
         if (ending.signal.aborted && failure) return "done";
         if (failure && !options.json) out.warn(line);
         else out.result(wire, line);
@@ -150,7 +153,7 @@ const pull = (
     actOf(act),
   );
 
-/** What came of one of several pulls: a feed that fails keeps no other from its turn. */
+/** What came of one of several pulls: a feed that fails keeps neither others nor itself from the next turn. */
 interface Attempt {
   readonly wire: object;
   readonly line: string;
@@ -168,7 +171,13 @@ async function attempt(
     return { wire: wireOf(report, options), line: lineOf(report) };
   } catch (error) {
     if (signal?.aborted) return { wire: {}, line: "", failure: new OperatorError("It was ended.") };
-    if (!(error instanceof OperatorError)) throw error;
+    if (!(error instanceof OperatorError)) {
+      await checkConnection(context.pool);
+      throw error;
+    }
+    // Where one company was named, it is no feed's fault that there is none of it.
+    const isOfFeed = error instanceof FeedFailure || error instanceof PullOvertaken;
+    if (!isOfFeed && options.company !== undefined) throw error;
     const { message, exitCode, details } = error;
     const wire = { company_id: companyId, error: message, exit_code: exitCode, ...details };
     return { wire, line: `company ${companyId}: ${message}`, failure: error };

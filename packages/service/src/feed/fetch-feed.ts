@@ -86,7 +86,7 @@ export async function fetchFeed(request: FeedRequest): Promise<FetchedFeed | und
     request.signal?.throwIfAborted();
     if (deadline.aborted)
       throw new FeedFailure(`didn't come whole within ${request.timeoutMs / 1000} seconds`);
-    throw explained(error, url);
+    throw explained(error, url, allowsHttp);
   }
   throw new FeedFailure(
     url
@@ -203,16 +203,19 @@ function waitOf(retryAfter: string | undefined): number | undefined {
 }
 
 /** What an error of the connection means. Nothing that the other side wrote is repeated. */
-function explained(error: unknown, url: URL | undefined): FeedFailure {
+function explained(error: unknown, url: URL | undefined, allowsHttp: boolean): FeedFailure {
   if (error instanceof FeedFailure) return error;
   const { code = "" } = error as { code?: string };
   const host = url?.host;
-  if (error instanceof ForbiddenAddress)
+  if (error instanceof ForbiddenAddress) {
+    if (url?.protocol === "http:")
+      return new FeedFailure(`is at ${host}, from where no feed comes by http: give its https address`);
     return new FeedFailure(
-      url?.protocol === "http:"
-        ? `is at ${host}, which is on the public Internet: give its https address`
+      allowsHttp
+        ? `is at ${host}, where no feed may be: machines are told their keys there`
         : `is at ${host}, which is not on the public Internet: --allow-private lets it be`,
     );
+  }
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
     return new FeedFailure(`is at ${host}, a name that is not known (${code})`);
   if (/CERT|SIGNATURE|ALTNAME|SSL|EPROTO/.test(code))

@@ -8,7 +8,6 @@ for (const [address, prefix] of [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  // Here clouds tell a machine its own keys.
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
@@ -38,6 +37,19 @@ global.addSubnet("2000::", 3, "ipv6");
 export function isPublicAddress(address: string): boolean {
   if (net.isIPv4(address)) return !special.check(address, "ipv4");
   return net.isIPv6(address) && global.check(address, "ipv6") && !special.check(address, "ipv6");
+}
+
+/** Where a cloud tells a machine its own keys, and what else no feed is ever at, also in a network of one's own. */
+const neverFeeds = new net.BlockList();
+neverFeeds.addSubnet("0.0.0.0", 8, "ipv4");
+neverFeeds.addSubnet("169.254.0.0", 16, "ipv4");
+neverFeeds.addSubnet("fe80::", 10, "ipv6");
+for (const address of ["100.100.100.200", "168.63.129.16"]) neverFeeds.addAddress(address, "ipv4");
+neverFeeds.addAddress("fd00:ec2::254", "ipv6");
+
+/** Whether a feed may be at an address where it needn't be on the public Internet. */
+export function isNearbyOrPublic(address: string): boolean {
+  return !neverFeeds.check(address, net.isIPv6(address) ? "ipv6" : "ipv4");
 }
 
 /** Which addresses may be connected to. */

@@ -15,7 +15,7 @@ import { applyFeed, type FeedChanges, type FeedRow } from "../store/feed-changes
 import { listProviders } from "../store/providers.js";
 import { FeedFailure } from "./feed-failure.js";
 import { fetchFeed } from "./fetch-feed.js";
-import { isPublicAddress } from "./public-address.js";
+import { isNearbyOrPublic, isPublicAddress } from "./public-address.js";
 import { readFeedBytes } from "./read-feed.js";
 
 /** Which feed to pull, and how. */
@@ -60,10 +60,19 @@ export async function pullFeed(pool: pg.Pool, order: PullOrder, act: Act): Promi
     return await fetchAndApply(pool, pull, act);
   } catch (error) {
     if (error instanceof FeedFailure && known?.url === address.url && !order.isDryRun)
-      await noteFailure(retrying(pool), known, error.message.split("\n", 1)[0] as string);
+      await noteFailure(retrying(pool), known, shortOf(error)).catch(() => {
+        // What is wrong with the feed counts; a database that is away is met again.
+      });
     throw error;
   }
 }
+
+/** What failed, and the first fault where there are several. */
+const shortOf = ({ message }: FeedFailure) =>
+  message
+    .split("\n", 2)
+    .map((line) => line.trim())
+    .join(" ");
 
 interface Pull extends PullOrder {
   /** The company's feed as it was when this pull began. */
@@ -77,7 +86,7 @@ async function fetchAndApply(pool: pg.Pool, pull: Pull, act: Act): Promise<PullR
   const validators = known?.url === address.url ? known : undefined;
   const onBytes = (bytes: number) => onProgress?.(bytes, undefined, "bytes of the feed");
   const { url, allowsPrivate } = address;
-  const allows = allowsPrivate ? () => true : isPublicAddress;
+  const allows = allowsPrivate ? isNearbyOrPublic : isPublicAddress;
   const connection = { url, allows, allowsHttp: allowsPrivate };
   const request = { ...connection, validators, timeoutMs, signal, onProgress: onBytes };
   const fetched = await fetchFeed(request);

@@ -11,6 +11,17 @@ export interface FeedValidators {
   readonly answeredBy: string;
 }
 
+/** Another pull of the same feed was done while this one was under way, or the feed was removed. */
+export class PullOvertaken extends OperatorError {
+  constructor() {
+    super(
+      "Another pull of this company ended meanwhile, or its feed was removed. Nothing was changed; pull again.",
+      exitCodes.conflict,
+    );
+    this.name = "PullOvertaken";
+  }
+}
+
 /** Where a company's feed is. */
 export interface FeedAddress {
   readonly url: string;
@@ -59,7 +70,7 @@ export async function findFeed(db: Queryable, companyId: number): Promise<EventF
  * Writes down that a feed was pulled, in the transaction that makes it so. Others that pull it wait until that ends.
  *
  * @param known the feed as it was when this pull began; undefined where there was none
- * @throws {OperatorError} when another pull was done since, or the feed was removed
+ * @throws {PullOvertaken} when another pull was done since, or the feed was removed
  */
 export async function takePull(
   db: Queryable,
@@ -80,12 +91,7 @@ export async function takePull(
            values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
         values,
       );
-  if (rowCount === 0) {
-    throw new OperatorError(
-      "Another pull of this company ended meanwhile, or its feed was removed. Nothing was changed; pull again.",
-      exitCodes.conflict,
-    );
-  }
+  if (rowCount === 0) throw new PullOvertaken();
 }
 
 /** Writes down why a pull failed, unless another was done since. */

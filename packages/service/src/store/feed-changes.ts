@@ -13,7 +13,7 @@ export interface FeedChanges {
   readonly changed: readonly string[];
   /** Those that left the list: taken back by the feed, or not in it any more. */
   readonly withdrawn: readonly string[];
-  /** Those in the feed that were so already. */
+  /** Those in the feed for which the list stays as it was: shown as before, or still not shown. */
   readonly unchanged: number;
   /** Rows that are new, and all that the company's feeds have made so far: none is ever deleted. */
   readonly inserted: number;
