@@ -45,6 +45,8 @@ test("a sandbox's cards are never served as live ones, nor live ones as a sandbo
     ...{ environment: "live", before: "sandbox" },
   });
   await served("live");
+  const again = await shell.done("environment", "set", "live", "--reason", "again");
+  expect(again).toEqual({ environment: "live", before: "live" });
   const entries: { action: string }[] = await shell.done("audit");
   expect(entries.filter(({ action }) => action === "environment set")).toMatchObject([
     { reason: "the first start was wrong", details: { from: "sandbox", to: "live" } },

@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 import { Secret } from "@giftcard-pay/client/contract";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
@@ -58,6 +59,7 @@ export class CardFile implements CardSink {
   /** All is on the disk before the cards are committed: none exists whose number nobody knows. */
   async end(): Promise<void> {
     await this.#draft?.sync();
+    await syncFolder(path.dirname(this.draft));
     this.#isComplete = true;
   }
 
@@ -100,6 +102,14 @@ export class CardFile implements CardSink {
       );
     }
   }
+}
+
+/** Writes a folder's names down to the disk. */
+async function syncFolder(folder: string): Promise<void> {
+  // Windows can't open one, and needs no such call.
+  if (process.platform === "win32") return;
+  const handle = await fs.promises.open(folder, "r");
+  await handle.sync().finally(() => handle.close());
 }
 
 /**

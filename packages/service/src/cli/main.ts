@@ -32,11 +32,11 @@ Exit codes:
   ${exitCodes.databaseUnreachable}  the database cannot be reached or started
   ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, damaged, or another database's
   ${exitCodes.notMigrated}  the database's tables are older than this program, or newer
-  ${exitCodes.held}  a feed lacks more than half of the company's events: look at it, and accept it by hand
+  ${exitCodes.held}  a feed lacks more than half of its events to come: look at it, and accept it by hand
 
 Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in database in --data-dir: they join the
-one that a running \`serve\` has there, or bring it up for as long as they take. A new one is made by \`serve\` and
-\`migrate\` alone.`;
+one that a running \`serve\` has there, or bring it up for as long as they take. A new one is made by \`serve\`,
+\`migrate\` and \`restore\` alone.`;
 
 function program(): Command {
   const root = new Command("giftcard-service")

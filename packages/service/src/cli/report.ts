@@ -36,7 +36,7 @@ export const reportCommand = () =>
     });
 
 /** Sums, named as they are printed. */
-const nothing = { devalues: 0, devalued: 0, cancels: 0, cancelled: 0, outstanding: 0 };
+const nothing = { devalues: 0, devalued: 0, cancels: 0, canceled: 0, outstanding: 0 };
 type Totals = typeof nothing;
 interface CompanyTotals extends Totals {
   readonly company_id: number;
@@ -88,7 +88,7 @@ const wireOf = (row: ReportRow) => ({
   devalues: row.devalues,
   devalued: row.devaluedCents,
   cancels: row.cancels,
-  cancelled: row.cancelledCents,
+  canceled: row.canceledCents,
   outstanding: row.outstandingCents,
   balance: row.balanceCents,
 });
@@ -101,7 +101,7 @@ const jsonForm = (days: { from: string; to: string }): Form => ({
 });
 
 const csvForm: Form = {
-  head: "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance",
+  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance",
   card: (row) => `\r\n${Object.values(wireOf(row)).map(csvCell).join(",")}`,
   foot: () => "\n",
 };
@@ -113,7 +113,7 @@ const COLUMNS = {
   devalues: 8,
   devalued: 12,
   cancels: 8,
-  cancelled: 12,
+  canceled: 12,
   outstanding: 12,
   balance: 12,
 };
@@ -129,7 +129,7 @@ const amountsOf = (of: Totals) => [
   String(of.devalues),
   formatCents(of.devalued),
   String(of.cancels),
-  formatCents(of.cancelled),
+  formatCents(of.canceled),
   formatCents(of.outstanding),
 ];
 

@@ -44,6 +44,7 @@ export function changeEnvironment(
 ): Promise<Environment | undefined> {
   return transaction(pool, async (db) => {
     const before = await readEnvironment(db);
+    if (before === environment) return before;
     await db.query(
       "insert into environment (name) values ($1) on conflict (is_only) do update set name = excluded.name",
       [environment],

@@ -10,7 +10,7 @@ export interface ReportRow {
   readonly devalues: number;
   readonly devaluedCents: number;
   readonly cancels: number;
-  readonly cancelledCents: number;
+  readonly canceledCents: number;
   /** Taken and not put back: what a merchant's invoice over the period is about. */
   readonly outstandingCents: number;
   /** What is on the card at this moment. */
@@ -30,14 +30,14 @@ export function report(
   onPage: (rows: ReportRow[]) => Promise<void>,
 ): Promise<void> {
   const text = `select o.id as "companyId", o.name as company, c.id as "cardId", c.last_four as "lastFour",
-         m.devalues, m.devalued as "devaluedCents", m.cancels, m.cancelled as "cancelledCents",
-         m.devalued - m.cancelled as "outstandingCents", c.balance_cents as "balanceCents"
+         m.devalues, m.devalued as "devaluedCents", m.cancels, m.canceled as "canceledCents",
+         m.devalued - m.canceled as "outstandingCents", c.balance_cents as "balanceCents"
        from (
          select company_id, card_id,
            count(*) filter (where kind = 'devalue')::int as devalues,
            coalesce(sum(refund_cents) filter (where kind = 'devalue'), 0)::bigint as devalued,
            count(*) filter (where kind = 'cancel')::int as cancels,
-           coalesce(sum(amount_cents) filter (where kind = 'cancel'), 0)::bigint as cancelled
+           coalesce(sum(amount_cents) filter (where kind = 'cancel'), 0)::bigint as canceled
          from ledger
          where kind in ('devalue', 'cancel') and ($3::int is null or company_id = $3)
            and created_at >= $1::date::timestamp at time zone 'Europe/Amsterdam'
