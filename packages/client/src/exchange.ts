@@ -44,6 +44,7 @@ const MAX_LIST_BYTES = 32 * 1024 * 1024;
 export interface Seen {
   status?: number;
   requestId?: string;
+  replayed?: boolean;
 }
 
 /** An answer of status 2xx or 4xx whose head is there, and whose body is still to be read. */
@@ -93,6 +94,7 @@ export async function exchange(
   const echo = response.headers.get(IDEMPOTENCY_KEY_HEADER);
   const keyHonoured = request.idempotencyKey !== undefined && echo === request.idempotencyKey;
   const replayed = keyHonoured && response.headers.get(IDEMPOTENCY_REPLAYED_HEADER) === "true";
+  seen.replayed = replayed;
   const apiKey = request.fields?.apikey;
   const quotesKey = (text: string) => typeof apiKey === "string" && text.includes(apiKey);
   const head = { endpoint, status, keyHonoured, replayed, quotesKey, requestId, retryAfterSeconds };

@@ -32,6 +32,8 @@ export interface RequestInfo {
   readonly outcome: RequestOutcome;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
+  /** Whether it was the service's kept answer to an earlier call of the same reference. */
+  readonly replayed: boolean;
 }
 
 /** The options of `createClient`. */
@@ -40,7 +42,7 @@ export type ClientOptions = (OneAddress | BothAddresses) & {
   readonly apiKey?: string | Secret | undefined;
   /** Email and password, exchanged for an API key when there is none, or when a read finds it revoked. */
   readonly credentials?: { readonly email: string; readonly password: string | Secret } | undefined;
-  /** The operator's number for the company; `balance`, `devalue`, `cancelDevalue` and `endDevalue` need it. */
+  /** The issuer's number for the company; `balance`, `devalue`, `cancelDevalue` and `endDevalue` need it. */
   readonly companyId?: number | undefined;
   /** Replaces the global fetch. It must send once, and not follow redirects when asked not to. */
   readonly fetch?: typeof fetch | undefined;

@@ -90,8 +90,8 @@ async function tryOnce<T>(
     const { endpoint } = request;
     const durationMs = Math.round(performance.now() - startedAt);
     const { environment } = settings;
-    const { status, requestId } = seen;
-    const info = { endpoint, environment, attempt, durationMs, outcome, status, requestId };
+    const { status, requestId, replayed = false } = seen;
+    const info = { endpoint, environment, attempt, durationMs, outcome, status, requestId, replayed };
     // A faulty log, also one that fails later, must not turn a deduction that was made into an error.
     (async () => settings.onRequest?.(info))().catch(() => {});
   };

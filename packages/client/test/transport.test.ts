@@ -183,6 +183,7 @@ describe("onRequest", () => {
       outcome: "overloaded",
       status: 503,
       requestId: "req-1",
+      replayed: false,
     });
     expect(heard[1]).toMatchObject({ attempt: 2, outcome: "done", status: 200, requestId: undefined });
   });

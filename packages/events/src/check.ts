@@ -74,10 +74,17 @@ export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {
   return { entries, faults };
 }
 
-/** What it is known by without a key: the same when it is taken back, or only touched. */
+/** What it is known by without a key: the same when it is published, taken back, or only touched. */
 function contentOf(event: ShopEvent): EventRow {
-  const { event_key: _placeholder, state, updated_at: _updated, ...content } = rowOf(event);
-  return state === undefined ? content : { ...content, activated: 1 };
+  const row = rowOf(event);
+  const {
+    event_key: _placeholder,
+    state: _state,
+    activated: _activated,
+    updated_at: _updated,
+    ...content
+  } = row;
+  return content;
 }
 
 const strangersOf = (row: number, values: object) =>

@@ -4,7 +4,8 @@ import type { Cents } from "@giftcard-pay/client/contract";
 export const eventStates = ["draft", "published", "canceled", "withdrawn"] as const;
 
 /**
- * `draft` stays in the shop; `published` is for everybody. What was published is taken back: `canceled` says that the
+ * `draft` is for nobody yet: no feed, calendar or page has it, and an issuer that is sent it gets it as not published.
+ * `published` is for everybody. What was published is taken back: `canceled` says that the
  * show isn't held, `withdrawn` that the shop doesn't show it any more, held or not.
  */
 export type EventState = (typeof eventStates)[number];

@@ -39,6 +39,23 @@ afterAll(async () => {
   await service?.stop();
 });
 
+test("a failure is one JSON value with --json, also where the command line is wrong", async () => {
+  const wrong = await run(["push", "--json"]);
+  expect([wrong.exitCode, wrong.json()]).toEqual([
+    2,
+    { error: "missing required argument 'file'", exit_code: 2 },
+  ]);
+  const missing = await run(["check", "nowhere.csv", "--json"]);
+  expect(missing.json()).toMatchObject({ error: expect.stringContaining("nowhere.csv"), exit_code: 2 });
+});
+
+test("--version tells the package's version", async () => {
+  const { version } = JSON.parse(
+    await readFile(path.resolve(import.meta.dirname, "../package.json"), "utf8"),
+  );
+  expect((await run(["--version"])).stdout).toBe(`${version}\n`);
+});
+
 describe("list", () => {
   test("--json prints concepts, events and providers, together or one", async () => {
     const concept = ["--representative", "J. de Vries", "--register", "Zomer", "--provider", "1"];

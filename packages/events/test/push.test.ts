@@ -65,6 +65,7 @@ describe("push", () => {
       not_sent: 0,
       canceled: 0,
       withdrawn: 0,
+      drafts: 1,
       events: ["spring-night", "summer-picnic", "autumn-jazz"].map((eventKey, index) => ({
         row: index + 2,
         eventKey,
@@ -109,6 +110,29 @@ describe("push", () => {
     const result = await push(await fileOf("events.json", after));
     expect(outcomes(result)).toEqual(["created", ...before.map(() => "existing"), "created"]);
     expect((await listed()).map(({ title }) => title).slice(30)).toEqual(["First", "Last"]);
+  });
+
+  test("says how many are drafts; one that is published later is the same event, also without an event_key", async () => {
+    const drafts = await push(await fileOf("events.json", many(2)));
+    expect(drafts.json()).toMatchObject({ created: 2, drafts: 2 });
+    expect(drafts.stderr).toContain("2 of 2 events are drafts: their activated isn't 1.");
+    const published = await push(await fileOf("events.json", many(2, { activated: 1 })));
+    expect(published.json()).toMatchObject({ created: 0, existing: 2, drafts: 0 });
+    expect(published.stderr).not.toContain("drafts");
+  });
+
+  test.each<[string, "busy" | "cut-after", string]>([
+    ["of which nothing was sent isn't sent, where nobody listens any more", "busy", "not_sent"],
+    ["whose answer was lost stays unknown, though nobody listens any more", "cut-after", "unknown"],
+  ])("an event %s", async (_, fault, outcome) => {
+    proxy.set("newevent", fault, 1);
+    const file = await fileOf("events.json", many(1));
+    const pushing = push(file, "--retries", "1");
+    await expect.poll(() => sent().length).toBe(1);
+    await proxy.listen(false);
+    const result = await pushing.finally(() => proxy.listen(true));
+    expect([result.exitCode, outcomes(result)]).toEqual([4, [outcome]]);
+    expect((await push(file)).json()).toMatchObject(fault === "busy" ? { created: 1 } : { existing: 1 });
   });
 
   test("knows an event from CSV and from JSON as the same, in any order of columns", async () => {
@@ -271,7 +295,10 @@ describe("a file with faults", () => {
 
   test("a dry run checks and makes nothing, with and without a service", async () => {
     const dry = await run(["push", SAMPLE, "--dry-run", "--json"], { GIFTCARD_BASE_URL: proxy.url });
-    expect([dry.exitCode, dry.json()]).toEqual([0, { file: SAMPLE, checked: 3, providersChecked: true }]);
+    expect([dry.exitCode, dry.json()]).toEqual([
+      0,
+      { file: SAMPLE, checked: 3, drafts: 1, providersChecked: true },
+    ]);
     const alone = await run(["push", SAMPLE, "--dry-run"]);
     expect([alone.exitCode, alone.stdout]).toEqual([0, expect.stringContaining("3 events, no faults")]);
     const unknownProvider = await fileOf("events.json", [event("A", { eventprovider_id: 999 })]);

@@ -1,5 +1,4 @@
 import { createClient, type GiftcardClient } from "@giftcard-pay/client";
-import { IDEMPOTENCY_REPLAYED_HEADER } from "@giftcard-pay/client/contract";
 import { exitCodes, Failure } from "./failure.js";
 
 /** Creating 500 events may take a busy service a while; an answer given up too early is one to ask for again. */
@@ -38,10 +37,8 @@ export function connect(env: NodeJS.ProcessEnv, { withKey = true } = {}): Connec
       baseUrl,
       ...(apiKey ? { apiKey } : email && password ? { credentials: { email, password } } : {}),
       timeoutMs: TIMEOUT_MS,
-      async fetch(input, init) {
-        const response = await fetch(input, init);
-        replayed = response.headers.get(IDEMPOTENCY_REPLAYED_HEADER) === "true";
-        return response;
+      onRequest: (info) => {
+        replayed = info.replayed;
       },
     });
     return { client, replayed: () => replayed };

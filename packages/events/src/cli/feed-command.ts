@@ -63,11 +63,11 @@ function* told(events: readonly ShopEvent[]) {
   }
 }
 
-/** Whoever fetches the file never sees a part of one. */
+/** Whoever fetches the file never sees a part of one, also after the power failed. */
 async function replace(file: string, text: AsyncIterable<string>) {
   const part = `${file}.${process.pid}.part`;
   try {
-    await pipeline(text, createWriteStream(part));
+    await pipeline(text, createWriteStream(part, { flush: true }));
     await rename(part, file);
   } catch (error) {
     await rm(part, { force: true });

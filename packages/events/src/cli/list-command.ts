@@ -16,7 +16,11 @@ export const listCommand = (): Command =>
     .description("print providers, event concepts and events")
     .addArgument(new Argument("[what]", "one of them; all when left out").choices(lists))
     .option("--json", "print one JSON value")
-    .addOption(formatOption("print the events so").conflicts("json"))
+    .addOption(
+      formatOption("print the events so, drafts too: the service doesn't say which they are").conflicts(
+        "json",
+      ),
+    )
     .helpOption("-h, --help", "show this help")
     .action(list);
 

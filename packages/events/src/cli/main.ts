@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { GiftcardError } from "@giftcard-pay/client";
 import { Command, CommanderError } from "commander";
 import { checkCommand } from "./check-command.js";
@@ -5,7 +7,8 @@ import { conceptCommand } from "./concept-command.js";
 import { exitCodes, Failure } from "./failure.js";
 import { feedCommand } from "./feed-command.js";
 import { listCommand } from "./list-command.js";
-import { isUnanswered } from "./push.js";
+import { say, tell } from "./output.js";
+import { isUnanswered, isUnsent } from "./push.js";
 import { pushCommand } from "./push-command.js";
 
 const MORE_HELP = `
@@ -21,9 +24,15 @@ Exit codes:
   ${exitCodes.faultyRows}  rows of the file have faults; nothing was sent or written
   ${exitCodes.unanswered}  no answer; push the same file again, nothing is made twice`;
 
+/** The package's version. */
+const { version } = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, "..", "..", "package.json"), "utf8"),
+) as { version: string };
+
 function program() {
   const root = new Command("giftcard-events")
     .description("A shop's events at a gift card service: sent, listed, written as a feed")
+    .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", MORE_HELP)
     .addCommand(checkCommand())
@@ -45,18 +54,22 @@ async function main(argv: string[]) {
     await program().parseAsync(argv);
     return exitCodes.done;
   } catch (error) {
-    // Commander has said its own.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     const { message, exitCode, details } = explain(error);
-    process.stderr.write(`error: ${message}\n`);
-    if (argv.includes("--json")) process.stdout.write(`${JSON.stringify({ error: message, ...details })}\n`);
+    if (exitCode === exitCodes.done) return exitCode;
+    // Commander has said its own.
+    if (!(error instanceof CommanderError)) tell(`error: ${message}`);
+    if (argv.includes("--json")) say(JSON.stringify({ error: message, exit_code: exitCode, ...details }));
     return exitCode;
   }
 }
 
 function explain(error: unknown): { message: string; exitCode: number; details?: object } {
   if (error instanceof Failure) return error;
-  if (isUnanswered(error)) {
+  if (error instanceof CommanderError) {
+    const message = error.message.replace(/^error: /, "");
+    return { message, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage };
+  }
+  if (isUnanswered(error) || isUnsent(error)) {
     const message = `${error.message} Check GIFTCARD_BASE_URL and the service, and try again.`;
     return { message, exitCode: exitCodes.unanswered };
   }

@@ -6,7 +6,7 @@ import { openEventFile } from "./event-file.js";
 import { exitCodes, Failure } from "./failure.js";
 import { timeZoneOption } from "./formats.js";
 import { printable, refuseFaulty, say, tell, wholeNumber } from "./output.js";
-import { isUnanswered, pushEvents, type Result } from "./push.js";
+import { isUnanswered, isUnsent, pushEvents, type Result } from "./push.js";
 
 const needed: readonly string[] = ["eventprovider_id", ...requiredFields];
 
@@ -50,13 +50,19 @@ async function push(file: string, { dryRun, retries, timezone, json }: PushComma
     judge: (row, values) => newEventFaults(row, values, service),
   });
   refuseFaulty(file, faults, "nothing was sent. Mend them and push again.");
+  const drafts = entries.filter(({ event }) => event.state === "draft").length;
+  if (drafts > 0)
+    tell(
+      `${drafts} of ${entries.length} events are drafts: their activated isn't 1. The service gets them as not published, ` +
+        "and nothing in the interface publishes them later.",
+    );
   if (dryRun || !connection) {
     const unchecked = connection ? "" : " The providers are not checked: GIFTCARD_BASE_URL is not set.";
-    const report = { file, checked: entries.length, providersChecked: Boolean(connection) };
+    const report = { file, checked: entries.length, drafts, providersChecked: Boolean(connection) };
     return say(json ? JSON.stringify(report) : `${file}: ${entries.length} events, no faults.${unchecked}`);
   }
   const { results, error } = await pushEvents(connection, entries, { retries, progress: tell });
-  const report = { file, ...countsOf(results), events: results };
+  const report = { file, ...countsOf(results), drafts, events: results };
   if (!json) say(textOf(results));
   if (error) throw failureOf(error, report);
   if (json) say(JSON.stringify(report));
@@ -64,9 +70,11 @@ async function push(file: string, { dryRun, retries, timezone, json }: PushComma
 
 function failureOf(error: unknown, report: object): Failure {
   const { message } = error as Error;
-  const [advice, exitCode] = isUnanswered(error)
-    ? ["It is not known what the service made of what it was sent last.", exitCodes.unanswered]
-    : ["What was created stays. Mend the cause.", exitCodes.failed];
+  const [advice, exitCode] = isUnsent(error)
+    ? ["Check GIFTCARD_BASE_URL, and whether the service runs.", exitCodes.unanswered]
+    : isUnanswered(error)
+      ? ["It is not known what the service made of what it was sent last.", exitCodes.unanswered]
+      : ["What was created stays. Mend the cause.", exitCodes.failed];
   return new Failure(
     `${message} ${advice} Push the same file again: nothing is made twice.`,
     exitCode,

@@ -68,7 +68,7 @@ export async function pushEvents(
     try {
       await pushBatch(connection, batch, options);
     } catch (error) {
-      const outcome = isUnanswered(error) ? "unknown" : "refused";
+      const outcome = isUnanswered(error) ? "unknown" : isUnsent(error) ? "not_sent" : "refused";
       for (const { result } of batch) if (result.outcome === "not_sent") result.outcome = outcome;
       return { results, error };
     }
@@ -144,7 +144,7 @@ async function sendUntilAnswered(
   { salt, retries, progress }: PushOptions & { salt: string },
 ) {
   const reference = `events-${sha256([salt, ...batch.map(({ wire }) => wire)].join("\n"))}`;
-  let lost = false;
+  let lost: unknown;
   for (let attempt = 0; ; attempt++) {
     try {
       const created = await client.createEvents(
@@ -152,11 +152,12 @@ async function sendUntilAnswered(
         { reference },
       );
       // A kept answer after a lost one is the lost one.
-      return { created, replayed: replayed() && !lost };
+      return { created, replayed: replayed() && lost === undefined };
     } catch (error) {
       const waitMs = waitBefore(attempt, error);
-      if (attempt >= retries || waitMs === undefined) throw error;
-      lost ||= isUnanswered(error);
+      // What comes before the service looks at the call tells nothing of an answer that was lost earlier.
+      if (attempt >= retries || waitMs === undefined) throw isBeforeTheCall(error) ? (lost ?? error) : error;
+      if (isUnanswered(error)) lost = error;
       progress(`${(error as Error).message} Again in ${waitMs / 1000} s.`);
       await sleep(waitMs);
     }
@@ -165,7 +166,8 @@ async function sendUntilAnswered(
 
 /** @returns undefined where again would not help */
 function waitBefore(attempt: number, error: unknown): number | undefined {
-  const worthwhile = isUnanswered(error) || (error instanceof RefusedError && error.retryable);
+  const worthwhile =
+    isUnanswered(error) || isUnsent(error) || (error instanceof RefusedError && error.retryable);
   if (!worthwhile) return undefined;
   const asked = "retryAfterSeconds" in error ? Number(error.retryAfterSeconds ?? 0) * 1000 : 0;
   const waitMs = Math.max(FIRST_WAIT_MS * 2 ** attempt, asked);
@@ -174,4 +176,14 @@ function waitBefore(attempt: number, error: unknown): number | undefined {
 
 /** Whether it is unknown what the call did. */
 export const isUnanswered = (error: unknown): error is UnreachableError | ProtocolError =>
-  error instanceof UnreachableError || (error instanceof ProtocolError && error.code !== "redirected");
+  (error instanceof UnreachableError && error.code !== "not_connected") ||
+  (error instanceof ProtocolError && error.code !== "redirected");
+
+/** Whether nobody was there to be called. */
+export const isUnsent = (error: unknown): error is UnreachableError =>
+  error instanceof UnreachableError && error.code === "not_connected";
+
+/** The service refuses these before it looks at what is sent. */
+const statusesBeforeTheCall: readonly unknown[] = [401, 403, 429];
+const isBeforeTheCall = (error: unknown) =>
+  isUnsent(error) || (error instanceof RefusedError && statusesBeforeTheCall.includes(error.status));

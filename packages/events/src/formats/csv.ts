@@ -14,8 +14,8 @@ import type { EventFormat } from "./format.js";
 
 /** A spreadsheet must not take a text for a formula: a `'` goes before one that begins so, and away when it is read. */
 const guarded = (cell: string | number | undefined) =>
-  typeof cell === "string" && /^'*[=+\-@]/.test(cell) ? `'${cell}` : cell;
-const unguarded = (cell: string | undefined) => cell?.replace(/^'(?='*[=+\-@])/, "");
+  typeof cell === "string" && /^'*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+const unguarded = (cell: string | undefined) => cell?.replace(/^'(?='*[=+\-@\t\r])/, "");
 
 const lineOf = (cells: readonly (string | number | undefined)[]) =>
   stringify([cells], { quoted_string: true, record_delimiter: "windows" });

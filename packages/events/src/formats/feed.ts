@@ -104,7 +104,8 @@ function rowOfItem({ row, values }: UncheckedRow): UncheckedRow {
 }
 
 /**
- * Reads what `listEvents` answers. The service knows these events by its own numbers, which are their keys here.
+ * Reads what `listEvents` answers. The service knows these events by its own numbers, which are their keys here, and doesn't
+ * say which are drafts: all are `published`.
  *
  * @returns the events, and faults where the listing holds what no event can have
  */
