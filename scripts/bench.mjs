@@ -9,13 +9,14 @@ import {
   measureDevalues,
   measureFloor,
   measureGrowth,
+  measureLists,
   measureMemory,
   measureWorkers,
 } from "./bench/service.mjs";
 import { build } from "./build.mjs";
 import { command, UsageError } from "./command.mjs";
 
-const ALL_PARTS = ["devalue", "floor", "growth", "workers", "memory", "carts", "widget", "events"];
+const ALL_PARTS = ["devalue", "floor", "growth", "workers", "memory", "lists", "carts", "widget", "events"];
 const HELP = `Measures speed, as ratios within one run.
 
   npm run bench                        everything, in about ten minutes
@@ -66,12 +67,13 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const result = { connections: CONNECTIONS };
   const bench = { result, say };
   try {
-    if (parts.some((part) => ["devalue", "floor", "workers", "memory", "growth"].includes(part))) {
+    if (parts.some((part) => ["devalue", "floor", "workers", "memory", "lists", "growth"].includes(part))) {
       const small = await fill("small", SMALL);
       if (parts.includes("devalue")) await measureDevalues(bench, small);
       if (parts.includes("floor")) await measureFloor(bench, small);
       if (parts.includes("workers")) await measureWorkers(bench, small);
       if (parts.includes("memory")) await measureMemory(bench, small, isFull ? 1_000_000 : 100_000);
+      if (parts.includes("lists")) await measureLists(bench, small);
       if (parts.includes("growth")) {
         const size = isFull ? FULL : LARGE;
         const large = await fill("large", size);

@@ -110,6 +110,18 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
       const [, serviceUrl = "", metricsUrl = ""] = service.match;
       return { ...service, url: serviceUrl, metricsUrl };
     },
+    /** Gives the first company so many events. @param {number} count @returns {Promise<string>} its API key */
+    async addEvents(count) {
+      const [{ companyId, apiKey }] = /** @type {[(typeof callers)[number]]} */ (callers);
+      const { rows } = await pool.query("insert into providers (name) values ('Bench') returning id");
+      await pool.query(
+        `insert into events (company_id, provider_id, name, organiser, start_date, start_time, ticket_link, introduction_text)
+           select $1, $2, 'Concert ' || n, 'Zaal BV', '2099-06-01', '20:30', 'https://tickets.example.nl/' || n,
+             repeat('An evening of music. ', 10) from generate_series(1, $3::int) n`,
+        [companyId, rows[0].id, count],
+      );
+      return apiKey.reveal();
+    },
     async countDevalues() {
       const { rows } = await pool.query("select count(*) as count from ledger where kind = 'devalue'");
       return Number(rows[0].count);

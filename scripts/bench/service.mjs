@@ -1,4 +1,6 @@
 /** How fast the service is: against its own database, when the data grows, with more processes, and over time. */
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import {
   alternate,
   callersAtOnce,
@@ -21,6 +23,8 @@ const HALF_LOAD_MS = 10_000;
 const HOT_CARD_MS = 5000;
 const CPU_MS = 5000;
 const TELL_CALLS = 90_000;
+const LISTED_EVENTS = 100_000;
+const LISTINGS = 4;
 
 /**
  * What is measured, and where its figures go.
@@ -81,6 +85,57 @@ export async function measureDevalues(bench, database) {
     http.close();
     await service.stop();
   }
+}
+
+/**
+ * The worst devalue of each round, one after the other, beside listings of many events, and alone.
+ * @param {Bench} bench @param {BenchDatabase} database
+ */
+export async function measureLists({ result, say }, database) {
+  const { rounds, roundMs } = { rounds: 4, roundMs: 5000 };
+  say(`devalues beside ${LISTINGS} listings of ${LISTED_EVENTS} events, and alone`);
+  const apiKey = await database.addEvents(LISTED_EVENTS);
+  const service = await database.startService();
+  const connection = openConnection(service.url, database.next);
+  const worst = async () =>
+    Math.max(...(await runClosed([connection.call], { durationMs: roundMs })).latenciesMs);
+  try {
+    await worst();
+    /** @type {number[]} */
+    const alone = [];
+    /** @type {number[]} */
+    const beside = [];
+    let lists = 0;
+    for (let made = 0; made < rounds; made++) {
+      alone.push(await worst());
+      const lister = listEvents({ url: service.url, apiKey, listings: LISTINGS });
+      beside.push(await worst());
+      lists += await lister.end();
+      say(`  round ${made + 1}  ${round(alone[made] ?? 0)} ms alone, ${round(beside[made] ?? 0)} ms beside`);
+    }
+    if (lists === 0) throw new Error("No list came whole: there was nothing to be beside of.");
+    result.listsRatio = round(ratioOf(beside, alone));
+    result.listsWorstDevalueMs = round(median(beside));
+  } finally {
+    connection.close();
+    await service.stop();
+  }
+}
+
+/** A thread that lists. @param {{ url: string, apiKey: string, listings: number }} workerData */
+function listEvents(workerData) {
+  const thread = new Worker(new URL("lister.mjs", import.meta.url), { workerData });
+  let lists = 0;
+  thread.on("message", () => (lists += 1));
+  const ended = once(thread, "exit");
+  return {
+    /** @returns {Promise<number>} the lists that came whole */
+    async end() {
+      thread.postMessage("end");
+      await ended;
+      return lists;
+    },
+  };
 }
 
 /** What the service's process takes of a processor for one devalue, in microseconds. @param {string} metricsUrl @param {(() => Promise<void>)[]} calls */

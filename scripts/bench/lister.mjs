@@ -1,0 +1,22 @@
+// A thread that lists a company's events again and again, and reads all of each list, until it is told to end.
+import { parentPort, workerData } from "node:worker_threads";
+
+const { url, apiKey, listings } = /** @type {{ url: string, apiKey: string, listings: number }} */ (
+  workerData
+);
+let isOver = false;
+parentPort?.once("message", () => (isOver = true));
+
+async function listAgainAndAgain() {
+  while (!isOver) {
+    const answer = await fetch(`${url}/api/endpoint/v1/getallevents`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ apikey: apiKey }),
+    });
+    if (!answer.ok || !answer.body) throw new Error(`The service answered a list with ${answer.status}.`);
+    for await (const _ of answer.body) if (isOver) return;
+    parentPort?.postMessage("listed");
+  }
+}
+await Promise.all(Array.from({ length: listings }, listAgainAndAgain));
