@@ -18,6 +18,8 @@ export interface Comparison {
 /** An event as it was last known to be at the issuer. */
 interface Known {
   readonly key: string;
+  /** When it was sent the last time: one that is sent again meanwhile is another one. */
+  readonly madeAt: string;
   readonly issuerId: number | null;
   readonly sent: EventContent;
   readonly now: EventContent;
@@ -55,13 +57,14 @@ export async function compareWithIssuer(container: MedusaContainer): Promise<Com
 /** What is there, and isn't over. */
 async function readKnown(run: RunSql, service: string): Promise<Known[]> {
   const rows = await run(
-    `select push.key, push.issuer_id, push.sent, push.is_listed, event.event, event.state
+    `select push.key, push.made_at::text, push.issuer_id, push.sent, push.is_listed, event.event, event.state
      from giftcard_event_push push join giftcard_event event on event.key = push.key
      where push.service = $1 and push.state = 'made' and event.last_day >= current_date - 1 order by push.made_at desc, push.key`,
     [service],
   );
-  return rows.map(({ key, issuer_id, sent, is_listed, event, state }) => ({
+  return rows.map(({ key, made_at, issuer_id, sent, is_listed, event, state }) => ({
     key: String(key),
+    madeAt: String(made_at),
     issuerId: issuer_id as number | null,
     sent: sent as EventContent,
     now: event as EventContent,
@@ -122,9 +125,9 @@ async function writeCompared(run: RunSql, service: string, found: readonly Known
   if (found.length === 0) return;
   await run(
     `update giftcard_event_push push set sent = found.sent, issuer_id = found."issuerId", is_listed = found."isListed"
-     from jsonb_to_recordset($2::jsonb) as found (key text, sent jsonb, "issuerId" integer, "isListed" boolean)
-     where push.key = found.key and push.service = $1 and push.state = 'made'`,
-    [service, JSON.stringify(found)],
+     from jsonb_to_recordset($2::jsonb) as found (key text, "madeAt" text, sent jsonb, "issuerId" integer, "isListed" boolean)
+     where push.key = found.key and push.service = $1 and push.state = 'made' and push.made_at = found."madeAt"::timestamptz`,
+    [service, JSON.stringify(found.map(({ now: _now, ...one }) => one))],
   );
 }
 

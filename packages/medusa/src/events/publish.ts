@@ -2,7 +2,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { type EventFlaw, publishEvents, readEvents, readEventsOf } from "./event-store.js";
-import { pushEvents, serviceOf } from "./push.js";
+import { pushNow, serviceOf } from "./push.js";
 import { refreshEvents } from "./refresh.js";
 import { readDetails, withIds } from "./show-details.js";
 import { readShow, writeShow } from "./show-store.js";
@@ -68,7 +68,7 @@ export async function publish(
     keys.filter((key) => !published.includes(key)),
   );
   const until = Date.now() + LONGEST_WAIT_MS;
-  await pushEvents(container, { until: () => Date.now() > until });
+  await pushNow(container, { until: () => Date.now() > until });
   return {
     published,
     refused: others.map(({ key, flaws }) => ({ key, flaws: flaws.length > 0 ? flaws : [PAST] })),

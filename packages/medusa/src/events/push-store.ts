@@ -149,7 +149,7 @@ export async function reopenMended(run: RunSql, service: string): Promise<void> 
   );
 }
 
-/** Forgets calls that are over. */
+/** Forgets calls that made nothing. One that made events stays with them. */
 export async function forgetBatches(run: RunSql): Promise<void> {
   await run(
     `delete from giftcard_event_batch batch where lease_until <= now()

@@ -4,6 +4,7 @@ import { newEventInput } from "@giftcard-pay/events";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../context/context.js";
+import { nameOf } from "../errors.js";
 import { findAtIssuer } from "./issuer-list.js";
 import {
   type Batch,
@@ -51,6 +52,20 @@ export async function pushEvents(
     goesOn = await askAgain(call, batch);
   }
   await forgetBatches(run);
+}
+
+/** The same for whoever asked for something else, which is done: what isn't sent now goes by itself, and the log says why. */
+export async function pushNow(
+  container: MedusaContainer,
+  options?: { until?: () => boolean },
+): Promise<void> {
+  try {
+    await pushEvents(container, options);
+  } catch (error) {
+    container
+      .resolve(ContainerRegistrationKeys.LOGGER)
+      .error(`giftcard events: not sent, they are tried again in a minute: ${nameOf(error)}`);
+  }
 }
 
 /** What a push works with. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { cents } from "@giftcard-pay/client";
 import { readProduct, type ShopEvent } from "@giftcard-pay/events";
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import type { EventSettings } from "../context/options.js";
 import { readShowProducts, type ShowProduct } from "../medusa-tables/show-products.js";
@@ -63,6 +64,11 @@ async function refreshShows(container: MedusaContainer, shows: readonly Show[], 
       .map((one) => ({ ...one, changedAt: knownOf.get(one.key)?.changedAt ?? null }));
     if (await writeEvents(run, changed)) return;
   }
+  container
+    .resolve(ContainerRegistrationKeys.LOGGER)
+    .warn(
+      `giftcard events: ${ids.length} shows are changed all the time; they are looked at again in a minute`,
+    );
 }
 
 /** What hasn't changed isn't written: each minute looks at all shows. */

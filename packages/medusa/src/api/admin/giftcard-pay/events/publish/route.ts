@@ -1,5 +1,5 @@
 import { publish, publishReady } from "../../../../../events/publish.js";
-import { pushEvents } from "../../../../../events/push.js";
+import { pushNow } from "../../../../../events/push.js";
 import { readActor } from "../../admin-route.js";
 import { eventRoute, readKeys } from "../../event-route.js";
 
@@ -13,6 +13,6 @@ export const POST = eventRoute(async ({ req }) => {
     return publish(req.scope, readKeys(req.body), actor);
   const published = await publishReady(req.scope, actor);
   // At once, and beside the answer: a page needn't wait for the next minute.
-  void pushEvents(req.scope).catch(() => {});
+  void pushNow(req.scope);
   return { published, refused: [] };
 });
