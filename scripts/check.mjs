@@ -4,6 +4,7 @@ import path from "node:path";
 import { build } from "./build.mjs";
 import { checkBlocks } from "./check/blocks.mjs";
 import { checkChangesets, whyNoChangesets } from "./check/changesets.mjs";
+import { importsThatGoUp } from "./check/folders.mjs";
 import { deadLinks } from "./check/markdown.mjs";
 import { command, root, UsageError } from "./command.mjs";
 import { published as packages } from "./packed/pack.mjs";
@@ -114,6 +115,14 @@ const steps = [
     name: "blocks",
     run: () => checkBlocks(root, bin("typescript", "tsc")),
     mend: "mend the blocks; scripts/check/blocks.mjs says what may stand behind their language",
+  },
+  {
+    name: "folders",
+    async run() {
+      const up = await importsThatGoUp(root);
+      if (up.length > 0) throw new Error(`These go up the list in docs/architecture.md:\n${up.join("\n")}`);
+    },
+    mend: "move what is needed below to a folder further down the list",
   },
   {
     name: "types of tests and scripts",

@@ -2,10 +2,10 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
+import { decideOrder } from "../journal-tables/refund-orders.js";
 import { turnOfOrder } from "../medusa-tables/carts.js";
 import { isRecorded, type UnknownRefund } from "../medusa-tables/unrecorded-payments.js";
 import { REFUND_RUN } from "../refund-metadata.js";
-import { decideOrder } from "../refunds/run-store.js";
 import { recordEntry } from "./record-entry.js";
 
 /** What a person is told who has to find out what became of a refund. */

@@ -175,20 +175,6 @@ export async function endOrder(
   );
 }
 
-/** Lets an order be tried again at once, or left as it is. @returns false where it isn't waiting for a person */
-export async function decideOrder(
-  run: RunSql,
-  { runId, orderId }: Pick<RunOrder, "runId" | "orderId">,
-  state: "open" | "kept",
-): Promise<boolean> {
-  const rows = await run(
-    `update giftcard_refund_order set state = $3, lease_until = null, updated_at = now()
-     where run_id = $1 and order_id = $2 and state = 'person' returning 1`,
-    [runId, orderId, state],
-  );
-  return rows.length === 1;
-}
-
 /** Runs that aren't over, oldest first. */
 export async function openRuns(run: RunSql): Promise<string[]> {
   const rows = await run(

@@ -1,4 +1,5 @@
-import { decideOrder, readRuns } from "../../../../../../../../refunds/run-store.js";
+import { decideOrder } from "../../../../../../../../journal-tables/refund-orders.js";
+import { readRuns } from "../../../../../../../../refunds/run-store.js";
 import { adminRoute, notOpen } from "../../../../../admin-route.js";
 
 /** Tries an order again that waits for a person. */
