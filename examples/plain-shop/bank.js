@@ -12,7 +12,7 @@ import { html } from "hono/html";
  * @typedef {object} Payment
  * @property {number} amountCents
  * @property {string} returnUrl where the shopper goes afterwards
- * @property {"open" | "authorized" | "declined" | "cancelled"} state
+ * @property {"open" | "authorized" | "declined" | "canceled"} state
  * @property {number} refundedCents
  */
 
@@ -53,7 +53,7 @@ function openPayments(file) {
     (select coalesce(sum(amountCents), 0) from refund where payment = payment.id) as refundedCents
     from payment where id = ?`);
   const add = book.prepare("insert into payment values (?, ?, ?, ?) on conflict do nothing");
-  const close = book.prepare("update payment set state = 'cancelled' where id = ?");
+  const close = book.prepare("update payment set state = 'canceled' where id = ?");
   const decide = book.prepare("update payment set state = ? where id = ? and state = 'open'");
   const findRefund = book.prepare("select payment, amountCents from refund where id = ?");
   const refund = book.prepare("insert into refund values (?, ?, ?)");
@@ -67,14 +67,14 @@ function openPayments(file) {
     /** What is closed stays as it is. @param {string} id @param {Payment["state"]} state */
     decide: (id, state) => decide.run(state, id),
     /**
-     * Gives a part back, once for each id. Of a cancelled payment all is back, and nothing more goes.
+     * Gives a part back, once for each id. Of a canceled payment all is back, and nothing more goes.
      * @param {string} id @param {{ id: string, amountCents: number }} part @returns whether it is back now
      */
     refund(id, part) {
       const there = findRefund.get(part.id);
       if (there) return there.payment === id && there.amountCents === part.amountCents;
       const payment = this.find(id);
-      if (payment?.state === "cancelled") return true;
+      if (payment?.state === "canceled") return true;
       if (payment?.state !== "authorized" || payment.refundedCents + part.amountCents > payment.amountCents)
         return false;
       return refund.run(part.id, id, part.amountCents).changes === 1;
@@ -108,9 +108,9 @@ function createBank(key, payments) {
   // Also before the payment has come: when it comes late, it is closed already.
   app.delete("/payments/:id", (c) => {
     const id = c.req.param("id");
-    payments.add(id, { amountCents: 0, returnUrl: "", state: "cancelled" });
+    payments.add(id, { amountCents: 0, returnUrl: "", state: "canceled" });
     payments.close(id);
-    return c.json({ state: "cancelled" });
+    return c.json({ state: "canceled" });
   });
 
   app.post("/payments/:id/refunds", async (c) => {

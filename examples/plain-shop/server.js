@@ -326,8 +326,8 @@ const states = {
   charging: "Your order is being paid. Look again in a moment.",
   voiding: "Your order was not paid. What was taken is being given back.",
   failed: "Your order was not paid. Nothing was taken, and your gift card is whole.",
-  reversing: "Your order was cancelled. What you paid is being given back.",
-  reversed: "Your order was cancelled. What you paid was given back.",
+  reversing: "Your order was canceled. What you paid is being given back.",
+  reversed: "Your order was canceled. What you paid was given back.",
   refunding: "A part of your payment is being given back.",
   refunded: "Your payment was given back.",
 };

@@ -25,7 +25,7 @@ const places = {
   "packages/medusa/test/store/package.json": manifest,
   "packages/client/src/version.ts": (text, version) =>
     text.replace(/VERSION = "[^"]*"/, `VERSION = "${version}"`),
-  "README.md": (text, version) => text.replaceAll(ARCHIVE, `$1${version}`),
+  "docs/from-source.md": (text, version) => text.replaceAll(ARCHIVE, `$1${version}`),
 };
 
 /**

@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 
 describe("a purchase in the plain shop", () => {
-  it("by mouse on a wide screen: 50.00 from the card and 24.98 at the bank; cancelled, both go back", async () => {
+  it("by mouse on a wide screen: 50.00 from the card and 24.98 at the bank; canceled, both go back", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
     await button(festival).click();

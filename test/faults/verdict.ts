@@ -1,6 +1,6 @@
 /**
  * How a purchase ended. `paid`: the order is there and each card was charged its part once. `whole`: no order, or a
- * cancelled one, and nobody's money is gone. `refunded`: the order is there, and what it refunds was given back.
+ * canceled one, and nobody's money is gone. `refunded`: the order is there, and what it refunds was given back.
  * `part`: the order is there, and one unit of it was given back the way it was paid. `person`: it can't be known, and stands on the list of what a person has to settle. `open`: anything else, which is bad.
  */
 export type Outcome = "paid" | "whole" | "refunded" | "part" | "person" | "open";

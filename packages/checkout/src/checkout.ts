@@ -45,7 +45,7 @@ export interface Checkout
    */
   confirm(orderId: string): Promise<CommitResult>;
   /**
-   * Gives everything of a cancelled order back: the cards' part, and the remainder by its method's `cancel`. It is written
+   * Gives everything of a canceled order back: the cards' part, and the remainder by its method's `cancel`. It is written
    * down first; what can't be reversed now is reversed by `recover`. Done twice it is done once. What refunds gave back
    * before isn't given again.
    *

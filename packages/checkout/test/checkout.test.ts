@@ -230,7 +230,7 @@ for (const [name, open] of Object.entries(stores)) {
       });
     }
 
-    it("that is cancelled gives everything back, once, whoever is down then", async () => {
+    it("that is canceled gives everything back, once, whoever is down then", async () => {
       const o = await order();
       await commit(o);
       shop.proxy.set("canceldevalue", "cut-before");
@@ -249,7 +249,7 @@ for (const [name, open] of Object.entries(stores)) {
       await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
     });
 
-    it("whose cancel died in the midst is cancelled by recovery", async () => {
+    it("whose cancel died in the midst is canceled by recovery", async () => {
       const o = await order();
       await commit(o);
       const dying = gate();
@@ -266,7 +266,7 @@ for (const [name, open] of Object.entries(stores)) {
       dying.open();
     });
 
-    it("whose cards are refunded keeps its remainder until it is cancelled", async () => {
+    it("whose cards are refunded keeps its remainder until it is canceled", async () => {
       const o = await order();
       await commit(o);
       await checkout().refundCards(o.id);

@@ -52,7 +52,7 @@ function writeReport(): void {
   fs.writeSync(file, `${JSON.stringify(DAYS).slice(0, -1)},"cards":[`);
   for (let card = 1; card <= CHARGES; card++) {
     const last_four = String(card % 1000).padStart(4, "0");
-    const row = { company_id: COMPANY, company: "A shop", card, last_four, devalued: 1000, cancelled: 0 };
+    const row = { company_id: COMPANY, company: "A shop", card, last_four, devalued: 1000, canceled: 0 };
     if (card === 42) row.devalued = 1001;
     fs.writeSync(file, `${card === 1 ? "" : ","}${JSON.stringify(row)}`);
   }

@@ -80,7 +80,7 @@ describe("in node:http a handler", () => {
 
   it("that fails in the midst of its body ends the connection and says so; a shopper who leaves is no failure", async () => {
     const failures: unknown[] = [];
-    let cancelled = false;
+    let canceled = false;
     const url = await mount(
       async (request) =>
         new Response(
@@ -91,7 +91,7 @@ describe("in node:http a handler", () => {
               await sleep(5);
             },
             cancel() {
-              cancelled = true;
+              canceled = true;
             },
           }),
         ),
@@ -102,7 +102,7 @@ describe("in node:http a handler", () => {
     const leaving = new AbortController();
     await fetch(url, { signal: leaving.signal });
     leaving.abort();
-    await expect.poll(() => cancelled).toBe(true);
+    await expect.poll(() => canceled).toBe(true);
     expect(failures).toHaveLength(1);
   });
 

@@ -261,7 +261,7 @@ for (const [name, open] of Object.entries(stores)) {
     });
 
     describe("that is decided while its confirm asks the bank", () => {
-      it("is declined where it was cancelled meanwhile, and the bank's part goes back again", async () => {
+      it("is declined where it was canceled meanwhile, and the bank's part goes back again", async () => {
         const o = await pending();
         bank.pay();
         const late = newProcess({ remainder: asking(() => checkout().reverse(o.id), "authorized") });
@@ -346,7 +346,7 @@ for (const [name, open] of Object.entries(stores)) {
       });
     });
 
-    describe("that is cancelled", () => {
+    describe("that is canceled", () => {
       it("at the moment in which it is paid goes back as what it is", async () => {
         const o = await pending();
         bank.pay();

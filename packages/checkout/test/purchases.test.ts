@@ -494,7 +494,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("an order that is cancelled while the bank authorizes it is whole", async () => {
+      it("an order that is canceled while the bank authorizes it is whole", async () => {
         const o = await order();
         const authorizing = gate();
         const authorizeRemainder = async (request: RemainderRequest) => {

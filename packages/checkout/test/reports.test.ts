@@ -98,17 +98,17 @@ describe("a statement", () => {
     charged({ devaluedAt: new Date("2026-03-31T22:00:00Z") }),
   ];
 
-  it("adds up what was devalued and cancelled by day and order, and takes the commission off", () => {
+  it("adds up what was devalued and canceled by day and order, and takes the commission off", () => {
     const statement = makeStatement(charges, { ...march, commissionPercent: 7.5 });
     expect(statement.lines).toEqual([
-      { day: "2026-03-10", orderId: null, devaluedCents: 700, cancelledCents: 0, grossCents: 700 },
-      { day: "2026-03-10", orderId: "order_a", devaluedCents: 5998, cancelledCents: 0, grossCents: 5998 },
-      { day: "2026-03-10", orderId: "order_b", devaluedCents: 5000, cancelledCents: 0, grossCents: 5000 },
-      { day: "2026-03-11", orderId: "order_b", devaluedCents: 0, cancelledCents: 5000, grossCents: -5000 },
-      { day: "2026-03-11", orderId: "order_c", devaluedCents: 0, cancelledCents: 5000, grossCents: -5000 },
+      { day: "2026-03-10", orderId: null, devaluedCents: 700, canceledCents: 0, grossCents: 700 },
+      { day: "2026-03-10", orderId: "order_a", devaluedCents: 5998, canceledCents: 0, grossCents: 5998 },
+      { day: "2026-03-10", orderId: "order_b", devaluedCents: 5000, canceledCents: 0, grossCents: 5000 },
+      { day: "2026-03-11", orderId: "order_b", devaluedCents: 0, canceledCents: 5000, grossCents: -5000 },
+      { day: "2026-03-11", orderId: "order_c", devaluedCents: 0, canceledCents: 5000, grossCents: -5000 },
     ]);
     expect(statement).toMatchObject({
-      ...{ from: "2026-03-01", to: "2026-03-31", devaluedCents: 11_698, cancelledCents: 10_000 },
+      ...{ from: "2026-03-01", to: "2026-03-31", devaluedCents: 11_698, canceledCents: 10_000 },
       ...{ grossCents: 1698, commissionCents: 127, netCents: 1571 },
     });
   });
@@ -128,7 +128,7 @@ describe("a statement", () => {
       id === "order_a" ? "=1+1" : id,
     );
     expect(csv.split("\r\n")).toEqual([
-      "day,order,devalued_eur,cancelled_eur,gross_eur",
+      "day,order,devalued_eur,canceled_eur,gross_eur",
       `2026-03-10,"'=1+1",59.98,0.00,59.98`,
       '2026-03-10,"order_b",50.00,0.00,50.00',
       '2026-03-11,"order_b",0.00,50.00,-50.00',
@@ -308,17 +308,17 @@ describe("a reconciliation", () => {
     const charges = [charged(), charged({ lastFour: "5678" }), reversed({ lastFour: "5678" })];
     const payments = charges.map((a) => payment(a, { isCanceled: a.state === "reversed" }));
     const same = [
-      { lastFour: "1234", devaluedCents: 5000, cancelledCents: 0 },
-      { lastFour: "5678", devaluedCents: 10_000, cancelledCents: 5000 },
+      { lastFour: "1234", devaluedCents: 5000, canceledCents: 0 },
+      { lastFour: "5678", devaluedCents: 10_000, canceledCents: 5000 },
     ];
     expect(differences(charges, payments, { report: same })).toEqual([]);
-    const report = [{ lastFour: "5678", devaluedCents: 10_000, cancelledCents: 10_000 }];
+    const report = [{ lastFour: "5678", devaluedCents: 10_000, canceledCents: 10_000 }];
     expect(differences(charges, payments, { report })).toMatchObject([
       { kind: "service", lastFour: "1234", journal: { cents: 5000 }, other: { who: "service", cents: 0 } },
       {
         ...{ kind: "service", lastFour: "5678" },
-        journal: { says: "100.00 devalued, 50.00 cancelled", cents: 5000 },
-        other: { says: "100.00 devalued, 100.00 cancelled", cents: 0 },
+        journal: { says: "100.00 devalued, 50.00 canceled", cents: 5000 },
+        other: { says: "100.00 devalued, 100.00 canceled", cents: 0 },
       },
     ]);
   });
@@ -331,10 +331,10 @@ describe("the service's report", () => {
     company: 'The "best", {Ltd}',
     last_four: "0042",
     devalued: 5000,
-    cancelled: 0,
+    canceled: 0,
   };
-  const expected = [{ lastFour: "0042", devaluedCents: 5000, cancelledCents: 0 }];
-  const head = "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance";
+  const expected = [{ lastFour: "0042", devaluedCents: 5000, canceledCents: 0 }];
+  const head = "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance";
   const csv = `${head}\r\n7,"The ""best"", Ltd",3,"0042",1,5000,0,0,5000,2500\r\n8,"Other",4,"1111",1,1,0,0,1,1\r\n`;
   const frame = { companies: [{ devalued: 5000, cards: [{ devalued: 1 }] }], total: { devalued: 5000 } };
   const json = { ...march, cards: [card, { ...card, company_id: 8 }], ...frame };

@@ -212,7 +212,7 @@ describe("the books", () => {
     const { orderId } = await buy();
     const { statement, csv } = (await admin("GET", `statement?month=${month}&commission=10`)).body;
     const line = statement.lines.find((one: { orderId: string }) => one.orderId === orderId);
-    expect(line).toMatchObject({ devaluedCents: 5000, cancelledCents: 0, grossCents: 5000 });
+    expect(line).toMatchObject({ devaluedCents: 5000, canceledCents: 0, grossCents: 5000 });
     expect(statement.netCents).toBe(statement.grossCents - Math.round(statement.grossCents / 10));
     expect(csv).toContain(`"${statement.orderNames[orderId]}",50.00,0.00,50.00`);
     for (const query of ["", "month=2026-13", `month=${month}&commission=many`])

@@ -103,11 +103,11 @@ test("after kill -9 the next start recovers by itself, with every cent, and ends
   const next = await serve();
   expect(isRunning(orphan)).toBe(false);
   expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);
-  const cancelled = await call(next.url, "cancelDevalue", {
+  const canceled = await call(next.url, "cancelDevalue", {
     ...credentials(company),
     cancel_token: body.cancel_token,
   });
-  expect(cancelled.body.card_new_balance).toBe(7500);
+  expect(canceled.body.card_new_balance).toBe(7500);
 });
 
 test("after kill -9 of the database and the service together, the next start recovers too", async () => {

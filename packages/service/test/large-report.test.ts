@@ -98,7 +98,7 @@ test(`a month of ${CARDS} cards is printed in every form, and the command does n
   expect(json.exitCode).toBe(0);
   const { cards, companies, total } = JSON.parse(json.last);
   expect(cards).toHaveLength(CARDS);
-  const sums = { devalues: CARDS, devalued: CARDS * 100, cancels: 0, cancelled: 0, outstanding: CARDS * 100 };
+  const sums = { devalues: CARDS, devalued: CARDS * 100, cancels: 0, canceled: 0, outstanding: CARDS * 100 };
   expect(companies).toEqual([{ company_id: 1, company: "A shop", ...sums }]);
   expect(total).toEqual(sums);
   // The same command for a day, a thirtieth, is the measure: what a report holds is a page of it.

@@ -91,11 +91,11 @@ test("check finds a cent that was moved by hand, shows the rows, and ends with 1
 });
 
 test("check finds a reversal of another amount, one of nothing, and a ledger that went below zero", async () => {
-  const cancelled = await tamper(
+  const canceled = await tamper(
     "update ledger set amount_cents = 999 where kind = 'cancel'",
     "update ledger set amount_cents = 1000 where kind = 'cancel'",
   );
-  expect(cancelled.faults).toContainEqual(
+  expect(canceled.faults).toContainEqual(
     expect.objectContaining({ rule: "one_reversal_each", expected: 1000, found: 999 }),
   );
   const orphaned = await tamper(
@@ -122,7 +122,7 @@ const period = ["--from", "2000-01-01", "--to", "2100-01-01"];
 
 test("report gives what each company took from each card and put back, and the sums", async () => {
   const report = await service.command("report", ...period);
-  const row = { company: "A shop", cancels: 0, cancelled: 0 };
+  const row = { company: "A shop", cancels: 0, canceled: 0 };
   const first = { card: 1, last_four: lastFours[0], balance: 5050 };
   expect(report).toEqual({
     from: "2000-01-01",
@@ -135,7 +135,7 @@ test("report gives what each company took from each card and put back, and the s
         devalues: 2,
         devalued: 3000,
         cancels: 1,
-        cancelled: 1000,
+        canceled: 1000,
         outstanding: 2000,
       },
       {
@@ -157,7 +157,7 @@ test("report gives what each company took from each card and put back, and the s
         devalues: 3,
         devalued: 3300,
         cancels: 1,
-        cancelled: 1000,
+        canceled: 1000,
         outstanding: 2300,
       },
       {
@@ -166,11 +166,11 @@ test("report gives what each company took from each card and put back, and the s
         devalues: 1,
         devalued: 450,
         cancels: 0,
-        cancelled: 0,
+        canceled: 0,
         outstanding: 450,
       },
     ],
-    total: { devalues: 4, devalued: 3750, cancels: 1, cancelled: 1000, outstanding: 2750 },
+    total: { devalues: 4, devalued: 3750, cancels: 1, canceled: 1000, outstanding: 2750 },
   });
   const alone = (await service.command("report", ...period, "--company", String(other.companyId))) as {
     total: object;
@@ -194,7 +194,7 @@ test("a report is a table for people, or comma-separated values in which no name
   await db.query("update companies set name = '=1+2, \"Ltd\"' where id = $1", [other.companyId]);
   const csv = await runCommand(["report", ...period, "--csv", "--company", String(other.companyId)], env());
   expect(csv.stdout.split("\r\n")).toEqual([
-    "company_id,company,card,last_four,devalues,devalued,cancels,cancelled,outstanding,balance",
+    "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance",
     `${other.companyId},"'=1+2, ""Ltd""",1,"${lastFours[0]}",1,450,0,0,450,5050\n`,
   ]);
   const table = await runCommand(["report", ...period], env());

@@ -63,7 +63,7 @@ export class GiftcardEvent<Detail> extends CustomEvent<Detail> {
   }
 }
 
-/** Dispatches an event by both of its names. Returns false if the page cancelled it by either. */
+/** Dispatches an event by both of its names. Returns false if the page canceled it by either. */
 export function dispatch<Type extends keyof GiftcardEventMap>(
   from: EventTarget,
   type: Type,

@@ -47,7 +47,7 @@ export interface Movement {
   readonly reference: string;
   readonly orderId: string | null;
   readonly lastFour: string;
-  readonly kind: "devalued" | "cancelled";
+  readonly kind: "devalued" | "canceled";
   readonly cents: number;
   readonly at: Date;
 }
@@ -75,6 +75,6 @@ export function movementsOf(charge: BookedCharge, from: Date, to: Date): Movemen
     if (at >= from && at < to) movements.push({ reference, orderId, lastFour, kind, cents, at });
   };
   add("devalued", charge.devaluedAt ?? charge.sentAt ?? charge.createdAt);
-  if (state === "reversed" && charge.reversedAt) add("cancelled", charge.reversedAt);
+  if (state === "reversed" && charge.reversedAt) add("canceled", charge.reversedAt);
   return movements;
 }

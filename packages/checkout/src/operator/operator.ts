@@ -74,7 +74,7 @@ export interface Operator {
    */
   reconcile(options: ReconcileOptions): Promise<Reconciliation>;
   /**
-   * Adds up what was devalued and cancelled in a period, by day and order, to hold against the issuer's invoice.
+   * Adds up what was devalued and canceled in a period, by day and order, to hold against the issuer's invoice.
    *
    * @throws {RangeError} for days or a commission that are none
    */

@@ -27,7 +27,7 @@ export interface ReconcileOptions extends Days {
 }
 
 /**
- * Adds up what was devalued and cancelled, by day and order. The journal is read to its end, however long the period is.
+ * Adds up what was devalued and canceled, by day and order. The journal is read to its end, however long the period is.
  *
  * @throws {RangeError} for days or a commission that are none
  */

@@ -5,12 +5,12 @@ import type { ReportedCard } from "./service-report.js";
 
 interface Sums {
   devaluedCents: number;
-  cancelledCents: number;
+  canceledCents: number;
 }
 
-const netOf = (sums: Sums): number => sums.devaluedCents - sums.cancelledCents;
+const netOf = (sums: Sums): number => sums.devaluedCents - sums.canceledCents;
 const describe = (sums: Sums): string =>
-  `${formatCents(sums.devaluedCents)} devalued, ${formatCents(sums.cancelledCents)} cancelled`;
+  `${formatCents(sums.devaluedCents)} devalued, ${formatCents(sums.canceledCents)} canceled`;
 
 /**
  * What one side has of cards. The service's report names them by their last four digits, so figures are added up per such
@@ -25,7 +25,7 @@ export class CardFigures {
   /** Adds what a charge moved between two moments. */
   addCharge(charge: BookedCharge, { from, to }: { from: Date; to: Date }): void {
     for (const { lastFour, kind, cents } of movementsOf(charge, from, to))
-      this.#add(lastFour, kind === "devalued" ? { devaluedCents: cents } : { cancelledCents: cents });
+      this.#add(lastFour, kind === "devalued" ? { devaluedCents: cents } : { canceledCents: cents });
   }
 
   addCard({ lastFour, ...sums }: ReportedCard): void {
@@ -33,16 +33,16 @@ export class CardFigures {
     this.#add(lastFour, sums);
   }
 
-  #add(lastFour: string, { devaluedCents = 0, cancelledCents = 0 }: Partial<Sums>): void {
-    const sums = this.#sums.get(lastFour) ?? { devaluedCents: 0, cancelledCents: 0 };
+  #add(lastFour: string, { devaluedCents = 0, canceledCents = 0 }: Partial<Sums>): void {
+    const sums = this.#sums.get(lastFour) ?? { devaluedCents: 0, canceledCents: 0 };
     this.#sums.set(lastFour, sums);
     sums.devaluedCents += devaluedCents;
-    sums.cancelledCents += cancelledCents;
+    sums.canceledCents += canceledCents;
   }
 
   /** What the journal, this one, has otherwise than the service. */
   differencesTo(service: CardFigures): Difference[] {
-    const nothing = { devaluedCents: 0, cancelledCents: 0 };
+    const nothing = { devaluedCents: 0, canceledCents: 0 };
     return [...new Set([...this.#sums.keys(), ...service.#sums.keys()])].flatMap((lastFour): Difference[] => {
       const [ours, theirs] = [this.#sums.get(lastFour) ?? nothing, service.#sums.get(lastFour) ?? nothing];
       if (netOf(ours) === netOf(theirs)) return [];

@@ -6,7 +6,7 @@ import type { Days } from "./period.js";
 export interface ReportedCard {
   readonly lastFour: string;
   readonly devaluedCents: number;
-  readonly cancelledCents: number;
+  readonly canceledCents: number;
 }
 
 const cents = z.coerce.number().int().min(0);
@@ -15,13 +15,13 @@ const cardSchema = z
     company_id: z.coerce.number().int(),
     last_four: z.string(),
     devalued: cents,
-    cancelled: cents,
+    canceled: cents,
   })
   .transform((row) => ({
     companyId: row.company_id,
     lastFour: row.last_four,
     devaluedCents: row.devalued,
-    cancelledCents: row.cancelled,
+    canceledCents: row.canceled,
   }));
 /** What is left of a report when its cards have been read. */
 const frameSchema = z.object({ from: z.string(), to: z.string(), cards: z.tuple([]) });
@@ -88,7 +88,7 @@ async function* readJson(chunks: Chunks, { from, to }: Days): AsyncGenerator<Row
   }
 }
 
-const columns = ["company_id", "last_four", "devalued", "cancelled"];
+const columns = ["company_id", "last_four", "devalued", "canceled"];
 
 async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
   let head: string[] | undefined;

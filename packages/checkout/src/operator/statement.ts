@@ -10,8 +10,8 @@ export interface StatementLine {
   /** null: a charge that never became an order. */
   readonly orderId: string | null;
   readonly devaluedCents: number;
-  readonly cancelledCents: number;
-  /** Devalued less cancelled; below zero on a day of reversals alone. */
+  readonly canceledCents: number;
+  /** Devalued less canceled; below zero on a day of reversals alone. */
   readonly grossCents: number;
 }
 
@@ -19,7 +19,7 @@ export interface StatementLine {
 export interface Statement extends Days {
   readonly lines: readonly StatementLine[];
   readonly devaluedCents: number;
-  readonly cancelledCents: number;
+  readonly canceledCents: number;
   readonly grossCents: number;
   readonly commissionPercent: number;
   readonly commissionCents: number;
@@ -34,7 +34,7 @@ export interface StatementOptions extends Days {
 }
 
 /**
- * Adds up what was devalued and cancelled, by day and order.
+ * Adds up what was devalued and canceled, by day and order.
  *
  * @param charges of one service; those that moved nothing within the period count for nothing
  * @throws {RangeError} when a day is none, or the commission isn't between 0 and 100 percent
@@ -47,10 +47,10 @@ export function makeStatement(charges: readonly BookedCharge[], options: Stateme
     const { orderId } = movement;
     const day = dayOf(movement.at, timeZone);
     const key = `${day} ${orderId ?? ""}`;
-    const line = lines.get(key) ?? { day, orderId, devaluedCents: 0, cancelledCents: 0, grossCents: 0 };
+    const line = lines.get(key) ?? { day, orderId, devaluedCents: 0, canceledCents: 0, grossCents: 0 };
     if (movement.kind === "devalued") line.devaluedCents += movement.cents;
-    else line.cancelledCents += movement.cents;
-    line.grossCents = line.devaluedCents - line.cancelledCents;
+    else line.canceledCents += movement.cents;
+    line.grossCents = line.devaluedCents - line.canceledCents;
     lines.set(key, line);
   }
   const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
@@ -60,7 +60,7 @@ export function makeStatement(charges: readonly BookedCharge[], options: Stateme
   return {
     ...{ from, to, lines: sorted },
     devaluedCents: sum((line) => line.devaluedCents),
-    cancelledCents: sum((line) => line.cancelledCents),
+    canceledCents: sum((line) => line.canceledCents),
     ...{ grossCents, commissionPercent, commissionCents, netCents: grossCents - commissionCents },
   };
 }
@@ -77,17 +77,17 @@ function percentOf(amountCents: number, percent: number): number {
  * @param nameOf what people call an order; its id when left out
  */
 export function statementCsv(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
-  const { lines, devaluedCents, cancelledCents, grossCents, commissionCents, netCents } = statement;
+  const { lines, devaluedCents, canceledCents, grossCents, commissionCents, netCents } = statement;
   const row = (...cells: string[]) => cells.map(csvCell).join(",");
-  const amounts = (line: Pick<StatementLine, "devaluedCents" | "cancelledCents" | "grossCents">) =>
-    [line.devaluedCents, line.cancelledCents, line.grossCents].map(formatCents);
+  const amounts = (line: Pick<StatementLine, "devaluedCents" | "canceledCents" | "grossCents">) =>
+    [line.devaluedCents, line.canceledCents, line.grossCents].map(formatCents);
   const body = lines.map((line) =>
     row(line.day, line.orderId === null ? "" : nameOf(line.orderId), ...amounts(line)),
   );
   return [
-    "day,order,devalued_eur,cancelled_eur,gross_eur",
+    "day,order,devalued_eur,canceled_eur,gross_eur",
     ...body,
-    row("total", "", ...amounts({ devaluedCents, cancelledCents, grossCents })),
+    row("total", "", ...amounts({ devaluedCents, canceledCents, grossCents })),
     row(`commission ${statement.commissionPercent}%`, "", "", "", formatCents(-commissionCents)),
     row("net", "", "", "", formatCents(netCents)),
     "",
@@ -99,16 +99,16 @@ export function statementText(
   statement: Statement,
   nameOf: (orderId: string) => string = (id) => id,
 ): string {
-  const { lines, devaluedCents, cancelledCents, grossCents } = statement;
+  const { lines, devaluedCents, canceledCents, grossCents } = statement;
   const { commissionPercent, commissionCents, netCents } = statement;
   const rows = [
-    ["day", "order", "devalued", "cancelled", "gross"],
+    ["day", "order", "devalued", "canceled", "gross"],
     ...lines.map((line) => [
       line.day,
       line.orderId === null ? "(no order)" : nameOf(line.orderId),
-      ...[line.devaluedCents, line.cancelledCents, line.grossCents].map(formatCents),
+      ...[line.devaluedCents, line.canceledCents, line.grossCents].map(formatCents),
     ]),
-    ["total", "", ...[devaluedCents, cancelledCents, grossCents].map(formatCents)],
+    ["total", "", ...[devaluedCents, canceledCents, grossCents].map(formatCents)],
     [`commission ${commissionPercent}%`, "", "", "", formatCents(-commissionCents)],
     ["net", "", "", "", formatCents(netCents)],
   ];

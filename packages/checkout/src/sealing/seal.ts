@@ -62,7 +62,7 @@ export interface Sealer {
   sealChargeCard(card: Card, reference: string): Promise<string>;
   /** @throws {SealError} */
   openChargeCard(sealed: string, reference: string): Promise<Card>;
-  /** Lives for good: an order may be cancelled next month. */
+  /** Lives for good: an order may be canceled next month. */
   sealToken(token: Secret, reference: string): Promise<string>;
   /** @throws {SealError} */
   openToken(sealed: string, reference: string): Promise<Secret>;

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { drainCommand } from "./drain.js";
 import { CommandFailure } from "./failure.js";
@@ -14,9 +16,15 @@ Exit codes:
   1  failed, or differences were found; the message says what
   2  the command line or a setting is wrong`;
 
+/** The package's version. */
+const { version } = JSON.parse(
+  readFileSync(path.join(__dirname, "..", "..", "..", "..", "package.json"), "utf8"),
+) as { version: string };
+
 function program(): Command {
   const root = new Command("giftcard-medusa")
-    .description("What an operator of a Medusa shop with gift cards does beside the shop")
+    .description("For the staff of a Medusa shop with gift cards: what is done beside the shop")
+    .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", EXIT_CODES)
     .addCommand(reconcileCommand())
@@ -36,17 +44,20 @@ async function main(argv: string[]): Promise<number> {
     await program().parseAsync(argv);
     return 0;
   } catch (error) {
-    // Commander has said its own.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const { message, exitCode } = explain(error);
-    process.stderr.write(`error: ${message}\n`);
-    if (argv.includes("--json")) process.stdout.write(`${JSON.stringify({ error: message })}\n`);
+    if (exitCode === 0) return exitCode;
+    // Commander has said its own.
+    if (!(error instanceof CommanderError)) process.stderr.write(`error: ${message}\n`);
+    if (argv.includes("--json"))
+      process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode })}\n`);
     return exitCode;
   }
 }
 
 function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof CommandFailure) return error;
+  if (error instanceof CommanderError)
+    return { message: error.message.replace(/^error: /, ""), exitCode: error.exitCode === 0 ? 0 : 2 };
   // The text of any other error may hold an address with a password in it.
   const { name, code } = error as { name?: string; code?: string };
   return { message: `unexpected failure (${[name, code].filter(Boolean).join(" ")})`, exitCode: 1 };

@@ -11,11 +11,11 @@ interface StatementOptions extends ReportOptions {
   csv?: boolean;
 }
 
-/** `giftcard-medusa statement`: what a merchant holds against the operator's invoice. */
+/** `giftcard-medusa statement`: what a merchant holds against the issuer's invoice. */
 export function statementCommand(): Command {
-  return reportCommand("statement", "Add up what was devalued and cancelled in a month, by day and order")
+  return reportCommand("statement", "Add up what was charged and canceled in a month, by day and order")
     .requiredOption("--month <yyyy-mm>", "the month, by the clock in Amsterdam")
-    .option("--commission <percent>", "what the operator keeps of the gross sum")
+    .option("--commission <percent>", "what the issuer keeps of the gross sum")
     .option("--csv", "print comma-separated values, amounts in euro")
     .action(async (options: StatementOptions) => {
       if (options.csv && options.json) throw new CommandFailure("Give --json or --csv, not both.", 2);

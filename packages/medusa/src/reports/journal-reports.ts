@@ -23,7 +23,7 @@ interface OrderNames {
   readonly orderNames: Record<string, string>;
 }
 
-/** Adds up what was devalued and cancelled. @throws {RangeError} for days or a commission that are none */
+/** Adds up what was devalued and canceled. @throws {RangeError} for days or a commission that are none */
 export async function readMedusaStatement(
   context: ReportContext,
   options: Days & { commissionPercent?: number | undefined },

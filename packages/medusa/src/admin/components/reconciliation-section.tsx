@@ -7,7 +7,7 @@ import { reportDay } from "../client/today.js";
 import { Nothing, Section } from "./section.js";
 import { cardName, differenceTexts, money } from "./texts.js";
 
-/** The journal against Medusa's payments and, where the operator shares it, the service's report. */
+/** The journal against Medusa's payments and, where the issuer shares it, the service's report. */
 export function ReconciliationSection() {
   const { mutate, data, isPending } = useReconciliation();
   const today = reportDay();

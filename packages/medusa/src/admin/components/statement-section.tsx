@@ -7,7 +7,7 @@ import { Field } from "./reconciliation-section.js";
 import { Nothing, Section } from "./section.js";
 import { money } from "./texts.js";
 
-/** What a merchant holds against the operator's invoice. */
+/** What a merchant holds against the issuer's invoice. */
 export function StatementSection() {
   const [month, setMonth] = useState(reportDay().slice(0, 7));
   const [commission, setCommission] = useState("");
@@ -15,7 +15,7 @@ export function StatementSection() {
   return (
     <Section
       title="Monthly statement"
-      about="What was devalued and cancelled, by day and order, to be held against the operator's invoice."
+      about="What was charged and canceled, by day and order, to be held against the issuer's invoice."
       actions={
         <Button
           size="small"
@@ -58,9 +58,9 @@ export function StatementSection() {
 }
 
 function Lines({ statement }: { statement: StatementView }) {
-  const { lines, orderNames, devaluedCents, cancelledCents, grossCents } = statement;
+  const { lines, orderNames, devaluedCents, canceledCents, grossCents } = statement;
   const { commissionPercent, commissionCents, netCents } = statement;
-  if (lines.length === 0) return <Nothing>Nothing was devalued or cancelled in this month.</Nothing>;
+  if (lines.length === 0) return <Nothing>Nothing was charged or canceled in this month.</Nothing>;
   return (
     <div className="overflow-x-auto">
       <Table>
@@ -68,8 +68,8 @@ function Lines({ statement }: { statement: StatementView }) {
           <Table.Row>
             <Table.HeaderCell>Day</Table.HeaderCell>
             <Table.HeaderCell>Order</Table.HeaderCell>
-            <Table.HeaderCell className="text-right">Devalued</Table.HeaderCell>
-            <Table.HeaderCell className="text-right">Cancelled</Table.HeaderCell>
+            <Table.HeaderCell className="text-right">Charged</Table.HeaderCell>
+            <Table.HeaderCell className="text-right">Canceled</Table.HeaderCell>
             <Table.HeaderCell className="text-right">Gross</Table.HeaderCell>
           </Table.Row>
         </Table.Header>
@@ -86,10 +86,10 @@ function Lines({ statement }: { statement: StatementView }) {
                   </Link>
                 )}
               </Table.Cell>
-              <Amounts of={[line.devaluedCents, line.cancelledCents, line.grossCents]} />
+              <Amounts of={[line.devaluedCents, line.canceledCents, line.grossCents]} />
             </Table.Row>
           ))}
-          <Sum name="Total" of={[devaluedCents, cancelledCents, grossCents]} />
+          <Sum name="Total" of={[devaluedCents, canceledCents, grossCents]} />
           <Sum name={`Commission ${commissionPercent}%`} of={[null, null, -commissionCents]} />
           <Sum name="Net" of={[null, null, netCents]} />
         </Table.Body>
