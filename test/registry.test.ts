@@ -46,14 +46,14 @@ it("npx runs the programs of an installed service and events", async () => {
 });
 
 it("a release goes on after half of it, each package after those that it needs, and a dry run publishes nothing", async () => {
-  const next = await packAs(tarballs, "9.0.0", path.join(folder, "next"));
+  const some = Object.fromEntries(Object.entries(tarballs).filter(([name]) => !name.endsWith("service")));
+  const next = await packAs(some, "9.0.0", path.join(folder, "next"));
   const half = Object.entries(next).filter(([name]) => /client|events/.test(name));
   await publish(Object.fromEntries(half));
   const whole = {
     client: "already published",
     events: "already published",
     checkout: "published",
-    service: "published",
   };
   const dry = Object.entries(whole).map(([name, state]) => [
     name,

@@ -39,8 +39,10 @@ export async function publishPackages({ tarballs, registry, isDryRun = false, en
   // Outside of the repository, whose own settings would count.
   const cwd = await mkdtemp(path.join(os.tmpdir(), "giftcard-publish-"));
   const toRegistry = registry === undefined ? [] : ["--registry", registry];
+  // What is there is asked for anew: npm's copy of the list may be from before the half of a release that broke off.
+  const npmEnv = { npm_config_prefer_offline: "false", npm_config_prefer_online: "true", ...env };
   const npm = (/** @type {string[]} */ ...args) =>
-    runNpm([...args, ...toRegistry], { cwd, ...(env && { env }), ...(signal && { signal }) });
+    runNpm([...args, ...toRegistry], { cwd, env: npmEnv, ...(signal && { signal }) });
   try {
     const packages = inOrder(await Promise.all(Object.values(tarballs).map(readTarball)));
     const there = new Set();
@@ -102,7 +104,7 @@ async function isThere({ name, version, tarball }, npm, cwd) {
     throw error;
   });
   if (!found.includes(version)) return false;
-  await npm("pack", spec, "--prefer-online");
+  await npm("pack", spec);
   const published = await readFile(path.join(cwd, `${name.slice(1).replace("/", "-")}-${version}.tgz`));
   // What is packed twice may be compressed in two ways.
   if (gunzipSync(published).equals(gunzipSync(await readFile(tarball)))) return true;

@@ -13,7 +13,7 @@ import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./sho
 import { stores, type TestStore } from "./stores.js";
 
 /** Of each store. `SEED=… ORDERS=1000` plays others. */
-const { SEED: seed = "1", ORDERS: orders = "150" } = process.env;
+const { SEED: seed = "1", ORDERS: orders = "80" } = process.env;
 const rules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
 
 /** The same numbers for the same seed. */

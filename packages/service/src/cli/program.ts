@@ -1,0 +1,76 @@
+import { Command } from "commander";
+import { exitCodes } from "../operator-error.js";
+import { version } from "../version.js";
+import { accountCommand } from "./account.js";
+import { auditCommand } from "./audit.js";
+import { backupCommand, restoreCommand } from "./backup.js";
+import { cardCommand } from "./card.js";
+import { checkCommand } from "./check.js";
+import { companyCommand } from "./company.js";
+import { environmentCommand } from "./environment.js";
+import { eventsCommand } from "./events.js";
+import { healthCommand } from "./health.js";
+import { styleHelp } from "./help.js";
+import { keyCommand } from "./key.js";
+import { liabilityCommand } from "./liability.js";
+import { migrateCommand } from "./migrate.js";
+import { providerCommand } from "./provider.js";
+import { reportCommand } from "./report.js";
+import { secretsCommand } from "./secrets.js";
+import { serveCommand } from "./serve.js";
+import { transactionsCommand } from "./transactions.js";
+
+const EXIT_CODES = `
+Exit codes:
+  ${exitCodes.done}  done
+  ${exitCodes.failed}  failed; the message says why
+  ${exitCodes.usage}  the command line is wrong
+  ${exitCodes.notFound}  no such card, batch, key, account or company
+  ${exitCodes.conflict}  there is one already, or it is in no state for this
+  ${exitCodes.databaseUnreachable}  the database cannot be reached or started
+  ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, damaged, or another database's
+  ${exitCodes.notMigrated}  the database's tables are older than this program, or newer
+  ${exitCodes.held}  a feed lacks more than half of its events to come: look at it, and accept it by hand
+
+Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in database in --data-dir: they join the
+one that a running \`serve\` has there, or bring it up for as long as they take. A new one is made by \`serve\`,
+\`migrate\` and \`restore\` alone.`;
+
+/** The command line: every command, with its options and its help. */
+export function program(): Command {
+  const root = new Command("giftcard-service")
+    .description("The gift card payment and event listing service")
+    .version(version)
+    .addHelpText("after", EXIT_CODES)
+    // An option's value that looks like an option of this program, such as the password -V3x, stays a value.
+    .enablePositionalOptions()
+    .addCommand(serveCommand())
+    .addCommand(healthCommand())
+    .addCommand(
+      companyCommand(new Command("company").description("Companies, each with an account and a key")),
+    )
+    .addCommand(accountCommand(new Command("account").description("Accounts with which companies log in")))
+    .addCommand(keyCommand(new Command("key").description("API keys")))
+    .addCommand(cardCommand(new Command("card").description("Gift cards")))
+    .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
+    .addCommand(eventsCommand(new Command("events").description("Feeds of events, pulled from shops")))
+    .addCommand(secretsCommand(new Command("secrets").description("The keys under which cards are hashed")))
+    .addCommand(
+      environmentCommand(new Command("environment").description("What the cards are: live, or a sandbox's")),
+    )
+    .addCommand(migrateCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
+    .addCommand(checkCommand())
+    .addCommand(reportCommand())
+    .addCommand(transactionsCommand())
+    .addCommand(liabilityCommand())
+    .addCommand(auditCommand());
+  const everywhere = (command: Command): void => {
+    command.exitOverride();
+    for (const child of command.commands) everywhere(child);
+  };
+  everywhere(root);
+  styleHelp(root);
+  return root;
+}
