@@ -16,6 +16,7 @@ const copied = [
   "package.json",
   "package-lock.json",
   "README.md",
+  "docs/from-source.md",
   ".changeset/config.json",
   "examples/medusa-store/package.json",
   "examples/medusa-store/storefront/package.json",
