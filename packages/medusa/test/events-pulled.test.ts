@@ -130,6 +130,33 @@ test("what the issuer lost is told, and sent anew when it is published again, wh
   }
 });
 
+test("a comparison writes nothing over an event that is sent again meanwhile", async () => {
+  const productId = await shows.create("overtaken");
+  const key = `${productId}:1`;
+  await shows.publish(key);
+  const issuer = new pg.Client({ connectionString: shop.service.databaseUrl });
+  const own = new pg.Client({ connectionString: shop.databaseUrl });
+  await Promise.all([issuer.connect(), own.connect()]);
+  try {
+    await issuer.query("delete from events where event_key = $1", [key]);
+    await own.query("begin");
+    await own.query("select 1 from giftcard_event_push where key = $1 for update", [key]);
+    const comparing = compare();
+    await expect
+      .poll(async () => (await own.query("select 1 from pg_locks where not granted")).rowCount)
+      .toBeGreaterThan(0);
+    // As a push does that was answered now.
+    await own.query("update giftcard_event_push set made_at = now() where key = $1", [key]);
+    await own.query("commit");
+    await comparing;
+    expect((await eventOf(productId))?.atIssuer).toMatchObject({ isListed: true });
+    await compare();
+    expect((await eventOf(productId))?.atIssuer).toMatchObject({ isListed: false });
+  } finally {
+    await Promise.all([issuer.end(), own.end()]);
+  }
+});
+
 test("many shows, then edits and withdrawals, are at the issuer as the feed has them", async () => {
   const dates = Array.from({ length: DATES }, (_, index) => ({
     start: new Date(Date.UTC(2036, 0, 1 + index, 20)).toISOString().slice(0, 19),
