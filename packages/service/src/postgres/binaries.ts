@@ -77,9 +77,10 @@ export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binar
     );
   }
   const binDir = path.dirname(postgres);
+  const native = path.dirname(binDir);
+  linkLibraries(native);
   if (runs(binDir, runAs)) return { binDir };
 
-  const native = path.dirname(binDir);
   const { version } = JSON.parse(fs.readFileSync(path.join(native, "..", "package.json"), "utf8"));
   const kept = path.join(dataDir, `postgres-${version}`);
   if (isOnlyRoots(dataDir) && isOnlyRoots(kept) && runs(path.join(kept, "bin"), runAs)) {
@@ -104,8 +105,27 @@ export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binar
 function copyTo(native: string, parent: string): string {
   const folder = fs.mkdtempSync(path.join(parent, "postgres-copy-"));
   fs.cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
+  linkLibraries(folder);
   fs.chmodSync(folder, 0o755);
   return folder;
+}
+
+/**
+ * Makes the links between the programs' libraries, which npm doesn't pack. The package's install script makes them too, and
+ * is left out by `--ignore-scripts`, and by pnpm until somebody approves it.
+ */
+function linkLibraries(native: string): void {
+  const list = path.join(native, "pg-symlinks.json");
+  if (!fs.existsSync(list)) return;
+  const links: { source: string; target: string }[] = JSON.parse(fs.readFileSync(list, "utf8"));
+  for (const { source, target } of links) {
+    const link = path.join(native, path.relative("native", target));
+    try {
+      fs.symlinkSync(path.relative(path.dirname(target), source), link);
+    } catch {
+      // It is there, or this account may not write here: then a copy is made, which has its own.
+    }
+  }
 }
 
 function isOnlyRoots(folder: string): boolean {
