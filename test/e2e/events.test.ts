@@ -141,7 +141,7 @@ describe("a product in the admin", () => {
       .poll(async () => (await issuer.listEvents()).map(({ id, title }) => ({ id, title })), soon)
       .toEqual([{ id: listed?.id, title: "Summer Night Festival, late" }]);
     await button("Compare with the issuer").click();
-    await shown("1 changed at the issuer");
+    await shown("1 updated from the issuer's list");
     await shown(new RegExp(`^At the issuer, no\\. ${listed?.id}$`));
     expect(await page.getByText("changed since").count()).toBe(0);
   });

@@ -42,7 +42,8 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   },
   amount_changed: {
     status: 409,
-    message: "The amounts changed. Start the payment again with the new remainder.",
+    message:
+      "The payment for the rest isn't there, or is for another amount. Start it again for what is left.",
   },
   cart_not_found: { status: 404, message: "There is no such cart." },
   cart_completed: { status: 409, message: "The cart is already an order." },

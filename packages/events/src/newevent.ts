@@ -20,6 +20,10 @@ export const newEventLimits = {
 const SERVICE_TIME_ZONE = "Europe/Amsterdam";
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/;
 
+const NO_PROVIDER = "is no provider's; `list providers` shows them";
+const NO_PROVIDERS =
+  "is no provider's: the service has none yet, and whoever runs it makes one (`provider create`)";
+
 /** What is known of the service that the events go to. */
 export interface ServiceFacts {
   readonly now: Date;
@@ -44,7 +48,7 @@ export function newEventFaults(
   const faults = [];
   if (providerId === undefined) faults.push(fault(row, "eventprovider_id", "is required"));
   else if (providerIds && Number.isInteger(Number(providerId)) && !providerIds.has(Number(providerId)))
-    faults.push(fault(row, "eventprovider_id", "is no provider's; `list providers` shows them"));
+    faults.push(fault(row, "eventprovider_id", providerIds.size > 0 ? NO_PROVIDER : NO_PROVIDERS));
   const start = `${date}T${time}`;
   if (LOCAL_TIME.test(start) && start <= localTimeAt(now, SERVICE_TIME_ZONE))
     faults.push(fault(row, "event_start_date", "must be in the future"));

@@ -80,7 +80,8 @@ describe("list", () => {
   });
 
   test("--format prints the events for a page or a calendar", async () => {
-    const { stdout, json } = await run(["list", "--format", "json-ld"], settings);
+    const { stdout, stderr, json } = await run(["list", "--format", "json-ld"], settings);
+    expect(stderr).toContain("don't push it");
     expect(stdout).not.toContain("<");
     const events = json()["@graph"];
     expect(events).toHaveLength(4);

@@ -88,6 +88,9 @@ describe("push", () => {
     const numbers = ({ events }: typeof first) => events.map(({ id }: { id: number }) => id);
     expect(numbers(second)).toEqual(numbers(first));
     expect(await listed()).toHaveLength(3);
+    expect((await run(["push", SAMPLE], settings())).stdout).toContain(
+      "Those that exist are left as they are: what has changed in the file isn't sent.",
+    );
   });
 
   test("the day after tomorrow makes nothing either", async () => {

@@ -41,6 +41,10 @@ async function list(what: ListName | undefined, { json, format }: { json?: boole
 
 async function writeListing(listed: readonly Event[], format: FormatName) {
   const { entries, faults } = readListing(listed);
+  tell(
+    "The service lists neither its events' keys nor their providers, and doesn't say which are drafts. Look at this, and don't " +
+      "push it: every event would be made once more.",
+  );
   if (faults.length > 0) tell(["Left out, as the service lists them so:", ...faultLines(faults)].join("\n"));
   const events = entries.map(({ event }) => event);
   for await (const text of writeEvents(events, formats[format](events))) process.stdout.write(text);

@@ -54,6 +54,8 @@ async function main(argv: string[]) {
     await program().parseAsync(argv);
     return exitCodes.done;
   } catch (error) {
+    // Who reads only a part of the output, as `head` does, is no failure.
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") return exitCodes.done;
     const { message, exitCode, details } = explain(error);
     if (exitCode === exitCodes.done) return exitCode;
     // Commander has said its own.
@@ -86,7 +88,7 @@ function explain(error: unknown): { message: string; exitCode: number; details?:
   };
 }
 
-// Who reads only a part of the output, as `head` does, is no failure.
+// The same, where it comes between two writes.
 process.stdout.on("error", (error) => {
   if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
 });

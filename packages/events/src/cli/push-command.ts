@@ -94,8 +94,12 @@ function textOf(results: readonly Result[]): string {
     return printable(`row ${row}: ${outcome.replace("_", " ")}, ${title}${more ? ` (${more})` : ""}`);
   });
   const counts = Object.entries(countsOf(results)).filter(([, count]) => count > 0);
+  const isLeft = results.some(({ outcome }) => outcome === "existing");
   return [
     ...lines,
+    ...(isLeft
+      ? ["Those that exist are left as they are: what has changed in the file isn't sent. A feed has it."]
+      : []),
     counts.map(([outcome, count]) => `${count} ${outcome.replace("_", " ")}`).join(", "),
   ].join("\n");
 }

@@ -125,7 +125,8 @@ function openSealer(config: ShopConfig | undefined): Sealer {
   try {
     return createSealer({ keys });
   } catch (error) {
-    const how = 'Set GIFTCARD_SEALING_KEYS to "id:key,id:key", the newest first.';
-    throw new CommandFailure(`${error instanceof Error ? error.message : ""} ${how}`, 2);
+    const how =
+      'Set GIFTCARD_SEALING_KEYS to the keys of the configuration, with their ids: "id:key,id:key", the newest first.';
+    throw new CommandFailure(keys.length > 0 && error instanceof Error ? `${error.message} ${how}` : how, 2);
   }
 }

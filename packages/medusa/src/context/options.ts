@@ -36,6 +36,12 @@ const eventsSchema = z.strictObject({
   publish: z.enum(["by-hand", "automatic"]).optional(),
 });
 
+const NOT_SET = "is not set. If it comes from an environment variable, give that one a value.";
+/** All faults are told at once, so these are looked for beside others too. */
+const alsoBesideOthers = {
+  when: ({ value }: { value: unknown }) => typeof value === "object" && value !== null,
+};
+
 /** Whole numbers may come as strings, since they often come from the environment. */
 const optionsSchema = z
   .strictObject({
@@ -74,13 +80,20 @@ const optionsSchema = z
     callsHandlerItself: z.boolean().optional(),
     events: eventsSchema.optional(),
   })
-  .refine((o) => (o.baseUrl === undefined) !== (o.baseUrls === undefined), {
+  .refine((o) => o.baseUrl !== undefined || o.baseUrls !== undefined, {
+    ...alsoBesideOthers,
+    path: ["baseUrl"],
+    error: `${NOT_SET} Or give baseUrls with both addresses.`,
+  })
+  .refine((o) => o.baseUrl === undefined || o.baseUrls === undefined, {
+    ...alsoBesideOthers,
     path: ["baseUrls"],
-    error: "Give baseUrls with both addresses, or baseUrl.",
+    error: "Give baseUrls with both addresses, or baseUrl, not both.",
   })
   .refine((o) => o.apiKey !== undefined || o.credentials !== undefined, {
+    ...alsoBesideOthers,
     path: ["apiKey"],
-    error: "Give apiKey, or credentials with email and password.",
+    error: `${NOT_SET} Or give credentials with email and password.`,
   });
 
 /** What the shop's shows go by. */
@@ -190,8 +203,7 @@ function describe(issue: z.core.$ZodIssue, given: object): string {
   if (issue.code === "custom") return issue.message;
   if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}.`;
   const value = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)?.[key], given);
-  if (value === undefined || value === "")
-    return "is not set. If it comes from an environment variable, give that one a value.";
+  if (value === undefined || value === "") return NOT_SET;
   if (issue.code === "invalid_type") return `must be a ${issue.expected}.`;
   if (issue.code === "invalid_value") return `must be one of: ${issue.values.join(", ")}.`;
   if (issue.code === "too_small") return `must be at least ${issue.minimum}.`;

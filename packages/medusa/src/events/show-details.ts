@@ -55,12 +55,19 @@ export type ShowDetails = Omit<DetailsInput, "dates"> & { readonly dates: readon
 export function readDetails(input: unknown): DetailsInput {
   const { data, error } = detailsSchema.safeParse(input);
   if (data) return data;
-  const fields = error.issues.map(({ path }) => path.join(".") || "details");
+  const fields = error.issues.map(({ path }) => placeOf(path) || "details");
   throw new MedusaError(
     MedusaError.Types.INVALID_DATA,
-    `These aren't as they must be: ${fields.join(", ")}.`,
+    `These aren't there, or not as they must be: ${fields.join(", ")}.`,
   );
 }
+
+/** As the form shows it: the first date is date 1. */
+const placeOf = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part, at) => (path[at - 1] === "dates" ? Number(part) + 1 : part))
+    .join(" ")
+    .replace(/^dates/, "date");
 
 /** An event's key: its product's id, and its date's. */
 export const keyOf = (productId: string, dateId: string): string => `${productId}:${dateId}`;

@@ -28,7 +28,7 @@ export function CompareButton() {
     const done = await mutateAsync(undefined).catch(() => null);
     if (!done) return;
     const { length } = done.changed;
-    if (length > 0) toast.success(`${length} changed at the issuer`);
+    if (length > 0) toast.success(`${length} updated from the issuer's list`);
     else toast.info("Nothing has changed at the issuer", { description: `${done.compared} compared.` });
   };
   return (

@@ -26,11 +26,19 @@ export function IssuerFields(props: {
           The issuer's lists can't be read now: {error.message}
         </Text>
       )}
+      {data && providers.length === 0 && (
+        <Text size="xsmall" className="text-ui-fg-error">
+          The issuer has no ticketing provider yet, and an event needs one. Ask the issuer to make one.
+        </Text>
+      )}
       <Choice
         label="Ticketing provider"
         value={String(providerId ?? NONE)}
         options={[
-          { value: NONE, label: defaultId === null ? "None" : `The shop's own: ${nameOf(defaultId)}` },
+          {
+            value: NONE,
+            label: defaultId === null ? "None: choose one" : `The shop's own: ${nameOf(defaultId)}`,
+          },
           ...(isListed ? [] : [{ value: String(providerId), label: `no. ${providerId}` }]),
           ...providers.map(({ id, name }) => ({ value: String(id), label: name })),
         ]}

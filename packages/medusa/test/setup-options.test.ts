@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { readSetup } from "../src/context/options.js";
+
+const faultsOf = (options: object) => {
+  try {
+    readSetup(options);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+const notSet = "is not set. If it comes from an environment variable, give that one a value.";
+
+it("all that isn't set is named at once, as where no environment variable is set", () => {
+  const sealingKeys = [{ id: "2026", key: undefined }];
+  const message = faultsOf({ environment: "sandbox", baseUrl: undefined, apiKey: undefined, sealingKeys });
+  expect(message).toBe(
+    `@giftcard-pay/medusa: wrong options. companyId: ${notSet} sealingKeys.0.key: ${notSet} ` +
+      `baseUrl: ${notSet} Or give baseUrls with both addresses. ` +
+      `apiKey: ${notSet} Or give credentials with email and password.`,
+  );
+  expect(faultsOf({})).toContain(`environment: ${notSet}`);
+});
+
+it("one address, or both", () => {
+  const baseUrls = { live: "https://a.example", sandbox: "https://b.example" };
+  expect(faultsOf({ baseUrl: "https://a.example", baseUrls })).toContain("not both");
+});
