@@ -17,6 +17,7 @@ export type ProtocolErrorCode =
   | "unreadable_answer"
   | "unexpected_answer"
   | "redirected"
+  | "wrong_environment"
   | "extension_not_supported";
 
 /** Codes of a {@link RefusedError}: the contract's, or `refused` where the operation lists none that fits. */
@@ -55,6 +56,8 @@ const messages: Record<Exclude<GiftcardErrorCode, Exclude<ErrorCode, "overloaded
   unreadable_answer: "The answer is not readable JSON of a sensible size.",
   unexpected_answer: "The answer is not what the operation promises.",
   redirected: "The service answered with a redirect, which is never followed.",
+  wrong_environment:
+    "The service is of the other environment (live or sandbox) than this client. Look at its address and key.",
   extension_not_supported: "The service does not end a devalue by its key.",
 };
 

@@ -1,5 +1,6 @@
 import {
   BASE_PATH,
+  ENVIRONMENT_HEADER,
   type Endpoint,
   type EndpointName,
   endpoints,
@@ -85,6 +86,11 @@ export async function exchange(
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
     discard(response);
     throw new ProtocolError("redirected", details);
+  }
+  const told = response.headers.get(ENVIRONMENT_HEADER);
+  if (told !== null && settings.environment !== undefined && told !== settings.environment) {
+    discard(response);
+    throw new ProtocolError("wrong_environment", details);
   }
   if (status >= 500 || status === 408) {
     discard(response);

@@ -36,6 +36,20 @@ beforeEach(async () => {
 
 const balanceCents = async () => (await client.balance(card)).balanceCents;
 
+it("takes no answer of a service that is of the other environment, where it was made for one", async () => {
+  const { apiKey, companyId } = company;
+  const wrong = createClient({ environment: "sandbox", baseUrl: service.url, apiKey, companyId });
+  const failures = await Promise.all([
+    failureOf(wrong.balance(card)),
+    failureOf(wrong.listProviders()),
+    failureOf(wrong.endDevalue("never-sent")),
+  ]);
+  for (const failure of failures)
+    expect(failure).toMatchObject({ code: "wrong_environment", retryable: false });
+  const right = createClient({ environment: "live", baseUrl: service.url, apiKey, companyId });
+  expect(await right.balance(card)).toMatchObject({ balanceCents: 7500 });
+});
+
 describe("a card on the real service", () => {
   it("pays 50.00 of 74.98, and gets it back once", async () => {
     const done = await client.devalue({ ...card, amountCents: cents(7498), reference: "order-1" });

@@ -30,6 +30,8 @@ export const IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
 
 /** The header that marks an answer as a repetition of an earlier one (our extension). */
 export const IDEMPOTENCY_REPLAYED_HEADER = "Idempotency-Replayed";
+/** Says on each answer whether money moves here (`live`), or everything is for trying out (`sandbox`). */
+export const ENVIRONMENT_HEADER = "Giftcard-Environment";
 
 /** What an Idempotency-Key may be: 1 to 255 visible ASCII characters. */
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;

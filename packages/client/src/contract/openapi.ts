@@ -51,6 +51,10 @@ export function openApiDocument({ version, serverUrl = "/" }: { version: string;
       },
       headers: {
         RequestId: { description: "Finds this call in the service's log.", schema: { type: "string" } },
+        Environment: {
+          description: "Whether money moves here, or everything is for trying out.",
+          schema: { type: "string", enum: ["live", "sandbox"] },
+        },
         RetryAfter: { description: "Seconds to wait before the next call.", schema: { type: "integer" } },
         IdempotencyKey: {
           description: "The key of the call: this service honours it.",
@@ -113,7 +117,10 @@ function answer(name: EndpointName, row: Endpoint): Json {
 }
 
 const component = (name: string) => ({ $ref: `#/components/headers/${name}` });
-const requestId = { "X-Request-Id": component("RequestId") };
+const requestId = {
+  "X-Request-Id": component("RequestId"),
+  "Giftcard-Environment": component("Environment"),
+};
 const keyEcho = { "Idempotency-Key": component("IdempotencyKey") };
 const replayed = { "Idempotency-Replayed": component("IdempotencyReplayed") };
 const retryAfter = { "Retry-After": component("RetryAfter") };

@@ -1,5 +1,11 @@
 import type { RequestListener } from "node:http";
-import { BASE_PATH, type Endpoint, type EndpointName, endpoints } from "@giftcard-pay/client/contract";
+import {
+  BASE_PATH,
+  ENVIRONMENT_HEADER,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+} from "@giftcard-pay/client/contract";
 import { CallContext } from "./call-context.js";
 import { type CallOptions, Calls } from "./calls.js";
 import { type OperatorView, operatorRoutes } from "./operator-routes.js";
@@ -23,5 +29,5 @@ export function createApp(options: AppOptions): RequestListener {
     }
   }
   operatorRoutes(routes, options.operatorView);
-  return routes.listener(options.log);
+  return routes.listener(options.log, { [ENVIRONMENT_HEADER]: options.operatorView.environment });
 }

@@ -33,8 +33,12 @@ export class Routes {
     this.#answerers.set(`${method} ${path}`, answerer);
   }
 
-  /** Answers requests: with a 404 where nobody else does, with a 500 and a line in the log where an answerer fails. */
-  listener(log: Log): RequestListener {
+  /**
+   * Answers requests: with a 404 where nobody else does, with a 500 and a line in the log where an answerer fails.
+   *
+   * @param headers on every answer
+   */
+  listener(log: Log, headers: Readonly<Record<string, string>> = {}): RequestListener {
     return async (incoming, outgoing) => {
       const requestId = randomUUID();
       const traceId = TRACEPARENT.exec(String(incoming.headers.traceparent))?.[1];
@@ -43,7 +47,7 @@ export class Routes {
         return answerRefusal(undefined, "internal");
       };
       const answer = await this.#answer({ incoming, requestId, traceId }).catch(fail);
-      answer.headers[REQUEST_ID_HEADER] = requestId;
+      Object.assign(answer.headers, headers, { [REQUEST_ID_HEADER]: requestId });
       await sendAnswer(outgoing, answer).catch((error) => {
         fail(error);
         outgoing.destroy();
