@@ -11,7 +11,7 @@ import {
 } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { operatorShell } from "./operator-shell.js";
-import { asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
+import { type Answer, asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
 import { call, eventInput } from "./wire.js";
 
 // What an operator sees: the command in a process of its own, and what the service lists afterwards.
@@ -216,6 +216,30 @@ test("of two pulls at once, one is done; the other changes nothing, whatever it 
     expect(await titles(company)).toEqual(["Show a", `Show ${made}`]);
     await shop.shows([show("a")]);
     await shell.done(...pullWords(company));
+  }
+});
+
+test("a pull that began before its feed was removed changes nothing, though the company has another feed by then", async () => {
+  const asBefore: Answer = (_request, response) => void response.writeHead(304).end();
+  const answers = [asJson(await feedOf([show("a"), show("old")])), asBefore, asJson("no feed")];
+  for (const answer of answers) {
+    const company = await service.createCompany();
+    shop.answer = asJson(await feedOf([show("a")]), { ETag: '"one"' });
+    await shell.done(...first(company));
+    let goOn = () => {};
+    const moved = new Promise<void>((resolve) => (goOn = resolve));
+    shop.answer = (request, response) => void moved.then(() => answer(request, response));
+    shop.requests.splice(0);
+    const begun = shell.run(pullWords(company));
+    await expect.poll(() => shop.requests.length).toBe(1);
+    await shell.done("events", "feed", "remove", "--company", String(company.companyId), "--reason", "moved");
+    await shop.shows([show("a"), show("new")]);
+    await shell.done(...pullWords(company, "--url", `${shop.url}?moved`, "--allow-private"));
+    const after = await shell.done("events", "feed", "list");
+    goOn();
+    expect((await begun).exitCode).not.toBe(0);
+    expect(await shell.done("events", "feed", "list")).toEqual(after);
+    expect(await titles(company)).toEqual(["Show a", "Show new"]);
   }
 });
 

@@ -43,6 +43,10 @@ export interface EventFeed extends FeedAddress, FeedValidators {
 const COLUMNS = `company_id as "companyId", url, allows_private as "allowsPrivate", etag, last_modified as "lastModified",
   answered_by as "answeredBy", pulls, pulled_at as "pulledAt", failed_at as "failedAt", failure`;
 
+/** No other pull was done since. A feed that was removed and is there again counts from one: the time tells it apart. */
+const isAsKnown = (pulls: string, pulledAt: string) =>
+  `pulls = ${pulls} and date_trunc('milliseconds', pulled_at) = ${pulledAt}::timestamptz`;
+
 /** Lists the feeds of companies that aren't closed. */
 export async function listFeeds(db: Queryable): Promise<EventFeed[]> {
   const { rows } = await db.query<EventFeed>(
@@ -83,8 +87,8 @@ export async function takePull(
     ? await db.query(
         `update event_feeds set url = $2, allows_private = $3, etag = $4, last_modified = $5, answered_by = $6,
            pulls = pulls + 1, pulled_at = now(), failed_at = null, failure = null
-         where company_id = $1 and pulls = $7`,
-        [...values, known.pulls],
+         where company_id = $1 and ${isAsKnown("$7", "$8")}`,
+        [...values, known.pulls, known.pulledAt],
       )
     : await db.query(
         `insert into event_feeds (company_id, url, allows_private, etag, last_modified, answered_by)
@@ -97,8 +101,8 @@ export async function takePull(
 /** Writes down why a pull failed, unless another was done since. */
 export async function noteFailure(db: Queryable, feed: EventFeed, failure: string): Promise<void> {
   await db.query(
-    "update event_feeds set failed_at = now(), failure = $3 where company_id = $1 and pulls = $2",
-    [feed.companyId, feed.pulls, failure],
+    `update event_feeds set failed_at = now(), failure = $4 where company_id = $1 and ${isAsKnown("$2", "$3")}`,
+    [feed.companyId, feed.pulls, feed.pulledAt, failure],
   );
 }
 
