@@ -229,6 +229,14 @@ describe("a show that is published", () => {
     expect(status).toBe(200);
   });
 
+  test("isn't published with all others where nobody told that its product is public no more", async () => {
+    const productId = await shows.create("hidden");
+    await database.query("update product set status = 'draft' where id = $1", [productId]);
+    const { body } = await shows.send("POST", "/publish", { all: true });
+    expect(body.published).not.toContain(`${productId}:1`);
+    expect(await shows.timesAtIssuer("hidden")).toBe(0);
+  });
+
   test("of a deleted product isn't sent any more where it was still waiting", async () => {
     const productId = await shows.create("gone");
     await shop.proxy.listen(false);
