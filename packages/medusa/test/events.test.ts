@@ -229,6 +229,20 @@ describe("a show that is published", () => {
     expect(status).toBe(200);
   });
 
+  test("that has begun before it could be sent says so, and is sent once it gets a later start", async () => {
+    const productId = await shows.create("begun");
+    await shop.proxy.listen(false);
+    await shows.publish(`${productId}:1`);
+    await shows.save(productId, { dates: [{ id: "1", start: "2020-04-12T21:00:00" }] });
+    await expect
+      .poll(async () => (await shows.eventsOf(productId))[0]?.atIssuer)
+      .toMatchObject({ state: "refused", lastError: "start must be in the future" });
+    await shop.proxy.listen(true);
+    await shows.save(productId, { dates: [{ id: "1", start: "2036-04-12T21:00:00" }] });
+    await untilMade(productId);
+    expect(await shows.timesAtIssuer("begun")).toBe(1);
+  });
+
   test("isn't published with all others where nobody told that its product is public no more", async () => {
     const productId = await shows.create("hidden");
     await database.query("update product set status = 'draft' where id = $1", [productId]);

@@ -149,6 +149,20 @@ export async function reopenMended(run: RunSql, service: string): Promise<void> 
   );
 }
 
+/**
+ * Refuses what has begun before it was sent: newevent takes only what is to come, so it would wait for good. One that
+ * gets a later start is sent.
+ */
+export async function refuseBegun(run: RunSql, service: string): Promise<void> {
+  await run(
+    `update giftcard_event_push push set state = 'refused', sent = event.event, last_error = 'start must be in the future'
+     from giftcard_event event where event.key = push.key and push.service = $1 and push.state = 'open'
+       and event.state = 'published' and event.faults = '[]'::jsonb
+       and (event.event ->> 'start')::timestamp <= now() at time zone 'Europe/Amsterdam'`,
+    [service],
+  );
+}
+
 /** Forgets calls that made nothing. One that made events stays with them. */
 export async function forgetBatches(run: RunSql): Promise<void> {
   await run(

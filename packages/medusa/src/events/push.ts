@@ -15,6 +15,7 @@ import {
   holdBatch,
   leaveUnanswered,
   type PushEnd,
+  refuseBegun,
   reopenMended,
 } from "./push-store.js";
 
@@ -39,6 +40,7 @@ export async function pushEvents(
   const lease = { owner: randomUUID(), forMs: settings.leaseMs };
   const call = { container, context, service, lease };
   await reopenMended(run, service);
+  await refuseBegun(run, service);
   let goesOn = true;
   while (goesOn && !until()) {
     const batch = await claimOpen(run, service, { ...lease, reference: `events-${randomUUID()}` });
