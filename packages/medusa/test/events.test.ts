@@ -243,6 +243,25 @@ describe("a show that is published", () => {
     expect(await shows.timesAtIssuer("begun")).toBe(1);
   });
 
+  test("of which no answer came for more than a day, and which the issuer lists otherwise by now, is there", async () => {
+    const productId = await shows.create("day-late");
+    const calls = callsFromNow();
+    shop.proxy.set("newevent", "cut-after", 1);
+    shop.proxy.set("getallevents", "error");
+    await shows.publish(`${productId}:1`);
+    const issuer = new pg.Client({ connectionString: shop.service.databaseUrl });
+    await issuer.connect();
+    await issuer.query("update events set name = 'as a feed says' where name = 'day-late'");
+    await issuer.query("update idempotency_keys set created_at = created_at - interval '25 hours'");
+    await issuer.end();
+    shop.proxy.clear();
+    await shop.passTime(10_000);
+    await untilMade(productId);
+    expect((await shows.eventsOf(productId))[0]?.atIssuer).toMatchObject({ issuerId: null, isListed: false });
+    // Lost; under the key that is spent; under another one, where the event's own key is taken.
+    expect([calls(), await shows.timesAtIssuer("day-late")]).toEqual([3, 0]);
+  });
+
   test("isn't published with all others where nobody told that its product is public no more", async () => {
     const productId = await shows.create("hidden");
     await database.query("update product set status = 'draft' where id = $1", [productId]);

@@ -84,6 +84,13 @@ type Outcome = "over" | "stop" | "unknown";
 /** The service refuses these before it looks at what is sent. */
 const refusedBefore = [401, 403, 429];
 
+/**
+ * The service keeps an answer for a day, and the key for good. It has done nothing now; whether an earlier call under the
+ * key has, the events' own keys decide when they are sent under another one.
+ */
+const isOfKey = ({ status, keyHonoured, faults }: RefusedError) =>
+  status === 422 && keyHonoured && faults.length === 0;
+
 /** Sends a call, and writes down what became of it, where that is known. */
 async function send(call: Call, { reference, items }: Batch): Promise<Outcome> {
   const { runSql: run, client } = call.context;
@@ -106,7 +113,7 @@ async function send(call: Call, { reference, items }: Batch): Promise<Outcome> {
     if (error instanceof RefusedError && (await endFaulty(call, { reference, items }, error))) return "over";
     const isNothing =
       (error instanceof RefusedError &&
-        (error.status === undefined || refusedBefore.includes(error.status))) ||
+        (error.status === undefined || refusedBefore.includes(error.status) || isOfKey(error))) ||
       (error instanceof UnreachableError && error.code === "not_connected");
     const fault = error.message;
     if (isNothing)
