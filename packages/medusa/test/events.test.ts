@@ -229,6 +229,17 @@ describe("a show that is published", () => {
     expect(status).toBe(200);
   });
 
+  test("that was called off before it was sent isn't one that fails", async () => {
+    const productId = await shows.create("off-before");
+    await shop.proxy.listen(false);
+    await shows.publish(`${productId}:1`);
+    const failing = async () =>
+      (await shows.send("GET", "?filter=failing")).body.events.map(({ key }: { key: string }) => key);
+    expect(await failing()).toContain(`${productId}:1`);
+    await shows.send("POST", "/take-back", { keys: [`${productId}:1`], state: "canceled" });
+    expect(await failing()).not.toContain(`${productId}:1`);
+  });
+
   test("that has begun before it could be sent says so, and is sent once it gets a later start", async () => {
     const productId = await shows.create("begun");
     await shop.proxy.listen(false);

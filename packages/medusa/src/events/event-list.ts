@@ -48,13 +48,14 @@ export type EventFilter = (typeof eventFilters)[number];
 const HAS_CHANGED = `push.state = 'made' and case when e.state = 'published'
   then push.sent is distinct from e.event or not push.is_listed else push.is_listed end`;
 
-/** Not at the issuer: what isn't taken back, and hasn't begun. */
+/** Not at the issuer: what isn't taken back, and hasn't begun. What is taken back before it was sent isn't sent: nothing fails. */
 const conditions: Record<EventFilter, string> = {
   all: "true",
   missing: `e.state in ('draft', 'published') and coalesce(push.state, 'none') <> 'made'
     and e.starts > to_char(now() at time zone 'Europe/Amsterdam', 'YYYY-MM-DD"T"HH24:MI:SS')`,
   changed: HAS_CHANGED,
-  failing: "push.state = 'refused' or (push.state in ('open', 'sending') and push.last_error is not null)",
+  failing: `(e.state = 'published' and (push.state = 'refused' or (push.state = 'open' and push.last_error is not null)))
+    or (push.state = 'sending' and push.last_error is not null)`,
 };
 
 const FROM =

@@ -21,6 +21,8 @@ export function EventFacts({ event }: { event: EventRow }) {
   const { flaws, atIssuer } = event;
   const { madeAt, lastError, differences, askedBy, tries } = atIssuer;
   const isThere = atIssuer.state === "made";
+  // What is taken back before it was sent isn't sent any more.
+  const isAwaited = event.state === "published" || atIssuer.state === "sending";
   const isOther = isOtherAtIssuer(event);
   return (
     <div className="flex flex-col gap-y-1">
@@ -34,7 +36,7 @@ export function EventFacts({ event }: { event: EventRow }) {
           At the issuer since {time(madeAt)}, published by {askedBy?.replace(/ \(.*\)$/, "")}.
         </Text>
       )}
-      {!isThere && lastError && (
+      {!isThere && isAwaited && lastError && (
         <Text size="xsmall" className="text-ui-fg-error break-words">
           {lastError} {atIssuer.state === "refused" ? "Mend it and publish it again." : triesText(tries)}
         </Text>
