@@ -78,6 +78,24 @@ test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", async (
   expect(await pull()).toMatchObject({ created: [], changed: [], withdrawn: [], unchanged: 4950 });
 });
 
+test("what is there already takes no new ids, however often it is pulled or pushed", async () => {
+  const companyId = await newCompany(pool);
+  await shop.shows([show("a"), show("b")]);
+  await pull(companyId, false);
+  const own = { name: "Own", providerId };
+  expect(await makeOwnEvent(pool, companyId, { key: "own", ...own })).toBe(true);
+  const lastId = async () => (await pool.query("select last_value::int as id from events_id_seq")).rows[0].id;
+  const before = await lastId();
+  for (let times = 0; times < 3; times++) {
+    await pull(companyId, false);
+    for (const key of ["a", "own"]) expect(await makeOwnEvent(pool, companyId, { key, ...own })).toBe(false);
+  }
+  expect(await lastId()).toBe(before);
+  await shop.shows([show("a"), show("b"), show("c")]);
+  await pull(companyId, false);
+  expect((await idsOf(companyId)).get("c")).toBe(before + 1);
+});
+
 const keys = ["a", "b", "c", "d", "e"];
 const event = fc.record({
   key: fc.constantFrom(...keys),

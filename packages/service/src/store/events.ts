@@ -125,7 +125,7 @@ export const columnTypes = Object.entries(eventColumns)
   .join(", ");
 
 /**
- * Makes events in one statement, in the order given.
+ * Makes events in one statement, in the order given. One whose key is taken uses up no id.
  *
  * @returns the identifiers, in the same order; undefined for an event whose key the company has used already
  */
@@ -136,11 +136,12 @@ export async function createEvents(
 ): Promise<(number | undefined)[]> {
   const { rows } = await db.query<{ id: number | null }>(
     `with input as (
-       select *, nextval(pg_get_serial_sequence('events', 'id'))::int as new_id
+       select *, case when not exists (select 1 from events e where e.company_id = $1 and e.event_key = row.event_key)
+           then nextval(pg_get_serial_sequence('events', 'id'))::int end as new_id
          from rows from (jsonb_to_recordset($2) as (${columnTypes})) with ordinality as row (${COLUMNS}, position)
      ), made as (
        insert into events (id, company_id, ${COLUMNS}) overriding system value
-         select new_id, $1, ${COLUMNS} from input order by position
+         select new_id, $1, ${COLUMNS} from input where new_id is not null order by position
          on conflict (company_id, event_key) do nothing returning id
      )
      select made.id from input left join made on made.id = input.new_id order by position`,

@@ -48,10 +48,12 @@ export async function applyFeed(
        where company_id = $1 and from_feed and taken_back is null and ${IS_TO_COME}`,
     [companyId],
   );
-  // Also what was taken back before anybody saw it: so nothing else can take its key.
+  // Also what was taken back before anybody saw it: so nothing else can take its key. A row that is offered takes an id, though
+  // it conflicts: pulls that change nothing would use all ids up.
   const inserted = await db.query<Key & { isListed: boolean }>(
     `insert into events (company_id, from_feed, event_key, taken_back, ${CONTENT.join(", ")})
-       select $1, true, event_key, taken_back, ${CONTENT.join(", ")} from feed_rows order by position
+       select $1, true, event_key, taken_back, ${CONTENT.join(", ")} from feed_rows r
+       where not exists (select 1 from events e where e.company_id = $1 and e.event_key = r.event_key) order by position
        on conflict (company_id, event_key) do nothing
        returning event_key as key, taken_back is null as "isListed"`,
     [companyId],
