@@ -267,6 +267,8 @@ describe("a feed that is as it was", () => {
     const headers = { ETag: '"one"', "Last-Modified": "Sat, 01 Jan 2028 10:00:00 GMT" };
     await tagged(["a", "b", "c"], headers);
     expect(await pull()).toMatchObject({ isModified: true, created: ["c"] });
+    // Caches on the way ask the shop.
+    expect(shop.requests.at(-1)?.headers["cache-control"]).toBe("no-cache");
     expect(await pull()).toMatchObject({ isModified: false, created: [], unchanged: 0 });
     await tagged(["a", "b", "c", "d"], { ...headers, ETag: '"two"' });
     expect(await pull()).toMatchObject({ isModified: true, created: ["d"], unchanged: 3 });

@@ -114,6 +114,8 @@ async function ask(
     headers: {
       Accept: "application/json",
       "Accept-Encoding": "gzip, br",
+      // A cache that has an older copy asks the shop first: what that copy says would undo newer changes.
+      "Cache-Control": "no-cache",
       "User-Agent": `giftcard-pay-service/${version}`,
       ...conditions,
     },
