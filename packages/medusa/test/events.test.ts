@@ -240,6 +240,40 @@ describe("a show that is published", () => {
     expect(await failing()).not.toContain(`${productId}:1`);
   });
 
+  test.each(["cut-before", "late"] as const)(
+    "that got no answer and was called off isn't sent again, and is known where it arrives late (%s)",
+    async (fault) => {
+      const productId = await shows.create(`off-${fault}`);
+      const calls = callsFromNow();
+      shop.proxy.set("newevent", fault, 1);
+      shop.proxy.set("getallevents", "error");
+      await shows.publish(`${productId}:1`);
+      await shows.send("POST", "/take-back", { keys: [`${productId}:1`], state: "canceled" });
+      shop.proxy.clear();
+      await shop.passTime(10_000);
+      const lastError = async () => (await shows.eventsOf(productId))[0]?.atIssuer.lastError;
+      await expect.poll(lastError).toContain("taken back");
+      expect([calls(), await shows.timesAtIssuer(`off-${fault}`)]).toEqual([1, 0]);
+      if (fault === "late") await shop.proxy.release();
+      else await shows.publish(`${productId}:1`);
+      await shop.passTime(10_000);
+      await untilMade(productId);
+      expect([calls(), await shows.timesAtIssuer(`off-${fault}`)]).toEqual([fault === "late" ? 1 : 2, 1]);
+    },
+  );
+
+  test("that was called off while nobody knew whether it had arrived is given up after a day", async () => {
+    const productId = await shows.create("given-up");
+    shop.proxy.set("newevent", "cut-before", 1);
+    shop.proxy.set("getallevents", "error");
+    await shows.publish(`${productId}:1`);
+    await shows.send("POST", "/take-back", { keys: [`${productId}:1`], state: "withdrawn" });
+    shop.proxy.clear();
+    await shop.passTime(25 * 60 * 60_000);
+    await expect.poll(() => stateOf(productId)).toBe("open");
+    expect(await shows.timesAtIssuer("given-up")).toBe(0);
+  });
+
   test("that has begun before it could be sent says so, and is sent once it gets a later start", async () => {
     const productId = await shows.create("begun");
     await shop.proxy.listen(false);

@@ -7,13 +7,20 @@ export interface Batch {
   /** Its Idempotency-Key. */
   readonly reference: string;
   readonly items: readonly { readonly key: string; readonly sent: EventContent }[];
+  /** `taken_back`: none of it is published any more. `given_up`: so for a day, and no list had it. */
+  readonly wish: "wanted" | "taken_back" | "given_up";
 }
 
 /** What the interface's own names take more than ours, for each event. */
 const NAMES_BYTES = 1000;
 
-const toBatch = (reference: string, rows: Record<string, unknown>[]): Batch => ({
+const toBatch = (
+  reference: string,
+  rows: Record<string, unknown>[],
+  wish: Batch["wish"] = "wanted",
+): Batch => ({
   reference,
+  wish,
   items: rows
     .toSorted((a, b) => Number(a.position) - Number(b.position))
     .map((row) => ({ key: String(row.key), sent: row.sent as EventContent })),
@@ -71,10 +78,15 @@ export async function claimUnanswered(
   if (!taken) return null;
   const reference = String(taken.reference);
   const rows = await run(
-    `update giftcard_event_push set tries = tries + 1 where reference = $1 and state = 'sending' returning key, position, sent`,
+    `update giftcard_event_push push set tries = push.tries + 1 from giftcard_event event
+     where event.key = push.key and push.reference = $1 and push.state = 'sending'
+     returning push.key, push.position, push.sent, event.state = 'published' as is_wanted,
+       greatest(push.sent_at, event.changed_at) < now() - interval '1 day' as is_old`,
     [reference],
   );
-  return toBatch(reference, rows);
+  const isWanted = rows.some(({ is_wanted }) => is_wanted);
+  const isOld = rows.every(({ is_old }) => is_old);
+  return toBatch(reference, rows, isWanted ? "wanted" : isOld ? "given_up" : "taken_back");
 }
 
 /** Holds a call for longer. @returns false where somebody else has it by now */

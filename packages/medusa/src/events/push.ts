@@ -92,7 +92,7 @@ const isOfKey = ({ status, keyHonoured, faults }: RefusedError) =>
   status === 422 && keyHonoured && faults.length === 0;
 
 /** Sends a call, and writes down what became of it, where that is known. */
-async function send(call: Call, { reference, items }: Batch): Promise<Outcome> {
+async function send(call: Call, { reference, items }: Pick<Batch, "reference" | "items">): Promise<Outcome> {
   const { runSql: run, client } = call.context;
   try {
     const inputs = items.map(({ sent }) => newEventInput({ ...sent, state: "published" }));
@@ -134,7 +134,7 @@ async function send(call: Call, { reference, items }: Batch): Promise<Outcome> {
  */
 async function endFaulty(
   call: Call,
-  { reference, items }: Batch,
+  { reference, items }: Pick<Batch, "reference" | "items">,
   { faults }: RefusedError,
 ): Promise<boolean> {
   const { runSql: run, client } = call.context;
@@ -162,13 +162,13 @@ async function endFaulty(
 
 /**
  * Ends a call that got no answer: by the issuer's list; then by the same call under its Idempotency-Key, to which the
- * service gives its first answer.
+ * service gives its first answer. Where all of it is taken back by now, the list alone is asked, for a day.
  *
  * @returns false where another call would go the same way
  */
 async function askAgain(call: Call, batch: Batch): Promise<boolean> {
   const { runSql: run, client } = call.context;
-  const { reference, items } = batch;
+  const { reference, items, wish } = batch;
   try {
     const found = await findAtIssuer(run, client, call.service, items);
     if (found.size > 0) {
@@ -181,6 +181,24 @@ async function askAgain(call: Call, batch: Batch): Promise<boolean> {
             ? { key, state: "open", fault: "the issuer's list doesn't have it" }
             : { key, state: "made", issuerId, isListed: true };
         }),
+      );
+      return true;
+    }
+    if (wish === "given_up") {
+      const fault = "It was sent, no answer came, and the issuer's list never had it.";
+      await endPushes(
+        run,
+        reference,
+        items.map(({ key }) => ({ key, state: "open", fault })),
+      );
+      return true;
+    }
+    if (wish === "taken_back") {
+      // To send it now would make what nobody wants. The list tells, should it have arrived or arrive late.
+      await leaveUnanswered(
+        run,
+        reference,
+        "It was sent, and no answer came. It is taken back, so the list is looked at, and nothing sent.",
       );
       return true;
     }
