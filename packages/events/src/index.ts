@@ -13,6 +13,7 @@ export { type EventFormat, writeEvents } from "./formats/format.js";
 export { json, readJson } from "./formats/json.js";
 export { jsonLd, jsonLdOf, jsonLdText, missingForGoogle } from "./formats/json-ld.js";
 export {
+  hasBegun,
   newEventFaults,
   newEventInput,
   newEventJson,

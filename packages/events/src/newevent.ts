@@ -26,7 +26,8 @@ const NO_PROVIDERS =
 
 /** What is known of the service that the events go to. */
 export interface ServiceFacts {
-  readonly now: Date;
+  /** Left out, what has begun is no fault. */
+  readonly now?: Date | undefined;
   /** The numbers of its providers; undefined where they aren't known. */
   readonly providerIds?: ReadonlySet<number> | undefined;
 }
@@ -43,16 +44,24 @@ export function newEventFaults(
   values: Readonly<Record<string, unknown>>,
   { now, providerIds }: ServiceFacts,
 ): EventFault[] {
-  const { eventprovider_id: providerId, event_start_date: date, event_start_time: time, state } = values;
+  const { eventprovider_id: providerId, state } = values;
   if (isTakenBack(state)) return [];
   const faults = [];
   if (providerId === undefined) faults.push(fault(row, "eventprovider_id", "is required"));
   else if (providerIds && Number.isInteger(Number(providerId)) && !providerIds.has(Number(providerId)))
     faults.push(fault(row, "eventprovider_id", providerIds.size > 0 ? NO_PROVIDER : NO_PROVIDERS));
-  const start = `${date}T${time}`;
-  if (LOCAL_TIME.test(start) && start <= localTimeAt(now, SERVICE_TIME_ZONE))
-    faults.push(fault(row, "event_start_date", "must be in the future"));
+  if (now && hasBegun(values, now)) faults.push(fault(row, "event_start_date", "must be in the future"));
   return faults;
+}
+
+/**
+ * Whether an event has begun by the service's clock, that of Amsterdam: `newevent` takes none that has.
+ *
+ * @param values the row, such as `rowOf` an event
+ */
+export function hasBegun(values: Readonly<Record<string, unknown>>, now: Date): boolean {
+  const start = `${values.event_start_date}T${values.event_start_time}`;
+  return LOCAL_TIME.test(start) && start <= localTimeAt(now, SERVICE_TIME_ZONE);
 }
 
 /**

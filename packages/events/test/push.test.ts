@@ -63,6 +63,7 @@ describe("push", () => {
       unknown: 0,
       refused: 0,
       not_sent: 0,
+      past: 0,
       canceled: 0,
       withdrawn: 0,
       drafts: 1,
@@ -122,6 +123,14 @@ describe("push", () => {
     const published = await push(await fileOf("events.json", many(2, { activated: 1 })));
     expect(published.json()).toMatchObject({ created: 0, existing: 2, drafts: 0 });
     expect(published.stderr).not.toContain("drafts");
+  });
+
+  test("a season's file is pushed to its last show: those that have begun aren't sent", async () => {
+    const season = [event("Over", { event_start_date: "2020-06-01" }), event("To come")];
+    const result = await push(await fileOf("events.json", season));
+    expect([result.exitCode, outcomes(result)]).toEqual([0, ["past", "created"]]);
+    expect(result.stderr).toContain("1 of 2 events have begun");
+    expect((await listed()).map(({ title }) => title)).toEqual(["To come"]);
   });
 
   test.each<[string, "busy" | "cut-after", string]>([
@@ -257,7 +266,6 @@ describe("a file with faults", () => {
     expect(result.json().faults).toEqual([
       { row: 3, field: "event_end_date", message: "must not be before the start" },
       { row: 3, field: "eventprovider_id", message: "is no provider's; `list providers` shows them" },
-      { row: 3, field: "event_start_date", message: "must be in the future" },
       { row: 4, field: "event_name", message: "is required" },
       { row: 4, field: "event_start_date", message: "must be a date, yyyy-mm-dd" },
       { row: 4, field: "event_start_time", message: "must be a time, hh:ii:ss" },
@@ -265,7 +273,7 @@ describe("a file with faults", () => {
       { row: 5, field: "event_key", message: "is that of row 2 too" },
       { row: 6, field: "", message: "has 9 cells where the header has 8" },
     ]);
-    expect(result.stderr).toContain("  row 3, event_start_date: must be in the future");
+    expect(result.stderr).toContain("  row 4, event_start_date: must be a date, yyyy-mm-dd");
     expect(sent()).toEqual([]);
   });
 
@@ -300,7 +308,7 @@ describe("a file with faults", () => {
     const dry = await run(["push", SAMPLE, "--dry-run", "--json"], { GIFTCARD_BASE_URL: proxy.url });
     expect([dry.exitCode, dry.json()]).toEqual([
       0,
-      { file: SAMPLE, checked: 3, drafts: 1, providersChecked: true },
+      { file: SAMPLE, checked: 3, drafts: 1, past: 0, providersChecked: true },
     ]);
     const alone = await run(["push", SAMPLE, "--dry-run"]);
     expect([alone.exitCode, alone.stdout]).toEqual([0, expect.stringContaining("3 events, no faults")]);

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { newEventFaults } from "../newevent.js";
-import { requiredFields, rowFields } from "../row.js";
+import { hasBegun, newEventFaults } from "../newevent.js";
+import { requiredFields, rowFields, rowOf } from "../row.js";
 import { connect } from "./connection.js";
 import { openEventFile } from "./event-file.js";
 import { exitCodes, Failure } from "./failure.js";
@@ -15,8 +15,8 @@ Columns: ${needed.join(", ")}
 and, where you have them: ${rowFields.filter((field) => !needed.includes(field)).join(", ")}
 
 Every row is checked before anything is sent. Pushing a file again is safe and makes nothing twice: an event is known by
-its event_key, and one without by what its row holds. An event that exists is left as it is. One that is canceled or
-withdrawn is not sent, as the interface can't take it back: write a feed for the issuer to fetch.`;
+its event_key, and one without by what its row holds. An event that exists is left as it is. One that has begun is not sent:
+the interface takes none. Nor is one that is canceled or withdrawn, as the interface can't take it back: write a feed.`;
 
 /** `push`: makes the events of a file. */
 export const pushCommand = (): Command =>
@@ -44,7 +44,7 @@ async function push(file: string, { dryRun, retries, timezone, json }: PushComma
   const connection =
     dryRun && !process.env.GIFTCARD_BASE_URL ? undefined : connect(process.env, { withKey: !dryRun });
   const providers = await connection?.client.listProviders();
-  const service = { now: new Date(), providerIds: providers && new Set(providers.map(({ id }) => id)) };
+  const service = { providerIds: providers && new Set(providers.map(({ id }) => id)) };
   const { entries, faults } = read({
     timeZone: timezone,
     judge: (row, values) => newEventFaults(row, values, service),
@@ -56,9 +56,11 @@ async function push(file: string, { dryRun, retries, timezone, json }: PushComma
       `${drafts} of ${entries.length} events are drafts: their activated isn't 1. The service gets them as not published, ` +
         "and nothing in the interface publishes them later.",
     );
+  const past = entries.filter(({ event }) => hasBegun(rowOf(event), new Date())).length;
+  if (past > 0) tell(`${past} of ${entries.length} events have begun: the interface takes none that has.`);
   if (dryRun || !connection) {
     const unchecked = connection ? "" : " The providers are not checked: GIFTCARD_BASE_URL is not set.";
-    const report = { file, checked: entries.length, drafts, providersChecked: Boolean(connection) };
+    const report = { file, checked: entries.length, drafts, past, providersChecked: Boolean(connection) };
     return say(json ? JSON.stringify(report) : `${file}: ${entries.length} events, no faults.${unchecked}`);
   }
   const { results, error } = await pushEvents(connection, entries, { retries, progress: tell });
@@ -83,7 +85,16 @@ function failureOf(error: unknown, report: object): Failure {
 }
 
 function countsOf(results: readonly Result[]) {
-  const counts = { created: 0, existing: 0, unknown: 0, refused: 0, not_sent: 0, canceled: 0, withdrawn: 0 };
+  const counts = {
+    created: 0,
+    existing: 0,
+    unknown: 0,
+    refused: 0,
+    not_sent: 0,
+    past: 0,
+    canceled: 0,
+    withdrawn: 0,
+  };
   for (const { outcome } of results) counts[outcome] += 1;
   return counts;
 }

@@ -3,15 +3,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type EventInput, ProtocolError, RefusedError, UnreachableError } from "@giftcard-pay/client";
 import type { Reading } from "../check.js";
 import { isTakenBack } from "../event.js";
-import { newEventInput, newEventJson, newEventLimits } from "../newevent.js";
+import { hasBegun, newEventInput, newEventJson, newEventLimits } from "../newevent.js";
+import { rowOf } from "../row.js";
 import type { Connection } from "./connection.js";
 import { sha256 } from "./event-file.js";
 
 /**
  * What became of an event: `created` by this push; `existing`, made by an earlier one; `unknown`, sent and not
- * answered; `refused`; `not_sent`; `canceled` and `withdrawn`, which are never sent.
+ * answered; `refused`; `not_sent`; `past`, which the interface doesn't take any more; `canceled` and `withdrawn`, which are
+ * never sent.
  */
-export type Outcome = "created" | "existing" | "unknown" | "refused" | "not_sent" | "canceled" | "withdrawn";
+export type Outcome =
+  | ("created" | "existing" | "unknown" | "refused" | "not_sent")
+  | ("past" | "canceled" | "withdrawn");
 
 /** What became of the event of one row. */
 export interface Result {
@@ -41,7 +45,7 @@ const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Sends the events that aren't taken back, batch after batch, and ends at the first that fails.
+ * Sends the events that are to come and aren't taken back, batch after batch, and ends at the first that fails.
  *
  * Nothing is made twice: a batch's Idempotency-Key comes from its content, so that sending it again, also by another
  * push, brings the first answer; and the service takes an event_key once.
@@ -53,8 +57,10 @@ export async function pushEvents(
   events: Reading["entries"],
   options: PushOptions,
 ): Promise<{ results: Result[]; error?: unknown }> {
+  const now = new Date();
   const results = events.map(({ row, event }): Result => {
-    const outcome = isTakenBack(event.state) ? event.state : "not_sent";
+    const isPast = hasBegun(rowOf(event), now);
+    const outcome = isTakenBack(event.state) ? event.state : isPast ? "past" : "not_sent";
     return { row, eventKey: event.key, title: event.title, outcome };
   });
   const entries = events.flatMap(({ event }, index) => {
