@@ -18,7 +18,7 @@ test("a shop that publishes by itself does so once nothing is missing, and not w
   const event = async () => (await shows.eventsOf(productId))[0];
   expect(await event()).toMatchObject({
     state: "draft",
-    flaws: [
+    faults: [
       { field: "organiser", message: "is required" },
       { field: "product", message: expect.any(String) },
     ],

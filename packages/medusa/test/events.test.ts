@@ -43,7 +43,7 @@ describe("a show that is published", () => {
       { description: "Until four." },
     );
     const [draft] = await shows.eventsOf(productId);
-    expect(draft).toMatchObject({ key: `${productId}:1`, state: "draft", flaws: [] });
+    expect(draft).toMatchObject({ key: `${productId}:1`, state: "draft", faults: [] });
     expect(await shows.timesAtIssuer("spring-night")).toBe(0);
     expect((await shows.publish(`${productId}:1`)).body).toEqual({
       published: [`${productId}:1`],
@@ -214,7 +214,7 @@ describe("a show that is published", () => {
   test.each([
     ["of a price that no event has", "30000000", ["priceFromCents"]],
     ["of a price below zero", "-5", []],
-  ])("%s holds no other back, nor the editor", async (name, amount, flaws) => {
+  ])("%s holds no other back, nor the editor", async (name, amount, faults) => {
     const [odd, other] = [await shows.create(`odd${amount}`), await shows.create(`beside${amount}`)];
     await shows.publish(`${odd}:1`);
     await database.query(
@@ -225,8 +225,8 @@ describe("a show that is published", () => {
     );
     await database.query("update product set title = $2 where id = $1", [other, name]);
     await expect.poll(async () => (await shows.eventsOf(other))[0]?.title).toBe(name);
-    const fields = async () => (await shows.eventsOf(odd))[0]?.flaws.map(({ field }) => field);
-    await expect.poll(fields).toEqual(flaws);
+    const fields = async () => (await shows.eventsOf(odd))[0]?.faults.map(({ field }) => field);
+    await expect.poll(fields).toEqual(faults);
     const { status } = await shows.save(odd, { dates: [{ id: "1", start: "2036-04-13T21:00:00" }] });
     expect(status).toBe(200);
   });
@@ -339,7 +339,7 @@ describe("a show that isn't complete", () => {
     });
     const { body } = await shows.publish(`${productId}:1`);
     expect(body.published).toEqual([]);
-    expect(body.refused[0].flaws.map(({ field }: { field: string }) => field)).toEqual([
+    expect(body.refused[0].faults.map(({ field }: { field: string }) => field)).toEqual([
       "start",
       "providerId",
     ]);
@@ -352,7 +352,7 @@ describe("a show that isn't complete", () => {
   ])("because of %j is saved, says so, and holds no other back", async (details, field) => {
     const name = field.toLowerCase();
     const [odd, other] = [await shows.create(`odd-${name}`, details), await shows.create(`no-${name}`)];
-    expect(await shows.eventsOf(odd)).toMatchObject([{ flaws: [{ field }] }]);
+    expect(await shows.eventsOf(odd)).toMatchObject([{ faults: [{ field }] }]);
     await database.query("update product set title = $2 where id = $1", [other, `told ${field}`]);
     await expect.poll(async () => (await shows.eventsOf(other))[0]?.title).toBe(`told ${field}`);
   });
@@ -376,8 +376,8 @@ describe("a show that isn't complete", () => {
     expect(body.published).toEqual([]);
     expect(body.refused).toEqual(
       expect.arrayContaining([
-        { key: `${draft}:1`, flaws: [{ field: "product", message: expect.stringContaining("published") }] },
-        { key: `${past}:1`, flaws: [{ field: "start", message: "must be in the future" }] },
+        { key: `${draft}:1`, faults: [{ field: "product", message: expect.stringContaining("published") }] },
+        { key: `${past}:1`, faults: [{ field: "start", message: "must be in the future" }] },
       ]),
     );
   });

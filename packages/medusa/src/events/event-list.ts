@@ -1,6 +1,6 @@
 import type { RunSql } from "@giftcard-pay/checkout";
 import { type EventState, rowOf } from "@giftcard-pay/events";
-import type { EventContent, EventFlaw } from "./event-store.js";
+import type { EventContent, EventFault } from "./event-store.js";
 
 /** What of an event the issuer has otherwise. */
 export interface EventDifference {
@@ -36,7 +36,7 @@ export interface EventView {
   readonly starts: string;
   readonly state: EventState;
   readonly changedAt: Date;
-  readonly flaws: readonly EventFlaw[];
+  readonly faults: readonly EventFault[];
   readonly atIssuer: AtIssuer;
 }
 
@@ -108,7 +108,7 @@ function toView(row: Record<string, unknown>): EventView {
     starts: String(row.starts),
     state: row.event_state as EventState,
     changedAt: new Date(row.changed_at as string),
-    flaws: row.faults as EventFlaw[],
+    faults: row.faults as EventFault[],
     atIssuer: {
       state,
       issuerId: row.issuer_id as number | null,

@@ -5,7 +5,7 @@ import type { EventState, ShopEvent } from "@giftcard-pay/events";
 export type EventContent = Omit<ShopEvent, "state" | "updatedAt">;
 
 /** What is missing or wrong, by the model's names. */
-export interface EventFlaw {
+export interface EventFault {
   readonly field: string;
   readonly message: string;
 }
@@ -21,7 +21,7 @@ export interface StandingEvent {
   readonly isShown: boolean;
   /** As it was when it last was right; null where it never was. */
   readonly event: EventContent | null;
-  readonly flaws: readonly EventFlaw[];
+  readonly faults: readonly EventFault[];
 }
 
 /** The same as it is kept. */
@@ -41,7 +41,7 @@ const toKnown = (row: Record<string, unknown>): KnownEvent => ({
   state: row.state as EventState,
   isShown: row.is_shown === true,
   event: row.event as EventContent | null,
-  flaws: row.faults as EventFlaw[],
+  faults: row.faults as EventFault[],
   changedAt: String(row.changed),
 });
 
@@ -76,9 +76,9 @@ export async function writeEvents(
   if (events.length === 0) return true;
   const rows = await run(
     `with made as (select * from jsonb_to_recordset($1::jsonb) as m ("key" text, "productId" text, title text, starts text,
-       "isShown" boolean, event jsonb, flaws jsonb, "lastDay" date, "changedAt" text))
+       "isShown" boolean, event jsonb, faults jsonb, "lastDay" date, "changedAt" text))
      insert into giftcard_event as known (key, product_id, title, starts, is_shown, event, faults, last_day)
-     select key, "productId", title, starts, "isShown", event, flaws, "lastDay" from made
+     select key, "productId", title, starts, "isShown", event, faults, "lastDay" from made
      on conflict (key) do update set title = excluded.title, starts = excluded.starts, is_shown = excluded.is_shown,
        event = excluded.event, faults = excluded.faults, last_day = excluded.last_day,
        changed_at = case when known.event is distinct from excluded.event

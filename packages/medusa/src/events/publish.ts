@@ -1,7 +1,7 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
-import { type EventFlaw, publishEvents, readEvents, readEventsOf } from "./event-store.js";
+import { type EventFault, publishEvents, readEvents, readEventsOf } from "./event-store.js";
 import { pushNow, serviceOf } from "./push.js";
 import { refreshEvents } from "./refresh.js";
 import { readDetails, withIds } from "./show-details.js";
@@ -46,7 +46,7 @@ export interface Published {
   /** Their keys. They are in the feed; what became of them at the issuer stands with them. */
   readonly published: readonly string[];
   /** Those of which nothing was done, with what is missing. */
-  readonly refused: readonly { readonly key: string; readonly flaws: readonly EventFlaw[] }[];
+  readonly refused: readonly { readonly key: string; readonly faults: readonly EventFault[] }[];
 }
 
 /**
@@ -71,11 +71,11 @@ export async function publish(
   await pushNow(container, { until: () => Date.now() > until });
   return {
     published,
-    refused: others.map(({ key, flaws }) => ({ key, flaws: flaws.length > 0 ? flaws : [PAST] })),
+    refused: others.map(({ key, faults }) => ({ key, faults: faults.length > 0 ? faults : [PAST] })),
   };
 }
 
-const PAST: EventFlaw = { field: "start", message: "must be in the future" };
+const PAST: EventFault = { field: "start", message: "must be in the future" };
 
 /**
  * Publishes all events that nobody has published yet, or only where another service was the issuer, and in which nothing is

@@ -8,7 +8,7 @@ import type { EventSettings } from "../context/options.js";
 import { readShowProducts, type ShowProduct } from "../medusa-tables/show-products.js";
 import {
   type EventContent,
-  type EventFlaw,
+  type EventFault,
   forgetDrafts,
   type KnownEvent,
   readEventsOf,
@@ -75,8 +75,8 @@ async function refreshShows(container: MedusaContainer, shows: readonly Show[], 
 function isAsKnown(standing: StandingEvent, known: KnownEvent | undefined): boolean {
   if (!known) return false;
   const { wish: _wish, state: _state, changedAt: _changedAt, ...before } = known;
-  const { key, productId, title, starts, isShown, event, flaws } = standing;
-  return isDeepStrictEqual({ key, productId, title, starts, isShown, event, flaws }, before);
+  const { key, productId, title, starts, isShown, event, faults } = standing;
+  return isDeepStrictEqual({ key, productId, title, starts, isShown, event, faults }, before);
 }
 
 /** A show's dates as they stand now, and those that are gone and were public. */
@@ -92,7 +92,7 @@ function eventsOf(
   if (!product) {
     // The database keeps what it was; there is nothing to work it out from.
     const kept = before.filter(({ key }) => keys.has(key));
-    return [...kept, ...gone].map((one) => ({ ...one, isShown: false, flaws: [NOT_PUBLISHED] }));
+    return [...kept, ...gone].map((one) => ({ ...one, isShown: false, faults: [NOT_PUBLISHED] }));
   }
   const providerId = own.providerId ?? settings.providerId;
   const read = readProduct(
@@ -116,30 +116,30 @@ function eventsOf(
     const key = keyOf(productId, date.id);
     const isThis = ({ row }: { row: number }) => row === index + 1;
     const right = read.entries.find(isThis)?.event;
-    const flaws = read.faults.filter(isThis).map(({ field, message }) => ({ field, message }));
+    const faults = read.faults.filter(isThis).map(({ field, message }) => ({ field, message }));
     return {
       ...{ key, productId, title: product.title, starts: date.start },
       isShown: product.isPublished && hasDate(product, date),
       event: right ? contentOf(right) : (before.find((one) => one.key === key)?.event ?? null),
-      flaws: [...flaws, ...flawsBeside(product, date, providerId)],
+      faults: [...faults, ...faultsBeside(product, date, providerId)],
     };
   });
-  return [...standing, ...gone.map((one) => ({ ...one, isShown: false, flaws: [DATE_GONE] }))];
+  return [...standing, ...gone.map((one) => ({ ...one, isShown: false, faults: [DATE_GONE] }))];
 }
 
 const contentOf = ({ state: _state, updatedAt: _updatedAt, ...content }: ShopEvent): EventContent => content;
 
-const NOT_PUBLISHED: EventFlaw = { field: "product", message: "isn't published in this shop" };
-const DATE_GONE: EventFlaw = { field: "dates", message: "the show has this date no more" };
+const NOT_PUBLISHED: EventFault = { field: "product", message: "isn't published in this shop" };
+const DATE_GONE: EventFault = { field: "dates", message: "the show has this date no more" };
 
-function flawsBeside(product: ShowProduct, date: ShowDate, providerId: number | undefined): EventFlaw[] {
-  const flaws: EventFlaw[] = [];
-  if (!product.isPublished) flaws.push(NOT_PUBLISHED);
+function faultsBeside(product: ShowProduct, date: ShowDate, providerId: number | undefined): EventFault[] {
+  const faults: EventFault[] = [];
+  if (!product.isPublished) faults.push(NOT_PUBLISHED);
   if (!hasDate(product, date))
-    flaws.push({ field: "dates", message: `no variant is for “${date.optionValue}” (any more)` });
+    faults.push({ field: "dates", message: `no variant is for “${date.optionValue}” (any more)` });
   if (providerId === undefined)
-    flaws.push({ field: "providerId", message: "is required: choose the ticketing provider" });
-  return flaws;
+    faults.push({ field: "providerId", message: "is required: choose the ticketing provider" });
+  return faults;
 }
 
 const hasDate = ({ lowestCents }: ShowProduct, { optionValue }: ShowDate) =>

@@ -6,7 +6,7 @@ export interface ShownEvent {
   readonly key: string;
   readonly title: string;
   readonly state: string;
-  readonly flaws: readonly { readonly field: string; readonly message: string }[];
+  readonly faults: readonly { readonly field: string; readonly message: string }[];
   readonly atIssuer: {
     readonly state: string;
     readonly issuerId: number | null;

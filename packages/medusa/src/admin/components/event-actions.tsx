@@ -12,10 +12,10 @@ export function usePublishEvents() {
     if (published.length > 0) toast.success(`${published.length} published`);
     else if (refused.length === 0) toast.info("There is nothing to publish");
     const [first] = refused;
-    const flaw = first?.flaws[0];
-    if (flaw)
+    const fault = first?.faults[0];
+    if (fault)
       toast.error(`${refused.length} not published`, {
-        description: `${fieldText(flaw.field)} ${flaw.message}.`,
+        description: `${fieldText(fault.field)} ${fault.message}.`,
       });
   };
   return { publishEvents, isPending };

@@ -18,7 +18,7 @@ export function EventBadges({ event }: { event: EventRow }) {
 
 /** What is missing, what failed, and what the issuer has otherwise. */
 export function EventFacts({ event }: { event: EventRow }) {
-  const { flaws, atIssuer } = event;
+  const { faults, atIssuer } = event;
   const { madeAt, lastError, differences, askedBy, tries } = atIssuer;
   const isThere = atIssuer.state === "made";
   // What is taken back before it was sent isn't sent any more.
@@ -26,7 +26,7 @@ export function EventFacts({ event }: { event: EventRow }) {
   const isOther = isOtherAtIssuer(event);
   return (
     <div className="flex flex-col gap-y-1">
-      {flaws.map(({ field, message }) => (
+      {faults.map(({ field, message }) => (
         <Text key={`${field} ${message}`} size="xsmall" className="text-ui-fg-error">
           {fieldText(field)} {message}.
         </Text>

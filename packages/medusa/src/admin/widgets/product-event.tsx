@@ -16,7 +16,7 @@ function ProductEvent({ data: product }: { data: { id: string } }) {
   const [isOpen, setOpen] = useState(false);
   const { publishEvents, isPending } = usePublishEvents();
   if (!data?.isOn) return null;
-  const ready = data.events.filter(({ state, flaws }) => state === "draft" && flaws.length === 0);
+  const ready = data.events.filter(({ state, faults }) => state === "draft" && faults.length === 0);
   return (
     <Container className="divide-y p-0">
       <div className="flex flex-wrap items-center justify-between gap-2 px-6 py-4">

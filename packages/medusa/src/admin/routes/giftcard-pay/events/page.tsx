@@ -97,7 +97,7 @@ function EventsPage() {
 
 /** Whether it may be published with others: what was taken back is published again on its own. */
 const canPublish = (event: EventRow) =>
-  event.flaws.length === 0 && (event.state === "draft" || isToBeSent(event));
+  event.faults.length === 0 && (event.state === "draft" || isToBeSent(event));
 
 function Events({ list: { events } }: { list: EventList }) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
