@@ -1,3 +1,5 @@
+import { symlink } from "node:fs/promises";
+import path from "node:path";
 import { createClient } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -75,12 +77,21 @@ describe("docs/shops/express.md, block by block", () => {
   it("makes a service, and says so where the tables are missing", async () => {
     service = await newcomer.openService();
     await newcomer.shell(newcomer.take("npm install express pg"));
-    for (const file of ["log.mjs", "shop.mjs"]) newcomer.takeFile(file);
+    for (const file of ["log.mjs", "settings.mjs", "shop.mjs"]) newcomer.takeFile(file);
     const said = newcomer.evaluate(`import { checkout } from "./shop.mjs";
       console.log(await checkout.recover().catch((error) => error.message));`);
     expect(await said).toContain("run store.migrate()");
-    for (let time = 0; time < 2; time++) await newcomer.shell(newcomer.take("node books.mjs"));
-    newcomer.takeFile("books.mjs");
+    for (const file of ["books.mjs", "migrate.mjs"]) newcomer.takeFile(file);
+    // In a folder behind a link too, as where each release has one.
+    await symlink(newcomer.folder, path.join(newcomer.folder, "current"));
+    const migrate = newcomer.take("node migrate.mjs");
+    for (const script of [`cd current; ${migrate}`, "node current/migrate.mjs", migrate])
+      expect((await newcomer.shell(script)).stdout).toMatch(/^The tables are in the database \w+\.\n$/);
+    expect((await books.query("select count(*)::int from invoice")).rows).toEqual([{ count: 0 }]);
+    expect(
+      await newcomer.evaluate(`import { checkout } from "./shop.mjs";
+      console.log((await checkout.recover()).charges.length);`),
+    ).toBe("0");
   });
 
   it("sells by two processes: a card that was applied at one is charged at the other, once", async () => {

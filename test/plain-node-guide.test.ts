@@ -52,22 +52,14 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
       "The shop",
       fillIn(newcomer.take("node shop.mjs"), { "PORT=3000": `PORT=${port}` }),
     );
-    newcomer.takeFile("shop.mjs");
+    for (const file of ["settings.mjs", "shop.mjs"]) newcomer.takeFile(file);
+    for (const name of ["favicon.ico", "giftcard-pay.nl.js"])
+      expect((await fetch(`${shop.url}/${name}`)).status).toBe(404);
     expect(await (await fetch(`${shop.url}/giftcard-pay.js`)).text()).toContain("giftcard-pay");
-    const page = await fetch(shop.url);
-    const cookie = String(page.headers.get("set-cookie")?.split(";")[0]);
-    const cart = (await page.text()).match(/cart="([^"]+)"/)?.[1];
-    const headers = { cookie, "content-type": "application/json" };
-    const body = JSON.stringify(card);
-    const applied = await fetch(`${shop.url}/giftcards/carts/${cart}/cards`, {
-      method: "POST",
-      headers,
-      body,
-    });
-    expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
+    const { cart, cookie } = await applyAt(shop.url);
     for (let time = 0; time < 2; time++) {
       const paid = await fetch(shop.url, { method: "POST", headers: { cookie } });
-      expect(await paid.text()).toContain(`Order ${cart} is paid, 2498 by invoice`);
+      expect(await paid.text()).toContain(`Order ${cart} is paid, 2498 by invoice. <a`);
       expect(await balanceCents()).toBe(2500);
     }
     expect(invoices()).toEqual([{ order_id: cart, cents: 2498, state: "open" }]);
@@ -87,6 +79,19 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     expect(JSON.parse(await newcomer.program("watch.mjs"))).toMatchObject(watched);
   });
 
+  it("refuses a cancel and a decision that aren't whole, and says how they are written", async () => {
+    const usage = { code: 2, stdout: "", stderr: expect.stringMatching(/^Usage: node \w+\.mjs .+\n$/) };
+    for (const [file, ...args] of [
+      ["cancel.mjs"],
+      ["settle.mjs", "some-reference", "marktaken", "ada"],
+      ["settle.mjs", "some-reference", "toString", "ada"],
+      ["settle.mjs", "some-reference", "retry"],
+    ] as const)
+      expect(await newcomer.program(file, ...args).catch((error) => error)).toMatchObject(usage);
+    const unknown = await newcomer.program("cancel.mjs", "order-9").catch((error) => error);
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no such order.") });
+  });
+
   it("tells what differs, and settles what only a person can tell", async () => {
     const order = await newOrder();
     await newcomer.evaluate(
@@ -96,10 +101,10 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
       new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10),
     );
     const script = newcomer
-      .take("node books.mjs")
+      .take("node month.mjs")
       .replaceAll("2026-11-01", String(from))
       .replaceAll("2026-11-30", String(to));
-    newcomer.takeFile("books.mjs");
+    newcomer.takeFile("month.mjs");
     expect((await newcomer.shell(script)).stdout).toContain(
       ": 2 charges, 2 payments, 1 cards of the report; no difference",
     );
@@ -160,8 +165,58 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     });
   }
 
-  it("recovers by cron what a crash left", async () => {
+  it("sells by the bank's page over HTTP, once the shop is changed as the page shows", async () => {
+    const bank = await startBank();
+    newcomer.atEnd(bank.stop);
+    const port = String(await freePort());
+    const own = { BANK_URL: bank.url, BANK_KEY: bank.key, SHOP_URL: `http://127.0.0.1:${port}` };
+    Object.assign(newcomer.env, own);
     await shop.stop();
+    newcomer.takeFile("bank-routes.mjs");
+    const file = path.join(newcomer.folder, "shop.mjs");
+    const before = newcomer.takeFile("shop.mjs");
+    await writeFile(file, applyDiff(before, newcomer.take("answerOrders(request, cart)")));
+    card = await newcomer.issueCard();
+    const changed = await newcomer.serve("The shop with a bank", `PORT=${port} node shop.mjs`);
+    for (const [choice, outcome, leftCents] of [
+      ["decline", "isn't paid, and nothing is taken.", 7500],
+      ["approve", "is paid.", 2500],
+    ] as const) {
+      const { cart, cookie } = await applyAt(changed.url);
+      const headers = { cookie, origin: changed.url };
+      const placed = await fetch(changed.url, { method: "POST", headers, redirect: "manual" });
+      expect(placed.status).toBe(303);
+      const page = String(placed.headers.get("location"));
+      expect(new URL(page).origin).toBe(bank.url);
+      const order = `${changed.url}/orders/${cart}/return`;
+      expect(await (await fetch(order, { headers })).text()).toContain(`Order ${cart} waits for the bank.`);
+      const chosen = await fetch(page, {
+        method: "POST",
+        headers: { origin: bank.url },
+        body: new URLSearchParams({ choice }),
+        redirect: "manual",
+      });
+      expect(chosen.headers.get("location")).toBe(order);
+      const back = await fetch(order, { headers });
+      expect([back.status, await back.text()]).toEqual([
+        200,
+        expect.stringContaining(`Order ${cart} ${outcome}`),
+      ]);
+      expect(await balanceCents()).toBe(leftCents);
+      // The programs that run a shop know the bank's orders.
+      if (choice === "approve") expect(await newcomer.program("cancel.mjs", cart)).toContain("is reversed");
+    }
+    const unknown = await fetch(`${changed.url}/orders/${randomUUID()}/return`);
+    expect([unknown.status, await unknown.text()]).toEqual([
+      404,
+      expect.stringContaining("There is no such order."),
+    ]);
+    expect(await balanceCents()).toBe(7500);
+    await changed.stop();
+    await writeFile(file, before);
+  });
+
+  it("recovers by cron what a crash left", async () => {
     card = await newcomer.issueCard();
     const order = await newOrder();
     await newcomer.evaluate(
@@ -210,8 +265,9 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
   });
 
   it("shows a shop of under 60 lines", async () => {
-    const shop = await readBlock("docs/shops/node.md", "shop.mjs");
-    expect(shop.trimEnd().split("\n").length).toBeLessThan(60);
+    const files = ["settings.mjs", "shop.mjs"].map((file) => readBlock("docs/shops/node.md", file));
+    const lines = (await Promise.all(files)).join("").split("\n");
+    expect(lines.filter((line) => line !== "").length).toBeLessThan(60);
   });
 
   it("has no block that wasn't run", () => {
@@ -219,6 +275,37 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     expect(newcomer.blocks.length).toBeGreaterThan(12);
   });
 });
+
+/** A shopper who applies the card at the shop's page. */
+async function applyAt(url: string): Promise<{ cart: string; cookie: string }> {
+  const page = await fetch(url);
+  const cookie = String(page.headers.get("set-cookie")?.split(";")[0]);
+  const cart = String((await page.text()).match(/<html lang="en">[\s\S]*cart="([^"]+)"/)?.[1]);
+  const applied = await fetch(`${url}/giftcards/carts/${cart}/cards`, {
+    method: "POST",
+    headers: { cookie, "content-type": "application/json" },
+    body: JSON.stringify(card),
+  });
+  expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
+  return { cart, cookie };
+}
+
+/** A text after a diff whose parts stand between lines of `@@`. What it changes must be there. */
+function applyDiff(text: string, diff: string): string {
+  const side = (part: string, signs: RegExp) =>
+    part
+      .split("\n")
+      .filter((line) => signs.test(line))
+      .map((line) => `${line.slice(1)}\n`)
+      .join("");
+  return diff
+    .trimEnd()
+    .split(/^@@\n/m)
+    .reduce((changed, part) => {
+      const lines = part.replace(/\n$/, "");
+      return fillIn(changed, { [side(lines, /^[ -]|^$/)]: side(lines, /^[ +]|^$/) });
+    }, text);
+}
 
 /** An order with the card on its cart, as JavaScript. */
 async function newOrder(): Promise<string> {

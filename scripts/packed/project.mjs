@@ -131,7 +131,7 @@ async function runShop({ folder, node, signal }) {
   const service = await startPackedService({ folder, node, ...(signal && { signal }) });
   try {
     const settings = {
-      GIFTCARD_URL: service.url,
+      GIFTCARD_BASE_URL: service.url,
       GIFTCARD_API_KEY: service.apiKey,
       GIFTCARD_COMPANY_ID: String(service.companyId),
       CARDS: JSON.stringify([await service.issueCard(7500), await service.issueCard(7500)]),

@@ -46,7 +46,7 @@ export async function tryUpgrade({ names, from, to, node, folder }, watched = {}
   /** @type {Record<string, string>} */
   const settings = {
     SEALING_KEY: randomBytes(32).toString("base64"),
-    GIFTCARD_URL: url,
+    GIFTCARD_BASE_URL: url,
     GIFTCARD_API_KEY: apiKey,
     GIFTCARD_COMPANY_ID: String(companyId),
   };

@@ -5,7 +5,7 @@ import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
 import { createClient } from "@giftcard-pay/client";
 
 const {
-  GIFTCARD_URL: baseUrl = "",
+  GIFTCARD_BASE_URL: baseUrl = "",
   GIFTCARD_API_KEY: apiKey = "",
   GIFTCARD_COMPANY_ID: companyId,
 } = process.env;

@@ -29,7 +29,7 @@ import "@giftcard-pay/widget/define";
 import pg from "pg";
 
 const {
-  GIFTCARD_URL: baseUrl = "",
+  GIFTCARD_BASE_URL: baseUrl = "",
   GIFTCARD_API_KEY: apiKey = "",
   GIFTCARD_COMPANY_ID: companyId,
 } = process.env;

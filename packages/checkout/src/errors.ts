@@ -80,8 +80,11 @@ export class CheckoutError extends Error {
   /** Seconds to wait, with `too_many_attempts`. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ShopErrorCode, options: { retryAfterSeconds?: number | undefined } = {}) {
-    super(definitions[code].message);
+  constructor(
+    code: ShopErrorCode,
+    options: { retryAfterSeconds?: number | undefined; message?: string | undefined } = {},
+  ) {
+    super(options.message ?? definitions[code].message);
     this.code = code;
     this.status = definitions[code].status;
     this.retryAfterSeconds = options.retryAfterSeconds;
@@ -173,6 +176,10 @@ export function refundNotPossible(
   };
   return new RefundError("refund_not_possible", whyNot(), about);
 }
+
+/** The code is the one that callers know; the text says what they asked for. */
+export const noSuchOrder = (): CheckoutError =>
+  new CheckoutError("cart_not_found", { message: "There is no such order." });
 
 /** What a failed call to the gift card service means for the shopper. Outcomes of a devalue are judged elsewhere. */
 export function toCheckoutError(error: unknown): CheckoutError {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { checkCart, checkLines } from "../checkout-options.js";
-import { CheckoutError } from "../errors.js";
+import { CheckoutError, noSuchOrder } from "../errors.js";
 import type { Charge } from "../store/journal.js";
 import { type Purchase, paidStates, undecidedStates } from "../store/purchase-store.js";
 import { layCharges, type OrderLine } from "./charge-layout.js";
@@ -208,7 +208,7 @@ export function createPurchaseFlow(options: FlowOptions) {
 
   async function confirm(orderId: string): Promise<CommitResult> {
     const purchase = await purchases.read(orderId);
-    if (!purchase) throw new CheckoutError("cart_not_found");
+    if (!purchase) throw noSuchOrder();
     const isGivenUp = purchase.state === "failed" && purchase.remainderCents > 0;
     if (purchase.state !== "pending" && !isGivenUp) return answerOf(purchase);
     const status = await remainder.status(purchase);

@@ -1,4 +1,4 @@
-import { CheckoutError } from "../errors.js";
+import { CheckoutError, noSuchOrder } from "../errors.js";
 import type { Charge } from "../store/journal.js";
 import { type Purchase, undecidedStates } from "../store/purchase-store.js";
 import { type ChargeView, viewCharge } from "./charge-view.js";
@@ -20,7 +20,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
 
   const find = async (orderId: string): Promise<Purchase> => {
     const purchase = await purchases.read(orderId);
-    if (!purchase) throw new CheckoutError("cart_not_found");
+    if (!purchase) throw noSuchOrder();
     return purchase;
   };
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CheckoutError, invalidRefund, RefundError, refundNotPossible } from "../errors.js";
+import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossible } from "../errors.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
 import { type NewRefund, type Purchase, undecidedStates } from "../store/purchase-store.js";
@@ -52,7 +52,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
   /** The refunds are read before the charges: a charge that none of them has taken stays open until the next one begins. */
   async function booksOf(orderId: string): Promise<PaidBooks> {
     const purchase = await purchases.read(orderId);
-    if (!purchase) throw new CheckoutError("cart_not_found");
+    if (!purchase) throw noSuchOrder();
     const refunds = await purchases.refunds(orderId);
     return { purchase, refunds, charges: (await steps.chargesOf(purchase)).reverse() };
   }
