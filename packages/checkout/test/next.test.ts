@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runNode, startNode } from "../../../scripts/process.mjs";
-import { readBlocks } from "../../../test/support/page-blocks.js";
+import { readBlock, readBlocks } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { callMounted, NAMED_ORIGIN } from "./mounted.js";
 import { newCart, type Shop, sealingKeys, startShop } from "./shop.js";
@@ -17,7 +17,7 @@ const next = createRequire(import.meta.url).resolve("next/dist/bin/next");
 /** What `create-next-app` makes. */
 const files: Record<string, string> = {
   "package.json": JSON.stringify({ name: "next-shop", private: true }),
-  "next.config.mjs": "export default { experimental: { cpus: 2 } };\n",
+  "next.config.mjs": "export default { cacheComponents: true, experimental: { cpus: 2 } };\n",
   "tsconfig.json": JSON.stringify({
     compilerOptions: { strict: true, module: "esnext", moduleResolution: "bundler", jsx: "react-jsx" },
   }),
@@ -26,12 +26,14 @@ const files: Record<string, string> = {
 let shop: Shop;
 let folder: string;
 let settings: Record<string, string>;
+/** What takes the place of a program's first import. */
+let firstLines: string;
 
 beforeAll(async () => {
   shop = await startShop();
   const { companyId, apiKey } = await shop.service.createCompany();
   settings = {
-    GIFTCARD_URL: shop.service.url,
+    GIFTCARD_BASE_URL: shop.service.url,
     GIFTCARD_API_KEY: apiKey,
     GIFTCARD_COMPANY_ID: String(companyId),
     GIFTCARD_ENVIRONMENT: "sandbox",
@@ -49,11 +51,13 @@ beforeAll(async () => {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
   }
-  const [install, start, ...others] = blocks
+  const [install = "", start, first = "", ...others] = blocks
     .filter(({ file }) => !file)
-    .map(({ text }) => text.trim().split("\n"));
-  const [, copy = ""] = install ?? [];
-  expect([start, others]).toEqual([["npx next build", "npx next start"], []]);
+    .map(({ text }) => text.trim());
+  const [pg, types, copy = ""] = install.split("\n");
+  expect([pg, types]).toEqual(["npm install pg", "npm install --save-dev @types/pg"]);
+  expect([start, others]).toEqual(["npx next build\nnpx next start", []]);
+  firstLines = first;
   // What npm would have put there.
   const widget = path.resolve(import.meta.dirname, "../../widget");
   await mkdir(path.join(folder, "public"));
@@ -76,6 +80,7 @@ const program = (args: string[], env: Record<string, string>) => ({
 /** Two tickets for a card of 75.00, through the page, its cookie and its form. */
 async function buy(url: string): Promise<void> {
   const card = await shop.card(7500);
+  expect(await (await fetch(url)).text()).toContain('<a href="/cart">Buy two tickets</a>');
   const begun = await fetch(`${url}/cart`, { redirect: "manual" });
   const cookie = String(begun.headers.get("set-cookie")?.split(";")[0]);
   const html = await (await fetch(url, { headers: { cookie } })).text();
@@ -97,6 +102,25 @@ async function buy(url: string): Promise<void> {
   expect(await card.balanceCents()).toBe(2500);
 }
 
+/** The programs of docs/shops/running.md, in this shop; each ends by itself. */
+async function runPrograms(): Promise<void> {
+  for (const file of ["watch.mjs", "recover.mjs"]) {
+    const lines = (await readBlock("docs/shops/running.md", file)).split("\n");
+    expect(lines[0]).toBe('import { checkout } from "./shop.mjs";');
+    await writeFile(path.join(folder, file), [firstLines, ...lines.slice(1)].join("\n"));
+    const signal = AbortSignal.timeout(TIMEOUT_MS / 8);
+    const output = await runNode({ name: file, args: [file], cwd: folder, env: settings, signal });
+    if (file === "watch.mjs") expect(JSON.parse(output)).toMatchObject({ charges: { committed: 1 } });
+  }
+}
+
+it("names the release of Next.js that it was tried with", async () => {
+  const { version } = createRequire(import.meta.url)("next/package.json");
+  expect(await readFile(path.resolve(import.meta.dirname, "../../..", PAGE), "utf8")).toContain(
+    `Next.js ${version}:`,
+  );
+});
+
 it("in Next.js, built and started as the guide says, it answers as alone, and sells", {
   timeout: TIMEOUT_MS,
 }, async () => {
@@ -108,6 +132,7 @@ it("in Next.js, built and started as the guide says, it answers as alone, and se
     const cart = { ...newCart(7498), id: randomUUID() };
     await callMounted(`${server.match[1]}/giftcards`, shop, { cart, cookie: `cart=${cart.id}` });
     await buy(String(server.match[1]));
+    await runPrograms();
     expect(server.logs()).not.toContain("⨯");
   } finally {
     await server.stop();
