@@ -152,7 +152,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     shop.proxy.set("devalue", "cut-after", 1);
     fault.left = Number.POSITIVE_INFINITY;
     await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("outcome_unknown"));
-    expect(failures).toEqual([lost]);
+    expect(failures).toEqual([expect.objectContaining({ code: "connection_lost" }), lost]);
     expect((await read(charge))?.state).toBe("sent");
     fault.left = 0;
     await letLeasesRunOut(shop.pool);

@@ -10,6 +10,7 @@ import { createLateWrites } from "./late-writes.js";
 import { createReport, guardObserver } from "./observers.js";
 import { createRecovery } from "./recovery.js";
 import { createRefunds } from "./refunds.js";
+import { reportFaults } from "./service-faults.js";
 import { createTenders } from "./tenders.js";
 
 const MINUTE_MS = 60_000;
@@ -21,11 +22,12 @@ const MINUTE_MS = 60_000;
  * @throws {TypeError} when the client has no company id, without which no card can be charged
  */
 export function createEngine(options: EngineOptions): Engine {
-  const { client, journal, sealer, leaseMs = 2 * MINUTE_MS, maxCards = 5 } = options;
-  const environment = options.environment ?? client.environment ?? "live";
-  const { companyId } = client;
+  const { journal, sealer, leaseMs = 2 * MINUTE_MS, maxCards = 5 } = options;
+  const environment = options.environment ?? options.client.environment ?? "live";
+  const { companyId } = options.client;
   if (companyId === undefined) throw new TypeError("The gift card client needs a companyId.");
   const report = createReport(options.onFailure);
+  const client = reportFaults(options.client, report);
   const tellChange = guardObserver(options.onChange, report);
   const onChange = (charge: Charge) => tellChange(viewCharge(charge));
   const tenders = createTenders({

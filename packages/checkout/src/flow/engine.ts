@@ -75,7 +75,8 @@ export interface EngineOptions {
   readonly onChange?: (charge: ChargeView) => unknown;
   /**
    * Hears of failures that nobody waits for: what `onTender` or `onChange` throws, and what one charge fails with in
-   * `recover` or `settle`. Default: a line on the console with the failure's name and code.
+   * `recover` or `settle`. And of those that only the shop can mend: a key that is refused, a service that can't be reached,
+   * each code at most once a minute. Default: a line on the console with the failure's name and code.
    */
   readonly onFailure?: OnFailure;
 }

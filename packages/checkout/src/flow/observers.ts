@@ -1,3 +1,5 @@
+import { GiftcardError } from "@giftcard-pay/client";
+
 /** What becomes of a failure that nobody waits for: an observer's, or that of one row of a recovery. */
 export type OnFailure = (failure: unknown) => unknown;
 
@@ -7,10 +9,11 @@ export function codeOf(failure: unknown): string | null {
   return typeof code === "string" && /^\w{1,64}$/.test(code) ? code : null;
 }
 
-/** Without a shop's own: a line with the failure's name and code, and nothing else of it. */
+/** Without a shop's own: a line with the failure's name and code. A client's message is ours, and quotes nothing. */
 function writeToConsole(failure: unknown): void {
   const name = failure instanceof Error ? failure.name : typeof failure;
-  console.error(["giftcard-pay:", name, codeOf(failure) ?? ""].join(" ").trimEnd());
+  const message = failure instanceof GiftcardError ? failure.message : "";
+  console.error(["giftcard-pay:", name, codeOf(failure) ?? "", message].join(" ").trimEnd());
 }
 
 /**

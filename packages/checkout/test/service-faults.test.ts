@@ -1,0 +1,83 @@
+import { createServer } from "node:net";
+import { createClient } from "@giftcard-pay/client";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { freePort } from "../../../scripts/process.mjs";
+import { newCart, type Shop, startShop } from "./shop.js";
+
+const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await startShop();
+});
+afterAll(() => shop?.stop());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const wrongKey = "a-key-that-nobody-issued";
+
+/** A shopper who enters a card that is good. */
+async function enter(engine: ReturnType<Shop["engine"]>): Promise<void> {
+  const { cardNumber, pin } = await shop.card(1000);
+  await expect(engine.quote(newCart(100), { cardNumber, pin })).rejects.toEqual(
+    refusal("service_unavailable"),
+  );
+}
+
+describe("what only the shop can mend", () => {
+  const failures: { code?: string }[] = [];
+  const onFailure = (failure: unknown) => failures.push(failure as { code?: string });
+  const codes = () => failures.splice(0).map(({ code }) => code);
+  const clientOf = (baseUrl: string, apiKey: string) =>
+    createClient({ baseUrl, apiKey, companyId: shop.client.companyId as number, timeoutMs: 1_500 });
+
+  it("is reported where the key is refused, once a minute, with no secret", async () => {
+    const engine = shop.engine({ client: clientOf(shop.service.url, wrongKey), onFailure });
+    vi.useFakeTimers({ toFake: ["performance"] });
+    for (let time = 0; time < 3; time++) await enter(engine);
+    expect(JSON.stringify(failures)).not.toContain(wrongKey);
+    expect(codes()).toEqual(["unauthorized"]);
+    vi.advanceTimersByTime(60_000);
+    await enter(engine);
+    expect(codes()).toEqual(["unauthorized"]);
+  });
+
+  it("is reported where the key is another company's", async () => {
+    const { apiKey } = await shop.service.createCompany();
+    await enter(shop.engine({ client: clientOf(shop.service.url, apiKey), onFailure }));
+    expect(codes()).toEqual(["unauthorized"]);
+  });
+
+  it("is reported where nothing listens, and where what listens is no such service", async () => {
+    await enter(shop.engine({ client: clientOf(`http://127.0.0.1:${await freePort()}`, "key"), onFailure }));
+    expect(codes()).toEqual(["not_connected"]);
+    const mute = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+    await new Promise((listens) => mute.once("listening", listens));
+    const { port } = mute.address() as { port: number };
+    await enter(shop.engine({ client: clientOf(`http://127.0.0.1:${port}`, "key"), onFailure }));
+    expect(codes()).toEqual(["connection_lost"]);
+    mute.close();
+  });
+
+  it("is a line on the console where the shop names no function, and says what is wrong", async () => {
+    const lines: unknown[][] = [];
+    vi.spyOn(console, "error").mockImplementation((...line) => void lines.push(line));
+    await enter(shop.engine({ client: clientOf(shop.service.url, wrongKey) }));
+    await vi.waitFor(() => expect(lines.length).toBe(1));
+    expect(lines[0]).toEqual([
+      expect.stringMatching(/^giftcard-pay: RefusedError unauthorized .*Authentication/),
+    ]);
+    expect(JSON.stringify(lines)).not.toContain(wrongKey);
+  });
+
+  it("isn't a card that is refused", async () => {
+    const { cardNumber } = await shop.card(1000);
+    const engine = shop.engine({ onFailure });
+    await expect(engine.quote(newCart(100), { cardNumber, pin: "000000" })).rejects.toEqual(
+      refusal("invalid_card"),
+    );
+    expect(codes()).toEqual([]);
+  });
+});
