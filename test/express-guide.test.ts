@@ -178,6 +178,16 @@ describe("docs/shops/express.md, block by block", () => {
     const failed = await placeAt(process(1));
     expect([failed.status, await failed.text()]).toEqual([500, "Try again later"]);
     await books.query("alter table elsewhere rename to invoice");
+    // Its log is lines of JSON all the same, also of what fails in a route of the gift cards.
+    await books.query("alter table giftcard_tender rename to elsewhere");
+    const before = process(1).logs().length;
+    await expect(shopperAt(process(1), await newcomer.issueCard())).rejects.toThrow();
+    await books.query("alter table elsewhere rename to giftcard_tender");
+    const failure = { level: "error", code: "42P01", message: expect.stringContaining("giftcard_tender") };
+    const said = () => process(1).logs().slice(before).trim().split("\n");
+    await expect
+      .poll(() => said().map((line) => JSON.parse(line)))
+      .toContainEqual(expect.objectContaining(failure));
   });
 
   it("has no block that wasn't run", () => {

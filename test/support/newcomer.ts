@@ -153,7 +153,7 @@ export async function openNewcomer(pages: readonly string[]): Promise<Newcomer> 
       const { cardnumber, pin } = JSON.parse(stdout);
       return { cardNumber: cardnumber, pin };
     },
-    left: () => blocks.filter((block) => !run.has(block)),
+    left: () => blocks.filter((block) => !block.isShown && !run.has(block)),
     atEnd: (close) => void closers.push(close),
     async close() {
       for (const close of closers.splice(0).reverse()) await close();

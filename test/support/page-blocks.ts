@@ -6,6 +6,8 @@ import { readBlocks as readAll } from "../../scripts/check/markdown.mjs";
 export interface Block {
   readonly language: string;
   readonly file: string | undefined;
+  /** Nothing proves it. */
+  readonly isShown: boolean;
   readonly text: string;
 }
 
@@ -14,7 +16,7 @@ export async function readBlocks(page: string): Promise<Block[]> {
   const text = await readFile(path.resolve(import.meta.dirname, "../..", page), "utf8");
   return readAll(text).map(({ language, words, text: body }) => {
     const file = words.find((word) => word.startsWith("file="))?.slice("file=".length);
-    return { language, file, text: body };
+    return { language, file, isShown: words.includes("shown"), text: body };
   });
 }
 
