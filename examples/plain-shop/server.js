@@ -372,7 +372,7 @@ export function startShop(settings, store) {
   );
   const { environment, sealingKeys, charges, leaseMs, pendingLifeMs, recoverEveryMs } = settings;
   const checkout = createCheckout({
-    client: createClient(settings.giftcards),
+    client: createClient({ ...settings.giftcards, environment }),
     remainder: bank.method,
     ...{ environment, store, sealingKeys, charges, leaseMs, pendingLifeMs },
   });

@@ -37,7 +37,14 @@ export async function openGiftCards(settings, injector, bank) {
   const { orderService, connection } = orders;
 
   const checkout = createCheckout({
-    ...{ client: createClient(settings.giftcards), environment, store, sealingKeys, leaseMs, pendingLifeMs },
+    ...{
+      client: createClient({ ...settings.giftcards, environment }),
+      environment,
+      store,
+      sealingKeys,
+      leaseMs,
+      pendingLifeMs,
+    },
     remainder: {
       // By Vendure's own books, of payments that were made beside these cards.
       status: async ({ orderId, runId, remainderCents }) =>

@@ -13,6 +13,7 @@ import { type CartLeases, createCartLeases } from "../../context/cart-leases.js"
 import type { FlowSettings, GiftcardContext } from "../../context/context.js";
 import { readSetup, type Setup } from "../../context/options.js";
 import { type ConnectionPool, createStatementRunner } from "../../context/statement-runner.js";
+import { nameOf } from "../../errors.js";
 import { checkStart } from "./start-check.js";
 
 /** The plugin's module: the money flow on Medusa's database, and the door to the payment provider. */
@@ -54,6 +55,7 @@ export class GiftcardService implements GiftcardContext {
       journal: createSqlJournal(this.runSql),
       onChange: this.announcer.charge,
       onTender: this.announcer.tender,
+      onFailure: (error) => this.#logger.error(`giftcard: ${nameOf(error)}`),
       ...limits,
     });
   }
