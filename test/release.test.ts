@@ -103,13 +103,14 @@ it("a changeset raises all packages together, with its text in the changelog, wh
 });
 
 it("a release is refused until all is committed and tagged, and where a changelog doesn't have it", async () => {
-  await expect(checkReady(folder, await version())).resolves.toBeUndefined();
+  const now = await version();
+  await expect(checkReady(folder, now)).resolves.toBeUndefined();
   await expect(checkReady(folder, "9.9.9")).rejects.toThrow(
     "packages/client/CHANGELOG.md has no entry for 9.9.9.",
   );
-  await expect(checkTagged(folder, await version())).rejects.toThrow(/Commit this first.*CHANGELOG\.md/s);
+  await expect(checkTagged(folder, now)).rejects.toThrow(/Commit this first.*CHANGELOG\.md/s);
   await commitAll("chore: release");
-  await expect(checkTagged(folder, await version())).rejects.toThrow(`isn't tagged as v${await version()}`);
-  await git("tag", `v${await version()}`);
-  await expect(checkTagged(folder, await version())).resolves.toBeUndefined();
+  await expect(checkTagged(folder, now)).rejects.toThrow(`isn't tagged as v${now}`);
+  await git("tag", `v${now}`);
+  await expect(checkTagged(folder, now)).resolves.toBeUndefined();
 });
