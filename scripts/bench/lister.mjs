@@ -1,4 +1,4 @@
-// A thread that lists a company's events again and again, and reads all of each list, until it is told to end.
+// A thread that lists a company's events again and again, until it is told to end, and says how many bytes came.
 import { parentPort, workerData } from "node:worker_threads";
 
 const { url, apiKey, listings } = /** @type {{ url: string, apiKey: string, listings: number }} */ (
@@ -15,8 +15,10 @@ async function listAgainAndAgain() {
       body: JSON.stringify({ apikey: apiKey }),
     });
     if (!answer.ok || !answer.body) throw new Error(`The service answered a list with ${answer.status}.`);
-    for await (const _ of answer.body) if (isOver) return;
-    parentPort?.postMessage("listed");
+    for await (const chunk of answer.body) {
+      if (isOver) return;
+      parentPort?.postMessage(chunk.length);
+    }
   }
 }
 await Promise.all(Array.from({ length: listings }, listAgainAndAgain));

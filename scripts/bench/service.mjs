@@ -25,6 +25,7 @@ const CPU_MS = 5000;
 const TELL_CALLS = 90_000;
 const LISTED_EVENTS = 100_000;
 const LISTINGS = 4;
+const LISTED_BYTES = 1024 * 1024;
 
 /**
  * What is measured, and where its figures go.
@@ -105,15 +106,14 @@ export async function measureLists({ result, say }, database) {
     const alone = [];
     /** @type {number[]} */
     const beside = [];
-    let lists = 0;
     for (let made = 0; made < rounds; made++) {
       alone.push(await worst());
       const lister = listEvents({ url: service.url, apiKey, listings: LISTINGS });
       beside.push(await worst());
-      lists += await lister.end();
+      if ((await lister.end()) < LISTED_BYTES)
+        throw new Error("The lists stood still: there was nothing to be beside of.");
       say(`  round ${made + 1}  ${round(alone[made] ?? 0)} ms alone, ${round(beside[made] ?? 0)} ms beside`);
     }
-    if (lists === 0) throw new Error("No list came whole: there was nothing to be beside of.");
     result.listsRatio = round(ratioOf(beside, alone));
     result.listsWorstDevalueMs = round(median(beside));
   } finally {
@@ -125,15 +125,15 @@ export async function measureLists({ result, say }, database) {
 /** A thread that lists. @param {{ url: string, apiKey: string, listings: number }} workerData */
 function listEvents(workerData) {
   const thread = new Worker(new URL("lister.mjs", import.meta.url), { workerData });
-  let lists = 0;
-  thread.on("message", () => (lists += 1));
+  let bytes = 0;
+  thread.on("message", (/** @type {number} */ more) => (bytes += more));
   const ended = once(thread, "exit");
   return {
-    /** @returns {Promise<number>} the lists that came whole */
+    /** @returns {Promise<number>} how many bytes came */
     async end() {
       thread.postMessage("end");
       await ended;
-      return lists;
+      return bytes;
     },
   };
 }
