@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
 import { buildAdmin, type MedusaStore } from "../../scripts/shops/medusa-store.mjs";
 import { startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
-import { launchBrowser } from "../support/browser.js";
+import { launchBrowser, openPage } from "../support/browser.js";
 import { keepScreenshot } from "../support/screenshot.js";
 
 let shop: WholeShop;
@@ -35,9 +35,7 @@ afterAll(async () => {
 
 /** A page of the admin, logged in. */
 async function openAdmin(): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, locale: "en-IE" });
-  const opened = await context.newPage();
-  opened.setDefaultTimeout(30_000);
+  const opened = await openPage(browser, { viewport: { width: 1400, height: 1000 } });
   await opened.goto(`${medusa.url}/app/login`);
   await opened.locator("input[name=email]").fill(medusa.admin.email);
   await opened.locator("input[name=password]").fill(medusa.admin.password);
@@ -113,7 +111,7 @@ describe("a product in the admin", () => {
         ticket_link: `${storefrontUrl}/products/summer-night-festival`,
       },
     ]);
-    const visitor = await browser.newPage();
+    const visitor = await openPage(browser);
     await visitor.goto(`${storefrontUrl}/products/summer-night-festival`);
     const script = visitor.locator('script[type="application/ld+json"]');
     await script.waitFor({ state: "attached" });

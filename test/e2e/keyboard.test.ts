@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
-import { launchBrowser } from "../support/browser.js";
+import { launchBrowser, openPage } from "../support/browser.js";
 
 let shop: WholeShop;
 let browser: Browser;
@@ -10,8 +10,7 @@ let page: Page;
 beforeAll(async () => {
   shop = await startWholeShop({ withStorefront: true, postgresUrl: inject("postgresUrl") });
   browser = await launchBrowser();
-  page = await browser.newPage({ locale: "en-IE" });
-  page.setDefaultTimeout(20_000);
+  page = await openPage(browser);
 });
 
 afterAll(async () => {

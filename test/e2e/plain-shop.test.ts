@@ -1,9 +1,9 @@
 import { createClient } from "@giftcard-pay/client";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import type { IssuedCard } from "../../scripts/shops/card-service.mjs";
 import { type PlainShop, startPlainShop } from "../../scripts/shops/plain-shop.mjs";
-import { launchBrowser } from "../support/browser.js";
+import { launchBrowser, openPage } from "../support/browser.js";
 import { keepScreenshot } from "../support/screenshot.js";
 
 const desktop = { width: 1200, height: 1000 };
@@ -12,7 +12,6 @@ const festival = "Order Summer Night Festival, two tickets";
 
 let shop: PlainShop;
 let browser: Browser;
-let context: BrowserContext;
 let page: Page;
 let problems: string[];
 
@@ -26,10 +25,17 @@ afterAll(async () => {
   await shop?.stop();
 });
 
+/** The page of orders, as the shop's operator sees it. */
+async function openOrders(): Promise<Page> {
+  const orders = await openPage(browser, {
+    httpCredentials: { username: "operator", password: shop.operatorPassword },
+  });
+  await orders.goto(`${shop.url}/operator`);
+  return orders;
+}
+
 async function open(viewport: { width: number; height: number }): Promise<void> {
-  context = await browser.newContext({ viewport, locale: "en-IE" });
-  page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page = await openPage(browser, { viewport });
   problems = [];
   // What the content security policy holds back is told there.
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
@@ -40,7 +46,7 @@ async function open(viewport: { width: number; height: number }): Promise<void> 
 }
 
 afterEach(async () => {
-  await context?.close();
+  await page?.context().close();
 });
 
 describe("a purchase in the plain shop", () => {
@@ -63,14 +69,10 @@ describe("a purchase in the plain shop", () => {
     expect(await balanceCents(card)).toBe(2500);
     expect(problems).toEqual([]);
 
-    const operator = await browser.newContext({
-      httpCredentials: { username: "operator", password: shop.operatorPassword },
-    });
-    const orders = await operator.newPage();
-    await orders.goto(`${shop.url}/operator`);
+    const orders = await openOrders();
     await orders.getByRole("row", { name: "paid" }).getByRole("button", { name: "Cancel order" }).click();
     await orders.getByRole("cell", { name: "reversed", exact: true }).waitFor();
-    await operator.close();
+    await orders.context().close();
     expect(await balanceCents(card)).toBe(7500);
     await page.reload();
     await page.getByText("What you paid was given back").waitFor();
@@ -149,11 +151,7 @@ describe("a purchase in the plain shop", () => {
     await button("Place order").click();
     await page.getByText("Your order is paid").waitFor();
     expect(await balanceCents(card)).toBe(3500);
-    const operator = await browser.newContext({
-      httpCredentials: { username: "operator", password: shop.operatorPassword },
-    });
-    const orders = await operator.newPage();
-    await orders.goto(`${shop.url}/operator`);
+    const orders = await openOrders();
     const id = await orders.locator('input[name="id"]').first().getAttribute("value");
     await orders.getByRole("button", { name: "Give one back: Open-air Cinema" }).first().click();
     await orders.waitForURL(`${shop.url}/operator`);
@@ -166,7 +164,7 @@ describe("a purchase in the plain shop", () => {
     expect((await again({})).ok()).toBe(true);
     const tooMany = await again({ id: "another", quantity: "2" });
     expect([tooMany.status(), await tooMany.text()]).toEqual([400, expect.stringContaining("1 are left")]);
-    await operator.close();
+    await orders.context().close();
     expect(await balanceCents(card)).toBe(5500);
     await page.reload();
     expect((await payments()).slice(1)).toEqual([

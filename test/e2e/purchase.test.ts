@@ -1,15 +1,14 @@
 import { cents, createClient } from "@giftcard-pay/client";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { type IssuedCard, startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
-import { launchBrowser } from "../support/browser.js";
+import { launchBrowser, openPage } from "../support/browser.js";
 import { keepScreenshot } from "../support/screenshot.js";
 
 const festival = "summer-night-festival";
 
 let shop: WholeShop;
 let browser: Browser;
-let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
@@ -23,8 +22,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  context = await browser.newContext({ viewport: { width: 1200, height: 1000 }, locale: "en-IE" });
-  page = await context.newPage();
+  page = await openPage(browser, { viewport: { width: 1200, height: 1000 } });
   seen = [];
   page.on("request", (request) => seen.push(Promise.resolve(request.url())));
   page.on("console", (message) => seen.push(Promise.resolve(message.text())));
@@ -32,10 +30,9 @@ beforeEach(async () => {
     const isJson = response.headers()["content-type"]?.includes("json");
     if (isJson) seen.push(response.text().catch(() => ""));
   });
-  page.setDefaultTimeout(20_000);
 });
 
-afterEach(() => context.close());
+afterEach(() => page.context().close());
 
 /** What the pages were told and said: addresses, answers in JSON, and the console. */
 let seen: Promise<string>[];
@@ -133,7 +130,7 @@ describe("a purchase in the browser", () => {
     await apply(card);
     await expectText("#remainder", "€24.98");
     await placeOrder();
-    const kept = JSON.stringify(await context.storageState({ indexedDB: true }));
+    const kept = JSON.stringify(await page.context().storageState({ indexedDB: true }));
     const session = await page.evaluate(() => JSON.stringify({ ...sessionStorage }));
     const everything = [kept, session, await page.content(), ...(await Promise.all(seen))].join("\n");
     // It looks in the right places: what may be there is found.

@@ -1,7 +1,7 @@
 import { endpoints } from "@giftcard-pay/client/contract";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser } from "../../../test/support/browser.js";
+import { launchBrowser, openPage } from "../../../test/support/browser.js";
 import { startGiftcardService, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 test("the page shows all nine operations, under its strict policy, and asks no other host", async () => {
-  const page = await browser.newPage();
+  const page = await openPage(browser);
   const asked: string[] = [];
   const complaints: string[] = [];
   page.on("request", (request) => asked.push(request.url()));

@@ -1,15 +1,12 @@
-import { createRequire } from "node:module";
 import path from "node:path";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findBrowser } from "../../../scripts/find-browser.mjs";
+import { launchBrowser, openPage } from "../../../test/support/browser.js";
 import { serveWithShop } from "../gallery/serve.mjs";
-
-const require = createRequire(path.join(import.meta.dirname, "..", "..", "..", "scripts", "package.json"));
-const { chromium } = require("playwright-core") as typeof import("playwright-core");
 
 const card = { number: "6064350000000001234", pin: "012345", balanceCents: 7500 };
 let server: Awaited<ReturnType<typeof serveWithShop>>;
-let browser: import("playwright-core").Browser;
+let browser: Browser;
 
 /** The page of `/checkout/{cart}`, as a shop's server renders it. */
 const page = {
@@ -26,18 +23,13 @@ const page = {
 };
 
 beforeAll(async () => {
-  const found = await findBrowser();
-  browser = await chromium.launch({
-    executablePath: found.path,
-    args: found.args,
-    env: { ...process.env, ...found.env },
-  });
+  browser = await launchBrowser();
   server = await serveWithShop(path.join(import.meta.dirname, "hydration"), {
     name: "hydration",
     plugins: [page],
     optimizeDeps: { include: ["react", "react-dom/client", "@lit/react", "lit"] },
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -53,7 +45,7 @@ it("is rendered by a server with React 19, and taken over without a warning", as
   const { id } = (await made.json()) as { id: string };
   const rendered = await (await fetch(`${server.url}checkout/${id}`)).text();
   expect(rendered).toContain('<giftcard-pay class="pay"></giftcard-pay>');
-  const tab = await browser.newPage();
+  const tab = await openPage(browser);
   const said: string[] = [];
   tab.on("console", (message) => {
     if (["warning", "error"].includes(message.type())) said.push(message.text());
