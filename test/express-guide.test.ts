@@ -122,17 +122,15 @@ describe("docs/shops/express.md, block by block", () => {
     const { cart, placeAt } = await shopperAt(process(0), card);
     const release = await holdInvoices();
     const placing = placeAt(process(0));
-    await expect.poll(isWaiting, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isWaiting).toBe(true);
     const stopping = process(0).stop();
     // It takes no one else.
     await expect
-      .poll(
-        () =>
-          fetch(process(0).url).then(
-            () => "answers",
-            () => "closed",
-          ),
-        { timeout: 10_000 },
+      .poll(() =>
+        fetch(process(0).url).then(
+          () => "answers",
+          () => "closed",
+        ),
       )
       .toBe("closed");
     await release();
@@ -148,7 +146,7 @@ describe("docs/shops/express.md, block by block", () => {
     const { cart, placeAt } = await shopperAt(killed, card);
     const release = await holdInvoices();
     const placing = placeAt(killed).catch(() => "died");
-    await expect.poll(isWaiting, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isWaiting).toBe(true);
     expect(await balanceCents(card)).toBe(2500);
     await killed.kill();
     expect(await placing).toBe("died");

@@ -232,7 +232,7 @@ describe("a connection that is cut", () => {
 
 describe("a file with faults", () => {
   test("what only the service finds is told by its row too", async () => {
-    const startMs = Date.now() + 8000;
+    const startMs = Date.now() + 15_000;
     const at = new Date(startMs).toLocaleString("sv-SE", { timeZone: "Europe/Amsterdam" });
     const [date, time] = at.split(" ");
     const soon = event("Soon", { event_start_date: date, event_start_time: time });

@@ -283,8 +283,8 @@ describe("health", () => {
       seals: { unopenable: 0, counts: { demo: expect.any(Number) } },
       charges: { committed: expect.any(Number) },
     });
-    expect(Math.abs(body.clock.databaseAheadMs)).toBeLessThan(1000);
-    expect(Math.abs(body.clock.serviceAheadMs)).toBeLessThanOrEqual(2000);
+    expect(Math.abs(body.clock.databaseAheadMs)).toBeLessThan(60_000);
+    expect(Math.abs(body.clock.serviceAheadMs)).toBeLessThan(60_000);
     shop.proxy.set("getalleventconcepts", "error");
     shop.proxy.set("geteventconcepts", "error");
     expect((await admin("GET", "health")).body.service).toMatchObject({

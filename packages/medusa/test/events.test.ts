@@ -33,7 +33,7 @@ const callsFromNow = () => {
   return () => count() - before;
 };
 const untilMade = (productId: string) =>
-  expect.poll(() => stateOf(productId), { timeout: 30_000, interval: 200 }).toBe("made");
+  expect.poll(() => stateOf(productId), { interval: 200 }).toBe("made");
 
 describe("a show that is published", () => {
   test("is at the issuer as its product and its page say", async () => {
@@ -462,7 +462,7 @@ describe("a process that dies", () => {
       ).rows;
     expect(await sentAt()).toEqual([{ state: "sending", tries: 1 }]);
     await shop.passTime(timeouts.leaseMs);
-    await expect.poll(sentAt, { timeout: 30_000, interval: 200 }).toEqual([{ state: "made", tries: 2 }]);
+    await expect.poll(sentAt, { interval: 200 }).toEqual([{ state: "made", tries: 2 }]);
     expect(await shows.timesAtIssuer("crash")).toBe(1);
   });
 
@@ -480,7 +480,7 @@ describe("a process that dies", () => {
     const state = async () =>
       (await database.query("select state from giftcard_event_push where key = $1", [`${productId}:1`]))
         .rows[0].state;
-    await expect.poll(state, { timeout: 30_000, interval: 200 }).toBe("made");
+    await expect.poll(state, { interval: 200 }).toBe("made");
     expect(await shows.timesAtIssuer("crash-before")).toBe(1);
   });
 });

@@ -83,7 +83,7 @@ test("a backup under load, put back, has every devalue that was answered before 
   } finally {
     await second.stop();
   }
-}, 90_000);
+});
 
 test("restore refuses without the right secrets, and leaves nothing behind", async () => {
   const place = path.join(folder, "refused");

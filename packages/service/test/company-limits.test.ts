@@ -53,6 +53,7 @@ describe("calls of a company", () => {
       keys.push((made as { apikey: string }).apikey);
     }
     const answers: WireAnswer[] = [];
+    const startedAt = performance.now();
     for (let round = 0; round < 8; round++) {
       const calls = Array.from({ length: 20 }, (_, index) =>
         call(either(index >> 2), "listEvents", { apikey: keys[index % 4] }),
@@ -61,7 +62,8 @@ describe("calls of a company", () => {
     }
     const passed = count(answers, 200);
     expect(passed).toBeGreaterThanOrEqual(LIMIT - 4);
-    expect(passed).toBeLessThanOrEqual(LIMIT * 1.05);
+    const allowed = LIMIT * (1 + (performance.now() - startedAt) / 60_000);
+    expect(passed).toBeLessThanOrEqual(allowed * 1.05);
     const refused = answers.filter(({ status }) => status !== 200);
     expect(new Set(refused.map(({ status, text }) => `${status} ${text}`))).toEqual(
       new Set([`429 ${JSON.stringify({ error: errorDefinition("rate_limited").message })}`]),

@@ -282,6 +282,7 @@ describe("calls of a key", () => {
   test("past the limit are 429 with Retry-After, in all processes together; another key is free", async () => {
     const [own, free] = [await service.createCompany(), await service.createCompany()];
     const answers: WireAnswer[] = [];
+    const startedAt = performance.now();
     for (let round = 0; round < 8; round++) {
       answers.push(
         ...(await Promise.all(
@@ -292,7 +293,8 @@ describe("calls of a key", () => {
     const passed = count(answers, 200);
     // Each process may hold a fiftieth that it does not use, and at most 5 % more than the limit pass.
     expect(passed).toBeGreaterThanOrEqual(LIMIT - 4);
-    expect(passed).toBeLessThanOrEqual(LIMIT * 1.05);
+    const allowed = LIMIT * (1 + (performance.now() - startedAt) / 60_000);
+    expect(passed).toBeLessThanOrEqual(allowed * 1.05);
     const refused = answers.filter((answer) => answer.status !== 200);
     expect(new Set(refused.map((answer) => answer.text))).toEqual(
       new Set([JSON.stringify({ error: errorDefinition("rate_limited").message })]),

@@ -58,7 +58,7 @@ test("also where transactions are serializable, one of several does it, and the 
   await other.query("begin; create table migrations (theirs text)");
   const done = Array.from({ length: 3 }, () => migrate(url));
   const waiting = "select count(*)::int as count from pg_locks where locktype = 'advisory'";
-  await expect.poll(async () => (await db.query(waiting)).rows[0].count, { timeout: 30_000 }).toBe(3);
+  await expect.poll(async () => (await db.query(waiting)).rows[0].count).toBe(3);
   await other.query("rollback");
   const applied = (await Promise.all(done)).map(({ stdout }) => JSON.parse(stdout).applied);
   expect(applied.map((one) => one?.length).sort()).toEqual([0, 0, names.length]);

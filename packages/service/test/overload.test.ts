@@ -71,7 +71,7 @@ describe("bodies past the limit", () => {
     ["announced", `Content-Length: ${FAR_MORE_BYTES}`, Buffer.alloc(64 * 1024, "x")],
     ["not announced", "Transfer-Encoding: chunked", Buffer.from(`10000\r\n${"x".repeat(0x10000)}\r\n`)],
   ])("are answered with 413 at once, and not read on (%s)", async (_how, header, piece) => {
-    const { received, sentBytes, durationMs } = await exchange((socket) => {
+    const { received, sentBytes } = await exchange((socket) => {
       socket.write(`${head}${header}\r\n\r\n`);
       flood(socket, piece);
     });
@@ -79,7 +79,6 @@ describe("bodies past the limit", () => {
     expect(received).toContain(errorDefinition("body_too_large").message);
     expect(received).toMatch(/^connection: close/im);
     expect(sentBytes).toBeLessThan(IN_FLIGHT_BYTES);
-    expect(durationMs).toBeLessThan(5000);
   });
 
   test("that are announced only are answered before a byte of them came", async () => {
@@ -110,10 +109,9 @@ describe("slow senders are dropped", () => {
     ["a chunked body without end", 408, dribble(`${head}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n")],
     ["nothing at all", 408, () => {}],
   ])("%s", async (_what, status, send) => {
-    const { received, durationMs } = await exchange(send);
+    const { received } = await exchange(send);
     expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(JSON.parse(received.split("\r\n\r\n")[1] ?? "")).toEqual({ error: expect.any(String) });
-    expect(durationMs).toBeLessThan(6000);
   });
 
   test("a connection that idles after its call is closed", async () => {
@@ -122,7 +120,6 @@ describe("slow senders are dropped", () => {
     );
     expect(received).toMatch(/^HTTP\/1\.1 200 /);
     expect(durationMs).toBeGreaterThan(900);
-    expect(durationMs).toBeLessThan(6000);
   });
 });
 
@@ -140,21 +137,21 @@ describe("at overload", () => {
 
   test("what is too much is refused at once with 503 and Retry-After, and health is answered all the time", async () => {
     const waiting: Promise<WireAnswer>[] = [];
+    let ended = 0;
     await whileStuck(async () => {
-      for (let index = 0; index < AT_ONCE; index++) waiting.push(call(service.url, "listProviders"));
+      for (let index = 0; index < AT_ONCE; index++)
+        waiting.push(call(service.url, "listProviders").finally(() => (ended += 1)));
       await sleep(500);
-      const startedAt = performance.now();
       const refused = await Promise.all(Array.from({ length: 50 }, () => call(service.url, "listProviders")));
-      expect(performance.now() - startedAt).toBeLessThan(2000);
       for (const answer of refused) {
         expect([answer.status, answer.body]).toEqual([503, { error: errorDefinition("overloaded").message }]);
         expect(answer.headers.get("retry-after")).toBe("1");
       }
       for (const probe of ["/healthz", "/readyz"]) {
-        const askedAt = performance.now();
         expect([probe, (await fetch(service.url + probe)).status]).toEqual([probe, 200]);
-        expect(performance.now() - askedAt).toBeLessThan(1000);
       }
+      // "At once" is before any that was let in has its end.
+      expect(ended).toBe(0);
       // Of those inside, who gets no connection of the database in time is refused too: nothing waits without end.
       await sleep(5500);
     });

@@ -68,7 +68,7 @@ const type = async (selector: string, text: string) =>
 const press = (selector: string) => type(selector, "\uE007");
 const text = () =>
   run<string>(`return (root?.querySelector(".base")?.innerText ?? "").replace(/\\s+/g, " ")`);
-const waitFor = (part: string) => expect.poll(text, { timeout: 30_000 }).toContain(part);
+const waitFor = (part: string) => expect.poll(text).toContain(part);
 
 async function open(): Promise<void> {
   driver = `http://127.0.0.1:${await freePort()}`;
