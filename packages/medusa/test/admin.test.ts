@@ -282,6 +282,7 @@ describe("health", () => {
       service: { isReachable: true, isKeyValid: true, fault: null, companyId: shop.company.companyId },
       seals: { unopenable: 0, counts: { demo: expect.any(Number) } },
       charges: { committed: expect.any(Number) },
+      regions: [{ name: "Europe", takesGiftcards: true }],
     });
     expect(Math.abs(body.clock.databaseAheadMs)).toBeLessThan(60_000);
     expect(Math.abs(body.clock.serviceAheadMs)).toBeLessThan(60_000);
@@ -291,6 +292,13 @@ describe("health", () => {
       isKeyValid: null,
       isReachable: false,
     });
+  });
+
+  it("tells that no region takes gift cards", async () => {
+    await shop.storefront.enableProviders(["pp_system_default"]);
+    expect((await admin("GET", "health")).body.regions).toMatchObject([{ takesGiftcards: false }]);
+    await shop.storefront.enableProviders();
+    expect((await admin("GET", "health")).body.regions).toMatchObject([{ takesGiftcards: true }]);
   });
 
   it("tells when the key was revoked", async () => {

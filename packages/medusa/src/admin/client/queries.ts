@@ -9,6 +9,7 @@ import type { Failing } from "../../recovery/failing-jobs.js";
 import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { OwedRefund, SplitRefund } from "../../refunds/order-refund.js";
 import type { RunPlan, RunReport } from "../../refunds/run-store.js";
+import type { EuroRegion } from "../../reports/regions.js";
 import { money } from "../components/texts.js";
 import type { Json } from "./json.js";
 import { sdk } from "./sdk.js";
@@ -23,6 +24,8 @@ export type HealthView = Health & {
   cancelStop: Json<CancelStop> | null;
   /** How many of the shop's shows are how; null in a shop that sells none. */
   events: Record<EventFilter, number> | null;
+  /** Those in euro. */
+  regions: EuroRegion[];
 };
 export type RunRow = Json<RunReport>;
 export type ActionRow = Json<Evidence["actions"][number]>;

@@ -8,6 +8,9 @@ type Dates = DetailsInput["dates"];
 const toInput = (local: string | undefined) => (local ?? "").slice(0, 16);
 const fromInput = (value: string) => (value === "" ? "" : `${value.slice(0, 16)}:00`);
 
+/** Whether it was on a day before today, by the browser's clock. */
+const isOver = (start: string) => start !== "" && start.slice(0, 10) < new Date().toLocaleDateString("sv-SE");
+
 /** Its value stands for all variants: the product has no option that says the date. */
 const ALL = "all";
 
@@ -57,6 +60,11 @@ export function EventDates(props: {
               onChange={({ target }) => set(index, { end: fromInput(target.value) })}
             />
           </div>
+          {isOver(date.start) && (
+            <Text size="xsmall" className="text-ui-fg-error">
+              This day is over. The issuer takes no event that has begun.
+            </Text>
+          )}
           <Button
             size="small"
             variant="transparent"

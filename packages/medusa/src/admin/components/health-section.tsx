@@ -83,7 +83,7 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
 }
 
 function Tiles({ health }: { health: HealthView }) {
-  const { service, clock, seals, failingJobs, unpaidOrders, events } = health;
+  const { service, clock, seals, failingJobs, unpaidOrders, events, regions } = health;
   const { isReachable, isKeyValid, fault, answeredInMs } = service;
   const sealed = Object.entries(seals.counts).map(
     ([keyId, count]) => `${count} under “${keyId}”${keyId === seals.newestKeyId ? " (newest)" : ""}`,
@@ -93,7 +93,7 @@ function Tiles({ health }: { health: HealthView }) {
   const keyColor = isKeyValid === null ? "grey" : isKeyValid ? "green" : "red";
   return (
     <div
-      className={clx("grid grid-cols-1 gap-px sm:grid-cols-2", events ? "xl:grid-cols-3" : "xl:grid-cols-5")}
+      className={clx("grid grid-cols-1 gap-px sm:grid-cols-2", events ? "xl:grid-cols-4" : "xl:grid-cols-3")}
     >
       <Tile
         name="Service"
@@ -133,6 +133,7 @@ function Tiles({ health }: { health: HealthView }) {
           unpaidOrders === 0 ? "No unpaid order waits" : `${unpaidOrders} unpaid orders wait for a person`
         }
       />
+      <RegionsTile regions={regions} />
       {events && (
         <Tile
           name="Events"
@@ -142,6 +143,31 @@ function Tiles({ health }: { health: HealthView }) {
         />
       )}
     </div>
+  );
+}
+
+function RegionsTile({ regions }: Pick<HealthView, "regions">) {
+  const namesOf = (some: typeof regions) => some.map(({ name }) => name).join(", ");
+  const others = namesOf(regions.filter(({ takesGiftcards }) => !takesGiftcards));
+  const taking = regions.filter(({ takesGiftcards }) => takesGiftcards);
+  if (regions.length === 0)
+    return (
+      <Tile name="Regions" color="red" label="None in euro" about="Gift cards pay carts in euro alone" />
+    );
+  return taking.length === 0 ? (
+    <Tile
+      name="Regions"
+      color="red"
+      label="None takes gift cards"
+      about={`Settings, Regions: give “Giftcard” to ${others}`}
+    />
+  ) : (
+    <Tile
+      name="Regions"
+      color="green"
+      label={`${taking.length} of ${regions.length} in euro`}
+      about={others === "" ? namesOf(taking) : `Not in ${others}`}
+    />
   );
 }
 

@@ -4,21 +4,24 @@ import { serviceOf } from "../../../../events/push.js";
 import { readCancelStop } from "../../../../recovery/cancel-limit.js";
 import { countFailingJobs } from "../../../../recovery/failing-jobs.js";
 import { listRefused } from "../../../../recovery/pending-cancellations.js";
+import { listEuroRegions } from "../../../../reports/regions.js";
 import { adminRoute } from "../admin-route.js";
 
 /**
  * Whether the service answers and takes the key, which environment it is, the clocks, the seals, and what is open: of
- * charges, failing jobs, unpaid orders that wait for a person, and automatic cancels that stand still.
+ * charges, failing jobs, unpaid orders that wait for a person, and automatic cancels that stand still; and which regions take
+ * gift cards.
  */
-export const GET = adminRoute(async ({ giftcard, run }) => {
+export const GET = adminRoute(async ({ giftcard, run, req }) => {
   const { client, sealer } = giftcard;
   const { environment, journal } = giftcard.engine;
-  const [health, failingJobs, { count: unpaidOrders }, cancelStop, events] = await Promise.all([
+  const [health, failingJobs, { count: unpaidOrders }, cancelStop, events, regions] = await Promise.all([
     readHealth({ environment, client, sealer, journal }),
     countFailingJobs(run),
     listRefused(run, { limit: 0, offset: 0 }),
     readCancelStop(run),
     giftcard.settings.events ? countEvents(run, serviceOf(giftcard)) : null,
+    listEuroRegions(req.scope),
   ]);
-  return { ...health, failingJobs, unpaidOrders, cancelStop, events };
+  return { ...health, failingJobs, unpaidOrders, cancelStop, events, regions };
 });
