@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import fs from "node:fs";
+import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import pg from "pg";
@@ -55,6 +57,19 @@ test("commands join the database of a running service, and leave it running", as
   const second = await runCommand(["serve", "--port", "0", "--data-dir", dataDir]);
   expect([second.exitCode, second.stderr]).toEqual([1, expect.stringMatching(/already serves/)]);
   expect((await call(server.url, "balance", wire)).body.balance).toBe(7400);
+});
+
+test("where its port is taken, nothing is made", async () => {
+  const other = net.createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as net.AddressInfo;
+  const { exitCode, stderr } = await runCommand(["serve", "--port", String(port), "--data-dir", dataDir]);
+  other.close();
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining(`Cannot listen on 127.0.0.1:${port} (EADDRINUSE)`),
+  ]);
+  expect(fs.existsSync(dataDir)).toBe(false);
 });
 
 test("SIGTERM answers what is in flight, stops the database, and ends with 0", async () => {

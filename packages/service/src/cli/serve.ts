@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
+import { requireAddress } from "../http/server.js";
 import { type Log, logLevels } from "../log.js";
 import { DEFAULT_METRICS_HOST } from "../service.js";
 import { environments } from "../store/environment.js";
@@ -74,11 +76,18 @@ export const serveCommand = (): Command =>
     .action(async (options: ServeOptions) => {
       const signals = listenForSignals();
       const log = logOf(options);
+      if (options.databaseUrl === undefined && !existsSync(options.dataDir)) await requireAddresses(options);
       await withContext(options, (context) => serve(options, context, log, signals), {
         role: "serve",
         onBroken: (error) => log.failure({ error }),
       });
     });
+
+/** Nothing is made where nobody can be served. */
+async function requireAddresses({ host, port, metricsHost, metricsPort }: ServeOptions): Promise<void> {
+  await requireAddress(host, port);
+  if (metricsPort) await requireAddress(metricsHost, metricsPort);
+}
 
 async function serve(
   options: ServeOptions,

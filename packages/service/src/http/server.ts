@@ -54,6 +54,28 @@ interface ListenOptions {
   readonly connections?: number | undefined;
 }
 
+const bind = (server: net.Server, host: string, port: number) =>
+  new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(
+        new OperatorError(
+          `Cannot listen on ${host}:${port} (${error.code}). Choose another port (--port, --metrics-port) or address (--host, --metrics-host).`,
+        ),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+
+/**
+ * For who makes something before it listens, such as a database.
+ * @throws {OperatorError} when the address cannot be listened on
+ */
+export async function requireAddress(host: string, port: number): Promise<void> {
+  const server = net.createServer();
+  await bind(server, host, port);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 /**
  * Listens for HTTP.
  *
@@ -86,16 +108,7 @@ export async function listen(
     if (!open.endAfterAnswers(socket)) answerConnect(socket);
   });
   server.on("checkExpectation", answerExpectation);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        new OperatorError(
-          `Cannot listen on ${host}:${port} (${error.code}). Choose another port (--port, --metrics-port) or address (--host, --metrics-host).`,
-        ),
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
+  await bind(server, host, port);
   const { address, family, port: taken } = server.address() as AddressInfo;
   let allClosed: Promise<void> | undefined;
   // HTTP's own way of it would close every connection without a call at once, also one whose next call is on its way.
