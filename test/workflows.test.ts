@@ -81,7 +81,7 @@ describe("the workflows", () => {
     expect(others.filter((one) => !one.startsWith("sudo apt-get "))).toEqual([]);
   });
 
-  it("end each job in time, need jobs that there are, and use actions of a major version", () => {
+  it("end each job in time, need jobs that there are, and use actions by their commit", () => {
     for (const [file, { jobs, permissions }] of workflows) {
       expect(permissions, file).toEqual({ contents: "read" });
       for (const [name, job] of Object.entries(jobs)) {
@@ -93,7 +93,7 @@ describe("the workflows", () => {
         }
         expect(job["runs-on"], `${file}, ${name}`).toBeTruthy();
         expect(job["timeout-minutes"], `${file}, ${name}`).toBeGreaterThan(0);
-        for (const { uses } of job.steps ?? []) if (uses) expect(uses).toMatch(/^actions\/[\w-]+@v\d+$/);
+        for (const { uses } of job.steps ?? []) if (uses) expect(uses).toMatch(/^actions\/[\w-]+@[\da-f]{40}$/);
       }
     }
   });
