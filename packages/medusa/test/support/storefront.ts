@@ -56,6 +56,16 @@ export function createStorefront(medusa: MedusaStore) {
     return market;
   }
 
+  let freeShipping: string | undefined;
+
+  /** It is the same for every cart. */
+  async function readFreeShipping(cartId: string): Promise<string> {
+    if (freeShipping) return freeShipping;
+    const { shipping_options } = await ok("GET", `/store/shipping-options?cart_id=${cartId}`);
+    freeShipping = shipping_options.find((option: { amount: number }) => option.amount === 0).id as string;
+    return freeShipping;
+  }
+
   const addItem = async (cartId: string, handle: string, quantity = 1) => {
     const { variants } = await readMarket();
     return (await ok("POST", `/store/carts/${cartId}/line-items`, { variant_id: variants[handle], quantity }))
@@ -101,7 +111,7 @@ export function createStorefront(medusa: MedusaStore) {
 
     /** A cart with an address and free shipping. @returns its id */
     async createCart(handle = "summer-night-festival", quantity = 1): Promise<string> {
-      const { regionId } = await readMarket();
+      const { regionId, variants } = await readMarket();
       const address = {
         first_name: "Ada",
         last_name: "Jansen",
@@ -115,11 +125,10 @@ export function createStorefront(medusa: MedusaStore) {
         email: "ada@example.com",
         shipping_address: address,
         billing_address: address,
+        items: [{ variant_id: variants[handle], quantity }],
       });
-      await addItem(cart.id, handle, quantity);
-      const { shipping_options } = await ok("GET", `/store/shipping-options?cart_id=${cart.id}`);
-      const free = shipping_options.find((option: { amount: number }) => option.amount === 0);
-      await ok("POST", `/store/carts/${cart.id}/shipping-methods`, { option_id: free.id });
+      const option_id = await readFreeShipping(cart.id);
+      await ok("POST", `/store/carts/${cart.id}/shipping-methods`, { option_id });
       return cart.id;
     },
 
