@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
 import { Visitor } from "../shops/visitor.mjs";
 
-const SWEEP_TIMEOUT_MS = 30_000;
+const SWEEP_TIMEOUT_MS = 90_000;
 const HANG_MS = 1_000;
 
 /** @param {number} cents */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
 
-const CARD_RELOAD_TIMEOUT_MS = 15_000;
+const CARD_RELOAD_TIMEOUT_MS = 60_000;
 
 /** @param {number} cents */
 const inEuro = (cents) => (cents / 100).toFixed(2);

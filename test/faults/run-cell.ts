@@ -10,7 +10,7 @@ export interface Start {
   readonly atMs: number;
 }
 
-const SETTLE_MS = 20_000;
+const SETTLE_MS = 90_000;
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Begins to count. */

@@ -3,7 +3,7 @@ import type { Cell, CellResult } from "./cells.js";
 import { conclude, startOf, until } from "./run-cell.js";
 import type { Purchase, Shop } from "./shop.js";
 
-export const REACH_MS = 10_000;
+export const REACH_MS = 60_000;
 
 /** Lets a process die while these purchases are at the cell's step, and starts it again. */
 export type Death<P extends Purchase> = (

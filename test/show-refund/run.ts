@@ -9,7 +9,7 @@ import { type BoughtOrder, buy, TICKET_CENTS } from "./orders.js";
 /** Short, so that what a dead process held is free again soon. */
 const LEASE_MS = 4000;
 /** Once nobody is killed any more, what is left is over within this. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 export interface ShowRefundOptions {
   /** How many orders the show has. */

@@ -14,7 +14,7 @@ export interface VendureResult {
   readonly seconds: number;
 }
 
-const SETTLE_MS = 30_000;
+const SETTLE_MS = 90_000;
 
 /** Makes whatever is owed due now, and whatever a process has in hand everybody's. */
 const age = ({ books }: World, { code }: Purchase) =>
