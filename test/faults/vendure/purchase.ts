@@ -47,7 +47,7 @@ export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve
 
 /** Waits until it holds. @throws when the time is up */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const giveUpAt = performance.now() + 15_000;
+  const giveUpAt = performance.now() + 60_000;
   while (!(await holds())) {
     if (performance.now() > giveUpAt) throw new Error(what);
     await pause(50);
