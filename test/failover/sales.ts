@@ -34,6 +34,7 @@ export class Sales {
   readonly #url: string;
   readonly #company: TestCompany;
   readonly #cards: readonly TestCard[];
+  #isResting = false;
   #isOver = false;
   #isGivenUp = false;
   #lastAt = performance.now();
@@ -62,6 +63,14 @@ export class Sales {
     await Promise.race([wait(), this.#acting]);
   }
 
+  /** Nobody begins a sale while this is done. */
+  async restDuring(work: () => Promise<void>): Promise<void> {
+    this.#isResting = true;
+    await work();
+    this.#isResting = false;
+    this.#lastAt = performance.now();
+  }
+
   /** Lets every caller come to know the outcome of its last call. */
   async end(): Promise<void> {
     this.#isOver = true;
@@ -82,6 +91,10 @@ export class Sales {
 
   async #act(): Promise<void> {
     while (!this.#isOver) {
+      if (this.#isResting) {
+        await sleep(20);
+        continue;
+      }
       const sale = await this.#sell();
       if (Math.random() < CANCELED_PART) await this.#cancel(sale);
     }
