@@ -1,4 +1,5 @@
 import pino from "pino";
+import type { LogLevel } from "./log-level.js";
 import type { EndedCall } from "./observation.js";
 
 /** What went wrong in a call. Of the error only its kind and place are written: a message may hold anything. */
@@ -26,10 +27,6 @@ export interface LostWorker {
   readonly code: number | null;
   readonly signal: string | null;
 }
-
-export const logLevels = ["info", "warn", "error", "silent"] as const;
-/** How much is logged: a line for every call, for failures alone, or nothing. */
-export type LogLevel = (typeof logLevels)[number];
 
 export interface LogOptions {
   /** `info` has a line for every call, `warn` and `error` one for every failure alone. */

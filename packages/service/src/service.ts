@@ -6,7 +6,7 @@ import { eventHandlers } from "./handlers/events.js";
 import { sessionHandlers } from "./handlers/session.js";
 import { createApp } from "./http/app.js";
 import { listenForMetrics } from "./http/operator-routes.js";
-import { listen, type RunningServer, type Timeouts } from "./http/server.js";
+import { DEFAULT_METRICS_HOST, listen, type RunningServer, type Timeouts } from "./http/server.js";
 import type { Keyring } from "./keyring.js";
 import { CallLimit } from "./limits/call-limit.js";
 import { CompanyPins } from "./limits/company-pins.js";
@@ -21,9 +21,6 @@ import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
 import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
-
-/** Where metrics are served when nothing else is said: on this machine alone. */
-export const DEFAULT_METRICS_HOST = "127.0.0.1";
 
 /** What a service runs on. */
 export interface ServiceOptions {

@@ -1,27 +1,13 @@
-import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { requireAddress } from "../http/server.js";
-import { type Log, logLevels } from "../log.js";
-import { DEFAULT_METRICS_HOST } from "../service.js";
+import { DEFAULT_METRICS_HOST } from "../http/server.js";
+import { logLevels } from "../log-level.js";
 import { environments } from "../store/environment.js";
 import { addAddressOptions } from "./address-options.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { command } from "./context.js";
+import { listenForSignals } from "./ending.js";
 import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
-import {
-  type EndingSignals,
-  endInOrder,
-  listenForSignals,
-  logOf,
-  type ServingOptions,
-  startServing,
-} from "./serving.js";
-import { startWorkers } from "./workers.js";
-
-interface ServeOptions extends CommonOptions, ServingOptions {
-  readonly workers: number;
-  readonly stopGrace: number;
-}
+import type { ServeOptions } from "./run-serve.js";
 
 /** `serve`: the HTTP service. */
 export const serveCommand = (): Command =>
@@ -75,43 +61,7 @@ export const serveCommand = (): Command =>
     )
     .action(async (options: ServeOptions) => {
       const signals = listenForSignals();
-      const log = logOf(options);
-      if (options.databaseUrl === undefined && !existsSync(options.dataDir)) await requireAddresses(options);
-      await withContext(options, (context) => serve(options, context, log, signals), {
-        role: "serve",
-        onBroken: (error) => log.failure({ error }),
-      });
+      // Loaded for it alone, so that every other command begins sooner.
+      const { serve } = await import("./run-serve.js");
+      await serve(options, signals);
     });
-
-/** Nothing is made where nobody can be served. */
-async function requireAddresses({ host, port, metricsHost, metricsPort }: ServeOptions): Promise<void> {
-  await requireAddress(host, port);
-  if (metricsPort) await requireAddress(metricsHost, metricsPort);
-}
-
-async function serve(
-  options: ServeOptions,
-  { pool, out, databaseUrl, databaseLost, secretsFile, keyring }: Context,
-  log: Log,
-  { asked, atOnce }: EndingSignals,
-): Promise<void> {
-  const { environment, workers, stopGrace } = options;
-  const parts = { pool, databaseUrl, secretsFile: secretsFile(), log };
-  // Makes the file where there is none yet, before several processes look for it.
-  await keyring();
-  const service =
-    workers > 1 ? await startWorkers(workers, options, parts) : await startServing(options, parts);
-  const { url, metricsUrl } = service;
-  out.result(
-    { url, metrics_url: metricsUrl, environment, pid: process.pid },
-    `giftcard-service (${environment}) is ready at ${url}${metricsUrl ? `, metrics at ${metricsUrl}` : ""}`,
-  );
-  try {
-    await Promise.race([asked, databaseLost]);
-  } catch (error) {
-    // Nothing can be done without it. Whoever watches over processes starts this one again, and the database with it.
-    await service.close(0);
-    throw error;
-  }
-  await endInOrder(service, stopGrace * 1000, atOnce);
-}

@@ -5,7 +5,8 @@ import { AggregatorRegistry } from "prom-client";
 import { listenForMetrics } from "../http/operator-routes.js";
 import type { Log } from "../log.js";
 import { OperatorError } from "../operator-error.js";
-import type { Ending, ServingOptions } from "./serving.js";
+import type { Ending } from "./ending.js";
+import type { ServingOptions } from "./serving.js";
 import type { FromWorker, ToWorker, WorkerTask } from "./worker-messages.js";
 
 /** Connections of all workers together, below what PostgreSQL allows by default. */

@@ -21,6 +21,9 @@ export const defaultTimeouts: Timeouts = {
   idleMs: 75_000,
 };
 
+/** Where metrics are served when nothing else is said: on this machine alone. */
+export const DEFAULT_METRICS_HOST = "127.0.0.1";
+
 const TIMEOUT_CHECK_MS = 1000;
 /** A connection on which nothing moves although an answer is under way: its caller doesn't read. */
 const STALLED_AFTER_MS = 60_000;
