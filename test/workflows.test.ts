@@ -93,7 +93,8 @@ describe("the workflows", () => {
         }
         expect(job["runs-on"], `${file}, ${name}`).toBeTruthy();
         expect(job["timeout-minutes"], `${file}, ${name}`).toBeGreaterThan(0);
-        for (const { uses } of job.steps ?? []) if (uses) expect(uses).toMatch(/^actions\/[\w-]+@[\da-f]{40}$/);
+        for (const { uses } of job.steps ?? [])
+          if (uses) expect(uses).toMatch(/^actions\/[\w-]+@[\da-f]{40}$/);
       }
     }
   });
