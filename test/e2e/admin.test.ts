@@ -225,24 +225,25 @@ describe("the admin", () => {
     await page.getByText("Automatic cancels stand still").waitFor({ state: "detached" });
     const tried = page.waitForResponse((response) => response.url().endsWith("/retry"));
     await button("Try now").first().click();
-    await tried;
+    expect((await tried).status()).toBe(200);
     await shown(/Tried [2-9]/);
     await database.query("drop function refuse cascade");
-    // Recovery's own minute may begin right now, and come first: then the button goes before it is pressed.
-    const pressed = button("Try now")
-      .first()
-      .click()
-      .catch(() => "it was gone");
+    // Recovery's own minute may begin right now, and come first: then there is nothing left to try.
+    const again = page.waitForResponse((response) => response.url().endsWith("/retry"), { timeout: 10_000 });
+    const isPressed = await Promise.all([again, button("Try now").first().click({ timeout: 10_000 })]).then(
+      () => true,
+      () => false,
+    );
+    if (!isPressed) expect((await storefront.order(orderId)).status).toBe("canceled");
     await page.getByText("Jobs that fail").waitFor({ state: "detached" });
-    await pressed;
     expect((await storefront.order(orderId)).status).toBe("canceled");
   });
 
   it("gives the card its money back by itself, now that the service is there again", async () => {
-    await expect.poll(() => balanceCents(canceled.card), { timeout: 100_000, interval: 1000 }).toBe(7500);
+    await expect.poll(() => balanceCents(canceled.card), { timeout: 120_000, interval: 1000 }).toBe(7500);
     await page.goto(`${medusa.url}/app/orders/${canceled.orderId}`);
     await shown("Back on the card");
-  }, 120_000);
+  });
 
   it("shows the books: no difference, and a statement to download", async () => {
     await page.getByRole("link", { name: "Gift cards" }).first().click();

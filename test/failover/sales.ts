@@ -66,9 +66,12 @@ export class Sales {
   /** Nobody begins a sale while this is done. */
   async restDuring(work: () => Promise<void>): Promise<void> {
     this.#isResting = true;
-    await work();
-    this.#isResting = false;
-    this.#lastAt = performance.now();
+    try {
+      await work();
+    } finally {
+      this.#isResting = false;
+      this.#lastAt = performance.now();
+    }
   }
 
   /** Lets every caller come to know the outcome of its last call. */

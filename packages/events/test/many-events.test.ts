@@ -27,7 +27,7 @@ afterAll(removeFiles);
 
 describe("5,000 events", () => {
   test.each(formatNames)("are read from a table and written as %s in a small memory", async (format) => {
-    const { stdout } = await runWithin(64, PROGRAM, "feed", table, "--format", format);
+    const { stdout } = await runWithin(48, PROGRAM, "feed", table, "--format", format);
     expect(stdout.match(/show-\d+\b/g)?.at(-1)).toBe("show-4999");
   });
 });

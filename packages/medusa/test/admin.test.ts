@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000;
 let shop: TestShop;
 let folder: string;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" });
   folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-admin-"));
 });
 beforeEach(() => shop.proxy.clear());
@@ -292,6 +292,18 @@ describe("health", () => {
       isKeyValid: null,
       isReachable: false,
     });
+  });
+
+  it("tells which regions in euro take gift cards", async () => {
+    const make = async (name: string, currency_code: string) =>
+      (await shop.storefront.ok("POST", "/admin/regions", { name, currency_code, countries: [] })).region.id;
+    const made = [await make("Islands", "eur"), await make("America", "usd")];
+    expect((await admin("GET", "health")).body.regions).toMatchObject([
+      { name: "Europe", takesGiftcards: true },
+      { name: "Islands", takesGiftcards: false },
+    ]);
+    for (const id of made) await shop.storefront.ok("DELETE", `/admin/regions/${id}`);
+    expect((await admin("GET", "health")).body.regions).toHaveLength(1);
   });
 
   it("tells that no region takes gift cards", async () => {

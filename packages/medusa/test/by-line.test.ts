@@ -7,7 +7,7 @@ import type { Card } from "./support/storefront.js";
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({}, { charges: "by-line" });
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges: "by-line" });
   await shop.storefront.createProduct("ticket", 25);
   await shop.storefront.createProduct("cheap", 5);
   await shop.storefront.createProduct("small", 4);

@@ -10,7 +10,7 @@ let shop: TestShop;
 let peer: TestPeer;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({}, { timeoutMs: 1000, leaseMs: LEASE_MS });
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { timeoutMs: 1000, leaseMs: LEASE_MS });
   peer = await shop.startPeer();
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();

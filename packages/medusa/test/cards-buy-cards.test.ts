@@ -5,7 +5,7 @@ import { startShop, type TestShop } from "./support/shop.js";
 /** What is on sale: 20.00 for a poster, and two gift cards, one by Medusa's own mark and one by metadata. */
 let shop: TestShop;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" });
   const { storefront } = shop;
   await storefront.createProduct("poster", 20);
   await storefront.createProduct("gift-card", 25, { is_giftcard: true });

@@ -12,7 +12,7 @@ const LEASE_MS = 30_000;
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({}, { timeoutMs: 1000, leaseMs: LEASE_MS });
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { timeoutMs: 1000, leaseMs: LEASE_MS });
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
 });

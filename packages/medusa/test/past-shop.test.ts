@@ -8,7 +8,7 @@ const past = { orders: 15_000, withCards: 10_000, abandoned: 1000 };
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" });
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   await writePast(database, past);

@@ -6,7 +6,7 @@ import { startShop, type TestShop } from "./support/shop.js";
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" });
   await shop.storefront.createProduct("odd", 20.0025);
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();

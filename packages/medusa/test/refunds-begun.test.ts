@@ -6,7 +6,7 @@ import { startShop, type TestShop } from "./support/shop.js";
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({}, { charges: "by-line" });
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges: "by-line" });
   await shop.storefront.createProduct("ticket", 25);
   await shop.storefront.createProduct("cheap", 5);
   database = new pg.Client({ connectionString: shop.databaseUrl });

@@ -7,7 +7,10 @@ let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
   // Another plugin's hook, which fails after every payment is made while the table `fail_created` is there.
-  shop = await startShop({ TEST_TAKE_HOOKS: "orderCreated", TEST_FAILING_HOOK_WHILE: "orderCreated" });
+  shop = await startShop({
+    ...{ TEST_TAKE_HOOKS: "orderCreated", TEST_FAILING_HOOK_WHILE: "orderCreated" },
+    TEST_RECOVER_BY_HAND: "yes",
+  });
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   await shop.storefront.createProduct("fifty", 50);

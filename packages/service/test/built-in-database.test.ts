@@ -63,13 +63,14 @@ test("where its port is taken, nothing is made", async () => {
   const other = net.createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as net.AddressInfo;
+  fs.mkdirSync(dataDir);
   const { exitCode, stderr } = await runCommand(["serve", "--port", String(port), "--data-dir", dataDir]);
   other.close();
   expect([exitCode, stderr]).toEqual([
     1,
     expect.stringContaining(`Cannot listen on 127.0.0.1:${port} (EADDRINUSE)`),
   ]);
-  expect(fs.existsSync(dataDir)).toBe(false);
+  expect(fs.readdirSync(dataDir)).toEqual([]);
 });
 
 test("SIGTERM answers what is in flight, stops the database, and ends with 0", async () => {

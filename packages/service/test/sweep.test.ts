@@ -67,18 +67,18 @@ test("answers of more than 24 hours ago go, in the background, and calls stay qu
     args: ["--calls-per-minute", "0"],
   });
   try {
-    let calls = 0;
+    const answersLeft = new Set<number>();
     for (const giveUpAt = Date.now() + 90_000; Date.now() < giveUpAt; ) {
       const answer = await call(second.url, "devalue", { ...onCard(company, card), amount: 1 });
-      calls += 1;
       expect(answer.status).toBe(200);
-      if ((await numberOf("answer is not null")) === 1) break;
+      answersLeft.add(await numberOf("answer is not null"));
+      if (answersLeft.has(1)) break;
       await sleep(20);
     }
     expect(await numberOf("answer is not null")).toBe(1);
     expect(await numberOf("true")).toBe(OLD_KEYS + 1);
-    // Each of its statements is small: calls go on between them.
-    expect(calls).toBeGreaterThan(20);
+    // Each of its statements is small: calls are answered between them.
+    expect(answersLeft.size).toBeGreaterThan(3);
     const again = await call(second.url, "createEvents", events, { headers });
     expect([again.status, again.text]).toEqual([200, kept.text]);
     // The counts are swept after the answers.

@@ -79,13 +79,11 @@ async function open(): Promise<void> {
     BROADWAY_DISPLAY: display,
   });
   await expect
-    .poll(
-      () =>
-        fetch(`${driver}/status`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      fetch(`${driver}/status`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
     )
     .toBe(true);
   const { sessionId } = await call<{ sessionId: string }>("POST", "", { capabilities: {} });

@@ -50,8 +50,10 @@ export const eventPull = (): Command =>
       '\nA feed is { "events": [...] }, over https. With one fault nothing is changed, and all are listed by their places.\n' +
         "Events that `newevent` made and the feed doesn't have are left alone. With --every and --json, a line for each pull.",
     )
-    .action((options: PullOptions) => {
+    .action(async (options: PullOptions) => {
       refuseMixed(options);
+      // A pull that goes on for months runs all of one version.
+      await loadPulls();
       return options.every === undefined ? pullOnce(options) : pullEvery(options, options.every);
     });
 
@@ -133,14 +135,16 @@ const pullEvery = (options: PullOptions, minutes: number): Promise<void> =>
 const retryAfterOf = (failure: OperatorError) =>
   failure instanceof FeedFailure ? failure.retryAfterSeconds : undefined;
 
+/** Loaded for it alone, so that every other command begins sooner. */
+const loadPulls = () => import("../feed/pull-feed.js");
+
 async function pull(
   { pool, out }: Context,
   { url, allowPrivate, timeout, acceptShrink, dryRun, ...act }: PullOptions,
   companyId: number,
   signal?: AbortSignal,
 ): Promise<PullReport> {
-  // Loaded for it alone, so that every other command begins sooner.
-  const { pullFeed } = await import("../feed/pull-feed.js");
+  const { pullFeed } = await loadPulls();
   return pullFeed(
     pool,
     {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { requireAddress } from "../http/server.js";
 import type { Log } from "../log.js";
+import { clusterDir } from "../postgres/server.js";
 import { type CommonOptions, type Context, withContext } from "./context.js";
 import { type EndingSignals, endInOrder } from "./ending.js";
 import { logOf, type ServingOptions, startServing } from "./serving.js";
@@ -14,14 +15,15 @@ export interface ServeOptions extends CommonOptions, ServingOptions {
 /** Serves until it is told to end, or has lost its database. */
 export async function serve(options: ServeOptions, signals: EndingSignals): Promise<void> {
   const log = logOf(options);
-  if (options.databaseUrl === undefined && !existsSync(options.dataDir)) await requireAddresses(options);
+  if (options.databaseUrl === undefined && !existsSync(clusterDir(options.dataDir)))
+    await requireAddresses(options);
   await withContext(options, (context) => serveIn(context, options, log, signals), {
     role: "serve",
     onBroken: (error) => log.failure({ error }),
   });
 }
 
-/** Nothing is made where nobody can be served. */
+/** No database is made where nobody can be served. */
 async function requireAddresses({ host, port, metricsHost, metricsPort }: ServeOptions): Promise<void> {
   await requireAddress(host, port);
   if (metricsPort) await requireAddress(metricsHost, metricsPort);

@@ -62,7 +62,7 @@ export function EventDates(props: {
           </div>
           {isOver(date.start) && (
             <Text size="xsmall" className="text-ui-fg-error">
-              This day is over. The issuer takes no event that has begun.
+              This day is over: what the issuer doesn't have yet isn't sent any more.
             </Text>
           )}
           <Button

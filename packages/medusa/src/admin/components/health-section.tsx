@@ -146,8 +146,14 @@ function Tiles({ health }: { health: HealthView }) {
   );
 }
 
+const NAMES_SHOWN = 4;
+
 function RegionsTile({ regions }: Pick<HealthView, "regions">) {
-  const namesOf = (some: typeof regions) => some.map(({ name }) => name).join(", ");
+  const namesOf = (some: typeof regions) => {
+    const more = some.length - NAMES_SHOWN;
+    const names = some.slice(0, NAMES_SHOWN).map(({ name }) => name);
+    return [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  };
   const others = namesOf(regions.filter(({ takesGiftcards }) => !takesGiftcards));
   const taking = regions.filter(({ takesGiftcards }) => takesGiftcards);
   if (regions.length === 0)
@@ -165,7 +171,7 @@ function RegionsTile({ regions }: Pick<HealthView, "regions">) {
     <Tile
       name="Regions"
       color="green"
-      label={`${taking.length} of ${regions.length} in euro`}
+      label={`${taking.length} of ${regions.length} take gift cards`}
       about={others === "" ? namesOf(taking) : `Not in ${others}`}
     />
   );
