@@ -171,7 +171,7 @@ function RegionsTile({ regions }: Pick<HealthView, "regions">) {
     <Tile
       name="Regions"
       color="green"
-      label={`${taking.length} of ${regions.length} take gift cards`}
+      label={`Accepted in ${taking.length} of ${regions.length}`}
       about={others === "" ? namesOf(taking) : `Not in ${others}`}
     />
   );
