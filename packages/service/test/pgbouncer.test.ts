@@ -13,16 +13,15 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, onCard } from "./wire.js";
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-pooled-"));
-afterAll(() => fs.rmSync(folder, { recursive: true }));
-
 /** `npm run pgbouncer` has the contract and the races through it. */
 describe.skipIf(findPgBouncer() === undefined)("through PgBouncer in transaction mode", () => {
   let pooler: PgBouncer;
   let service: TestService;
   let databaseUrl: string;
+  let folder: string;
 
   beforeAll(async () => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-pooled-"));
     databaseUrl = await testDatabase();
     pooler = await startPgBouncer(inject("postgresUrl"));
     service = await startGiftcardService({
@@ -34,6 +33,7 @@ describe.skipIf(findPgBouncer() === undefined)("through PgBouncer in transaction
   afterAll(async () => {
     await service?.stop();
     await pooler?.stop();
+    fs.rmSync(folder, { recursive: true });
   });
 
   test("callers that are more than its connections sell, cancel and repeat, and the books are exact", async () => {
