@@ -4,31 +4,28 @@ import { BigNumber, MathBN } from "@medusajs/framework/utils";
 /** bignumber.js's ROUND_HALF_UP: truncating would make 1998 of 19.99. */
 const ROUND_HALF_UP = 4;
 
-/** Medusa's major units in whole cents. Totals aren't always whole cents; gift cards are. */
+/**
+ * Decimals of a cent that Medusa's arithmetic gets right. Dividing a tax out of a price leaves residue far behind them:
+ * 22.454999999999999885 is 22.455, which is 2246 cents.
+ */
+const EXACT_DECIMALS = 6;
+
+/**
+ * Converts Medusa's major units to whole cents, rounding half up. Medusa's totals have residue and fractions of a cent;
+ * buyers pay whole cents. Every amount of Medusa's that decides about money is read here, or by `centsSql`.
+ */
 export function toCents(amount: BigNumberInput): number {
-  return MathBN.mult(amount, 100).integerValue(ROUND_HALF_UP).toNumber();
+  const cents = MathBN.mult(amount, 100).decimalPlaces(EXACT_DECIMALS, ROUND_HALF_UP);
+  return cents.integerValue(ROUND_HALF_UP).toNumber();
 }
 
-/** Whole cents in Medusa's major units. */
+/** The same of an SQL expression in major units. */
+export const centsSql = (amount: string): string => `round(round((${amount}) * 100, ${EXACT_DECIMALS}))`;
+
+/** Converts whole cents to Medusa's major units. */
 export function fromCents(amountCents: number): BigNumber {
   return new BigNumber(MathBN.div(amountCents, 100));
 }
 
-/**
- * Whether an amount that somebody typed is a payment's whole amount. People type whole cents: a payment with a fraction of
- * a cent is meant by the cents below it and above it. Any other fraction is another amount, and Medusa would book it.
- */
-export function isWhole(typed: BigNumberInput, amount: BigNumberInput): boolean {
-  const exactCents = MathBN.mult(amount, 100);
-  const typedCents = MathBN.mult(typed, 100);
-  const isNext = typedCents.isInteger() && MathBN.lt(MathBN.sub(exactCents, typedCents).abs(), 1);
-  return isNext || MathBN.eq(typedCents, exactCents);
-}
-
 /** Whether an amount in major units is whole cents. */
 export const isCents = (amount: BigNumberInput): boolean => MathBN.mult(amount, 100).isInteger();
-
-/** What is left of a raw total after `amountCents` of it; keeps the fractions of a cent that the total has. */
-export function lessCents(total: BigNumberInput, amountCents: number): BigNumber {
-  return new BigNumber(MathBN.sub(total, fromCents(amountCents)));
-}

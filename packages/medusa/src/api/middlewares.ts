@@ -6,7 +6,7 @@ import {
   type MedusaResponse,
 } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
-import { isWhole } from "../amount.js";
+import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { paysOrder } from "../medusa-tables/payments.js";
@@ -14,9 +14,10 @@ import { PROVIDER_ID } from "../names.js";
 import { handleAnswer } from "./answer.js";
 import { prepareCart } from "./complete-cart.js";
 import { dropDeletedSession } from "./deleted-session.js";
-import { refuseCancel, refuseRefund } from "./open-change.js";
+import { refuseCancel } from "./open-change.js";
+import { refundByHand } from "./refund-by-hand.js";
 import { createRemainderSession } from "./store/remainder-session.js";
-import { changeOrderInTurn, finishRefundsFirst, makeCollectionInTurn, refundInTurn } from "./turns.js";
+import { changeOrderInTurn, finishRefundsFirst, makeCollectionInTurn } from "./turns.js";
 
 /** The gift card isn't a method that a page starts a payment with, so it isn't listed as one. */
 function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
@@ -48,7 +49,7 @@ async function refusePartialCapture(
   });
   const [payment] = data;
   const isPartial =
-    payment?.provider_id === PROVIDER_ID && !isWhole(amount, payment.raw_amount ?? payment.amount);
+    payment?.provider_id === PROVIDER_ID && toCents(amount) !== toCents(payment.raw_amount ?? payment.amount);
   if (!isPartial) return next();
   const message = "A gift card payment is captured as a whole. Nothing was captured.";
   next(new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request"));
@@ -85,7 +86,7 @@ export default defineMiddlewares({
     {
       matcher: "/admin/payments/:id/refund",
       methods: ["POST"],
-      middlewares: [refundInTurn, finishRefundsFirst, refuseRefund],
+      middlewares: [refundByHand],
     },
     {
       matcher: "/admin/orders/:id/cancel",

@@ -1,7 +1,7 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
-import { hasOpenChange, refundNeedsChange } from "../medusa-tables/orders.js";
+import { hasOpenChange } from "../medusa-tables/orders.js";
 
 /*
  * While a change of an order is open, Medusa makes no other. It finds that after it has moved the order's money: the
@@ -11,18 +11,11 @@ import { hasOpenChange, refundNeedsChange } from "../medusa-tables/orders.js";
 /** An order is canceled whole, or not at all. */
 export async function refuseCancel(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
   const isOpen = await hasOpenChange(contextOf(req.scope).runSql, String(req.params.id));
-  next(isOpen ? refusal("cancel the order") : undefined);
+  next(isOpen ? openChange("cancel the order") : undefined);
 }
 
-/** What is refunded beyond what the order owes is waived in the order, which changes it. */
-export async function refuseRefund(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
-  const { amount } = (req.body ?? {}) as { amount?: unknown };
-  const wanted = typeof amount === "number" ? amount : null;
-  const isOpen = await refundNeedsChange(contextOf(req.scope).runSql, String(req.params.id), wanted);
-  next(isOpen ? refusal("refund") : undefined);
-}
-
-function refusal(what: string): MedusaError {
+/** What a person is told. */
+export function openChange(what: string): MedusaError {
   const message = `An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it, then ${what}. Nothing was changed.`;
   return new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request");
 }

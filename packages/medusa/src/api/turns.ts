@@ -4,7 +4,7 @@ import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
-import { cartOfOrder, cartOfPayment, readStanding } from "../medusa-tables/carts.js";
+import { cartOfOrder, readStanding } from "../medusa-tables/carts.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
@@ -22,15 +22,20 @@ import { handleAnswer } from "./answer.js";
  */
 export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   const { order_id } = (req.body ?? {}) as { order_id?: unknown };
-  const orderId = req.params.id ?? order_id;
-  return orderInTurn(req, res, next, cartOfOrder, orderId);
+  const id = req.params.id ?? order_id;
+  // Anything else is Medusa's to refuse.
+  if (typeof id !== "string" || id.includes("\0")) return next();
+  const cartId = await cartOfOrder(contextOf(req.scope).runSql, id);
+  if (cartId === null) return next();
+  (req as { [CART]?: string })[CART] = cartId;
+  return takeTurn(req, res, next, () => contextOf(req.scope).leases.wait(cartId, PATIENCE_MS));
 }
 
 /** Whose turn a request has. */
 const CART = Symbol("giftcard cart");
 
 /**
- * Behind one of the two: card refunds that were begun and not finished come first. Medusa would book them as a part of
+ * Behind a cancel: card refunds that were begun and not finished come first. Medusa would book them as a part of
  * what it does now, with another amount. So it would with another method's, of which nobody knows whether it was made: a
  * person decides that first.
  */
@@ -52,25 +57,6 @@ export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaRespons
   }
 }
 
-/** A refund beyond what the order owes, which changes the order. */
-export async function refundInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  return orderInTurn(req, res, next, cartOfPayment, req.params.id);
-}
-
-async function orderInTurn(
-  req: MedusaRequest,
-  res: MedusaResponse,
-  next: MedusaNextFunction,
-  cartOf: typeof cartOfOrder,
-  id: unknown,
-) {
-  // Anything else is Medusa's to refuse.
-  if (typeof id !== "string" || id.includes("\0")) return next();
-  const cartId = await cartOf(contextOf(req.scope).runSql, id);
-  if (cartId === null) return next();
-  (req as { [CART]?: string })[CART] = cartId;
-  return takeTurn(req, res, next, () => contextOf(req.scope).leases.wait(cartId, PATIENCE_MS));
-}
 
 /** Two processes would make a payment collection each, and Medusa reads another one than the plugin then. */
 export async function makeCollectionInTurn(
@@ -88,7 +74,7 @@ export async function makeCollectionInTurn(
   return takeTurn(req, res, next, async () => (await leases.waitGivingWay(cart_id, PATIENCE_MS)).release);
 }
 
-async function takeTurn(
+export async function takeTurn(
   req: MedusaRequest,
   res: MedusaResponse,
   next: MedusaNextFunction,

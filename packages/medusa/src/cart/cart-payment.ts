@@ -18,8 +18,6 @@ import { readSoldLines } from "./order-lines.js";
 /** A cart and its payment, read at the moment of the call. */
 export interface CartPayment {
   readonly cart: CartView;
-  /** Medusa's own total; it may hold fractions of a cent. */
-  readonly rawTotal: BigNumberInput;
   readonly isEuro: boolean;
   readonly isCompleted: boolean;
   /** Completed, and open in Medusa: it opened the cart again when it voided a second order beside the one that stands. */
@@ -62,10 +60,10 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
   ]);
   const row = carts[0] as CartRow | undefined;
   if (!row) throw new CheckoutError("cart_not_found");
-  const rawTotal = row.raw_total ?? row.total;
+  const totalCents = toCents(row.raw_total ?? row.total);
   const isReopened = !row.completed_at && orderIds.length > 0;
   const isCompleted = isReopened || Boolean(row.completed_at);
-  const due = { rawTotal, currency: row.currency_code, isCompleted, giftcardItemIds, lines: row.items ?? [] };
+  const due = { totalCents, currency: row.currency_code, isCompleted, giftcardItemIds, lines: row.items ?? [] };
   return { ...toCartPayment(cartId, due, sessions), isReopened };
 }
 
@@ -96,23 +94,23 @@ export async function readCompletion(
   const [placed] = orders;
   if (!placed?.raw_total || orders.length > 1)
     return { payment: await readCartPayment(container, cartId), orderIds };
-  const { order_id: orderId, raw_total: rawTotal, currency_code: currency } = placed;
+  const { order_id: orderId, raw_total: total, currency_code: currency } = placed;
   const giftcardItemIds = settings.cardsBuyCards ? [] : await giftcardItemsOfOrder(runSql, orderId);
   const lines = giftcardItemIds.length > 0 ? await readSoldLines(container, orderId) : [];
-  const due = { rawTotal, currency, isCompleted: true, giftcardItemIds, lines };
+  const due = { totalCents: toCents(total), currency, isCompleted: true, giftcardItemIds, lines };
   return { payment: toCartPayment(cartId, due, sessions), orderIds };
 }
 
 function toCartPayment(
   id: string,
-  due: Pick<CartPayment, "rawTotal" | "isCompleted" | "giftcardItemIds"> & {
+  due: Pick<CartPayment, "isCompleted" | "giftcardItemIds"> & {
+    totalCents: number;
     currency: string;
     lines: readonly Line[];
   },
   { collectionId, sessions }: CartSessions,
 ): CartPayment {
-  const { rawTotal, currency, isCompleted, giftcardItemIds, lines } = due;
-  const totalCents = toCents(rawTotal);
+  const { totalCents, currency, isCompleted, giftcardItemIds, lines } = due;
   const giftcards = lines.filter((line) => giftcardItemIds.includes(line.id));
   const giftcardsCents = toCents(
     giftcards.reduce((sum, { total }) => MathBN.add(sum, total), MathBN.convert(0)),
@@ -120,7 +118,6 @@ function toCartPayment(
   const isDead = ({ status, payment }: SessionView) => payment?.isOver || !processable.includes(status);
   return {
     cart: { id, totalCents, currency, notByCardCents: Math.min(giftcardsCents, totalCents) },
-    rawTotal,
     isEuro: String(currency).toLowerCase() === "eur",
     isCompleted,
     isReopened: false,

@@ -3,17 +3,25 @@ import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types"
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 
+/** A line as Medusa has it now: its total is of `quantity` units, without those that were returned. */
+export interface SoldLine {
+  readonly id: string;
+  readonly total: BigNumberInput;
+  readonly quantity: BigNumberInput;
+  /** Of items; shipping has none. */
+  readonly unitPrice: BigNumberInput | null;
+}
+
 interface Priced {
   id: string;
   total: BigNumberInput;
 }
 
-/** Its total is of so many units: Medusa leaves out what was returned. */
-type SoldLine = Priced & { quantity: BigNumberInput };
-
 interface OrderRow {
   items?:
-    | (SoldLine & {
+    | (Priced & {
+        quantity: BigNumberInput;
+        unit_price: BigNumberInput;
         detail?: Partial<Record<`return_${"received" | "dismissed"}_quantity`, BigNumberInput>>;
       })[]
     | null;
@@ -21,51 +29,72 @@ interface OrderRow {
 }
 
 /**
- * The lines of an order in whole cents, tax and discounts included, without what was returned: its items in the order of
- * their ids, then its shipping. Medusa may round their sum otherwise: see `fitLines`.
+ * Reads what an order sold and wasn't returned, tax and discounts included: its items in the order of their ids, then its
+ * shipping. Totals may have fractions of a cent.
  */
-export async function readOrderLines(container: MedusaContainer, orderId: string): Promise<OrderLine[]> {
-  return (await readSoldLines(container, orderId)).map(({ id, quantity, total }) => ({
-    ...{ id, quantity: MathBN.convert(quantity).toNumber(), totalCents: Math.max(0, toCents(total)) },
-  }));
-}
-
-/** What an order sold and wasn't returned: its items in the order of their ids, then its shipping, tax and discounts included. */
 export async function readSoldLines(container: MedusaContainer, orderId: string): Promise<SoldLine[]> {
   const order = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
-    // Medusa adds the lines up only where the order's own total is asked for.
+    // Medusa adds the lines up only if the order's own total is asked for.
     select: ["id", "total"] as never[],
     relations: ["items", "shipping_methods"],
   });
   const { items, shipping_methods: shipping } = order as unknown as OrderRow;
-  const left = items?.map(({ id, total, quantity, detail }) => {
+  const left = items?.map(({ id, total, quantity, unit_price: unitPrice, detail }) => {
     const returned = MathBN.sum(
       detail?.return_received_quantity ?? 0,
       detail?.return_dismissed_quantity ?? 0,
     );
-    return { id, total, quantity: MathBN.sub(quantity, returned) };
+    return { id, total, quantity: MathBN.sub(quantity, returned), unitPrice };
   });
-  return [...byId(left), ...byId(shipping?.map((method) => ({ ...method, quantity: 1 })))];
+  const methods = shipping?.map(({ id, total }) => ({ id, total, quantity: 1, unitPrice: null }));
+  return [...byId(left), ...byId(methods)];
 }
 
 const byId = <T extends Priced>(sold: readonly T[] | null | undefined): T[] =>
   [...(sold ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** Makes lines add up to a total: what is missing comes onto the last one, what is too much goes off the last ones. */
-export function fitLines(lines: readonly OrderLine[], totalCents: number): OrderLine[] {
-  const overCents = lines.reduce((sum, line) => sum + line.totalCents, -totalCents);
-  const [last] = lines.slice(-1);
-  if (overCents < 0) {
-    const missing = { id: last?.id ?? "order", quantity: last?.quantity ?? 1 };
-    return [...lines.slice(0, -1), { ...missing, totalCents: (last?.totalCents ?? 0) - overCents }];
-  }
-  let leftCents = overCents;
-  return lines
-    .toReversed()
-    .map((line) => {
-      const offCents = Math.min(leftCents, line.totalCents);
-      leftCents -= offCents;
-      return { ...line, totalCents: line.totalCents - offCents };
-    })
-    .toReversed();
+/**
+ * Splits a total over lines in proportion to Medusa's totals. The running sum is rounded and not each line, so the lines
+ * add up to the total, and each is less than a cent from its own share.
+ *
+ * @param totalCents what the buyer pays for these lines
+ * @returns one line called `order` if there are none and something is paid
+ */
+export function shareCents(sold: readonly SoldLine[], totalCents: number): OrderLine[] {
+  const sum = sold.reduce((total, line) => MathBN.add(total, line.total), MathBN.convert(0));
+  const isFree = MathBN.lte(sum, 0);
+  let running = MathBN.convert(0);
+  let sharedCents = 0;
+  const lines = sold.map(({ id, quantity, total }, index) => {
+    running = MathBN.add(running, MathBN.max(0, total));
+    const isLast = index === sold.length - 1;
+    const share = isFree ? 0 : MathBN.div(MathBN.mult(running, totalCents), MathBN.mult(sum, 100));
+    const untilCents = isLast ? totalCents : Math.min(totalCents, toCents(share));
+    const cents = untilCents - sharedCents;
+    sharedCents = untilCents;
+    return { id, quantity: MathBN.convert(quantity).toNumber(), totalCents: cents };
+  });
+  return lines.length > 0 || totalCents === 0 ? lines : [{ id: "order", quantity: 1, totalCents }];
+}
+
+/**
+ * Works out the lines of an order that nobody noted when it was placed, as they were sold.
+ *
+ * @param units how many units of each item were sold, by its id
+ * @param totalCents the order's total as it was placed
+ */
+export async function linesAsSold(
+  container: MedusaContainer,
+  orderId: string,
+  { units, totalCents }: { readonly units: ReadonlyMap<string, number>; readonly totalCents: number },
+): Promise<OrderLine[]> {
+  const sold = await readSoldLines(container, orderId);
+  const whole = sold.map((line) => {
+    const { id, total, quantity, unitPrice } = line;
+    const soldQuantity = units.get(id) ?? 1;
+    const isLeft = MathBN.gt(quantity, 0);
+    const each = isLeft ? MathBN.div(total, quantity) : (unitPrice ?? 0);
+    return { ...line, quantity: soldQuantity, total: MathBN.mult(each, soldQuantity) };
+  });
+  return shareCents(whole, totalCents);
 }

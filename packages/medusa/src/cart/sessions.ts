@@ -1,7 +1,7 @@
 import { CheckoutError, orderedStates, type PaymentPlan } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
-import { fromCents, lessCents } from "../amount.js";
+import { fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import type { SessionView } from "../medusa-tables/carts.js";
@@ -92,8 +92,7 @@ async function isOrdered(container: MedusaContainer, sessionId: string): Promise
 }
 
 /**
- * Makes the session in which one card pays its part. The last part of a cart that the cards cover wholly takes the
- * fractions of a cent too, so that the sessions sum to Medusa's total.
+ * Creates the session in which one card pays its part.
  *
  * @param payment the cart, with its payment collection
  * @param index which of the plan's cards
@@ -101,20 +100,16 @@ async function isOrdered(container: MedusaContainer, sessionId: string): Promise
  */
 export async function createGiftSession(
   container: MedusaContainer,
-  { collectionId, rawTotal }: Pick<CartPayment, "collectionId" | "rawTotal">,
+  { collectionId }: Pick<CartPayment, "collectionId">,
   plan: PaymentPlan,
   index: number,
 ): Promise<string> {
   const part = plan.parts[index];
   if (!part) throw new TypeError(`The plan has no part ${index}.`);
-  const closesTotal = plan.remainderCents === 0 && index === plan.parts.length - 1;
-  const amount = closesTotal
-    ? lessCents(rawTotal, plan.coveredCents - part.amountCents)
-    : fromCents(part.amountCents);
   const session = await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId ?? "", {
     provider_id: PROVIDER_ID,
     currency_code: "eur",
-    amount: amount as never,
+    amount: fromCents(part.amountCents) as never,
     data: {},
     context: { [LAST_FOUR]: part.lastFour } as never,
     metadata: planMetadata(plan),

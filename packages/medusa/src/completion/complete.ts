@@ -4,7 +4,6 @@ import {
   CheckoutError,
   type Engine,
   layCharges,
-  type OrderLine,
   type PaymentPlan,
 } from "@giftcard-pay/checkout";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
@@ -12,7 +11,7 @@ import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/frame
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
 import { type CartPayment, readCompletion } from "../cart/cart-payment.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
-import { fitLines, readOrderLines } from "../cart/order-lines.js";
+import { readSoldLines, shareCents } from "../cart/order-lines.js";
 import { checkSessions } from "../cart/session-plan.js";
 import { createGiftSession } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
@@ -185,15 +184,15 @@ async function layPlan(
   const { runSql, settings } = contextOf(container);
   const { chargesByLine, maxChargesPerCard, cardsBuyCards } = settings;
   if (!chargesByLine || orderId === undefined) return plan;
-  const all = await readOrderLines(container, orderId);
+  const sold = await readSoldLines(container, orderId);
   const giftcardItemIds = cardsBuyCards ? [] : await giftcardItemsOfOrder(runSql, orderId);
-  const isLeftOut = ({ id }: OrderLine) => giftcardItemIds.includes(id);
-  const payableCents = cart.totalCents - (cart.notByCardCents ?? 0);
-  const lines = fitLines(
-    all.filter((line) => !isLeftOut(line)),
-    payableCents,
+  const notByCardCents = cart.notByCardCents ?? 0;
+  const isGiftcard = ({ id }: { id: string }) => giftcardItemIds.includes(id);
+  const lines = shareCents(
+    sold.filter((line) => !isGiftcard(line)),
+    cart.totalCents - notByCardCents,
   );
-  const noted = [...lines, ...all.filter(isLeftOut)];
+  const noted = [...lines, ...shareCents(sold.filter(isGiftcard), notByCardCents)];
   await noteLines(runSql, { orderId, cartId: cart.id }, noted);
   const parts = plan.parts.map(({ amountCents }) => amountCents);
   const laid = layCharges(parts, lines, maxChargesPerCard);

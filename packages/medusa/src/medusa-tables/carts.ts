@@ -144,18 +144,25 @@ export const turnOfOrder = async (run: RunSql, orderId: string): Promise<string>
   (await cartOfOrder(run, orderId)) ?? orderId;
 
 /**
- * The same of the order that a payment is of.
+ * The order that a payment is of, with how many refunds its payments have; null if no order has it.
  *
- * Reads payment, order_payment_collection and order_cart, beside the cart's tenders.
+ * Reads payment, order_payment_collection and refund.
  */
-export async function cartOfPayment(run: RunSql, paymentId: string): Promise<string | null> {
+export async function orderOfPayment(
+  run: RunSql,
+  paymentId: string,
+): Promise<{ orderId: string; refundCount: number } | null> {
   const [row] = await run(
-    `select order_id from payment p join order_payment_collection l
+    `select l.order_id, (select count(*) from order_payment_collection every
+         join payment other on other.payment_collection_id = every.payment_collection_id
+         join refund on refund.payment_id = other.id and refund.deleted_at is null
+         where every.order_id = l.order_id and every.deleted_at is null)::integer as refunds
+     from payment p join order_payment_collection l
        on l.payment_collection_id = p.payment_collection_id and l.deleted_at is null
      where p.id = $1 and p.deleted_at is null`,
     [paymentId],
   );
-  return row ? cartOfOrder(run, String(row.order_id)) : null;
+  return row ? { orderId: String(row.order_id), refundCount: Number(row.refunds) } : null;
 }
 
 /**

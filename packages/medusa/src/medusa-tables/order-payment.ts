@@ -1,5 +1,5 @@
 import { heldStates, type RunSql } from "@giftcard-pay/checkout";
-import { toCents } from "../amount.js";
+import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";
 import { stateList } from "./state-list.js";
@@ -63,7 +63,7 @@ const refunded = (when: "<" | ">=") => `coalesce((select sum((raw_amount ->> 'va
   where payment_id = p.id and deleted_at is null and created_at ${when} o.created_at), 0)`;
 /** The total of the order `o` in a version, in cents. */
 const totalOf = (version: string) => `
-  select round((totals -> 'raw_current_order_total' ->> 'value')::numeric * 100) as total_cents from order_summary
+  select ${centsSql("(totals -> 'raw_current_order_total' ->> 'value')::numeric")} as total_cents from order_summary
   where order_id = o.id and version = ${version} and deleted_at is null limit 1`;
 const byPeople = (table: string) =>
   `(select count(*) from ${table} where payment_id = p.id and deleted_at is null and created_by is not null) > 0`;

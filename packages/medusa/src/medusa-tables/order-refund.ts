@@ -1,6 +1,7 @@
 import type { OrderLine, RunSql } from "@giftcard-pay/checkout";
-import { toCents } from "../amount.js";
+import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
+import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
 import { sumOf } from "./amounts.js";
 
 /** A payment of an order. */
@@ -9,91 +10,190 @@ export interface OpenPayment {
   readonly sessionId: string;
   readonly providerId: string;
   readonly isGiftcard: boolean;
+  readonly capturedCents: number;
   /** Captured and not refunded. */
   readonly leftCents: number;
   /** Authorized, and neither captured nor canceled. */
   readonly uncapturedCents: number;
 }
 
-/** What an order has to give back, and what it can give back. */
-export interface RefundableOrder {
-  readonly orderId: string;
-  /** null where the order never was a cart. */
-  readonly cartId: string | null;
-  /** What Medusa says that the order owes its customer; 0 where it owes nothing. */
-  readonly owedCents: number;
-  /** Oldest first. */
-  readonly payments: readonly OpenPayment[];
-  /** As its cards were charged by them; null where they were charged as a whole. */
-  readonly lines: readonly OrderLine[] | null;
-  /** How many units of each line were sold and aren't any more, by the line's id. */
-  readonly returned: ReadonlyMap<string, number>;
-  /** Whether a return was requested that isn't received yet: Medusa takes it for owed, and keeps its money in the total. */
-  readonly awaitsReturn: boolean;
-  /** Whether an edit of it was confirmed. */
-  readonly isEdited: boolean;
+/** An item that an order ever had. */
+export interface BookedItem {
+  readonly id: string;
+  readonly title: string;
+  readonly variantId: string | null;
+  readonly productId: string | null;
+  /** How many units were sold in all: as it was placed, and by edits since. */
+  readonly sold: number;
+  /** How many of them Medusa leaves the buyer: less those that were returned, asked back, or taken off by an edit. */
+  readonly kept: number;
 }
 
-/** What Medusa keeps of an item that isn't the buyer's any more, or won't be. */
-const BACK = ["return_requested", "return_received", "return_dismissed", "written_off"]
-  .map((what) => `coalesce(now.${what}_quantity, 0)`)
-  .join(" - ");
+/** A refund of one of the order's payments. */
+export interface BookedRefund {
+  readonly id: string;
+  readonly cents: number;
+  readonly createdAt: string;
+  /** The id of the person who asked for it. */
+  readonly createdBy: string | null;
+  readonly note: string | null;
+  /**
+   * How many units of each line are back once this refund is made, by the line's id: as the plugin wrote it with the refund,
+   * or as a person said later. null if the refund names no units.
+   */
+  readonly units: ReadonlyMap<string, number> | null;
+  /** A person said that it was for nothing that was sold. */
+  readonly isGoodwill: boolean;
+  /** How much of it went beyond what the order owed then: Medusa waived as much in the order. */
+  readonly beyondCents: number;
+  /** How much of it a person gave back before it was owed, since a card takes back only what it was charged at once. */
+  readonly aheadCents: number;
+}
+
+/** Everything about an order that decides what goes back, as Medusa and the plugin have written it down. */
+export interface RefundableOrder {
+  readonly orderId: string;
+  /** `#12` */
+  readonly orderName: string;
+  /** null if the order never was a cart. */
+  readonly cartId: string | null;
+  readonly isCanceled: boolean;
+  /** The total as the order was placed. */
+  readonly placedCents: number;
+  /** What Medusa says that the customer has to pay, in major units; below 0, what the order owes. */
+  readonly pending: string;
+  /** Oldest first. */
+  readonly payments: readonly OpenPayment[];
+  /** Oldest first. */
+  readonly refunds: readonly BookedRefund[];
+  readonly items: readonly BookedItem[];
+  /** In whole cents, as they were noted; null if nobody has yet. */
+  readonly lines: readonly OrderLine[] | null;
+  /** Whether a return was requested that isn't received yet. */
+  readonly awaitsReturn: boolean;
+  /** Whether something was added to it, or its shipping changed, after it was placed. */
+  readonly isExtended: boolean;
+}
+
+/** The reference of credit lines that the plugin writes to keep Medusa's books at the cents that it owes. */
+export const BALANCE_REFERENCE = "giftcard_balance";
+
+const ITEMS = `
+select json_agg(json_build_object('id', all_of.item_id, 'sold', all_of.sold::float8, 'title', line.title,
+  'variantId', line.variant_id, 'productId', line.product_id, 'kept', (coalesce(now.quantity, 0)
+    - coalesce(now.return_requested_quantity, 0) - coalesce(now.return_received_quantity, 0)
+    - coalesce(now.return_dismissed_quantity, 0))::float8) order by all_of.item_id) as all
+from (select item_id, sum(greatest(0, quantity - before)) as sold from (
+    select item_id, quantity, lag(quantity, 1, 0::numeric) over (partition by item_id order by version) as before
+    from order_item where order_id = o.id and deleted_at is null) step group by item_id) all_of
+join order_line_item line on line.id = all_of.item_id
+left join order_item now on now.order_id = o.id and now.item_id = all_of.item_id and now.version = o.version
+  and now.deleted_at is null`;
 
 /**
- * What an order has to give back; null where there is no such order.
+ * What Medusa waived for the refund `r` of the payments `paid`. Its own credit line doesn't name the refund: it is the first
+ * change after it, as refunds of an order are made one at a time. Versions of an order copy credit lines, changes stay.
+ */
+const BEYOND = `(select coalesce(sum((line.raw_amount ->> 'value')::numeric), 0)
+  from order_change change join order_change_action line on line.order_change_id = change.id
+    and line.action = 'CREDIT_LINE_ADD' and line.deleted_at is null
+  where change.order_id = o.id and change.change_type = 'credit_line' and change.status = 'confirmed'
+    and change.deleted_at is null and line.reference is distinct from '${BALANCE_REFERENCE}'
+    and case when line.reference = 'refund' then line.reference_id = r.id else change.created_at >= r.created_at
+      and not exists (select from refund later join payment other on other.id = later.payment_id
+        where other.payment_collection_id in (select payment_collection_id from order_payment_collection
+          where order_id = o.id and deleted_at is null)
+        and later.deleted_at is null and later.created_at > r.created_at and later.created_at <= change.created_at) end)`;
+
+const PAYMENTS = `
+select json_agg(json_build_object('id', p.id, 'session', p.payment_session_id, 'provider', p.provider_id,
+    'captured', ${centsSql(`coalesce(${sumOf("capture")}, 0)`)}::integer,
+    'refunded', ${centsSql(`coalesce(${sumOf("refund")}, 0)`)}::integer,
+    'amount', case when p.canceled_at is null then ${centsSql("(p.raw_amount ->> 'value')::numeric")}::integer else 0 end)
+  order by p.created_at, p.id) as all
+from order_payment_collection l
+join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
+where l.order_id = o.id and l.deleted_at is null`;
+
+const REFUNDS = `
+select json_agg(json_build_object('id', r.id, 'cents', ${centsSql("(r.raw_amount ->> 'value')::numeric")}::integer,
+    'createdAt', r.created_at, 'createdBy', r.created_by, 'note', r.note, 'units', r.metadata -> '${REFUND_UNITS}',
+    'aheadCents', coalesce((r.metadata ->> '${REFUND_AHEAD}')::integer, 0),
+    'purpose', purpose.units, 'isDecided', purpose.refund_id is not null,
+    'beyond', coalesce(purpose.beyond_cents, case when r.metadata ? '${REFUND_UNITS}' then 0 else ${centsSql(BEYOND)} end)::integer)
+  order by r.created_at, r.id) as all
+from order_payment_collection l
+join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
+join refund r on r.payment_id = p.id and r.deleted_at is null
+left join giftcard_refund_purpose purpose on purpose.refund_id = r.id
+where l.order_id = o.id and l.deleted_at is null`;
+
+const EXTENDED = `exists (select from order_change_action action join order_change change on change.id = action.order_change_id
+  where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null and action.deleted_at is null
+    and action.action in ('ITEM_ADD', 'ITEM_UPDATE', 'SHIPPING_ADD', 'SHIPPING_UPDATE', 'SHIPPING_REMOVE'))`;
+
+interface Row {
+  items: BookedItem[] | null;
+  payments: { id: string; session: string; provider: string; captured: number; refunded: number; amount: number }[] | null;
+  refunds:
+    | (Pick<BookedRefund, "id" | "cents" | "createdAt" | "createdBy" | "note" | "aheadCents"> & {
+        units: unknown;
+        purpose: unknown;
+        isDecided: boolean;
+        beyond: number;
+      })[]
+    | null;
+}
+
+/**
+ * Reads what decides about an order's refunds; null if there is no such order.
  *
- * Reads order, order_summary, order_item, order_change, order_cart, order_payment_collection, payment, capture and refund, beside
- * giftcard_order.
+ * Reads order, order_summary, order_item, order_line_item, order_change, order_change_action, order_cart,
+ * order_payment_collection, payment, capture and refund, beside giftcard_order and giftcard_refund_purpose.
  */
 export async function readRefundable(run: RunSql, orderId: string): Promise<RefundableOrder | null> {
   const [row] = await run(
-    `select cart.cart_id, fact.lines, exists (select from order_change where order_id = o.id and status = 'confirmed'
-         and change_type = 'edit' and deleted_at is null) as is_edited,
+    `select cart.cart_id, o.display_id, o.canceled_at is not null as is_canceled, fact.lines, item.all as items,
+       payment.all as payments, refund.all as refunds, ${EXTENDED} as is_extended,
        exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
-         and now.return_requested_quantity > 0) as awaits_return, item.all as items, payment.all as payments,
-       greatest(0, -coalesce((summary.totals ->> 'pending_difference')::numeric, 0))::text as owed
+         and now.return_requested_quantity > 0) as awaits_return,
+       coalesce(summary.totals -> 'raw_pending_difference' ->> 'value', summary.totals ->> 'pending_difference', '0') as pending,
+       coalesce(fact.total_cents, ${centsSql("(placed.totals -> 'raw_current_order_total' ->> 'value')::numeric")})::integer as placed_cents
      from "order" o
      left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
+     left join order_summary placed on placed.order_id = o.id and placed.version = 1 and placed.deleted_at is null
      left join giftcard_order fact on fact.order_id = o.id
      left join lateral (select cart_id from order_cart where order_id = o.id and deleted_at is null limit 1) cart on true
-     left join lateral (
-       select json_agg(json_build_object('id', sold.item_id, 'sold', sold.quantity::text,
-         'kept', (coalesce(now.quantity, 0) - ${BACK})::text)) as all
-       from order_item sold
-       left join order_item now on now.order_id = o.id and now.item_id = sold.item_id and now.version = o.version
-         and now.deleted_at is null
-       where sold.order_id = o.id and sold.version = 1 and sold.deleted_at is null
-     ) item on true
-     left join lateral (
-       select json_agg(json_build_object('id', p.id, 'session', p.payment_session_id, 'provider', p.provider_id,
-         'left', (coalesce(${sumOf("capture")}, 0) - coalesce(${sumOf("refund")}, 0))::text, 'uncaptured', case
-           when p.canceled_at is null then ((p.raw_amount ->> 'value')::numeric - coalesce(${sumOf("capture")}, 0))::text else '0' end)
-         order by p.created_at, p.id) as all
-       from order_payment_collection l
-       join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-       where l.order_id = o.id and l.deleted_at is null
-     ) payment on true
+     left join lateral (${ITEMS}) item on true
+     left join lateral (${PAYMENTS}) payment on true
+     left join lateral (${REFUNDS}) refund on true
      where o.id = $1 and o.deleted_at is null`,
     [orderId],
   );
   if (!row) return null;
-  const items = (row.items ?? []) as Record<"id" | "sold" | "kept", string>[];
-  const payments = (row.payments ?? []) as Record<
-    "id" | "session" | "provider" | "left" | "uncaptured",
-    string
-  >[];
+  const { items, payments, refunds } = row as unknown as Row;
   return {
     orderId,
+    orderName: `#${row.display_id}`,
     cartId: row.cart_id as string | null,
-    owedCents: toCents(String(row.owed)),
-    isEdited: row.is_edited === true,
+    isCanceled: row.is_canceled === true,
+    placedCents: Number(row.placed_cents ?? 0),
+    pending: String(row.pending),
     lines: row.lines as readonly OrderLine[] | null,
     awaitsReturn: row.awaits_return === true,
-    returned: new Map(items.map(({ id, sold, kept }) => [id, Math.max(0, Number(sold) - Number(kept))])),
-    payments: payments.map(({ id, session, provider, left, uncaptured }) => ({
+    isExtended: row.is_extended === true,
+    items: items ?? [],
+    payments: (payments ?? []).map(({ id, session, provider, captured, refunded, amount }) => ({
       ...{ id, sessionId: session, providerId: provider, isGiftcard: provider === PROVIDER_ID },
-      leftCents: toCents(left),
-      uncapturedCents: toCents(uncaptured),
+      capturedCents: captured,
+      leftCents: Math.max(0, captured - refunded),
+      uncapturedCents: Math.max(0, amount - captured),
+    })),
+    refunds: (refunds ?? []).map(({ units, purpose, isDecided, beyond, ...refund }) => ({
+      ...refund,
+      units: unitsOfRefund(units) ?? unitsOfRefund(purpose),
+      isGoodwill: isDecided && unitsOfRefund(purpose) === null,
+      beyondCents: Math.min(beyond, refund.cents),
     })),
   };
 }

@@ -50,18 +50,19 @@ export async function notePaid(run: RunSql, { orderId, cartId, totalCents }: Ord
 }
 
 /**
- * Writes down the lines over which an order's cards are charged: an edit changes the order's own.
+ * Notes an order's lines in whole cents as they were paid, once: an edit changes Medusa's own. From then on they say what
+ * each unit is worth when it comes back.
  *
  * Writes giftcard_order.
  */
 export async function noteLines(
   run: RunSql,
-  { orderId, cartId }: { readonly orderId: string; readonly cartId: string },
+  { orderId, cartId }: { readonly orderId: string; readonly cartId: string | null },
   lines: readonly OrderLine[],
 ): Promise<void> {
   await run(
     `insert into giftcard_order (order_id, cart_id, lines) values ($1, $2, $3::jsonb)
-     on conflict (order_id) do update set lines = excluded.lines`,
+     on conflict (order_id) do update set lines = coalesce(giftcard_order.lines, excluded.lines)`,
     [orderId, cartId, JSON.stringify(lines)],
   );
 }
@@ -104,30 +105,6 @@ export async function hasOpenChange(
   const rows = await run(
     `select 1 from "order" o where o.id = $1 and exists (${OPEN_CHANGE} and change_type is distinct from $2)`,
     [orderId, but],
-  );
-  return rows.length > 0;
-}
-
-/**
- * Whether such a change is open of the order that a payment is of, and this refund is more than the order owes.
- *
- * Reads payment, order_payment_collection, order, order_summary and order_change.
- *
- * @param amount in major units; null for all of the payment
- */
-export async function refundNeedsChange(
-  run: RunSql,
-  paymentId: string,
-  amount: number | null,
-): Promise<boolean> {
-  const rows = await run(
-    `select 1 from payment p
-     join order_payment_collection l on l.payment_collection_id = p.payment_collection_id and l.deleted_at is null
-     join "order" o on o.id = l.order_id
-     left join order_summary s on s.order_id = o.id and s.version = o.version and s.deleted_at is null
-     where p.id = $1 and exists (${OPEN_CHANGE})
-       and coalesce($2::numeric, p.amount) > greatest(0, -coalesce((s.totals ->> 'pending_difference')::numeric, 0))`,
-    [paymentId, amount],
   );
   return rows.length > 0;
 }

@@ -1,4 +1,5 @@
 import type { PaymentQuery, RunSql, ShopPayment } from "@giftcard-pay/checkout";
+import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";
 
@@ -70,27 +71,19 @@ export interface WrittenRefund {
   readonly metadata: unknown;
 }
 
-/** A session's payment and its refunds. */
-export interface RefundedPayment {
-  /** In major units, with its fractions of a cent. */
-  readonly amount: string;
-  /** Oldest first. */
-  readonly refunds: readonly WrittenRefund[];
-}
-
 /**
- * What Medusa has written down about refunds of this session's payment; null where there is no payment.
+ * Reads the refunds that Medusa has written down for this session's payment, oldest first; null if there is no payment.
  *
  * Reads payment and refund.
  */
-export async function readRefunds(run: RunSql, sessionId: string): Promise<RefundedPayment | null> {
+export async function readRefunds(run: RunSql, sessionId: string): Promise<WrittenRefund[] | null> {
   const [row] = await run(
-    `select amount::text, (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
+    `select (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
          order by created_at, id), '[]') from refund where payment_id = p.id and deleted_at is null) as refunds
      from payment p where payment_session_id = $1 and deleted_at is null`,
     [sessionId],
   );
-  return row ? { amount: String(row.amount), refunds: row.refunds as WrittenRefund[] } : null;
+  return row ? (row.refunds as WrittenRefund[]) : null;
 }
 
 /**
@@ -184,8 +177,8 @@ async function readPaymentPage(
   if (wanted.length === 0) return [];
   const rows = await run(
     `select p.id, p.payment_session_id as external_id, link.order_id, p.canceled_at is not null as is_canceled,
-       round(p.amount * 100)::integer as amount_cents, round(${sum("capture")} * 100)::integer as captured_cents,
-       round(${sum("refund")} * 100)::integer as refunded_cents
+       ${centsSql("p.amount")}::integer as amount_cents, ${centsSql(sum("capture"))}::integer as captured_cents,
+       ${centsSql(sum("refund"))}::integer as refunded_cents
      from (select * from payment p where p.provider_id = $1 and p.id > $2 and p.deleted_at is null
          and (${wanted.join(" or ")}) order by p.id limit $3) p
        left join order_payment_collection link

@@ -63,17 +63,3 @@ export async function readRunBasis(
   );
   return String(row?.basis);
 }
-
-/**
- * What the customer still has to pay of an order, in cents; below 0, what the order owes.
- *
- * Reads order and order_summary.
- */
-export async function readPending(run: RunSql, orderId: string): Promise<number> {
-  const [row] = await run(
-    `select round(coalesce((s.totals ->> 'pending_difference')::numeric, 0) * 100)::integer as cents from "order" o
-     left join order_summary s on s.order_id = o.id and s.version = o.version and s.deleted_at is null where o.id = $1`,
-    [orderId],
-  );
-  return Number(row?.cents ?? 0);
-}

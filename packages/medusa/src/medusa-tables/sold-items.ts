@@ -6,28 +6,19 @@ export type Sold =
   | { readonly productId: string }
   | { readonly orderIds: readonly string[] };
 
-/** An order, and what the buyer still has of what is asked for. */
+/** An order that has it. */
 export interface SoldOrder {
   readonly orderId: string;
   /** `#12` */
   readonly orderName: string;
-  /** How many units the order has of each line now, and how many of them its buyer keeps, by the line's id. */
-  readonly lines: readonly { readonly id: string; readonly quantity: number; readonly kept: number }[];
 }
 
-/** What isn't the buyer's any more, or won't be. */
-const BACK = ["return_requested", "return_received", "return_dismissed", "written_off"]
-  .map((what) => `coalesce(item.${what}_quantity, 0)`)
-  .join(" - ");
-
 /**
- * The orders that have it, oldest first, without those that are canceled. Of whole orders, all their lines.
+ * Finds the orders that have it, oldest first, without those that are canceled.
  *
  * Reads order, order_item and order_line_item.
- *
- * @param only this order alone
  */
-export async function findSold(run: RunSql, sold: Sold, only?: string): Promise<SoldOrder[]> {
+export async function findSold(run: RunSql, sold: Sold): Promise<SoldOrder[]> {
   const [column, value] =
     "variantId" in sold
       ? ["line.variant_id", [sold.variantId]]
@@ -35,21 +26,14 @@ export async function findSold(run: RunSql, sold: Sold, only?: string): Promise<
         ? ["line.product_id", [sold.productId]]
         : ["o.id", sold.orderIds];
   const rows = await run(
-    `select o.id, o.display_id, json_agg(json_build_object('id', line.id, 'quantity', item.quantity::float8,
-         'kept', greatest(0, item.quantity - ${BACK})::float8) order by line.id) as lines
-     from order_line_item line
+    `select o.id, o.display_id from order_line_item line
      join order_item item on item.item_id = line.id and item.deleted_at is null
      join "order" o on o.id = item.order_id and item.version = o.version
      where ${column} = any($1::text[]) and line.deleted_at is null and o.deleted_at is null and o.canceled_at is null and not o.is_draft_order
-       and ($2::text is null or o.id = $2)
      group by o.id, o.display_id order by o.display_id`,
-    [[...value], only ?? null],
+    [[...value]],
   );
-  return rows.map((row) => ({
-    orderId: String(row.id),
-    orderName: `#${row.display_id}`,
-    lines: row.lines as SoldOrder["lines"],
-  }));
+  return rows.map((row) => ({ orderId: String(row.id), orderName: `#${row.display_id}` }));
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
-import { fromCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { isWaived } from "../medusa-tables/credit-lines.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
@@ -52,27 +51,6 @@ async function waiveBeyond(container: MedusaContainer, { orderId, entryId, amoun
   await waive(container, orderId, entryId, beyond);
 }
 
-/**
- * Waives what a refund gave beyond what its order owed, where the order knows of the refund and Medusa died before it
- * waived it: it says then that its customer has to pay that again.
- *
- * @param refund.pendingCents what the customer had to pay before it; below 0, what the order owed
- * @param refund.refundedCents no more than this is waived
- */
-export async function waiveRefunded(
-  container: MedusaContainer,
-  orderId: string,
-  refund: { readonly pendingCents: number; readonly refundedCents: number; readonly refundId: string },
-): Promise<void> {
-  const { pendingCents, refundedCents, refundId } = refund;
-  if (await isWaived(contextOf(container).runSql, orderId, refundId)) return;
-  const { pending } = await readTotals(container, orderId);
-  const missing = MathBN.sub(pending, fromCents(Math.max(0, pendingCents)));
-  // Less than a cent is Medusa's own rounding.
-  if (toCents(missing) <= 0) return;
-  await waive(container, orderId, refundId, MathBN.min(missing, fromCents(refundedCents)));
-}
-
 /** A credit line that names its refund: so it is known later that the refund has one. */
 async function waive(
   container: MedusaContainer,
@@ -87,14 +65,7 @@ async function waive(
   await orders.confirmOrderChange(change.id);
 }
 
-/**
- * What the customer still has to pay of an order, as Medusa's own refund reads it; below 0, what the order owes. A return that
- * was requested counts as owed already.
- */
-export async function pendingOf(container: MedusaContainer, orderId: string): Promise<number> {
-  return toCents((await readTotals(container, orderId)).pending);
-}
-
+/** What the customer still has to pay of an order, as Medusa's own refund reads it; below 0, what the order owes. */
 async function readTotals(
   container: MedusaContainer,
   orderId: string,

@@ -1,27 +1,24 @@
 import {
-  type Charge,
   planRefund,
   type RefundPlan,
   type RefundRule,
   type RefundSplit,
   toOpenCharge,
 } from "@giftcard-pay/checkout";
+import { formatCents } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents } from "../amount.js";
-import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { turnOfOrder } from "../medusa-tables/carts.js";
-import { type OpenPayment, type RefundableOrder, readRefundable } from "../medusa-tables/order-refund.js";
+import type { BookedItem, OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
-import { readRefunds } from "../medusa-tables/payments.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
-import { endCreditLines } from "../recovery/credit-lines.js";
 import { faultOf } from "../recovery/failing-jobs.js";
-import { finishRefunds } from "../recovery/unrecorded-payments.js";
-import { REFUND_CHARGES } from "../refund-metadata.js";
+import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
+import { withOrder } from "./balanced-books.js";
+import { type OrderBooks, readBooks, type UnexplainedRefund, type UnitsBack } from "./order-books.js";
 
 /** One payment's part of a refund. */
 export interface RefundPart {
@@ -44,59 +41,41 @@ export interface SplitRefund {
 export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
+  /** What the customer still has to pay. */
+  readonly dueCents: number;
+  /** Refunds that a person has to explain before more is refunded. */
+  readonly unexplained: readonly UnexplainedRefund[];
+  /** What was ever in the order, to say what a refund was for. */
+  readonly items: readonly BookedItem[];
   /** Whether exactly what is owed can go back. */
   readonly isPossible: boolean;
   /** The one way where it is possible; the nearest ones where it isn't. */
   readonly splits: readonly SplitRefund[];
 }
 
-/** An order's payments that can give something back, with the charges of those by card. */
-export interface Basis extends RefundableOrder {
-  readonly charges: readonly Charge[];
-  /** Those that can still go back in the shop's books: charged, or back for a refund that Medusa doesn't have. */
-  readonly open: readonly Charge[];
-}
-
-/** What an order's refund is planned on. @throws {MedusaError} where there is no such order */
-export async function readBasis(container: MedusaContainer, orderId: string): Promise<Basis> {
-  const { engine, runSql } = contextOf(container);
-  const order = await readRefundable(runSql, orderId);
-  if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
-  const charges: Charge[] = [];
-  const open: Charge[] = [];
-  for (const { sessionId, leftCents } of order.payments.filter(({ isGiftcard }) => isGiftcard)) {
-    const own = await engine.journal.chargesOfPayment(sessionId);
-    const booked = (await readRefunds(runSql, sessionId))?.refunds.map(({ id }) => id) ?? [];
-    const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
-    charges.push(...own);
-    // A payment that was canceled, or never captured, has nothing to refund.
-    if (leftCents > 0)
-      open.push(...own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge)));
-  }
-  return { ...order, charges, open };
-}
-
-const openStates: readonly string[] = ["captured", "reversing", "reversed"];
-
 const sumCents = (parts: readonly { readonly cents: number }[]) =>
   parts.reduce((sum, { cents }) => sum + cents, 0);
 
-/** Plans how an amount goes back, of what the order's payments still hold. */
-export function planOf(order: Basis, amountCents: number, rule: RefundRule): RefundPlan {
-  const others = order.payments.filter(({ isGiftcard }) => !isGiftcard);
+/**
+ * Plans how an amount goes back, out of what the order's payments still hold.
+ *
+ * @param back the units that are back with it, by the line's id: their charges go first
+ */
+export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, rule: RefundRule): RefundPlan {
+  const others = books.payments.filter(({ isGiftcard }) => !isGiftcard);
   return planRefund({
     amountCents,
-    charges: order.open.map(toOpenCharge),
-    reversed: order.charges.filter((charge) => !order.open.includes(charge)),
+    charges: books.open.map(toOpenCharge),
+    reversed: books.charges.filter((charge) => !books.open.includes(charge)),
     otherCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
-    lines: order.lines ?? [],
-    returned: order.returned,
+    lines: books.lines,
+    returned: books.returnedOf(back),
     rule,
   });
 }
 
 /** Names the payments of a split: each card's charges by its payment, and other methods from the last one on. */
-export function toSplit({ payments, charges }: Basis, split: RefundSplit): SplitRefund {
+export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): SplitRefund {
   const gone = new Set(split.charges.map(({ reference }) => reference));
   let leftCents = split.otherCents;
   const partOf = (payment: OpenPayment): RefundPart => {
@@ -118,26 +97,23 @@ export function toSplit({ payments, charges }: Basis, split: RefundSplit): Split
   return { amountCents: split.amountCents, parts: parts.filter(({ cents }) => cents > 0) };
 }
 
-function toOwedRefund(order: Basis, amountCents: number, rule: RefundRule): OwedRefund {
-  const { orderId } = order;
-  if (amountCents === 0) return { orderId, owedCents: 0, isPossible: true, splits: [] };
-  const plan = planOf(order, amountCents, rule);
+function toOwedRefund(books: OrderBooks, rule: RefundRule): OwedRefund {
+  const { orderId, owedCents, dueCents, unexplained } = books;
+  const owed = { orderId, owedCents, dueCents, unexplained, items: books.items };
+  if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
+  const plan = planOf(books, owedCents, books.back, rule);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;
-  return {
-    ...{ orderId, owedCents: amountCents, isPossible: plan.isPossible },
-    splits: splits.map((split) => toSplit(order, split)),
-  };
+  return { ...owed, isPossible: plan.isPossible, splits: splits.map((split) => toSplit(books, split)) };
 }
 
 /**
- * What an order owes its customer after a return, claim, exchange or edit, and how that goes back to its cards and its
- * other payments. Changes nothing and calls nobody.
+ * Reads what an order owes its customer after a return, claim, exchange or edit, and how that goes back to its cards and
+ * its other payments. Changes nothing and calls nobody.
  *
- * @throws {MedusaError} where there is no such order
+ * @throws {MedusaError} if there is no such order
  */
 export async function readOwedRefund(container: MedusaContainer, orderId: string): Promise<OwedRefund> {
-  const order = await readBasis(container, orderId);
-  return toOwedRefund(order, order.owedCents, contextOf(container).settings.refundRule);
+  return toOwedRefund(await readBooks(container, orderId), contextOf(container).settings.refundRule);
 }
 
 /** Where nobody knows whether a refund was made, another one could give the same money back twice. */
@@ -151,7 +127,7 @@ const UNBOOKED =
 /** Why no more of an order is refunded now: a refund by another method was begun, and never booked. null where none was. */
 export async function whyUndecided(
   container: MedusaContainer,
-  { orderId, charges }: Pick<Basis, "orderId" | "charges">,
+  { orderId, charges }: Pick<OrderBooks, "orderId" | "charges">,
 ): Promise<string | null> {
   const unknown = await findUnknownRefunds(scanOnly(contextOf(container).runSql, orderId));
   if (unknown.length === 0) return null;
@@ -183,39 +159,37 @@ export async function refundOrder(
   wanted: unknown,
   actor: string | undefined,
 ): Promise<SplitRefund> {
-  const { leases, runSql, settings } = contextOf(container);
-  const before = await readBasis(container, orderId);
-  const release = await leases.wait(await turnOfOrder(runSql, orderId), PATIENCE_MS);
-  try {
-    if (before.cartId !== null) await finishRefunds(container, before.cartId);
-    await endCreditLines(container, orderId);
-    const order = await readBasis(container, orderId);
-    const { splits, owedCents } = toOwedRefund(order, order.owedCents, settings.refundRule);
+  const { runSql, settings } = contextOf(container);
+  return withOrder(container, orderId, async (books) => {
+    const { splits, owedCents, unexplained } = toOwedRefund(books, settings.refundRule);
+    if (owedCents > 0 && unexplained.length > 0) throw refusal(unexplainedText(unexplained));
     const split = splits.find((one) => isSame(one, wanted));
     if (!split) throw refusal(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
-    const undecided = await whyUndecided(container, order);
+    const undecided = await whyUndecided(container, books);
     if (undecided !== null) throw refusal(undecided);
     if (split.amountCents > owedCents && (await hasOpenChange(runSql, orderId)))
       throw refusal(
         "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",
       );
-    await refundParts(container, split, actor);
+    await refundParts(container, split, { actor, units: books.back }, split.amountCents - owedCents);
     return split;
-  } finally {
-    await release();
-  }
+  });
 }
 
 /** @throws {MedusaError} that says how much was refunded before it failed */
 async function refundParts(
   container: MedusaContainer,
   { parts }: SplitRefund,
-  actor: string | undefined,
+  named: NamedRefund,
+  aheadCents: number,
 ): Promise<void> {
   const done: RefundPart[] = [];
-  for (const part of parts) {
+  for (const [index, part] of parts.entries()) {
+    // The part that is made last says it: before, less than what is owed is back.
+    const isAhead = aheadCents > 0 && index === parts.length - 1;
+    const also = isAhead ? { [REFUND_AHEAD]: aheadCents } : {};
     try {
-      await refundPart(container, part, { actor });
+      await refundPart(container, part, { ...named, also });
     } catch (error) {
       throw stopped(error, sumCents(done));
     }
@@ -223,23 +197,38 @@ async function refundParts(
   }
 }
 
+/** What Medusa keeps beside a refund. */
+export interface NamedRefund {
+  readonly actor?: string | undefined;
+  /** How many units of each line are back once all parts of the refund are made. */
+  readonly units: UnitsBack;
+  /** What else is written beside it. */
+  readonly also?: Record<string, unknown>;
+}
+
 /**
  * Refunds one payment's part, through Medusa's own refund.
  *
- * @param also what stands beside Medusa's refund
  * @throws what Medusa or the payment method fails with
  */
 export async function refundPart(
   container: MedusaContainer,
   { paymentId, cents, references }: RefundPart,
-  { actor, also = {} }: { actor?: string | undefined; also?: Record<string, unknown> },
+  { actor, units, also = {} }: NamedRefund,
 ): Promise<void> {
-  const named = references.length > 0 ? { [REFUND_CHARGES]: references } : {};
-  const metadata = { ...named, ...also };
+  const charges = references.length > 0 ? { [REFUND_CHARGES]: references } : {};
+  const metadata = { ...charges, [REFUND_UNITS]: Object.fromEntries(units), ...also };
   const input = { payment_id: paymentId, amount: fromCents(cents), created_by: actor, metadata };
   await refundPaymentWorkflow(container).run({ input: input as never });
 }
 
+/** Asks what refunds by hand were for. */
+export const unexplainedText = (refunds: readonly UnexplainedRefund[]): string => {
+  const named = refunds.map(
+    ({ cents, createdAt }) => `${formatCents(cents as never)} on ${createdAt.slice(0, 10)}`,
+  );
+  return `It was refunded by hand for no returned unit: ${named.join(", ")}. Say on its page what that was for, then try again.`;
+};
 const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts }.";
 const NOT_ANY_MORE = "This isn't one of the splits, or what is owed has changed. Look at it again.";
 

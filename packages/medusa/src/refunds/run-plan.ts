@@ -1,14 +1,13 @@
-import { type OrderLine, valueOfUnits } from "@giftcard-pay/checkout";
 import { formatCents } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
-import { readOrderLines } from "../cart/order-lines.js";
 import { contextOf } from "../context/context.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
-import { readPending } from "../medusa-tables/run-refunds.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
-import { type Basis, planOf, readBasis, toSplit, whyUndecided } from "./order-refund.js";
-import { type PlannedOrder, type RefusedOrder, type RunPlan, readInRuns } from "./run-store.js";
+import { faultOf } from "../recovery/failing-jobs.js";
+import { type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
+import { planOf, toSplit, unexplainedText, whyUndecided } from "./order-refund.js";
+import { isHeld, type PlannedOrder, type RefusedOrder, type RunPlan } from "./run-store.js";
 
 /** So many orders are read beside each other. */
 const AT_ONCE = 4;
@@ -55,84 +54,92 @@ function sumsOf(orders: readonly PlannedOrder[]): Pick<RunPlan, "amountCents" | 
 }
 
 /**
- * Plans one order's part; null where nothing of it is left to refund.
+ * Plans one order's part; null if nothing of it is left to refund. An order that can't be planned is a line with its reason:
+ * it never fails the plan of the others.
  *
- * @param order what the buyer keeps of it, read at this moment
- * @param runId the run whose own part of it doesn't count
+ * @param runId the run whose own hold on it doesn't count
  */
 export async function planOrder(
   container: MedusaContainer,
   sold: Sold,
-  { orderId, orderName, lines: kept }: SoldOrder,
+  order: SoldOrder,
   runId?: string,
 ): Promise<PlannedOrder | RefusedOrder | null> {
-  const { runSql: run, settings } = contextOf(container);
-  const basis = await readBasis(container, orderId);
-  const lines = basis.lines ?? (await readOrderLines(container, orderId));
-  const { units: inRuns, isHeld } = await readInRuns(run, orderId, runId);
-  const units = Object.fromEntries(
-    kept.flatMap(({ id, kept: left }) => {
-      const open = left - (inRuns.get(id) ?? 0);
-      return open > 0 ? [[id, open]] : [];
-    }),
-  );
-  const before = returnedBefore(lines, basis, kept, inRuns);
-  const isWhole = "orderIds" in sold;
-  const amountCents = isWhole
-    ? leftOf(basis)
-    : valueOfUnits(lines, basis.charges, new Map(Object.entries(units)), before);
-  const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
-  if (isHeld)
-    return refuse(
-      "Another refund of many orders has it, or a person has left it as it was: look at its own page.",
-    );
-  if (basis.awaitsReturn) return refuse("A return of it was requested: receive or cancel that first.");
-  const pendingCents = await readPending(run, orderId);
-  if (pendingCents < 0)
-    return refuse(
-      `It owes ${formatCents(-pendingCents as never)} already: refund that on its own page first.`,
-    );
-  const undecided = await whyUndecided(container, basis);
-  if (undecided !== null) return refuse(undecided);
-  const noted = new Map(basis.lines?.map((line) => [line.id, line.quantity]));
-  const isOther = kept.some(({ id, quantity }) => basis.lines && noted.get(id) !== quantity);
-  if (basis.lines && (basis.isEdited || isOther))
-    return refuse("It was changed since it was paid (an edit or exchange): refund it on its own page.");
-  const isUncaptured = basis.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
-  if (isWhole && isUncaptured)
-    return refuse("Not all of it is captured: capture its payments first, or cancel the order.");
-  if (amountCents === 0) return null;
-  if (await hasOpenChange(run, orderId, { but: "credit_line" }))
-    return refuse("An edit, return, exchange, claim or transfer is open: confirm or cancel it.");
-  if (leftOf(basis) < amountCents)
-    return refuse("Less than that is captured: capture its payments first, or cancel the order.");
-  const returned = new Map(before);
-  for (const [id, count] of Object.entries(units)) returned.set(id, (returned.get(id) ?? 0) + count);
-  const plan = planOf({ ...basis, lines, returned }, amountCents, settings.refundRule);
-  if (!plan.isPossible) {
-    const nearest = plan.nearest.map((split) => formatCents(split.amountCents)).join(" or ");
-    return refuse(
-      `Exactly ${formatCents(amountCents)} can't go back, since a card gives back only what it was charged at once. ` +
-        `What can is ${nearest}: refund it on the order's page.`,
-    );
+  try {
+    return await planBooks(container, sold, await readBooks(container, order.orderId), runId);
+  } catch (error) {
+    const why = `It can't be planned (${faultOf(error)}): look at it, and refund it on its own page.`;
+    return { ...order, amountCents: 0, why };
   }
-  return { orderId, orderName, units, amountCents, parts: toSplit(basis, plan.split).parts };
 }
 
-const leftOf = ({ payments }: Basis) => payments.reduce((sum, { leftCents }) => sum + leftCents, 0);
-
-/** How many units of each line are back already: by returns and edits, and by earlier refunds of many orders. */
-function returnedBefore(
-  lines: readonly OrderLine[],
-  { lines: charged, returned }: Basis,
-  kept: SoldOrder["lines"],
-  inRuns: ReadonlyMap<string, number>,
-): Map<string, number> {
-  const back = lines.map(({ id, quantity }): [string, number] => {
-    // The lines of an order that was charged as a whole are as they are now, without what was returned.
-    const now = kept.find((line) => line.id === id);
-    const byReturns = charged ? (returned.get(id) ?? 0) : now ? quantity - now.kept : 0;
-    return [id, byReturns + (inRuns.get(id) ?? 0)];
-  });
-  return new Map(back);
+/** What goes back for these units; what is owed already doesn't count. Of an order that isn't paid yet, what they are worth. */
+function valueOf({ isNoted, dueCents, leftCents, owedCents, back: before, keptCents, owedWith }: OrderBooks, back: UnitsBack) {
+  const worthCents = keptCents(before) - keptCents(back);
+  const isPlain = !isNoted || dueCents > 0 || leftCents < worthCents;
+  return isPlain ? worthCents : Math.min(worthCents, owedWith(back) - owedCents);
 }
+
+/** What is back once everything of it that was sold is. */
+function backWith(sold: Sold, { items, lines, back }: OrderBooks): UnitsBack {
+  const all = new Map(back);
+  for (const { id, sold: count, variantId, productId } of items)
+    if ("orderIds" in sold || ("variantId" in sold ? sold.variantId === variantId : sold.productId === productId))
+      all.set(id, count);
+  // Shipping goes back with a whole order alone.
+  if ("orderIds" in sold) for (const { id, quantity } of lines) all.set(id, Math.max(quantity, all.get(id) ?? 0));
+  return all;
+}
+
+async function planBooks(
+  container: MedusaContainer,
+  sold: Sold,
+  books: OrderBooks,
+  runId: string | undefined,
+): Promise<PlannedOrder | RefusedOrder | null> {
+  const { orderId, orderName, leftCents, owedCents, dueCents } = books;
+  const isWhole = "orderIds" in sold;
+  const back = backWith(sold, books);
+  const amountCents = isWhole ? leftCents : valueOf(books, back);
+  if (amountCents === 0) return null;
+  const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
+  const why = await whyRefused(container, books, { amountCents, isWhole, runId });
+  if (why !== null) return refuse(why);
+  const plan = planOf(books, amountCents, back, contextOf(container).settings.refundRule);
+  if (plan.isPossible) {
+    const { parts } = toSplit(books, plan.split);
+    return { orderId, orderName, units: Object.fromEntries(back), amountCents, parts };
+  }
+  const nearest = plan.nearest.map((split) => euro(split.amountCents)).join(" or ");
+  return refuse(
+    `Exactly ${euro(amountCents)} can't be refunded, since a card takes back only what it was charged at once. ` +
+      `${nearest === "" ? "" : `The nearest is ${nearest}. `}Take the units off the order by an edit or a return, then refund it on its page.`,
+  );
+
+  async function whyRefused(
+    container: MedusaContainer,
+    books: OrderBooks,
+    { amountCents, isWhole, runId }: { amountCents: number; isWhole: boolean; runId: string | undefined },
+  ): Promise<string | null> {
+    const { runSql: run } = contextOf(container);
+    if (await isHeld(run, orderId, runId))
+      return "Another refund of many orders has it, or a person has left it as it was: look at its own page.";
+    if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
+    if (books.awaitsReturn) return "A return of it was requested: receive or cancel that first.";
+    if (owedCents > 0 && !isWhole) return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
+    const undecided = await whyUndecided(container, books);
+    if (undecided !== null) return undecided;
+    const isUncaptured = books.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
+    if (isUncaptured && (isWhole || leftCents < amountCents))
+      return "Not all of it is captured: capture its payments first, or cancel the order.";
+    if (dueCents > 0 && !isWhole)
+      return `Its customer still has to pay ${euro(dueCents)}: have that paid, or take it off the order by an edit.`;
+    if (leftCents < amountCents)
+      return `Only ${euro(leftCents)} of its payments is left to refund: the rest was refunded before. Refund it on its own page.`;
+    if (await hasOpenChange(run, orderId, { but: "credit_line" }))
+      return "An edit, return, exchange, claim or transfer is open: confirm or cancel it.";
+    return null;
+  }
+}
+
+const euro = (cents: number) => formatCents(cents as never);

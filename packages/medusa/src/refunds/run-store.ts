@@ -6,7 +6,7 @@ import type { RefundPart } from "./order-refund.js";
 export interface PlannedOrder {
   readonly orderId: string;
   readonly orderName: string;
-  /** How many units of which lines go back, by the line's id. */
+  /** How many units of each line are back once it is refunded, by the line's id. */
   readonly units: Readonly<Record<string, number>>;
   readonly amountCents: number;
   readonly parts: readonly RefundPart[];
@@ -39,8 +39,6 @@ export interface RunOrder extends PlannedOrder {
   readonly sold: Sold;
   /** Who works on it now. */
   readonly owner: string;
-  /** The payment whose part was begun last, and what the customer had to pay before that; null where none was. */
-  readonly attempt: { readonly paymentId: string; readonly pendingCents: number } | null;
   /** By what the parts were planned when the first of them was begun; null before. */
   readonly basis: string | null;
 }
@@ -87,26 +85,17 @@ export async function writeRun(run: RunSql, id: string, plan: RunPlan, actor: st
   );
 }
 
-/** What runs did with an order. */
-export interface InRuns {
-  /** How many units of each line they have refunded, by the line's id. */
-  readonly units: ReadonlyMap<string, number>;
-  /** One has it now, or a person has left it as it was. */
-  readonly isHeld: boolean;
-}
-
-/** @param except a run that doesn't count */
-export async function readInRuns(run: RunSql, orderId: string, except?: string): Promise<InRuns> {
+/**
+ * Whether a run has the order now, or a person has left it as it was.
+ *
+ * @param except a run that doesn't count
+ */
+export async function isHeld(run: RunSql, orderId: string, except?: string): Promise<boolean> {
   const rows = await run(
-    `select o.state, unit.key as line, unit.value::float8 as units
-     from giftcard_refund_order o left join lateral jsonb_each_text(o.units) unit on true
-     where o.order_id = $1 and o.run_id is distinct from $2`,
+    "select 1 from giftcard_refund_order where order_id = $1 and run_id is distinct from $2 and state <> 'done' limit 1",
     [orderId, except ?? null],
   );
-  const units = new Map<string, number>();
-  for (const row of rows.filter(({ state, line }) => state === "done" && line !== null))
-    units.set(String(row.line), (units.get(String(row.line)) ?? 0) + Number(row.units));
-  return { units, isHeld: rows.some(({ state }) => state !== "done") };
+  return rows.length > 0;
 }
 
 /** Takes the next order of a run that nobody is at; null where none is left. */
@@ -125,38 +114,33 @@ export async function claimOrder(
     [runId, lease.owner, lease.forMs],
   );
   if (!row) return null;
-  const { attempt, pending_cents } = row;
   return {
     ...{ runId, orderId: String(row.order_id), orderName: "", sold: row.sold as Sold, owner: lease.owner },
     units: row.units as RunOrder["units"],
     amountCents: Number(row.amount_cents),
     parts: row.parts as RunOrder["parts"],
     basis: row.basis as string | null,
-    attempt: attempt === null ? null : { paymentId: String(attempt), pendingCents: Number(pending_cents) },
   };
 }
 
 type HeldOrder = Pick<RunOrder, "runId" | "orderId" | "owner">;
 
 /**
- * Holds an order for longer, before each step. Where a part is begun, that is written down with it.
+ * Holds an order for longer, before each step.
  *
- * @param basis by what the parts are planned, where it is the first of them
- *
- * @returns false where it isn't this owner's any more: then nothing may be done
+ * @param basis by what the parts are planned, if it is the first of them
+ * @returns false if it isn't this owner's any more: then nothing may be done
  */
 export async function holdOrder(
   run: RunSql,
   { runId, orderId, owner }: HeldOrder,
   forMs: number,
-  attempt: RunOrder["attempt"] = null,
   basis: string | null = null,
 ): Promise<boolean> {
   const rows = await run(
-    `update giftcard_refund_order set lease_until = now() + ${sqlInterval("$4")}, updated_at = now(),
-       attempt = coalesce($5, attempt), pending_cents = coalesce($6, pending_cents), basis = coalesce($7, basis)
+    `update giftcard_refund_order set lease_until = now() + ${sqlInterval("$4")}, updated_at = now(), basis = coalesce($5, basis)
      where run_id = $1 and order_id = $2 and lease_owner = $3 and state = 'open' returning 1`,
-    [runId, orderId, owner, forMs, attempt?.paymentId ?? null, attempt?.pendingCents ?? null, basis],
+    [runId, orderId, owner, forMs, basis],
   );
   return rows.length === 1;
 }

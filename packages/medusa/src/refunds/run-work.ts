@@ -2,17 +2,15 @@ import { randomUUID } from "node:crypto";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
-import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
-import { cartOfOrder } from "../medusa-tables/carts.js";
+import { noteLines } from "../medusa-tables/orders.js";
 import { readRunBasis, readRunRefunds } from "../medusa-tables/run-refunds.js";
-import { findSold } from "../medusa-tables/sold-items.js";
 import { endCreditLines } from "../recovery/credit-lines.js";
 import { faultOf } from "../recovery/failing-jobs.js";
-import { pendingOf, waiveRefunded } from "../recovery/record-entry.js";
-import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_RUN } from "../refund-metadata.js";
+import { withOrder } from "./balanced-books.js";
+import type { OrderBooks } from "./order-books.js";
 import { type RefundPart, refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 import { planOrder } from "./run-plan.js";
 import {
@@ -65,21 +63,14 @@ export async function workRuns(
 }
 
 async function workOrder(container: MedusaContainer, order: RunOrder): Promise<void> {
-  const { leases, runSql: run } = contextOf(container);
+  const { runSql: run } = contextOf(container);
   try {
-    const cartId = await cartOfOrder(run, order.orderId);
-    const release = await leases.wait(cartId ?? order.orderId, PATIENCE_MS);
-    try {
-      if (cartId !== null) await finishRefunds(container, cartId);
-      const end = await refundOnce(container, order);
-      if (end !== "wait")
-        await endOrder(run, order, end === "done" ? "done" : "person", end === "done" ? null : end);
-    } finally {
-      await release();
-    }
+    const end = await withOrder(container, order.orderId, (books) => refundOnce(container, order, books));
+    if (end !== "wait")
+      await endOrder(run, order, end === "done" ? "done" : "person", end === "done" ? null : end);
   } catch (error) {
     tellFailure(container, order, error);
-    // Where somebody else has the order for long, it is tried again once its lease has run out.
+    // If somebody else keeps the order for long, it is tried again once its lease has run out.
     if (error instanceof CheckoutError) return;
     await endOrder(run, order, "person", faultOf(error));
   }
@@ -95,7 +86,7 @@ function tellFailure(container: MedusaContainer, { orderId, runId }: RunOrder, e
  *
  * @returns done; wait, until somebody else has ended what was begun; or why a person has to look
  */
-async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<string> {
+async function refundOnce(container: MedusaContainer, order: RunOrder, books: OrderBooks): Promise<string> {
   const { runSql: run, settings } = contextOf(container);
   if (!(await holdOrder(run, order, settings.leaseMs))) return "wait";
   if (!(await endCreditLines(container, order.orderId))) return "wait";
@@ -105,25 +96,16 @@ async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<
   if (isFirst && !(await isAsPlanned(container, order))) return CHANGED;
   // Since its first part: what is made is made, and nothing more is.
   const isChanged = !isFirst && order.basis !== basis;
+  if (!books.isNoted) await noteLines(run, books, books.lines);
   for (const part of order.parts) {
-    const { paymentId } = part;
-    const there = begun.find((refund) => refund.paymentId === paymentId);
-    if (there) {
-      // A card's is the journal's: recovery makes it, and writes it into the order.
-      if (!there.isRecorded) return part.lastFour === null ? UNDECIDED : "wait";
-      if (order.attempt?.paymentId === paymentId && !isChanged) {
-        const { pendingCents } = order.attempt;
-        const refund = { pendingCents, refundedCents: part.cents, refundId: there.refundId };
-        // A process may have died before Medusa did it.
-        await waiveRefunded(container, order.orderId, refund);
-      }
-      continue;
-    }
+    const there = begun.find(({ paymentId }) => paymentId === part.paymentId);
+    // A card's is the journal's: recovery makes it, and writes it into the order.
+    if (there && !there.isRecorded) return part.lastFour === null ? UNDECIDED : "wait";
+    if (there) continue;
     if (isChanged) return CHANGED;
-    const pendingCents = await pendingOf(container, order.orderId);
-    if (!(await holdOrder(run, order, settings.leaseMs, { paymentId, pendingCents }, isFirst ? basis : null)))
-      return "wait";
-    const failure = await refundPart(container, part, { also: { [REFUND_RUN]: order.runId } }).then(
+    if (!(await holdOrder(run, order, settings.leaseMs, isFirst ? basis : null))) return "wait";
+    const named = { units: new Map(Object.entries(order.units)), also: { [REFUND_RUN]: order.runId } };
+    const failure = await refundPart(container, part, named).then(
       () => null,
       (error: unknown) => error,
     );
@@ -136,10 +118,8 @@ async function refundOnce(container: MedusaContainer, order: RunOrder): Promise<
 
 /** Whether the same would be planned now, this run's own part left out. */
 async function isAsPlanned(container: MedusaContainer, order: RunOrder): Promise<boolean> {
-  const { runSql: run } = contextOf(container);
-  const [found] = await findSold(run, order.sold, order.orderId);
-  const now = found && (await planOrder(container, order.sold, found, order.runId));
+  const now = await planOrder(container, order.sold, order, order.runId);
   const key = (parts: readonly RefundPart[]) =>
     parts.map(({ paymentId, cents }) => `${paymentId} ${cents}`).join();
-  return now !== undefined && now !== null && !("why" in now) && key(now.parts) === key(order.parts);
+  return now !== null && !("why" in now) && key(now.parts) === key(order.parts);
 }

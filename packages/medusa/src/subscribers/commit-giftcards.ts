@@ -2,7 +2,9 @@ import type { SubscriberArgs, SubscriberConfig } from "@medusajs/framework";
 import { noteIfPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
+import { noteLines } from "../medusa-tables/orders.js";
 import { cancelIfUnpaid } from "../recovery/unpaid-orders.js";
+import { readBooks } from "../refunds/order-books.js";
 
 /**
  * Gives charged cards to the order where the cards were charged before the order existed (hook `validate`), and writes
@@ -22,6 +24,8 @@ export default async function commitGiftcards({
     }
   }
   await noteIfPaid(runSql, [orderId]);
+  const books = await readBooks(container, orderId);
+  if (!books.isNoted) await noteLines(runSql, books, books.lines);
   // A completion that was frozen goes on and places its order, though recovery has reversed its charges meanwhile.
   const isLeft = (await engine.journal.tenders(cartId)).length > 0;
   if (isLeft) await cancelIfUnpaid(container, { orderId, cartId, reason: "unpaid" });

@@ -1,7 +1,7 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
-import { lessCents } from "../../amount.js";
+import { fromCents } from "../../amount.js";
 import { providersOfCart, readCartPayment } from "../../cart/cart-payment.js";
 import { withCartLock } from "../../cart/cart-turn.js";
 import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js";
@@ -74,7 +74,7 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
       provider_id,
       customer_id: req.auth_context?.actor_id,
       data: bodyOf(req).data,
-      amount: lessCents(payment.rawTotal, plan.coveredCents),
+      amount: fromCents(plan.remainderCents),
       metadata: planMetadata(plan),
       stale_sessions: [...payment.otherSessions, ...payment.giftSessions, ...payment.deadSessions],
     },

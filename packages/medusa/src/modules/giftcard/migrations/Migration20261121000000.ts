@@ -105,9 +105,6 @@ create table giftcard_refund_order (
   amount_cents bigint not null check (amount_cents > 0),
   parts jsonb not null,
   why text,
-  -- The payment whose part was begun last, and what the customer had to pay before that.
-  attempt text,
-  pending_cents bigint,
   -- By what the parts were planned, once the first of them was begun.
   basis text,
   lease_owner text,
@@ -119,6 +116,17 @@ create index giftcard_refund_order_open on giftcard_refund_order (run_id) where 
 create index giftcard_refund_order_order on giftcard_refund_order (order_id);
 -- An order is in one run at a time.
 create unique index giftcard_refund_order_one on giftcard_refund_order (order_id) where state in ('open', 'person');
+
+-- What a refund by hand was for, as a person said: so many units of each line are back with it, or nothing that was sold.
+create table giftcard_refund_purpose (
+  refund_id text primary key,
+  order_id text not null,
+  units jsonb,
+  -- What of it went beyond what the order owed then.
+  beyond_cents bigint not null check (beyond_cents >= 0),
+  decided_by text not null,
+  decided_at timestamptz not null default now()
+);
 
 -- Products that are shows: what their pages in the admin say beside what the product has.
 create table giftcard_show (
@@ -245,7 +253,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(refuseWhileOpen);
     this.addSql(`
 drop table giftcard_event_push, giftcard_event_batch, giftcard_event, giftcard_show;
-drop table giftcard_refund_order, giftcard_refund_run, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
+drop table giftcard_refund_purpose, giftcard_refund_order, giftcard_refund_run, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
   giftcard_scan, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
 drop function giftcard_same_amount();

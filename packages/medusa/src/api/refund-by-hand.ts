@@ -1,0 +1,99 @@
+import { planRefund, toOpenCharge } from "@giftcard-pay/checkout";
+import { formatCents } from "@giftcard-pay/client";
+import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
+import { fromCents, isCents, toCents } from "../amount.js";
+import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { contextOf } from "../context/context.js";
+import { toMedusaError } from "../errors.js";
+import { orderOfPayment, turnOfOrder } from "../medusa-tables/carts.js";
+import { hasOpenChange } from "../medusa-tables/orders.js";
+import { finishRefunds } from "../recovery/unrecorded-payments.js";
+import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
+import { readBalanced } from "../refunds/balanced-books.js";
+import type { OrderBooks } from "../refunds/order-books.js";
+import { whyUndecided } from "../refunds/order-refund.js";
+import { openChange } from "./open-change.js";
+import { takeTurn } from "./turns.js";
+
+/** Medusa passes the body on to its workflow as it stands here. */
+interface RefundBody {
+  amount?: number;
+  metadata?: Record<string, unknown>;
+}
+
+/**
+ * Before Medusa's own refund of a payment: it waits for its turn at the order, whose books are then balanced, and is written
+ * down with the units that it pays for. So Medusa's button reads and writes the same record as the plugin's.
+ */
+export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
+  const { leases, runSql } = contextOf(req.scope);
+  const paymentId = String(req.params.id);
+  const found = paymentId.includes("\0") ? null : await orderOfPayment(runSql, paymentId);
+  // Anything else is Medusa's to refuse.
+  if (!found) return next();
+  const { orderId, refundCount } = found;
+  await takeTurn(req, res, (error?: unknown) => (error ? next(error) : prepare()), async () =>
+    leases.wait(await turnOfOrder(runSql, orderId), PATIENCE_MS),
+  );
+
+  async function prepare(): Promise<void> {
+    try {
+      const cartId = await turnOfOrder(runSql, orderId);
+      if (cartId !== orderId) await finishRefunds(req.scope, cartId);
+      const books = await readBalanced(req.scope, orderId);
+      const undecided = await whyUndecided(req.scope, books);
+      if (undecided !== null) throw refusal(undecided);
+      await check(req, books, { paymentId, isOvertaken: books.refunds.length !== refundCount });
+      next();
+    } catch (error) {
+      next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
+    }
+  }
+}
+
+/** @throws {MedusaError} for a refund that would be made twice, or that the order takes no change for */
+async function check(
+  req: MedusaRequest,
+  books: OrderBooks,
+  { paymentId, isOvertaken }: { readonly paymentId: string; readonly isOvertaken: boolean },
+): Promise<void> {
+  const payment = books.payments.find(({ id }) => id === paymentId);
+  const body = req.validatedBody as RefundBody | undefined;
+  if (!payment || !body) return;
+  const amountCents = body.amount === undefined ? payment.capturedCents : centsOf(body.amount, books.owedCents);
+  if (books.isNoted && body.amount !== undefined) body.amount = fromCents(amountCents).numeric;
+  const isOwed = amountCents <= books.owedCents;
+  if (!isOwed && isOvertaken)
+    throw refusal(
+      `Another refund of this order was made at the same moment, and ${formatCents(books.owedCents as never)} is owed now. ` +
+        "Look at the order again.",
+    );
+  if (!isOwed && (await hasOpenChange(contextOf(req.scope).runSql, books.orderId))) throw openChange("refund");
+  if (!books.isNoted || !isOwed || books.unexplained.length > 0) return;
+  body.metadata = { ...chargesFor(books, payment.sessionId, amountCents), [REFUND_UNITS]: Object.fromEntries(books.back) };
+}
+
+/** Medusa shows fractions of a cent as owed, and fills them in: they mean the cents that are owed. */
+function centsOf(amount: number, owedCents: number): number {
+  const cents = toCents(amount);
+  return !isCents(amount) && Math.abs(cents - owedCents) <= 1 ? owedCents : cents;
+}
+
+/** The charges of one card that pay for the units that are back, if they make up the amount. */
+function chargesFor(books: OrderBooks, sessionId: string, amountCents: number): Record<string, unknown> {
+  const own = books.open.filter(({ externalId }) => externalId === sessionId);
+  if (own.length === 0) return {};
+  const plan = planRefund({
+    amountCents,
+    charges: own.map(toOpenCharge),
+    reversed: books.charges.filter((charge) => !own.includes(charge)),
+    otherCents: 0,
+    lines: books.lines,
+    returned: books.returnedOf(books.back),
+  });
+  return plan.isPossible ? { [REFUND_CHARGES]: plan.split.charges.map(({ reference }) => reference) } : {};
+}
+
+const refusal = (message: string) =>
+  new MedusaError(MedusaError.Types.NOT_ALLOWED, `${message} Nothing was refunded.`, "invalid_request");

@@ -1,0 +1,22 @@
+import type { RunSql } from "@giftcard-pay/checkout";
+
+/** What a person says that a refund was for. */
+export interface RefundPurpose {
+  readonly refundId: string;
+  readonly orderId: string;
+  /** How many units of each line are back with it, by the line's id; null if it was for nothing that was sold. */
+  readonly units: Readonly<Record<string, number>> | null;
+  /** What of it went beyond what the order owed then. */
+  readonly beyondCents: number;
+  readonly actor: string;
+}
+
+/** Writes it down, once. */
+export async function writePurpose(run: RunSql, purpose: RefundPurpose): Promise<void> {
+  const { refundId, orderId, units, beyondCents, actor } = purpose;
+  await run(
+    `insert into giftcard_refund_purpose (refund_id, order_id, units, beyond_cents, decided_by)
+     values ($1, $2, $3::jsonb, $4, $5) on conflict (refund_id) do nothing`,
+    [refundId, orderId, units && JSON.stringify(units), beyondCents, actor],
+  );
+}

@@ -1,0 +1,201 @@
+import { type Charge, type OrderLine, returnedUnits } from "@giftcard-pay/checkout";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { MathBN, MedusaError } from "@medusajs/framework/utils";
+import { toCents } from "../amount.js";
+import { linesAsSold, readSoldLines, type SoldLine } from "../cart/order-lines.js";
+import { contextOf } from "../context/context.js";
+import { type BookedRefund, type RefundableOrder, readRefundable } from "../medusa-tables/order-refund.js";
+import { readRefunds } from "../medusa-tables/payments.js";
+
+/** How many units of each line are back, by the line's id. */
+export type UnitsBack = ReadonlyMap<string, number>;
+
+/** A refund that named no unit and went beyond what was owed. Only a person knows what it was for. */
+export interface UnexplainedRefund {
+  readonly refundId: string;
+  /** All of the refund. */
+  readonly cents: number;
+  /** What of it no returned unit explains. */
+  readonly beyondCents: number;
+  readonly createdAt: string;
+  readonly createdBy: string | null;
+  readonly note: string | null;
+}
+
+/**
+ * The one record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
+ * page, of a whole show, and Medusa's own.
+ */
+export interface OrderBooks extends RefundableOrder {
+  /** In whole cents, as they were paid. They say what a unit is worth when it comes back. */
+  readonly lines: readonly OrderLine[];
+  /** Whether the lines are noted: from then on, the plugin keeps Medusa's books at what it owes. */
+  readonly isNoted: boolean;
+  readonly charges: readonly Charge[];
+  /** Those that can still be reversed: charged, or reversed for a refund that Medusa doesn't have. */
+  readonly open: readonly Charge[];
+  /** Every unit that is back, whichever way: a return, an exchange, an edit, or a refund that names it. */
+  readonly back: UnitsBack;
+  /** What the order's payments can still give back. */
+  readonly leftCents: number;
+  /** What the order owes its customer now. */
+  readonly owedCents: number;
+  /** What the customer still has to pay, beside payments that aren't captured yet. */
+  readonly dueCents: number;
+  /** Refunds that a person has to explain. */
+  readonly unexplained: readonly UnexplainedRefund[];
+  /** What Medusa's pending difference has to be, in cents: below 0, the order owes. */
+  readonly pendingCents: number;
+  /** What the order owes once these units are back, in cents. */
+  owedWith(back: UnitsBack): number;
+  /** The units of the order's own lines among those that are back. */
+  returnedOf(back: UnitsBack): Map<string, number>;
+  /** What the buyer keeps if these units are back, in cents. */
+  keptCents(back: UnitsBack): number;
+}
+
+/** A refund that misses what was owed by no more than this was rounded: Medusa shows fractions of a cent as owed. */
+const ROUNDING_CENTS = 5;
+
+const openStates: readonly string[] = ["captured", "reversing", "reversed"];
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+/** Reads an order's books. Changes nothing and calls nobody. @throws {MedusaError} if there is no such order */
+export async function readBooks(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
+  const order = await readRefundable(contextOf(container).runSql, orderId);
+  if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
+  const units = new Map(order.items.map(({ id, sold }) => [id, sold]));
+  const lines =
+    order.lines ?? (await linesAsSold(container, orderId, { units, totalCents: order.placedCents }));
+  const now = order.isExtended ? await readSoldLines(container, orderId) : [];
+  return toBooks({ ...order, lines, isNoted: order.lines !== null }, now, await readCharges(container, order));
+}
+
+async function readCharges(container: MedusaContainer, { payments }: RefundableOrder) {
+  const { engine, runSql } = contextOf(container);
+  const charges: Charge[] = [];
+  const open: Charge[] = [];
+  for (const { sessionId, leftCents } of payments.filter(({ isGiftcard }) => isGiftcard)) {
+    const own = await engine.journal.chargesOfPayment(sessionId);
+    const booked = ((await readRefunds(runSql, sessionId)) ?? []).map(({ id }) => id);
+    const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
+    charges.push(...own);
+    // A payment that was canceled, or never captured, has nothing to refund.
+    if (leftCents > 0)
+      open.push(...own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge)));
+  }
+  return { charges, open };
+}
+
+type Noted = RefundableOrder & Pick<OrderBooks, "lines" | "isNoted">;
+
+function toBooks(order: Noted, now: readonly SoldLine[], charged: Pick<OrderBooks, "charges" | "open">): OrderBooks {
+  const value = valuer(order, now, charged.charges);
+  const back = unitsBack(order);
+  const payments = order.payments;
+  const leftCents = sum(payments.map((payment) => payment.leftCents));
+  const capturedCents = sum(payments.map((payment) => payment.capturedCents));
+  const uncapturedCents = sum(payments.map((payment) => payment.uncapturedCents));
+  const refundedCents = sum(order.refunds.map(({ cents }) => cents));
+  const goodwillCents = sum(order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)));
+  const aheadCents = sum(order.refunds.map((refund) => refund.aheadCents));
+  const asBooked = unexplainedOf(order.refunds);
+  const beyondOf = (unexplained: readonly UnexplainedRefund[]) =>
+    goodwillCents + sum(unexplained.map(({ beyondCents }) => beyondCents));
+  /** Above 0, the order owes as much; below 0, its customer does, or was refunded ahead. */
+  const balanceOf = (unexplained: readonly UnexplainedRefund[], keptCents: number) =>
+    capturedCents - refundedCents + beyondOf(unexplained) - keptCents;
+  const keptCents = value.keptCents(back);
+  const shortOf = (unexplained: readonly UnexplainedRefund[]) =>
+    Math.max(0, -balanceOf(unexplained, keptCents) - uncapturedCents - aheadCents);
+  const unexplained = withCrashed(asBooked, order.refunds, order.isExtended ? 0 : shortOf(asBooked));
+  const owedWith = (units: UnitsBack) =>
+    Math.min(leftCents, Math.max(0, balanceOf(unexplained, value.keptCents(units))));
+  const balanceCents = balanceOf(unexplained, keptCents);
+  const dueCents = shortOf(unexplained);
+  const owedByMedusa = Math.min(leftCents, Math.max(0, -toCents(order.pending)));
+  const owedCents = order.isNoted ? owedWith(back) : owedByMedusa;
+  return {
+    ...order,
+    ...charged,
+    ...value,
+    ...{ back, leftCents, unexplained, owedWith },
+    owedCents: order.isCanceled ? 0 : owedCents,
+    dueCents: order.isCanceled ? 0 : dueCents,
+    pendingCents: balanceCents > 0 ? -owedWith(back) : dueCents + Math.min(uncapturedCents, -balanceCents),
+  };
+}
+
+/** What is back by Medusa's own figures, and by the refunds that name units: the same unit may be in both. */
+function unitsBack({ items, refunds, lines }: Noted): Map<string, number> {
+  const back = new Map(lines.map(({ id }) => [id, 0]));
+  for (const { id, sold, kept } of items) back.set(id, Math.max(0, sold - kept));
+  for (const { units } of refunds)
+    for (const [id, count] of units ?? []) back.set(id, Math.max(back.get(id) ?? 0, count));
+  return back;
+}
+
+/**
+ * Values what is kept: units of the order's own lines by their noted cents, and what was added since by Medusa's figures.
+ * Of a line that was extended, the added units count as the first to come back.
+ */
+function valuer(
+  { items, lines }: Noted,
+  now: readonly SoldLine[],
+  charges: readonly Charge[],
+): Pick<OrderBooks, "returnedOf" | "keptCents"> {
+  const soldOf = new Map(items.map(({ id, sold }) => [id, sold]));
+  const noted = new Map(lines.map(({ id, quantity }) => [id, quantity]));
+  const addedOf = (id: string) => Math.max(0, (soldOf.get(id) ?? noted.get(id) ?? 1) - (noted.get(id) ?? 0));
+  const totalCents = sum(lines.map((line) => line.totalCents));
+  const returnedOf = (back: UnitsBack) =>
+    new Map(
+      lines.map(({ id, quantity }) => [id, Math.min(quantity, Math.max(0, (back.get(id) ?? 0) - addedOf(id)))]),
+    );
+  const keptAddedCents = (back: UnitsBack) =>
+    toCents(
+      now.reduce((total, { id, total: lineTotal, quantity }) => {
+        const keptAdded = Math.max(0, addedOf(id) - (back.get(id) ?? 0));
+        if (keptAdded === 0 || MathBN.lte(quantity, 0)) return total;
+        return MathBN.add(total, MathBN.div(MathBN.mult(lineTotal, MathBN.min(keptAdded, quantity)), quantity));
+      }, MathBN.convert(0)),
+    );
+  const keptCents = (back: UnitsBack) => {
+    const returned = returnedUnits(lines, charges, returnedOf(back));
+    return totalCents - sum(returned.map(({ cents }) => cents)) + keptAddedCents(back);
+  };
+  return { returnedOf, keptCents };
+}
+
+/** Refunds without units whose part beyond what was owed is more than rounding. */
+const unexplainedOf = (refunds: readonly BookedRefund[]): UnexplainedRefund[] =>
+  refunds
+    .filter(({ units, isGoodwill, beyondCents }) => !units && !isGoodwill && beyondCents > ROUNDING_CENTS)
+    .map(toUnexplained);
+
+const toUnexplained = ({ id, cents, beyondCents, createdAt, createdBy, note }: BookedRefund): UnexplainedRefund => ({
+  ...{ refundId: id, cents, beyondCents, createdAt, createdBy, note },
+});
+
+/**
+ * Adds what Medusa refunded beyond what was owed and died before it waived that: the latest refunds that name no unit.
+ *
+ * @param missingCents what more was refunded than came back
+ */
+function withCrashed(
+  unexplained: readonly UnexplainedRefund[],
+  refunds: readonly BookedRefund[],
+  missingCents: number,
+): UnexplainedRefund[] {
+  const found = new Map(unexplained.map((one) => [one.refundId, one]));
+  let leftCents = missingCents;
+  for (const refund of refunds.toReversed()) {
+    if (leftCents <= ROUNDING_CENTS || refund.units || refund.isGoodwill) continue;
+    const known = found.get(refund.id) ?? { ...toUnexplained(refund), beyondCents: 0 };
+    const more = Math.min(leftCents, refund.cents - known.beyondCents);
+    leftCents -= more;
+    if (more > 0) found.set(refund.id, { ...known, beyondCents: known.beyondCents + more });
+  }
+  return refunds.flatMap(({ id }) => found.get(id) ?? []);
+}

@@ -1,0 +1,277 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import {
+  bankCents,
+  buy,
+  editTo,
+  fillCart,
+  giveBack,
+  itemsOf,
+  makeOrdinary,
+  refundOf,
+} from "./support/ordinary-shop.js";
+import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
+
+/*
+ * Prices with 9 % VAT included and 10 % off: Medusa's totals have fractions of a cent, and residue of dividing the tax out.
+ * Buyers pay whole cents, and each unit goes back once, for the cents that were paid for it.
+ */
+
+const prices = { aria: 24.95, ballad: 19.95, canon: 12.95, iota: 25, kappa: 15 } as const;
+
+let shop: TestShop;
+let peer: TestPeer;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges: "by-line" });
+  await makeOrdinary(shop);
+  for (const [handle, price] of Object.entries(prices)) await shop.storefront.createProduct(handle, price);
+  peer = await shop.startPeer();
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterEach(async () => {
+  shop.proxy.clear();
+  await shop.proxy.release();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+const admin = (method: string, path: string, body?: unknown) =>
+  shop.storefront.send(method, `/admin/giftcard-pay/${path}`, body);
+const productId = async (handle: string) =>
+  (await shop.storefront.ok("GET", `/admin/products?handle=${handle}&fields=id`)).products[0].id as string;
+const planOf = async (handle: string) => {
+  const { status, body } = await admin("POST", "refund-plan", { productId: await productId(handle) });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.plan;
+};
+const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
+
+/** Refunds a whole show, as it is planned now. */
+async function refundShow(handle: string) {
+  const { sold, title, amountCents } = await planOf(handle);
+  const { status, body } = await admin("POST", "refund-runs", { sold, title, amountCents });
+  expect(status, JSON.stringify(body)).toBe(200);
+  await recover();
+  await expect
+    .poll(async () => (await admin("GET", `refund-runs/${body.run.id}`)).body.run, { interval: 300 })
+    .toMatchObject({ open: 0, waiting: [] });
+}
+
+const partOf = (plan: { orders: { orderId: string; amountCents: number }[] }, orderId: string) =>
+  plan.orders.find((one) => one.orderId === orderId);
+const refusalOf = (plan: { refused: { orderId: string; why: string }[] }, orderId: string) =>
+  plan.refused.find((one) => one.orderId === orderId)?.why;
+const pendingOf = async (orderId: string) => figuresOf(await shop.storefront.order(orderId)).outstanding;
+const bankOf = async (orderId: string) => paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
+const byHand = (paymentId: string, amount: number) =>
+  shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount });
+
+describe("a cart whose total has half a cent", () => {
+  for (const handle of ["aria", "ballad", "canon"] as const)
+    for (const quantity of [1, 3])
+      test(`is bought by a card that covers ${quantity} ${handle}: quote, charge, payment and order are one amount`, async () => {
+        const { cartId, quote, cards } = await fillCart(shop, { [handle]: quantity }, { balancesCents: [5000, 5000] });
+        expect(quote.remainderCents).toBe(0);
+        const { body } = await shop.storefront.complete(cartId);
+        expect(body.type, JSON.stringify(body)).toBe("order");
+        const order = await shop.storefront.order(body.order.id);
+        const paidCents = Math.round(order.total * 1000 + 1e-6) % 10 === 5 ? Math.ceil(order.total * 100 - 1e-6) : null;
+        if (paidCents !== null) expect(quote.totalCents).toBe(paidCents);
+        const booked = paymentsOf(order).gifts.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
+        expect(booked).toBe(quote.totalCents * 1e4);
+        let spentCents = 0;
+        for (const card of cards) spentCents += 5000 - (await shop.balanceCents(card));
+        expect(spentCents).toBe(quote.totalCents);
+        expect(order.payment_status).toMatch(/authorized|captured/);
+      });
+
+  test("is paid by a card and a bank, whose session is of whole cents", async () => {
+    const { cartId, quote } = await fillCart(shop, { aria: 3 }, { balancesCents: [3000] });
+    expect(quote).toMatchObject({ totalCents: 6737, remainderCents: 3737 });
+    const { body } = await shop.storefront.initiate(cartId);
+    expect(body.payment_collection.payment_sessions).toMatchObject([{ amount: 37.37 }]);
+    expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
+  });
+
+  test("is bought by the bank alone once its card was taken off again", async () => {
+    const { cartId, quote } = await fillCart(shop, { aria: 1 }, { balancesCents: [1000] });
+    const removed = await shop.storefront.send(
+      "DELETE",
+      `/store/giftcard-pay/carts/${cartId}/cards/${quote.cards[0].id}`,
+    );
+    expect(removed.status).toBe(200);
+    await shop.storefront.initiate(cartId);
+    expect((await shop.storefront.complete(cartId)).body).toMatchObject({ type: "order" });
+  });
+});
+
+describe("units that come back one by one", () => {
+  test("are worth what was paid for each, and the last one leaves nothing", async () => {
+    const bought = await buy(shop, { aria: 3 }, { balancesCents: [5000] });
+    let cents = 0;
+    for (const fulfil of [3, 0, 0]) {
+      await shop.storefront.returnItem(bought.orderId, 1, fulfil);
+      cents += await giveBack(shop.storefront, bought.orderId);
+      expect(await pendingOf(bought.orderId)).toBe(0);
+    }
+    expect(cents).toBe(6737);
+    expect(await shop.balanceCents(bought.cards[0] as never)).toBe(5000);
+    expect(await bankCents(shop.storefront, bought.orderId)).toBe(0);
+  });
+
+  test("go back to the card for exactly the cents that it paid for each", async () => {
+    const { orderId, cards } = await buy(shop, { aria: 1, ballad: 1 }, { balancesCents: [5000] });
+    await editTo(shop.storefront, orderId, "ballad", 0);
+    const first = await giveBack(shop.storefront, orderId);
+    expect([1795, 1796]).toContain(first);
+    await editTo(shop.storefront, orderId, "aria", 0);
+    expect(first + (await giveBack(shop.storefront, orderId))).toBe(4041);
+    expect(await shop.balanceCents(cards[0] as never)).toBe(5000);
+  });
+
+  test("are worth the same after an edit, though Medusa leaves the discount on those that stay", async () => {
+    const { orderId } = await buy(shop, { aria: 2 }, { balancesCents: [3000] });
+    await editTo(shop.storefront, orderId, "aria", 1);
+    expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 2245 });
+    await giveBack(shop.storefront, orderId);
+    expect(await pendingOf(orderId)).toBe(0);
+    await editTo(shop.storefront, orderId, "aria", 0);
+    expect(await giveBack(shop.storefront, orderId)).toBe(2246);
+  });
+
+  test("don't block the refund of another show", async () => {
+    const mixed = await buy(shop, { canon: 1, aria: 2, ballad: 1 }, { balancesCents: [3333, 2000] });
+    const other = await buy(shop, { canon: 1 }, { balancesCents: [5000] });
+    for (const left of [1, 0]) {
+      await editTo(shop.storefront, mixed.orderId, "aria", left);
+      await giveBack(shop.storefront, mixed.orderId);
+    }
+    const plan = await planOf("canon");
+    expect(partOf(plan, other.orderId)).toBeDefined();
+    expect([partOf(plan, mixed.orderId)?.amountCents, refusalOf(plan, mixed.orderId)]).toEqual([
+      expect.toSatisfy((cents) => cents === 1165 || cents === 1166),
+      undefined,
+    ]);
+  });
+});
+
+describe("one record of what was refunded", () => {
+  test("a ticket that a show's refund gave back isn't owed again, whichever way it is taken off later", async () => {
+    const { orderId, cards } = await buy(shop, { iota: 1, kappa: 2 }, { balancesCents: [5000], codes: [] });
+    await refundShow("iota");
+    expect(await shop.balanceCents(cards[0] as never) + 500 - (await bankCents(shop.storefront, orderId))).toBe(2500);
+    await editTo(shop.storefront, orderId, "iota", 0);
+    expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 0, splits: [] });
+    // Medusa's own button follows: nothing more than what it waives by itself.
+    await admin("POST", `orders/${orderId}/refund`, { amountCents: 2500, parts: [] });
+    expect(await pendingOf(orderId)).toBe(0);
+    await editTo(shop.storefront, orderId, "kappa", 1);
+    expect(await giveBack(shop.storefront, orderId)).toBe(1500);
+  });
+
+  test("a ticket that was refunded by hand first waits for a person before its show is refunded", async () => {
+    const { orderId, cards } = await buy(shop, { iota: 2, kappa: 3 }, { balancesCents: [5000], codes: [] });
+    expect((await byHand(await bankOf(orderId), 25)).status).toBe(200);
+    expect(refusalOf(await planOf("iota"), orderId)).toMatch(/refunded by hand .* 25\.00 on \d{4}-/);
+    expect(refusalOf(await planOf("kappa"), orderId)).toMatch(/refunded by hand/);
+    const { unexplained } = await refundOf(shop.storefront, orderId);
+    expect(unexplained).toMatchObject([{ cents: 2500, beyondCents: 2500 }]);
+    const { iota } = await itemsOf(shop.storefront, orderId);
+    const path = `orders/${orderId}/refunds/${unexplained[0].refundId}`;
+    expect((await admin("POST", path, { units: { [String(iota?.id)]: 3 } })).status).toBe(400);
+    expect((await admin("POST", path, { units: { [String(iota?.id)]: 1 } })).status).toBe(200);
+    expect((await admin("POST", path, { units: {} })).status).toBe(400);
+    expect(partOf(await planOf("iota"), orderId)).toMatchObject({ amountCents: 2500 });
+    await refundShow("iota");
+    await refundShow("kappa");
+    expect(await shop.balanceCents(cards[0] as never)).toBe(5000);
+    expect(await bankCents(shop.storefront, orderId)).toBe(0);
+    expect(await pendingOf(orderId)).toBe(0);
+  });
+
+  test("a gesture is no ticket: what comes back later is owed in full", async () => {
+    const { orderId } = await buy(shop, { iota: 2 }, { balancesCents: [2500], codes: [] });
+    expect((await byHand(await bankOf(orderId), 5)).status).toBe(200);
+    await editTo(shop.storefront, orderId, "iota", 1);
+    const owed = await refundOf(shop.storefront, orderId);
+    expect(owed).toMatchObject({ owedCents: 2500, unexplained: [{ cents: 500 }] });
+    expect(await admin("POST", `orders/${orderId}/refund`, owed.splits[0])).toMatchObject({ status: 400 });
+    const path = `orders/${orderId}/refunds/${owed.unexplained[0].refundId}`;
+    expect((await admin("POST", path, { units: {} })).status).toBe(200);
+    expect(await giveBack(shop.storefront, orderId)).toBe(2500);
+    expect(await pendingOf(orderId)).toBe(0);
+  });
+
+  test("Medusa's own button pays what is owed, for the same units and charges", async () => {
+    const { orderId, cards } = await buy(shop, { aria: 2 }, { balancesCents: [5000] });
+    await shop.storefront.returnItem(orderId, 1, 2);
+    const { gifts } = paymentsOf(await shop.storefront.order(orderId));
+    // As Medusa's page fills it in: with half a cent.
+    expect(await byHand(gifts[0].id, 22.455)).toMatchObject({ status: 200 });
+    expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 0, unexplained: [] });
+    await shop.storefront.returnItem(orderId, 1);
+    await giveBack(shop.storefront, orderId);
+    expect(await shop.balanceCents(cards[0] as never)).toBe(5000);
+  });
+
+  test("an exchange is settled on the order's page", async () => {
+    const { orderId, cards } = await buy(shop, { iota: 2 }, { balancesCents: [5000], codes: [] });
+    const { iota } = await itemsOf(shop.storefront, orderId);
+    const { stock_locations } = await shop.storefront.ok("GET", "/admin/stock-locations");
+    const location_id = stock_locations[0].id;
+    const items = [{ id: iota?.id, quantity: 2 }];
+    await shop.storefront.ok("POST", `/admin/orders/${orderId}/fulfillments`, { items, location_id });
+    const { exchange } = await shop.storefront.ok("POST", "/admin/exchanges", { order_id: orderId });
+    const path = `/admin/exchanges/${exchange.id}`;
+    await shop.storefront.ok("POST", `${path}/inbound/items`, { items: [{ id: iota?.id, quantity: 1 }] });
+    const { products } = await shop.storefront.ok("GET", "/store/products?handle=kappa&fields=variants.id");
+    const added = [{ variant_id: products[0].variants[0].id, quantity: 1 }];
+    await shop.storefront.ok("POST", `${path}/outbound/items`, { items: added });
+    const { exchange: asked } = await shop.storefront.ok("POST", `${path}/request`, {});
+    await shop.storefront.ok("POST", `/admin/returns/${asked.return_id}/receive`, {});
+    const { return: back } = await shop.storefront.ok("GET", `/admin/returns/${asked.return_id}?fields=*items`);
+    await shop.storefront.ok("POST", `/admin/returns/${asked.return_id}/receive-items`, {
+      items: [{ id: back.items[0].item_id, quantity: 1 }],
+    });
+    await shop.storefront.ok("POST", `/admin/returns/${asked.return_id}/receive/confirm`, {});
+    const owed = await refundOf(shop.storefront, orderId);
+    expect(owed).toMatchObject({ owedCents: 1000, isPossible: false });
+    const nearest = owed.splits.find((split: { amountCents: number }) => split.amountCents === 2500);
+    expect((await admin("POST", `orders/${orderId}/refund`, nearest)).status).toBe(200);
+    expect(await shop.balanceCents(cards[0] as never)).toBe(2500);
+    // What was given back ahead of that isn't given back again.
+    expect(partOf(await planOf("kappa"), orderId)).toBeUndefined();
+    expect(refusalOf(await planOf("kappa"), orderId)).toBeUndefined();
+  });
+
+  test("two admins and a show's refund at the same moment, in two processes, refund a unit once", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { orderId, cards } = await buy(shop, { iota: 1, kappa: 1 }, { balancesCents: [3000], codes: [] });
+      const bankId = await bankOf(orderId);
+      await shop.storefront.returnItem(orderId, 1, 1).catch(() => null);
+      const { sold, title, amountCents } = await planOf("kappa");
+      const refund = await refundOf(shop.storefront, orderId);
+      const path = `/admin/giftcard-pay/orders/${orderId}/refund`;
+      await Promise.all([
+        shop.storefront.send("POST", path, refund.splits[0] ?? {}),
+        peer.storefront.send("POST", path, refund.splits[0] ?? {}),
+        peer.storefront.send("POST", `/admin/payments/${bankId}/refund`, { amount: 10 }),
+        shop.storefront.send("POST", `/admin/payments/${bankId}/refund`, { amount: 10 }),
+        admin("POST", "refund-runs", { sold, title, amountCents }).then(recover),
+      ]);
+      await recover();
+      const backCents = (await shop.balanceCents(cards[0] as never)) + 1000 - (await bankCents(shop.storefront, orderId));
+      expect(backCents).toBeLessThanOrEqual(4000);
+      const { rows } = await database.query(
+        "select sum(refund.amount) as sum from refund join payment p on p.id = payment_id join order_payment_collection l on l.payment_collection_id = p.payment_collection_id where l.order_id = $1 and refund.deleted_at is null",
+        [orderId],
+      );
+      expect(Number(rows[0].sum ?? 0) * 100).toBeCloseTo(backCents);
+    }
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from "vitest";
+import { paymentsOf } from "./figures.js";
+import type { TestShop } from "./shop.js";
+import type { Card, Storefront } from "./storefront.js";
+
+/** The codes of the promotions that `makeOrdinary` makes. */
+export type Code = "TEN" | "FIVE" | "FREESHIP";
+
+/** Gives a shop what an ordinary Dutch one has: 9 % VAT in its prices, and a percentage off by a code. */
+export async function makeOrdinary({ storefront: s }: TestShop): Promise<void> {
+  const { tax_regions } = await s.ok("GET", "/admin/tax-regions?limit=50&fields=id,country_code,*tax_rates");
+  const region = tax_regions.find((one: { country_code: string }) => one.country_code === "nl");
+  const standard = region.tax_rates?.find((rate: { is_default: boolean }) => rate.is_default);
+  const tax = { name: "VAT", code: "vat-nl", rate: 9, is_default: true };
+  if (standard) await s.ok("POST", `/admin/tax-rates/${standard.id}`, { rate: 9 });
+  else await s.ok("POST", "/admin/tax-rates", { tax_region_id: region.id, ...tax });
+  const { price_preferences } = await s.ok("GET", "/admin/price-preferences?limit=50");
+  for (const { id } of price_preferences)
+    await s.ok("POST", `/admin/price-preferences/${id}`, { is_tax_inclusive: true });
+  const { promotions } = await s.ok("GET", "/admin/promotions?limit=50&fields=code");
+  const has = (code: Code) => promotions.some((one: { code: string }) => one.code === code);
+  const percentage = { type: "percentage", target_type: "items", allocation: "across", value: 10 };
+  const fixed = { type: "fixed", target_type: "items", allocation: "across", value: 5 };
+  const shipping = { type: "percentage", target_type: "shipping_methods", allocation: "across", value: 100 };
+  for (const [code, method] of [
+    ["TEN", percentage],
+    ["FIVE", fixed],
+    ["FREESHIP", shipping],
+  ] as const)
+    if (!has(code))
+      await s.ok("POST", "/admin/promotions", {
+        ...{ code, type: "standard", status: "active", is_tax_inclusive: true },
+        application_method: { ...method, currency_code: "eur" },
+      });
+}
+
+/** What is in a cart: how many of each product, by its handle. */
+export type Goods = Readonly<Record<string, number>>;
+
+export interface Bought {
+  readonly orderId: string;
+  readonly cartId: string;
+  readonly cards: readonly Card[];
+}
+
+/** Fills a cart, and applies cards to it. @returns what the last quote said */
+export async function fillCart(
+  { storefront: s, service }: TestShop,
+  goods: Goods,
+  { balancesCents, codes = ["TEN"] }: { balancesCents: readonly number[]; codes?: readonly Code[] },
+) {
+  const [[first, count], ...more] = Object.entries(goods) as [[string, number], ...[string, number][]];
+  const cartId = await s.createCart(first, count);
+  for (const [handle, quantity] of more) await s.addItem(cartId, handle, quantity);
+  if (codes.length > 0) await s.ok("POST", `/store/carts/${cartId}/promotions`, { promo_codes: codes });
+  const cards: Card[] = [];
+  let quote = await s.ok("GET", `/store/giftcard-pay/carts/${cartId}`);
+  for (const balanceCents of balancesCents) {
+    if (quote.remainderCents === 0) break;
+    const card = await service.issueCard({ balanceCents });
+    const { status, body } = await s.apply(cartId, card);
+    expect(status, JSON.stringify(body)).toBe(200);
+    cards.push(card);
+    quote = body;
+  }
+  return { cartId, cards, quote };
+}
+
+/** Buys by cards, and the rest by the bank; all of it is captured. */
+export async function buy(
+  shop: TestShop,
+  goods: Goods,
+  options: { balancesCents: readonly number[]; codes?: readonly Code[]; captured?: boolean },
+): Promise<Bought> {
+  const { storefront: s } = shop;
+  const { cartId, cards, quote } = await fillCart(shop, goods, options);
+  if (quote.remainderCents > 0) expect((await s.initiate(cartId)).status).toBe(200);
+  const { body } = await s.complete(cartId);
+  expect(body.type, JSON.stringify(body)).toBe("order");
+  const orderId = body.order.id as string;
+  if (options.captured !== false) await capture(s, orderId);
+  return { orderId, cartId, cards };
+}
+
+async function capture(s: Storefront, orderId: string): Promise<void> {
+  const { gifts, others } = paymentsOf(await s.order(orderId));
+  for (const { id } of [...gifts, ...others]) await s.ok("POST", `/admin/payments/${id}/capture`, {});
+}
+
+/** The order's items, by their product's handle. */
+export async function itemsOf(s: Storefront, orderId: string): Promise<Record<string, { id: string; quantity: number }>> {
+  const { order } = await s.ok("GET", `/admin/orders/${orderId}?fields=id,*items`);
+  return Object.fromEntries(order.items.map((item: { product_handle: string }) => [item.product_handle, item]));
+}
+
+/** Takes units off an order by an edit. @param quantity what stays */
+export async function editTo(s: Storefront, orderId: string, handle: string, quantity: number): Promise<void> {
+  const items = await itemsOf(s, orderId);
+  await s.ok("POST", "/admin/order-edits", { order_id: orderId });
+  await s.ok("POST", `/admin/order-edits/${orderId}/items/item/${items[handle]?.id}`, { quantity });
+  await s.ok("POST", `/admin/order-edits/${orderId}/confirm`, {});
+}
+
+/** What the order's page offers. */
+export const refundOf = async (s: Storefront, orderId: string) =>
+  (await s.ok("GET", `/admin/giftcard-pay/orders/${orderId}/refund`)).refund;
+
+/** Presses the button on the order's page. @returns what went back, in cents */
+export async function giveBack(s: Storefront, orderId: string): Promise<number> {
+  const refund = await refundOf(s, orderId);
+  expect(refund, JSON.stringify(refund)).toMatchObject({ isPossible: true });
+  const { status, body } = await s.send("POST", `/admin/giftcard-pay/orders/${orderId}/refund`, refund.splits[0]);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return refund.splits[0].amountCents;
+}
+
+/** What the bank holds of an order, in cents: captured less refunded. */
+export async function bankCents(s: Storefront, orderId: string): Promise<number> {
+  const { others } = paymentsOf(await s.order(orderId));
+  const sum = (rows: { amount: number }[]) => rows.reduce((cents, { amount }) => cents + Math.round(amount * 100), 0);
+  return others.reduce((cents, { captures, refunds }) => cents + sum(captures) - sum(refunds), 0);
+}
