@@ -16,8 +16,8 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-/** Charged as a whole, the default. 40.00 is what people type for 40.005; the provider takes it, as before. */
-test("a whole refund typed in whole cents, after which Medusa died, is made by recovery", async () => {
+// Charged as a whole, the default: Medusa's total of 40.005 is a payment of 40.01.
+test("recovery makes a whole refund after which Medusa died", async () => {
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("odd", 2);
   await shop.storefront.apply(cartId, card);
@@ -27,16 +27,16 @@ test("a whole refund typed in whole cents, after which Medusa died, is made by r
   expect(await shop.balanceCents(card)).toBe(999);
   await database.query(
     `insert into refund (id, amount, raw_amount, payment_id, created_at, updated_at)
-     values ($1, 40.00, '{"value": "40", "precision": 20}', $2, now() - interval '10 minutes', now())`,
+     values ($1, 40.01, '{"value": "40.01", "precision": 20}', $2, now() - interval '10 minutes', now())`,
     [`ref_${cartId}`, id],
   );
   const { failed } = await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
   expect(failed).toEqual([]);
   expect(await shop.balanceCents(card)).toBe(5000);
-  expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({ refunded: 40 });
+  expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({ refunded: 40.01 });
 });
 
-test("the same where the provider was asked, and the order wasn't told", async () => {
+test("recovery books a whole refund that the provider made and the order wasn't told of", async () => {
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("odd", 2);
   await shop.storefront.apply(cartId, card);
@@ -45,12 +45,12 @@ test("the same where the provider was asked, and the order wasn't told", async (
   await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
   await database.query(`create function broken() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$;
     create trigger broken before insert on order_transaction for each row execute function broken()`);
-  const typed = await shop.storefront.send("POST", `/admin/payments/${id}/refund`, { amount: 40 });
+  const typed = await shop.storefront.send("POST", `/admin/payments/${id}/refund`, { amount: 40.01 });
   await database.query("drop trigger broken on order_transaction; drop function broken()");
   expect(typed.status).toBe(500);
   expect(await shop.balanceCents(card)).toBe(5000);
   await shop.passTime(200_000);
   const { failed } = await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
   expect(failed.filter(({ orderId }: { orderId: string }) => orderId === order.id)).toEqual([]);
-  expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({ refunded: 40 });
+  expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({ refunded: 40.01 });
 });

@@ -5,8 +5,7 @@ import {
   type MedusaRequest,
   type MedusaResponse,
 } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
-import { toCents } from "../amount.js";
+import { ContainerRegistrationKeys, MathBN, MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { paysOrder } from "../medusa-tables/payments.js";
@@ -49,7 +48,7 @@ async function refusePartialCapture(
   });
   const [payment] = data;
   const isPartial =
-    payment?.provider_id === PROVIDER_ID && toCents(amount) !== toCents(payment.raw_amount ?? payment.amount);
+    payment?.provider_id === PROVIDER_ID && !MathBN.eq(amount, payment.raw_amount ?? payment.amount);
   if (!isPartial) return next();
   const message = "A gift card payment is captured as a whole. Nothing was captured.";
   next(new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request"));

@@ -61,23 +61,28 @@ async function check(
   const payment = books.payments.find(({ id }) => id === paymentId);
   const body = req.validatedBody as RefundBody | undefined;
   if (!payment || !body) return;
-  const amountCents = body.amount === undefined ? payment.capturedCents : centsOf(body.amount, books.owedCents);
-  if (books.isNoted && body.amount !== undefined) body.amount = fromCents(amountCents).numeric;
-  const isOwed = amountCents <= books.owedCents;
+  const { isNoted, owedCents } = books;
+  const { amount } = body;
+  const typedCents = amount === undefined ? payment.capturedCents : toCents(amount);
+  const amountCents = amount === undefined || !isNoted ? typedCents : centsOf(amount, owedCents);
+  if (amount !== undefined && isNoted) body.amount = fromCents(amountCents).numeric;
+  const isOwed = amountCents <= owedCents;
   if (!isOwed && isOvertaken)
     throw refusal(
-      `Another refund of this order was made at the same moment, and ${formatCents(books.owedCents as never)} is owed now. ` +
+      `Another refund of this order was made at the same moment, and ${formatCents(owedCents as never)} is owed now. ` +
         "Look at the order again.",
     );
   if (!isOwed && (await hasOpenChange(contextOf(req.scope).runSql, books.orderId))) throw openChange("refund");
-  if (!books.isNoted || !isOwed || books.unexplained.length > 0) return;
+  if (!isNoted || !isOwed || books.unexplained.length > 0) return;
   body.metadata = { ...chargesFor(books, payment.sessionId, amountCents), [REFUND_UNITS]: Object.fromEntries(books.back) };
 }
 
-/** Medusa shows fractions of a cent as owed, and fills them in: they mean the cents that are owed. */
+/** Medusa shows fractions of a cent as owed, and fills them in: they mean the cents that are owed. @throws {MedusaError} */
 function centsOf(amount: number, owedCents: number): number {
   const cents = toCents(amount);
-  return !isCents(amount) && Math.abs(cents - owedCents) <= 1 ? owedCents : cents;
+  if (isCents(amount)) return cents;
+  if (owedCents > 0 && Math.abs(cents - owedCents) <= 1) return owedCents;
+  throw refusal("A refund is of whole cents.");
 }
 
 /** The charges of one card that pay for the units that are back, if they make up the amount. */

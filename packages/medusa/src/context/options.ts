@@ -8,7 +8,7 @@ export const defaults = {
   leaseMs: 120_000,
   pendingRemainderLifeMs: 7 * 24 * 60 * 60_000,
   maxCancelsPerRun: 20,
-  maxChargesPerCard: 10,
+  maxChargesPerCard: 50,
   refundRule: "as-paid",
   dateOption: "Date",
 } as const;

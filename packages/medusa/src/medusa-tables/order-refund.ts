@@ -25,7 +25,7 @@ export interface BookedItem {
   readonly productId: string | null;
   /** How many units were sold in all: as it was placed, and by edits since. */
   readonly sold: number;
-  /** How many of them Medusa leaves the buyer: less those that were returned, asked back, or taken off by an edit. */
+  /** How many of them Medusa leaves the buyer: less those that were returned, or taken off by an edit. */
   readonly kept: number;
 }
 
@@ -81,8 +81,7 @@ export const BALANCE_REFERENCE = "giftcard_balance";
 const ITEMS = `
 select json_agg(json_build_object('id', all_of.item_id, 'sold', all_of.sold::float8, 'title', line.title,
   'variantId', line.variant_id, 'productId', line.product_id, 'kept', (coalesce(now.quantity, 0)
-    - coalesce(now.return_requested_quantity, 0) - coalesce(now.return_received_quantity, 0)
-    - coalesce(now.return_dismissed_quantity, 0))::float8) order by all_of.item_id) as all
+    - coalesce(now.return_received_quantity, 0) - coalesce(now.return_dismissed_quantity, 0))::float8) order by all_of.item_id) as all
 from (select item_id, sum(greatest(0, quantity - before)) as sold from (
     select item_id, quantity, lag(quantity, 1, 0::numeric) over (partition by item_id order by version) as before
     from order_item where order_id = o.id and deleted_at is null) step group by item_id) all_of

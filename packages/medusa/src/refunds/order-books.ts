@@ -92,7 +92,7 @@ type Noted = RefundableOrder & Pick<OrderBooks, "lines" | "isNoted">;
 
 function toBooks(order: Noted, now: readonly SoldLine[], charged: Pick<OrderBooks, "charges" | "open">): OrderBooks {
   const value = valuer(order, now, charged.charges);
-  const back = unitsBack(order);
+  const back = unitsBack(order, now);
   const payments = order.payments;
   const leftCents = sum(payments.map((payment) => payment.leftCents));
   const capturedCents = sum(payments.map((payment) => payment.capturedCents));
@@ -128,8 +128,10 @@ function toBooks(order: Noted, now: readonly SoldLine[], charged: Pick<OrderBook
 }
 
 /** What is back by Medusa's own figures, and by the refunds that name units: the same unit may be in both. */
-function unitsBack({ items, refunds, lines }: Noted): Map<string, number> {
-  const back = new Map(lines.map(({ id }) => [id, 0]));
+function unitsBack({ items, refunds, lines }: Noted, now: readonly SoldLine[]): Map<string, number> {
+  const isRemoved = (id: string) => now.length > 0 && !now.some((line) => line.id === id);
+  // Shipping that an edit removed; items follow with their own counts.
+  const back = new Map(lines.map(({ id, quantity }) => [id, isRemoved(id) ? quantity : 0]));
   for (const { id, sold, kept } of items) back.set(id, Math.max(0, sold - kept));
   for (const { units } of refunds)
     for (const [id, count] of units ?? []) back.set(id, Math.max(back.get(id) ?? 0, count));

@@ -11,7 +11,7 @@ import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
-import type { BookedItem, OpenPayment } from "../medusa-tables/order-refund.js";
+import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
@@ -45,8 +45,8 @@ export interface OwedRefund {
   readonly dueCents: number;
   /** Refunds that a person has to explain before more is refunded. */
   readonly unexplained: readonly UnexplainedRefund[];
-  /** What was ever in the order, to say what a refund was for. */
-  readonly items: readonly BookedItem[];
+  /** The units that aren't back yet, to say what a refund was for. */
+  readonly items: readonly { readonly id: string; readonly title: string; readonly left: number }[];
   /** Whether exactly what is owed can go back. */
   readonly isPossible: boolean;
   /** The one way where it is possible; the nearest ones where it isn't. */
@@ -99,7 +99,8 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
 
 function toOwedRefund(books: OrderBooks, rule: RefundRule): OwedRefund {
   const { orderId, owedCents, dueCents, unexplained } = books;
-  const owed = { orderId, owedCents, dueCents, unexplained, items: books.items };
+  const units = books.items.map(({ id, title, sold }) => ({ id, title, left: sold - (books.back.get(id) ?? 0) }));
+  const owed = { orderId, owedCents, dueCents, unexplained, items: units.filter(({ left }) => left > 0) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
   const plan = planOf(books, owedCents, books.back, rule);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;

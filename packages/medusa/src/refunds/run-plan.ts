@@ -101,7 +101,8 @@ async function planBooks(
   const isWhole = "orderIds" in sold;
   const back = backWith(sold, books);
   const amountCents = isWhole ? leftCents : valueOf(books, back);
-  if (amountCents === 0) return null;
+  const isUncaptured = books.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
+  if (amountCents === 0 && !(isWhole && isUncaptured)) return null;
   const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
   const why = await whyRefused(container, books, { amountCents, isWhole, runId });
   if (why !== null) return refuse(why);
@@ -129,7 +130,6 @@ async function planBooks(
     if (owedCents > 0 && !isWhole) return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return undecided;
-    const isUncaptured = books.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
     if (isUncaptured && (isWhole || leftCents < amountCents))
       return "Not all of it is captured: capture its payments first, or cancel the order.";
     if (dueCents > 0 && !isWhole)

@@ -106,6 +106,20 @@ export function useRefundOrder(orderId: string) {
   });
 }
 
+/** Says what a refund by hand was for: units of a line, or none for a gesture. */
+export function useExplainRefund(orderId: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ refundId, units }: { refundId: string; units: Record<string, number> }) =>
+      sdk.client.fetch<{ refund: OwedRefund }>(at(`orders/${orderId}/refunds/${refundId}`), {
+        method: "POST",
+        body: { units },
+      }),
+    onError: (error) => toast.error(error.message),
+    onSettled: () => queries.invalidateQueries(),
+  });
+}
+
 /** Products on sale by their title, to choose one of them. */
 export const useProducts = (title: string) =>
   useQuery({

@@ -1,15 +1,28 @@
 import { Button, Text, usePrompt } from "@medusajs/ui";
-import type { RefundPart, SplitRefund } from "../../refunds/order-refund.js";
+import type { OwedRefund, RefundPart, SplitRefund } from "../../refunds/order-refund.js";
 import { useOrderRefund, useRefundOrder } from "../client/queries.js";
 import { cardName, methodName, money } from "./texts.js";
+import { UnexplainedRefund } from "./unexplained-refund.js";
 
-/** What an order owes its customer after a return, claim, exchange or edit: what goes where, and the button that does it. */
+/** Asks what refunds by hand were for, and shows what the order owes its customer. Hidden if there is neither. */
 export function OrderRefundSection({ orderId }: { orderId: string }) {
   const { data } = useOrderRefund(orderId);
+  const refund = data?.refund;
+  if (!refund) return null;
+  return (
+    <>
+      {refund.unexplained.map((one) => (
+        <UnexplainedRefund key={one.refundId} orderId={orderId} refund={one} items={refund.items} />
+      ))}
+      {refund.owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
+    </>
+  );
+}
+
+/** What an order owes after a return, claim, exchange or edit: what goes where, and the button that does it. */
+function Owed({ orderId, refund }: { orderId: string; refund: OwedRefund }) {
   const { mutateAsync, isPending } = useRefundOrder(orderId);
   const prompt = usePrompt();
-  const refund = data?.refund;
-  if (!refund || refund.owedCents === 0) return null;
   const owed = money(refund.owedCents);
   async function give(split: SplitRefund): Promise<void> {
     const isMeant = await prompt({
@@ -53,6 +66,7 @@ export function OrderRefundSection({ orderId }: { orderId: string }) {
             variant="secondary"
             className="self-end"
             isLoading={isPending}
+            disabled={refund.unexplained.length > 0}
             onClick={() => void give(split)}
           >
             Refund {money(split.amountCents)}
