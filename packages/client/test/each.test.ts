@@ -81,6 +81,23 @@ describe("events, one by one", () => {
     expect(read).toEqual([1]);
   });
 
+  it("arrive after a caller who took longer over an item than the time-out", async () => {
+    let sendRest = () => {};
+    const service = await foreignService(() => (response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write(`[${JSON.stringify(wireEvent(1))},`);
+      sendRest = () => response.end(`${JSON.stringify(wireEvent(2))}]`);
+    });
+    const read: number[] = [];
+    for await (const { id } of clientOf(service, { timeoutMs: 1_000 }).eachEvent()) {
+      read.push(id);
+      if (id === 2) continue;
+      await sleep(1_300);
+      sendRest();
+    }
+    expect(read).toEqual([1, 2]);
+  });
+
   it.each([
     ["ends in the middle", `[${JSON.stringify(wireEvent(1))},`, "unreadable_answer"],
     ["is no list", '{"error":"no"}', "unreadable_answer"],

@@ -52,6 +52,19 @@ describe("reads are repeated", () => {
     expect((error as { retryAfterSeconds: number }).retryAfterSeconds).toBeGreaterThan(350);
     expect(service.received).toHaveLength(1);
   });
+
+  it.each([
+    ["864000", 86_400],
+    ["86400", 86_400],
+    [new Date(Date.now() + 10 * 86_400_000).toUTCString(), 86_400],
+    [new Date(Date.now() - 60_000).toUTCString(), 0],
+    ["soon", undefined],
+  ])("caps Retry-After at a day: %s", async (header, retryAfterSeconds) => {
+    const service = await foreignService(() => ({ status: 429, json: {}, headers: { "Retry-After": header } }));
+    const error = await failureOf(clientOf(service, { maxRetries: 0 }).listProviders());
+    expect(error).toMatchObject({ status: 429 });
+    expect((error as { retryAfterSeconds?: number }).retryAfterSeconds).toBe(retryAfterSeconds);
+  });
 });
 
 describe("writes are not repeated", () => {
@@ -147,6 +160,17 @@ describe("an answer that can't be read is no success", () => {
     const service = await foreignService(() => (response) => response.end(body));
     const error = await failureOf(clientOf(service).listProviders());
     expect(error).toMatchObject({ name: "ProtocolError", code: "unreadable_answer", status: 200 });
+  });
+
+  it("reads an answer about a card up to 256 KiB, and no byte more", async () => {
+    const json = JSON.stringify({ balance: 7500, currency: "EUR", card_status: "Active" });
+    const service = await foreignService((_, count) => ({ text: json.padEnd(256 * 1024 + count - 1) }));
+    expect(await clientOf(service).balance(card)).toMatchObject({ balanceCents: 7500 });
+    expect(await failureOf(clientOf(service).balance(card))).toMatchObject({
+      name: "ProtocolError",
+      code: "unreadable_answer",
+      status: 200,
+    });
   });
 
   it("a JSON value of another shape", async () => {
