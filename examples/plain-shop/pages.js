@@ -5,13 +5,6 @@ import { html } from "hono/html";
 /** @param {number} cents */
 export const euro = (cents) => `€${(cents / 100).toFixed(2)}`;
 
-const owl = html`<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="true">
-  <rect width="32" height="32" rx="9" fill="#23214f"/>
-  <path d="M8 7l5 4h6l5-4v11a8 8 0 0 1-16 0z" fill="#f4b942"/>
-  <path d="M9 16a3.6 3.6 0 1 0 7.2 0 3.6 3.6 0 1 0-7.2 0M15.8 16a3.6 3.6 0 1 0 7.2 0 3.6 3.6 0 1 0-7.2 0" fill="#fff"/>
-  <path d="M11 16a1.6 1.6 0 1 0 3.2 0 1.6 1.6 0 1 0-3.2 0M17.8 16a1.6 1.6 0 1 0 3.2 0 1.6 1.6 0 1 0-3.2 0" fill="#23214f"/>
-</svg>`;
-
 /** @param {string} title @param {unknown} body */
 export const page = (title, body) => html`<!doctype html>
   <html lang="en">
@@ -19,10 +12,11 @@ export const page = (title, body) => html`<!doctype html>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width">
       <title>${title} · Night Owl Tickets</title>
+      <link rel="icon" href="/owl.svg">
       <link rel="stylesheet" href="/shop.css">
     </head>
     <body>
-      <header><a class="brand" href="/">${owl} Night Owl Tickets</a> <a href="/checkout">Checkout</a></header>
+      <header><a class="brand" href="/"><img src="/owl.svg" alt="" width="32" height="32"> Night Owl Tickets</a> <a href="/checkout">Checkout</a></header>
       <main><h1>${title}</h1>${body}</main>
     </body>
   </html>`;

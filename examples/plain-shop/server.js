@@ -1,5 +1,6 @@
 /** A small shop on Hono and SQLite that takes gift cards, with the rest paid on a bank's page. */
 import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   CheckoutError,
@@ -26,7 +27,8 @@ import { readSettings } from "./settings.js";
 
 const publicDir = new URL("./public/", import.meta.url);
 const widgetDir = new URL("./", import.meta.resolve("@giftcard-pay/widget/standalone"));
-const publicFiles = ["shop.css", "checkout.js"];
+const publicFiles = ["shop.css", "checkout.js", "owl.svg"];
+const types = { ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
 const widgetFile = /^giftcard-pay\.(standalone|nl|de|fr)\.js$/;
 
 /**
@@ -65,7 +67,7 @@ function createApp(shop) {
     const file = c.req.param("file");
     const folder = widgetFile.test(file) ? widgetDir : publicDir;
     if (folder === publicDir && !publicFiles.includes(file)) return c.notFound();
-    const type = file.endsWith(".css") ? "text/css" : "text/javascript";
+    const type = types[/** @type {keyof typeof types} */ (path.extname(file))];
     return c.body(await readFile(fileURLToPath(new URL(file, folder))), 200, { "content-type": type });
   });
   return app;

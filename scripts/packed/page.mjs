@@ -13,7 +13,7 @@ const SHOWN_TIMEOUT_MS = 60_000;
 
 /** @param {string} script */
 const pageWith = (script) => `<!doctype html>
-<html lang="nl"><title>Tickets</title>
+<html lang="nl"><title>Tickets</title><link rel="icon" href="data:,">
 <giftcard-pay endpoint="/giftcards" cart="a-cart"></giftcard-pay>
 <script type="module" src="${script}"></script></html>
 `;

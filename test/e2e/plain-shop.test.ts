@@ -58,8 +58,10 @@ describe("a purchase in the plain shop", () => {
     await page.locator("#remainder").getByText("€24.98").waitFor();
     await keepScreenshot(page, "plain-shop");
     expect(await balanceCents(card)).toBe(7500);
+    expect(await loadIcon()).toBe("image/svg+xml");
     await button("Place order").click();
     await page.getByRole("heading", { name: "Pay €24.98" }).waitFor();
+    expect(await loadIcon()).toBe("image/svg+xml");
     await button("Approve, and come back twice").click();
     await page.getByText("Your order is paid").waitFor();
     expect(await payments()).toEqual([
@@ -220,6 +222,15 @@ async function tabTo(name: string): Promise<void> {
   }
   throw new Error(`The tab key leads to ${JSON.stringify(met)}, not to ${name}.`);
 }
+
+/** Loads the page's icon, under the page's policy, as a full browser does by itself. Returns its type. */
+const loadIcon = (): Promise<string> =>
+  page.evaluate(`(async () => {
+    const image = new Image();
+    image.src = document.querySelector('link[rel="icon"]').href;
+    await image.decode();
+    return (await fetch(image.src)).headers.get("content-type");
+  })()`);
 
 /** What the page says about how the order was paid. */
 async function payments(): Promise<string[][]> {

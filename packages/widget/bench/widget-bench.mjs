@@ -53,7 +53,7 @@ async function serve() {
     "/hello.js": await bundle(path.join(here, "bare-hello.js")),
   };
   const page = (script, tag) =>
-    `<!doctype html><html lang="en"><title>Bench</title><script type="module" src="${script}"></script>${tag}</html>`;
+    `<!doctype html><html lang="en"><title>Bench</title><link rel="icon" href="data:,"><script type="module" src="${script}"></script>${tag}</html>`;
   const pages = {
     "/tag": page("/tag.js", "<giftcard-pay></giftcard-pay>"),
     "/hello": page("/hello.js", '<bare-hello name="you"></bare-hello>'),

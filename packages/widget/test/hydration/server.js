@@ -4,7 +4,7 @@ import { Checkout } from "./checkout.js";
 
 /** The page of a cart, as a shop's server renders it. */
 export const renderPage = (cart) => `<!doctype html>
-<html lang="en"><title>Shop</title><body>
+<html lang="en"><title>Shop</title><link rel="icon" href="data:,"><body>
   <div id="root" data-cart="${cart}">${renderToString(createElement(Checkout, { cart }))}</div>
   <script type="module" src="/client.js"></script>
 </body></html>`;
