@@ -100,13 +100,13 @@ describe("a row", () => {
     expect(entry?.event.state).toBe(state);
   });
 
-  test("is told of the row that has its key too", () => {
-    const { entries, faults } = checkRows([
-      { row: 2, values: row },
-      { row: 5, values: row },
+  test("with a key that others have names the first of them", () => {
+    const { entries, faults } = checkRows([2, 5, 9].map((number) => ({ row: number, values: row })));
+    expect(entries.map((entry) => entry.row)).toEqual([2]);
+    expect(faults).toEqual([
+      { row: 5, field: "event_key", message: "is that of row 2 too" },
+      { row: 9, field: "event_key", message: "is that of row 2 too" },
     ]);
-    expect(entries).toHaveLength(1);
-    expect(faults).toEqual([{ row: 5, field: "event_key", message: "is that of row 2 too" }]);
   });
 });
 

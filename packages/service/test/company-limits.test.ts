@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { errorDefinition } from "@giftcard-pay/client/contract";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   startGiftcardService,
   type TestCard,
@@ -11,6 +11,7 @@ import {
   type TestService,
 } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
+import { CompanyPins } from "../src/limits/company-pins.js";
 import { call, credentials, onCard, type WireAnswer } from "./wire.js";
 
 const LIMIT = 100;
@@ -142,6 +143,25 @@ describe("wrong PINs of a company, over all cards", () => {
     await db.query("update wrong_pins set minute = minute - 60 where company_id = $1", [company.companyId]);
     for (let index = 0; index < PINS; index++) expect((await guess(20 + index)).status).toBe(400);
     expect((await guess(50)).status).toBe(429);
+  });
+
+  test("let the company in again when its wait is over, until its next wrong PIN", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { companyId } = await services[0].createCompany();
+    const pins = new CompanyPins(db, { failures: PINS, windowSeconds: 3600 });
+    for (let index = 0; index < PINS; index++) {
+      expect(pins.waitSeconds(companyId)).toBeUndefined();
+      await pins.count(companyId);
+    }
+    const seconds = pins.waitSeconds(companyId) as number;
+    expect(seconds).toBeGreaterThan(3600 - 61);
+    vi.advanceTimersByTime(seconds * 1000 - 1);
+    expect(pins.waitSeconds(companyId)).toBeGreaterThan(0);
+    vi.advanceTimersByTime(1);
+    expect(pins.waitSeconds(companyId)).toBeUndefined();
+    await pins.count(companyId);
+    expect(pins.waitSeconds(companyId)).toBeGreaterThan(0);
   });
 
   test("at once are counted each: no more are judged than the limit and those under way", async () => {

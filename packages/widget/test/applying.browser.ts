@@ -252,6 +252,20 @@ describe("applying cards", () => {
     expect(widget.text).to.contain("Nothing left to pay");
   });
 
+  it("quotes no more than 50.00 per card when the cart grows under a checked card", async () => {
+    const cart = await makeCart({ totalCents: 4000 });
+    const widget = await show(cart);
+    await widget.check(rich);
+    expect(widget.text).to.contain("Used for this order €40.00 Left to pay €0.00");
+    await cart.change({ totalCents: 9000 });
+    await widget.element.refresh();
+    await widget.settled();
+    expect(widget.text).to.contain("Used for this order €50.00 Left to pay €40.00");
+    expect(widget.button("Apply €50.00")).to.equal(widget.find("#apply"));
+    await widget.press("#apply");
+    expect(widget.element.summary).to.include({ coveredCents: 5000, remainderCents: 4000 });
+  });
+
   it("begins anew with another cart, and marks a sandbox", async () => {
     const widget = await show(await makeCart());
     await widget.apply(rich);
