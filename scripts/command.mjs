@@ -1,4 +1,6 @@
 /** What every command of this repository does alike. */
+import "./environment.mjs";
+import { once } from "node:events";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -73,6 +75,22 @@ export function requireNode(whatNeeds) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major > 22 || (major === 22 && minor >= 12)) return;
   throw new Error(`${whatNeeds} Node 22.12 or newer; this is ${process.versions.node}.`);
+}
+
+/**
+ * Reads a port from the command line; 0 means any free one.
+ * @param {string} text
+ * @throws {UsageError}
+ */
+export function readPort(text) {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port ${text} is no port. Give a whole number, or 0 for a free one.`);
+}
+
+/** Waits for Ctrl-C. @param {AbortSignal} signal */
+export async function interrupted(signal) {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 /** What was asked for can't be done: the command's help is shown with it. */

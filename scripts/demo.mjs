@@ -1,5 +1,5 @@
 import { build } from "./build.mjs";
-import { command } from "./command.mjs";
+import { command, interrupted } from "./command.mjs";
 
 const HELP = `Runs the whole shop on this machine, with databases that are thrown away afterwards.
 
@@ -42,7 +42,7 @@ async function run({ buy, withAdmin }, signal) {
     progress("ready");
     process.stdout.write(welcome(shop, card, second, withAdmin));
     await Promise.race([
-      stopped(signal),
+      interrupted(signal),
       shop.store.exited.then(() => fail("The Medusa store ended:", shop.store.logs)),
     ]);
   } finally {
@@ -80,7 +80,7 @@ async function runPlain({ buy }, signal) {
 
   Ctrl-C stops everything and removes its data.
 `);
-    await Promise.race([stopped(signal), shop.exited.then(() => fail("The shop ended:", shop.logs))]);
+    await Promise.race([interrupted(signal), shop.exited.then(() => fail("The shop ended:", shop.logs))]);
   } finally {
     progress("stopping");
     await shop.stop();
@@ -90,14 +90,6 @@ async function runPlain({ buy }, signal) {
 /** @param {string} what @param {() => string} logs @returns {never} */
 function fail(what, logs) {
   throw new Error(`${what}\n${logs().slice(-4000)}`);
-}
-
-/** @param {AbortSignal} signal @returns {Promise<void>} */
-function stopped(signal) {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /**

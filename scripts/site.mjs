@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { command, requireNode, root, UsageError } from "./command.mjs";
+import { command, interrupted, readPort, requireNode, root, UsageError } from "./command.mjs";
 import { runNode } from "./process.mjs";
 import { findDeadLinks } from "./site/dead-links.mjs";
 
@@ -12,7 +12,7 @@ const HELP = `Builds the docs site into site/dist: files for any web server. Wha
   npm run site -- --serve               build it, and serve it on this machine until Ctrl-C
   npm run site -- --try                 build it, and open it in a browser: search, gallery, accessibility
   npm run site -- --address https://…   for this address, with a sitemap; without it, for the root of any
-  npm run site -- --port 5000           where to serve it; 4173 when left out
+  npm run site -- --port 5000           where to serve it; without it 4173, or the next free one
 `;
 
 const site = path.join(root, "site");
@@ -60,23 +60,16 @@ function checkAddress(text) {
   throw new UsageError(`--address ${text} is no address. Give it as https://docs.example/path/.`);
 }
 
-/** @param {string | undefined} text */
-function checkPort(text = "4173") {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new UsageError(`--port ${text} is no port. Give a whole number, or 0 for a free one.`);
-}
-
 const options = /** @type {const} */ ({
   serve: { type: "boolean" },
   try: { type: "boolean" },
   address: { type: "string" },
-  port: { type: "string" },
+  port: { type: "string", default: "4173" },
 });
 
 await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const address = checkAddress(values.address);
-  const port = checkPort(values.port);
+  const port = readPort(values.port);
   requireNode("The site needs");
   const startedAt = performance.now();
   const base = address ? new URL(address).pathname : "/";
@@ -97,9 +90,6 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   if (!values.serve) return;
   const served = await serveSite(out, { base, port });
   say(`The site: ${served.url}\nCtrl-C ends it.`);
-  await new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener("abort", resolve, { once: true });
-  });
+  await interrupted(signal);
   await served.close();
 });

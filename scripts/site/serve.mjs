@@ -10,7 +10,8 @@ const require = createRequire(import.meta.url);
  * Serves a built site on this machine, with its own page for what isn't there.
  *
  * @param {string} folder
- * @param {{ base: string, port: number }} options the path that it was built for; a port of 0 is a free one
+ * @param {{ base: string, port: number }} options the path that it was built for; a port of 0 is any free one; if another is taken, the next free one
+ *   serves
  * @returns {Promise<{ url: string, close: () => Promise<void> }>}
  */
 export async function serveSite(folder, { base, port }) {
@@ -23,7 +24,7 @@ export async function serveSite(folder, { base, port }) {
     appType: "mpa",
     base,
     build: { outDir: folder },
-    preview: { host: "127.0.0.1", port, strictPort: port !== 0 },
+    preview: { host: "127.0.0.1", port },
     plugins: /** @type {import("vite").Plugin[]} */ ([
       {
         name: "not-found",

@@ -223,14 +223,16 @@ async function tabTo(name: string): Promise<void> {
   throw new Error(`The tab key leads to ${JSON.stringify(met)}, not to ${name}.`);
 }
 
-/** Loads the page's icon, under the page's policy, as a full browser does by itself. Returns its type. */
-const loadIcon = (): Promise<string> =>
-  page.evaluate(`(async () => {
+/** Loads the page's icon under the page's policy, as a full browser does by itself. Returns its type. */
+async function loadIcon(): Promise<string | undefined> {
+  const url: string = await page.evaluate(`(async () => {
     const image = new Image();
     image.src = document.querySelector('link[rel="icon"]').href;
     await image.decode();
-    return (await fetch(image.src)).headers.get("content-type");
+    return image.src;
   })()`);
+  return (await page.request.get(url)).headers()["content-type"];
+}
 
 /** What the page says about how the order was paid. */
 async function payments(): Promise<string[][]> {

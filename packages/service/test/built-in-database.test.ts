@@ -47,6 +47,14 @@ async function makeShop() {
   return { company, wire: { ...credentials(company), cardnumber: card.cardnumber, pin: card.pin } };
 }
 
+test("is reached where the shell asks for TLS with each PostgreSQL", async () => {
+  const shell = { PGSSLMODE: "prefer" };
+  const server = await spawnServe(["--data-dir", dataDir], shell);
+  running.push(server);
+  const beside = await runCommand(["company", "list", "--data-dir", dataDir, "--json"], shell);
+  expect(beside).toMatchObject({ exitCode: 0, stderr: "" });
+});
+
 test("commands join the database of a running service, and leave it running", async () => {
   const server = await serve();
   const [pid] = postmaster();

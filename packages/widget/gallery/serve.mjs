@@ -1,8 +1,8 @@
 /** Serves the gallery: every state of both tags, over the tests' shop. `npm run widget -- --port 5173` */
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import { createServer } from "vite";
+import { command, interrupted, readPort } from "../../../scripts/command.mjs";
 import { shop } from "../test/shop/shop.mjs";
 
 /** The tests' shop speaks Koa; Vite speaks plain Node. */
@@ -68,8 +68,18 @@ export async function serveWithShop(root, { name, port = 0, plugins = [], optimi
 /** @param {number} [port] a free one when left out */
 export const serveGallery = (port = 0) => serveWithShop(import.meta.dirname, { name: "gallery", port });
 
+const HELP = `Serves the widget's gallery on this machine: each state of both tags, and themes.
+
+  npm run widget                  on port 5173, or the next free one; Ctrl-C stops it
+  npm run widget -- --port 8080   on another port; 0 for any free one
+`;
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const { values } = parseArgs({ options: { port: { type: "string" } } });
-  const { url } = await serveGallery(Number(values.port ?? 5173));
-  console.log(`The gallery: ${url}\nCtrl+C ends it.`);
+  const options = /** @type {const} */ ({ port: { type: "string", default: "5173" } });
+  await command({ help: HELP, options }, async ({ values, signal, say }) => {
+    const gallery = await serveGallery(readPort(values.port));
+    say(`The gallery: ${gallery.url}\nCtrl-C stops it.`);
+    await interrupted(signal);
+    await gallery.close();
+  });
 }

@@ -199,5 +199,6 @@ function readPassword(dataDir: string): string {
   }
 }
 
+/** The server has no TLS. Without `sslmode` in the address, PGSSLMODE of the operator's shell would ask for it. */
 const urlOf = (port: number, password: string) =>
-  `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE}`;
+  `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE}?sslmode=disable`;
