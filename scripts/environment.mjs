@@ -4,11 +4,11 @@
  */
 
 /**
- * Settings of libpq, of this repository's programs, and of Medusa and its neighbours. Commands and tests pass the ones they
- * need to the processes they start. The exceptions come from such a parent.
+ * Settings of libpq, of this repository's programs, of Medusa and its neighbours, and the repository that a git hook runs in.
+ * Commands and tests pass the ones they need to the processes they start. The exceptions come from such a parent.
  */
 const settings =
-  /^(PG[A-Z]+|GIFTCARD_(?!TEST_|PARENT_PID$|SITE_ADDRESS$)\w+|MEDUSA_\w+|(\w+_)?(DATABASE|REDIS|STOREFRONT|BANK|SHOP)_URL|\w+_CORS|(JWT|COOKIE)_SECRET|DISABLE_ADMIN|LOG_(LEVEL|FILE)|NODE_ENV|HOST|PORT)$/;
+  /^(PG[A-Z]+|GIFTCARD_(?!TEST_|PARENT_PID$|SITE_ADDRESS$)\w+|MEDUSA_\w+|(\w+_)?(DATABASE|REDIS|STOREFRONT|BANK|SHOP)_URL|\w+_CORS|(JWT|COOKIE)_SECRET|DISABLE_ADMIN|LOG_(LEVEL|FILE)|NODE_ENV|HOST|PORT|GIT_(DIR|WORK_TREE|INDEX_FILE))$/;
 
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 

@@ -22,9 +22,15 @@ it("a command that loads the tests' TypeScript loads the packages with it", asyn
 it("commands keep a developer's settings from the processes they start, and loopback off a proxy", async () => {
   const kept = { HTTPS_PROXY: "http://proxy.example", GIFTCARD_TEST_DOOR: "127.0.0.1:1", TZ: "Asia/Tokyo" };
   const dropped = {
-    ...{ PGHOST: "nowhere.invalid", PGSSLMODE: "require", DATABASE_URL: "postgres://x", REDIS_URL: "redis://x" },
+    ...{
+      PGHOST: "nowhere.invalid",
+      PGSSLMODE: "require",
+      DATABASE_URL: "postgres://x",
+      REDIS_URL: "redis://x",
+    },
     ...{ NODE_ENV: "production", PORT: "3000", HOST: "x", LOG_LEVEL: "error", MEDUSA_WORKER_MODE: "worker" },
     ...{ GIFTCARD_DATABASE_URL: "postgres://x", GIFTCARD_API_KEY: "x", STORE_CORS: "x", JWT_SECRET: "x" },
+    GIT_DIR: "/elsewhere/.git",
   };
   const program = 'import "./scripts/command.mjs"; console.log(JSON.stringify(process.env))';
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], {

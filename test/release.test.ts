@@ -29,8 +29,12 @@ const copied = [
 ];
 let folder: string;
 
+/** Runs git without the developer's own settings: they may sign commits, or run hooks. */
 const git = (...args: string[]) =>
-  run("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...args], { cwd: folder });
+  run("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...args], {
+    cwd: folder,
+    env: { ...process.env, GIT_CONFIG_GLOBAL: os.devNull, GIT_CONFIG_NOSYSTEM: "1" },
+  });
 
 /** The repository on a branch of its own, with its version tagged on main. */
 beforeAll(async () => {

@@ -60,7 +60,11 @@ describe("reads are repeated", () => {
     [new Date(Date.now() - 60_000).toUTCString(), 0],
     ["soon", undefined],
   ])("caps Retry-After at a day: %s", async (header, retryAfterSeconds) => {
-    const service = await foreignService(() => ({ status: 429, json: {}, headers: { "Retry-After": header } }));
+    const service = await foreignService(() => ({
+      status: 429,
+      json: {},
+      headers: { "Retry-After": header },
+    }));
     const error = await failureOf(clientOf(service, { maxRetries: 0 }).listProviders());
     expect(error).toMatchObject({ status: 429 });
     expect((error as { retryAfterSeconds?: number }).retryAfterSeconds).toBe(retryAfterSeconds);
