@@ -11,7 +11,7 @@ const programs = Object.values(scripts).flatMap((script) => /^node (\S+)$/.exec(
 
 it.each(programs)("%s shows its help", async (program) => {
   const { stdout, stderr } = await run(process.execPath, [program, "--help"], { cwd: root });
-  expect([stdout, stderr]).toEqual([expect.stringMatching(/^\w[^]*\n {2}npm run|^\w[^]*\n {2}npm test/), ""]);
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/^ {2}npm (run|test) ?/m), ""]);
 });
 
 it("a command that loads the tests' TypeScript loads the packages with it", async () => {
