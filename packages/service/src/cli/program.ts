@@ -16,6 +16,7 @@ import { liabilityCommand } from "./liability.js";
 import { migrateCommand } from "./migrate.js";
 import { providerCommand } from "./provider.js";
 import { reportCommand } from "./report.js";
+import { reversalsCommand } from "./reversals.js";
 import { secretsCommand } from "./secrets.js";
 import { serveCommand } from "./serve.js";
 import { transactionsCommand } from "./transactions.js";
@@ -64,6 +65,7 @@ export function program(): Command {
     .addCommand(checkCommand())
     .addCommand(reportCommand())
     .addCommand(transactionsCommand())
+    .addCommand(reversalsCommand())
     .addCommand(liabilityCommand())
     .addCommand(auditCommand());
   const everywhere = (command: Command): void => {
