@@ -354,9 +354,13 @@ const cases: Record<string, Case> = {
   nameOfSold: {
     ask: async () => {
       const [variant] = await run("select id from product_variant where deleted_at is null limit 1", []);
-      return soldItems.nameOfSold(run, { variantId: String(variant?.id) });
+      return [
+        await soldItems.nameOfSold(run, { variantId: String(variant?.id) }),
+        await soldItems.nameOfSold(run, { orderIds: ["order_1", "order_1"] }),
+        await soldItems.nameOfSold(run, { orderIds: ["order_1", "order_2", "order_1"] }),
+      ];
     },
-    answer: () => expect.stringContaining(", "),
+    answer: () => [expect.stringContaining(", "), "1 order", "2 orders"],
   },
   readRunRefunds: {
     given: (f) => [
@@ -424,6 +428,10 @@ const cases: Record<string, Case> = {
       await payments.hasSession(run, "payses_gone"),
     ],
     answer: () => [true, false],
+  },
+  isOfOrder: {
+    ask: (f) => Promise.all([f.collectionId, f.giftSessionId, f.readySessionId].map((id) => payments.isOfOrder(run, id))),
+    answer: () => [true, true, false],
   },
   paysOrder: { ask: (f) => payments.paysOrder(run, f.collectionId), answer: () => true },
   readGiftcardPayments: {

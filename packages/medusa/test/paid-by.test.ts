@@ -152,18 +152,9 @@ describe("how an order was paid", () => {
   });
 });
 
-/** A customer of the shop, logged in. */
-async function logIn(email: string) {
-  const { storefront } = shop;
-  const login = { email, password: "a-long-password" };
-  const { token } = await storefront.ok("POST", "/auth/customer/emailpass/register", login);
-  await storefront.send("POST", "/store/customers", { email }, { authorization: `Bearer ${token}` });
-  const loggedIn = await storefront.ok("POST", "/auth/customer/emailpass", login);
-  return { authorization: `Bearer ${loggedIn.token}` };
-}
-
 describe("who may see it", () => {
   test("a customer sees his own orders, and no other", async () => {
+    const { logIn } = shop.storefront;
     const [ada, bob] = [await logIn("ada@example.org"), await logIn("bob@example.org")];
     const cartId = await cartWith([await issue(7500)]);
     const taken = await shop.storefront.send("POST", `/store/carts/${cartId}/customer`, {}, ada);

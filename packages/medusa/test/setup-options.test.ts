@@ -26,3 +26,15 @@ it("one address, or both", () => {
   const baseUrls = { live: "https://a.example", sandbox: "https://b.example" };
   expect(faultsOf({ baseUrl: "https://a.example", baseUrls })).toContain("not both");
 });
+
+it("a lease must outlast a call to the service: an equal time is rejected too", () => {
+  const setup = {
+    ...{ environment: "sandbox", baseUrl: "https://a.example", apiKey: "key", companyId: 1 },
+    sealingKeys: [{ id: "2026", key: Buffer.alloc(32).toString("base64") }],
+  };
+  const tooShort = "@giftcard-pay/medusa: wrong options. leaseMs: must be longer than timeoutMs.";
+  expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5000 })).toBe(tooShort);
+  expect(faultsOf({ ...setup, timeoutMs: 120_000 })).toBe(tooShort);
+  expect(faultsOf({ ...setup, leaseMs: 10_000 })).toBe(tooShort);
+  expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5001 })).toBe("");
+});

@@ -213,13 +213,15 @@ test("a page sees no card number, PIN or token", async () => {
   expect(shop.medusa.logs()).not.toContain(card.cardNumber);
 });
 
-test("the gift card is not listed as a payment method of its own", async () => {
-  const { regions } = await shop.storefront.ok("GET", "/store/regions");
-  const { payment_providers } = await shop.storefront.ok(
+test("the gift card is not listed as a payment method of its own, nor counted as one", async () => {
+  const { storefront } = shop;
+  const { regions } = await storefront.ok("GET", "/store/regions");
+  const { payment_providers, count } = await storefront.ok(
     "GET",
     `/store/payment-providers?region_id=${regions[0].id}`,
   );
   const ids = payment_providers.map((provider: { id: string }) => provider.id);
   expect(ids).toContain("pp_bank_bank");
   expect(ids).not.toContain("pp_giftcard_giftcard");
+  expect(count).toBe(ids.length);
 });

@@ -167,11 +167,8 @@ describe("what the page does before the order", () => {
 
   test("a customer who is logged in is one customer at Stripe too", async () => {
     const { storefront } = all.shop;
-    const login = { email: `${crypto.randomUUID()}@example.com`, password: "a-long-password" };
-    const { token } = await storefront.ok("POST", "/auth/customer/emailpass/register", login);
-    const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
-    await storefront.send("POST", "/store/customers", { email: login.email }, bearer(token));
-    const headers = bearer((await storefront.ok("POST", "/auth/customer/emailpass", login)).token);
+    const address = `${crypto.randomUUID()}@example.com`;
+    const headers = await storefront.logIn(address);
     const customers = new Set<string | null>();
     for (const balanceCents of [5000, 3000]) {
       const { cartId } = await all.createCart(balanceCents);
@@ -184,7 +181,7 @@ describe("what the page does before the order", () => {
       const [session] = body.payment_collection.payment_sessions;
       customers.add(all.stripe.intents.find(session.data.id).customer);
     }
-    const [customer] = all.stripe.customers.filter(({ email }) => email === login.email);
+    const [customer] = all.stripe.customers.filter(({ email }) => email === address);
     expect([...customers]).toEqual([customer?.id]);
   });
 

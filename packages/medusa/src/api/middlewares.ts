@@ -15,6 +15,7 @@ import { prepareCart } from "./complete-cart.js";
 import { dropDeletedSession } from "./deleted-session.js";
 import { refuseCancel } from "./open-change.js";
 import { refundByHand } from "./refund-by-hand.js";
+import { removeSealedTokens } from "./sealed-tokens.js";
 import { createRemainderSession } from "./store/remainder-session.js";
 import { changeOrderInTurn, finishRefundsFirst, makeCollectionInTurn } from "./turns.js";
 
@@ -72,6 +73,7 @@ const beginsChange = [
 
 export default defineMiddlewares({
   routes: [
+    { matcher: "/store/*", middlewares: [removeSealedTokens] },
     // These bodies hold a card number: Medusa's parser would repeat a piece of an unreadable one in its error.
     { matcher: "/store/giftcard-pay/*", methods: ["POST"], bodyParser: false },
     { matcher: "/store/payment-collections", methods: ["POST"], middlewares: [makeCollectionInTurn] },

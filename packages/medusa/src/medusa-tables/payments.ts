@@ -139,6 +139,22 @@ export async function paysOrder(run: RunSql, collectionId: string): Promise<bool
   return row?.pays === true;
 }
 
+/**
+ * Whether a payment collection belongs to an order.
+ *
+ * Reads order_payment_collection and payment_session.
+ *
+ * @param id the collection's, or that of one of its sessions
+ */
+export async function isOfOrder(run: RunSql, id: string): Promise<boolean> {
+  const rows = await run(
+    `select 1 from order_payment_collection where deleted_at is null
+       and payment_collection_id in ($1, (select payment_collection_id from payment_session where id = $1))`,
+    [id],
+  );
+  return rows.length > 0;
+}
+
 /** So many are in memory at once. */
 const PAGE = 500;
 

@@ -42,7 +42,10 @@ export async function findSold(run: RunSql, sold: Sold): Promise<SoldOrder[]> {
  * Reads product and product_variant.
  */
 export async function nameOfSold(run: RunSql, sold: Sold): Promise<string | null> {
-  if ("orderIds" in sold) return sold.orderIds.length === 1 ? "1 order" : `${sold.orderIds.length} orders`;
+  if ("orderIds" in sold) {
+    const { size } = new Set(sold.orderIds);
+    return size === 1 ? "1 order" : `${size} orders`;
+  }
   const [row] =
     "variantId" in sold
       ? await run(

@@ -19,7 +19,7 @@ export interface CancelBudget {
 export async function readCancelStop(run: RunSql): Promise<CancelStop | null> {
   const [row] = await run(
     `select stopped_at, (select count(*) from giftcard_unpaid_order
-       where kept_at is null and canceled_at is null and refused_at is null) as waiting
+       where canceled_at is null and refused_at is null) as waiting
      from giftcard_cancel_stop where resumed_at is null`,
     [],
   );

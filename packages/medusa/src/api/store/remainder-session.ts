@@ -13,6 +13,7 @@ import { toMedusaError } from "../../errors.js";
 import { cartOfCollection, readStanding } from "../../medusa-tables/carts.js";
 import { paysOrder } from "../../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../../names.js";
+import { explainNoSession } from "../../providers/giftcard/no-session.js";
 
 type Body = { provider_id: string; data?: Record<string, unknown> };
 type Request = MedusaRequest & { auth_context?: { actor_id?: string } };
@@ -30,12 +31,9 @@ export async function createRemainderSession(
   next: MedusaNextFunction,
 ): Promise<void> {
   try {
-    if (bodyOf(req).provider_id === PROVIDER_ID) {
-      const message =
-        "Apply a gift card to the cart; it is charged when the order is placed, and takes no session.";
-      throw new MedusaError(MedusaError.Types.INVALID_DATA, message, "invalid_request");
-    }
     const collectionId = String(req.params.id);
+    if (bodyOf(req).provider_id === PROVIDER_ID)
+      throw await explainNoSession(contextOf(req.scope).runSql, collectionId);
     if (await paysOrder(contextOf(req.scope).runSql, collectionId)) throw new CheckoutError("cart_completed");
     const cartId = await cartOfCollection(contextOf(req.scope).runSql, collectionId);
     if (!cartId || !(await readStanding(contextOf(req.scope).runSql, cartId)).hadCards) return next();

@@ -35,6 +35,7 @@ import type { GiftcardContext } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
 import { LAST_FOUR } from "../../names.js";
 import { makeRefund } from "./make-refund.js";
+import { explainNoSession } from "./no-session.js";
 
 type Data = Record<string, unknown> | undefined;
 
@@ -103,9 +104,9 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     const { amount, currency_code, data } = input;
     const context = input.context as Record<string, unknown> | undefined;
     const lastFour = context?.[LAST_FOUR];
-    if (typeof lastFour !== "string" || currency_code.toLowerCase() !== "eur")
-      throw refusal("A gift card is applied to the cart, and charged when the order is placed.");
     const id = String(data?.session_id);
+    if (typeof lastFour !== "string" || currency_code.toLowerCase() !== "eur")
+      throw await explainNoSession(this.#giftcard.runSql, id);
     return {
       id,
       status: "pending",
