@@ -149,7 +149,7 @@ export async function paysOrder(run: RunSql, collectionId: string): Promise<bool
 export async function isOfOrder(run: RunSql, id: string): Promise<boolean> {
   const rows = await run(
     `select 1 from order_payment_collection where deleted_at is null
-       and payment_collection_id in ($1, (select payment_collection_id from payment_session where id = $1))`,
+       and payment_collection_id in ($1::text, (select payment_collection_id from payment_session where id = $1::text))`,
     [id],
   );
   return rows.length > 0;
