@@ -430,7 +430,11 @@ const cases: Record<string, Case> = {
     answer: () => [true, false],
   },
   isOfOrder: {
-    ask: (f) => Promise.all([f.collectionId, f.giftSessionId, f.readySessionId].map((id) => payments.isOfOrder(run, id))),
+    ask: async (f) => [
+      await payments.isOfOrder(run, f.collectionId),
+      await payments.isOfOrder(run, f.giftSessionId),
+      await payments.isOfOrder(run, f.readySessionId),
+    ],
     answer: () => [true, true, false],
   },
   paysOrder: { ask: (f) => payments.paysOrder(run, f.collectionId), answer: () => true },
