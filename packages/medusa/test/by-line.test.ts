@@ -229,7 +229,9 @@ test("sixty vouchers are fifty charges, eleven of them joined: those go back tog
   await returnTickets(order.id, 2);
   const joined = await refundOf(order.id);
   expect(joined).toMatchObject({ owedCents: 160, isPossible: false, splits: [{ amountCents: 880 }] });
-  expect((await refundBy(order.id, { parts: [{ ...joined.splits[0].parts[0], cents: 160 }] })).status).toBe(400);
+  expect((await refundBy(order.id, { parts: [{ ...joined.splits[0].parts[0], cents: 160 }] })).status).toBe(
+    400,
+  );
   expect(await shop.balanceCents(card)).toBe(200 + 3920);
   expect((await refundBy(order.id, joined.splits[0])).status).toBe(200);
   expect(await shop.balanceCents(card)).toBe(5000);

@@ -321,7 +321,12 @@ const cases: Record<string, Case> = {
     ],
     ask: (f) => orderRefund.readRefundable(run, f.orderId),
     answer: (f) => ({
-      ...{ orderId: f.orderId, orderName: expect.stringMatching(/^#\d+$/), cartId: f.cartId, isCanceled: false },
+      ...{
+        orderId: f.orderId,
+        orderName: expect.stringMatching(/^#\d+$/),
+        cartId: f.cartId,
+        isCanceled: false,
+      },
       ...{ placedCents: 7498, pending: "-12.5", lines: null, awaitsReturn: false, isExtended: false },
       items: [
         {

@@ -67,7 +67,8 @@ const partOf = (plan: { orders: { orderId: string; amountCents: number }[] }, or
 const refusalOf = (plan: { refused: { orderId: string; why: string }[] }, orderId: string) =>
   plan.refused.find((one) => one.orderId === orderId)?.why;
 const pendingOf = async (orderId: string) => figuresOf(await shop.storefront.order(orderId)).outstanding;
-const bankOf = async (orderId: string) => paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
+const bankOf = async (orderId: string) =>
+  paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
 const byHand = (paymentId: string, amount: number) =>
   shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount });
 
@@ -75,12 +76,17 @@ describe("a cart whose total has half a cent", () => {
   for (const handle of ["aria", "ballad", "canon"] as const)
     for (const quantity of [1, 3])
       test(`is bought by a card that covers ${quantity} ${handle}: quote, charge, payment and order are one amount`, async () => {
-        const { cartId, quote, cards } = await fillCart(shop, { [handle]: quantity }, { balancesCents: [5000, 5000] });
+        const { cartId, quote, cards } = await fillCart(
+          shop,
+          { [handle]: quantity },
+          { balancesCents: [5000, 5000] },
+        );
         expect(quote.remainderCents).toBe(0);
         const { body } = await shop.storefront.complete(cartId);
         expect(body.type, JSON.stringify(body)).toBe("order");
         const order = await shop.storefront.order(body.order.id);
-        const paidCents = Math.round(order.total * 1000 + 1e-6) % 10 === 5 ? Math.ceil(order.total * 100 - 1e-6) : null;
+        const paidCents =
+          Math.round(order.total * 1000 + 1e-6) % 10 === 5 ? Math.ceil(order.total * 100 - 1e-6) : null;
         if (paidCents !== null) expect(quote.totalCents).toBe(paidCents);
         const booked = paymentsOf(order).gifts.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
         expect(booked).toBe(quote.totalCents * 1e4);
@@ -164,7 +170,9 @@ describe("one record of what was refunded", () => {
   test("a ticket that a show's refund gave back isn't owed again, whichever way it is taken off later", async () => {
     const { orderId, cards } = await buy(shop, { iota: 1, kappa: 2 }, { balancesCents: [5000], codes: [] });
     await refundShow("iota");
-    expect(await shop.balanceCents(cards[0] as never) + 500 - (await bankCents(shop.storefront, orderId))).toBe(2500);
+    expect(
+      (await shop.balanceCents(cards[0] as never)) + 500 - (await bankCents(shop.storefront, orderId)),
+    ).toBe(2500);
     await editTo(shop.storefront, orderId, "iota", 0);
     expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 0, splits: [] });
     // Medusa's own button follows: nothing more than what it waives by itself.
@@ -234,7 +242,10 @@ describe("one record of what was refunded", () => {
     await shop.storefront.ok("POST", `${path}/outbound/items`, { items: added });
     const { exchange: asked } = await shop.storefront.ok("POST", `${path}/request`, {});
     await shop.storefront.ok("POST", `/admin/returns/${asked.return_id}/receive`, {});
-    const { return: back } = await shop.storefront.ok("GET", `/admin/returns/${asked.return_id}?fields=*items`);
+    const { return: back } = await shop.storefront.ok(
+      "GET",
+      `/admin/returns/${asked.return_id}?fields=*items`,
+    );
     await shop.storefront.ok("POST", `/admin/returns/${asked.return_id}/receive-items`, {
       items: [{ id: back.items[0].item_id, quantity: 1 }],
     });
@@ -265,7 +276,8 @@ describe("one record of what was refunded", () => {
         admin("POST", "refund-runs", { sold, title, amountCents }).then(recover),
       ]);
       await recover();
-      const backCents = (await shop.balanceCents(cards[0] as never)) + 1000 - (await bankCents(shop.storefront, orderId));
+      const backCents =
+        (await shop.balanceCents(cards[0] as never)) + 1000 - (await bankCents(shop.storefront, orderId));
       expect(backCents).toBeLessThanOrEqual(4000);
       const { rows } = await database.query(
         "select sum(refund.amount) as sum from refund join payment p on p.id = payment_id join order_payment_collection l on l.payment_collection_id = p.payment_collection_id where l.order_id = $1 and refund.deleted_at is null",

@@ -33,8 +33,11 @@ export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next
   // Anything else is Medusa's to refuse.
   if (!found) return next();
   const { orderId, refundCount } = found;
-  await takeTurn(req, res, (error?: unknown) => (error ? next(error) : prepare()), async () =>
-    leases.wait(await turnOfOrder(runSql, orderId), PATIENCE_MS),
+  await takeTurn(
+    req,
+    res,
+    (error?: unknown) => (error ? next(error) : prepare()),
+    async () => leases.wait(await turnOfOrder(runSql, orderId), PATIENCE_MS),
   );
 
   async function prepare(): Promise<void> {
@@ -72,9 +75,13 @@ async function check(
       `Another refund of this order was made at the same moment, and ${formatCents(owedCents as never)} is owed now. ` +
         "Look at the order again.",
     );
-  if (!isOwed && (await hasOpenChange(contextOf(req.scope).runSql, books.orderId))) throw openChange("refund");
+  if (!isOwed && (await hasOpenChange(contextOf(req.scope).runSql, books.orderId)))
+    throw openChange("refund");
   if (!isNoted || !isOwed || books.unexplained.length > 0) return;
-  body.metadata = { ...chargesFor(books, payment.sessionId, amountCents), [REFUND_UNITS]: Object.fromEntries(books.back) };
+  body.metadata = {
+    ...chargesFor(books, payment.sessionId, amountCents),
+    [REFUND_UNITS]: Object.fromEntries(books.back),
+  };
 }
 
 /** Medusa shows fractions of a cent as owed, and fills them in: they mean the cents that are owed. @throws {MedusaError} */

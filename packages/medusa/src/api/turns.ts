@@ -57,7 +57,6 @@ export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaRespons
   }
 }
 
-
 /** Two processes would make a payment collection each, and Medusa reads another one than the plugin then. */
 export async function makeCollectionInTurn(
   req: MedusaRequest,

@@ -63,7 +63,13 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
   const totalCents = toCents(row.raw_total ?? row.total);
   const isReopened = !row.completed_at && orderIds.length > 0;
   const isCompleted = isReopened || Boolean(row.completed_at);
-  const due = { totalCents, currency: row.currency_code, isCompleted, giftcardItemIds, lines: row.items ?? [] };
+  const due = {
+    totalCents,
+    currency: row.currency_code,
+    isCompleted,
+    giftcardItemIds,
+    lines: row.items ?? [],
+  };
   return { ...toCartPayment(cartId, due, sessions), isReopened };
 }
 

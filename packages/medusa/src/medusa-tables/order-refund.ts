@@ -133,7 +133,9 @@ const EXTENDED = `exists (select from order_change_action action join order_chan
 
 interface Row {
   items: BookedItem[] | null;
-  payments: { id: string; session: string; provider: string; captured: number; refunded: number; amount: number }[] | null;
+  payments:
+    | { id: string; session: string; provider: string; captured: number; refunded: number; amount: number }[]
+    | null;
   refunds:
     | (Pick<BookedRefund, "id" | "cents" | "createdAt" | "createdBy" | "note" | "aheadCents"> & {
         units: unknown;

@@ -69,7 +69,11 @@ export async function readBooks(container: MedusaContainer, orderId: string): Pr
   const lines =
     order.lines ?? (await linesAsSold(container, orderId, { units, totalCents: order.placedCents }));
   const now = order.isExtended ? await readSoldLines(container, orderId) : [];
-  return toBooks({ ...order, lines, isNoted: order.lines !== null }, now, await readCharges(container, order));
+  return toBooks(
+    { ...order, lines, isNoted: order.lines !== null },
+    now,
+    await readCharges(container, order),
+  );
 }
 
 async function readCharges(container: MedusaContainer, { payments }: RefundableOrder) {
@@ -90,7 +94,11 @@ async function readCharges(container: MedusaContainer, { payments }: RefundableO
 
 type Noted = RefundableOrder & Pick<OrderBooks, "lines" | "isNoted">;
 
-function toBooks(order: Noted, now: readonly SoldLine[], charged: Pick<OrderBooks, "charges" | "open">): OrderBooks {
+function toBooks(
+  order: Noted,
+  now: readonly SoldLine[],
+  charged: Pick<OrderBooks, "charges" | "open">,
+): OrderBooks {
   const value = valuer(order, now, charged.charges);
   const back = unitsBack(order, now);
   const payments = order.payments;
@@ -98,7 +106,9 @@ function toBooks(order: Noted, now: readonly SoldLine[], charged: Pick<OrderBook
   const capturedCents = sum(payments.map((payment) => payment.capturedCents));
   const uncapturedCents = sum(payments.map((payment) => payment.uncapturedCents));
   const refundedCents = sum(order.refunds.map(({ cents }) => cents));
-  const goodwillCents = sum(order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)));
+  const goodwillCents = sum(
+    order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)),
+  );
   const aheadCents = sum(order.refunds.map((refund) => refund.aheadCents));
   const asBooked = unexplainedOf(order.refunds);
   const beyondOf = (unexplained: readonly UnexplainedRefund[]) =>
@@ -153,14 +163,20 @@ function valuer(
   const totalCents = sum(lines.map((line) => line.totalCents));
   const returnedOf = (back: UnitsBack) =>
     new Map(
-      lines.map(({ id, quantity }) => [id, Math.min(quantity, Math.max(0, (back.get(id) ?? 0) - addedOf(id)))]),
+      lines.map(({ id, quantity }) => [
+        id,
+        Math.min(quantity, Math.max(0, (back.get(id) ?? 0) - addedOf(id))),
+      ]),
     );
   const keptAddedCents = (back: UnitsBack) =>
     toCents(
       now.reduce((total, { id, total: lineTotal, quantity }) => {
         const keptAdded = Math.max(0, addedOf(id) - (back.get(id) ?? 0));
         if (keptAdded === 0 || MathBN.lte(quantity, 0)) return total;
-        return MathBN.add(total, MathBN.div(MathBN.mult(lineTotal, MathBN.min(keptAdded, quantity)), quantity));
+        return MathBN.add(
+          total,
+          MathBN.div(MathBN.mult(lineTotal, MathBN.min(keptAdded, quantity)), quantity),
+        );
       }, MathBN.convert(0)),
     );
   const keptCents = (back: UnitsBack) => {
@@ -176,7 +192,14 @@ const unexplainedOf = (refunds: readonly BookedRefund[]): UnexplainedRefund[] =>
     .filter(({ units, isGoodwill, beyondCents }) => !units && !isGoodwill && beyondCents > ROUNDING_CENTS)
     .map(toUnexplained);
 
-const toUnexplained = ({ id, cents, beyondCents, createdAt, createdBy, note }: BookedRefund): UnexplainedRefund => ({
+const toUnexplained = ({
+  id,
+  cents,
+  beyondCents,
+  createdAt,
+  createdBy,
+  note,
+}: BookedRefund): UnexplainedRefund => ({
   ...{ refundId: id, cents, beyondCents, createdAt, createdBy, note },
 });
 

@@ -61,7 +61,12 @@ const sumCents = (parts: readonly { readonly cents: number }[]) =>
  *
  * @param back the units that are back with it, by the line's id: their charges go first
  */
-export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, rule: RefundRule): RefundPlan {
+export function planOf(
+  books: OrderBooks,
+  amountCents: number,
+  back: UnitsBack,
+  rule: RefundRule,
+): RefundPlan {
   const others = books.payments.filter(({ isGiftcard }) => !isGiftcard);
   return planRefund({
     amountCents,
@@ -99,7 +104,11 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
 
 function toOwedRefund(books: OrderBooks, rule: RefundRule): OwedRefund {
   const { orderId, owedCents, dueCents, unexplained } = books;
-  const units = books.items.map(({ id, title, sold }) => ({ id, title, left: sold - (books.back.get(id) ?? 0) }));
+  const units = books.items.map(({ id, title, sold }) => ({
+    id,
+    title,
+    left: sold - (books.back.get(id) ?? 0),
+  }));
   const owed = { orderId, owedCents, dueCents, unexplained, items: units.filter(({ left }) => left > 0) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
   const plan = planOf(books, owedCents, books.back, rule);

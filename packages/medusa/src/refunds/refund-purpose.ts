@@ -23,7 +23,8 @@ export async function explainRefund(
   actor: string,
 ): Promise<void> {
   const { success, data } = purposeSchema.safeParse(purpose);
-  if (!success) throw refusal("Say what it was for: { units: { [line id]: count } }, or no units for a gesture.");
+  if (!success)
+    throw refusal("Say what it was for: { units: { [line id]: count } }, or no units for a gesture.");
   await withOrder(container, orderId, async (books) => {
     const refund = books.unexplained.find((one) => one.refundId === refundId);
     if (!refund) throw refusal("This refund doesn't wait for an explanation.");
@@ -34,13 +35,18 @@ export async function explainRefund(
 }
 
 /** How many units of each named line are back with these; null for none. */
-function unitsBackWith({ items, back }: OrderBooks, named: Record<string, number>): Record<string, number> | null {
+function unitsBackWith(
+  { items, back }: OrderBooks,
+  named: Record<string, number>,
+): Record<string, number> | null {
   const units = Object.entries(named).map(([id, count]): [string, number] => {
     const item = items.find((one) => one.id === id);
     if (!item) throw refusal(`The order has no line ${id}.`);
     const backCount = back.get(id) ?? 0;
     if (count > item.sold - backCount)
-      throw refusal(`Of "${item.title}" ${item.sold - backCount} are left that weren't refunded, and not ${count}.`);
+      throw refusal(
+        `Of "${item.title}" ${item.sold - backCount} are left that weren't refunded, and not ${count}.`,
+      );
     return [id, backCount + count];
   });
   return units.length > 0 ? Object.fromEntries(units) : null;

@@ -74,7 +74,10 @@ export async function planOrder(
 }
 
 /** What goes back for these units; what is owed already doesn't count. Of an order that isn't paid yet, what they are worth. */
-function valueOf({ isNoted, dueCents, leftCents, owedCents, back: before, keptCents, owedWith }: OrderBooks, back: UnitsBack) {
+function valueOf(
+  { isNoted, dueCents, leftCents, owedCents, back: before, keptCents, owedWith }: OrderBooks,
+  back: UnitsBack,
+) {
   const worthCents = keptCents(before) - keptCents(back);
   const isPlain = !isNoted || dueCents > 0 || leftCents < worthCents;
   return isPlain ? worthCents : Math.min(worthCents, owedWith(back) - owedCents);
@@ -84,10 +87,14 @@ function valueOf({ isNoted, dueCents, leftCents, owedCents, back: before, keptCe
 function backWith(sold: Sold, { items, lines, back }: OrderBooks): UnitsBack {
   const all = new Map(back);
   for (const { id, sold: count, variantId, productId } of items)
-    if ("orderIds" in sold || ("variantId" in sold ? sold.variantId === variantId : sold.productId === productId))
+    if (
+      "orderIds" in sold ||
+      ("variantId" in sold ? sold.variantId === variantId : sold.productId === productId)
+    )
       all.set(id, count);
   // Shipping goes back with a whole order alone.
-  if ("orderIds" in sold) for (const { id, quantity } of lines) all.set(id, Math.max(quantity, all.get(id) ?? 0));
+  if ("orderIds" in sold)
+    for (const { id, quantity } of lines) all.set(id, Math.max(quantity, all.get(id) ?? 0));
   return all;
 }
 
@@ -127,7 +134,8 @@ async function planBooks(
       return "Another refund of many orders has it, or a person has left it as it was: look at its own page.";
     if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
     if (books.awaitsReturn) return "A return of it was requested: receive or cancel that first.";
-    if (owedCents > 0 && !isWhole) return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
+    if (owedCents > 0 && !isWhole)
+      return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return undecided;
     if (isUncaptured && (isWhole || leftCents < amountCents))

@@ -88,13 +88,23 @@ async function capture(s: Storefront, orderId: string): Promise<void> {
 }
 
 /** The order's items, by their product's handle. */
-export async function itemsOf(s: Storefront, orderId: string): Promise<Record<string, { id: string; quantity: number }>> {
+export async function itemsOf(
+  s: Storefront,
+  orderId: string,
+): Promise<Record<string, { id: string; quantity: number }>> {
   const { order } = await s.ok("GET", `/admin/orders/${orderId}?fields=id,*items`);
-  return Object.fromEntries(order.items.map((item: { product_handle: string }) => [item.product_handle, item]));
+  return Object.fromEntries(
+    order.items.map((item: { product_handle: string }) => [item.product_handle, item]),
+  );
 }
 
 /** Takes units off an order by an edit. @param quantity what stays */
-export async function editTo(s: Storefront, orderId: string, handle: string, quantity: number): Promise<void> {
+export async function editTo(
+  s: Storefront,
+  orderId: string,
+  handle: string,
+  quantity: number,
+): Promise<void> {
   const items = await itemsOf(s, orderId);
   await s.ok("POST", "/admin/order-edits", { order_id: orderId });
   await s.ok("POST", `/admin/order-edits/${orderId}/items/item/${items[handle]?.id}`, { quantity });
@@ -109,7 +119,11 @@ export const refundOf = async (s: Storefront, orderId: string) =>
 export async function giveBack(s: Storefront, orderId: string): Promise<number> {
   const refund = await refundOf(s, orderId);
   expect(refund, JSON.stringify(refund)).toMatchObject({ isPossible: true });
-  const { status, body } = await s.send("POST", `/admin/giftcard-pay/orders/${orderId}/refund`, refund.splits[0]);
+  const { status, body } = await s.send(
+    "POST",
+    `/admin/giftcard-pay/orders/${orderId}/refund`,
+    refund.splits[0],
+  );
   expect(status, JSON.stringify(body)).toBe(200);
   return refund.splits[0].amountCents;
 }
@@ -117,6 +131,7 @@ export async function giveBack(s: Storefront, orderId: string): Promise<number> 
 /** What the bank holds of an order, in cents: captured less refunded. */
 export async function bankCents(s: Storefront, orderId: string): Promise<number> {
   const { others } = paymentsOf(await s.order(orderId));
-  const sum = (rows: { amount: number }[]) => rows.reduce((cents, { amount }) => cents + Math.round(amount * 100), 0);
+  const sum = (rows: { amount: number }[]) =>
+    rows.reduce((cents, { amount }) => cents + Math.round(amount * 100), 0);
   return others.reduce((cents, { captures, refunds }) => cents + sum(captures) - sum(refunds), 0);
 }
