@@ -74,7 +74,7 @@ export async function planOrder(
 }
 
 /** What goes back for these units; what is owed already doesn't count. Of an order that isn't paid yet, what they are worth. */
-function valueOf(
+function worthOf(
   { isNoted, dueCents, leftCents, owedCents, back: before, keptCents, owedWith }: OrderBooks,
   back: UnitsBack,
 ) {
@@ -107,7 +107,7 @@ async function planBooks(
   const { orderId, orderName, leftCents, owedCents, dueCents } = books;
   const isWhole = "orderIds" in sold;
   const back = backWith(sold, books);
-  const amountCents = isWhole ? leftCents : valueOf(books, back);
+  const amountCents = isWhole ? leftCents : worthOf(books, back);
   const isUncaptured = books.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
   if (amountCents === 0 && !(isWhole && isUncaptured)) return null;
   const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
