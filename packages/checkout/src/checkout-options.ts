@@ -32,7 +32,7 @@ export interface CheckoutOptions
   readonly charges?: "whole" | "by-line";
   /**
    * By line, how many charges a card has at most: 1 to 50. With more units than that, some charges pay several of them.
-   * Each is a call to the service while the shopper waits. Default 10.
+   * Each is a call to the service while the shopper waits. Default 50.
    */
   readonly maxChargesPerCard?: number;
   /** How long a pending remainder may take before the cards are reversed. Default 30 minutes. */

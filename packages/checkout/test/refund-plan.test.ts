@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { layCharges, type OrderLine } from "../src/flow/charge-layout.js";
+import { layCharges, type OrderLine, type Piece } from "../src/flow/charge-layout.js";
 import {
   type OpenCharge,
   planRefund,
@@ -14,7 +14,7 @@ import {
 
 const line = (id: string, quantity: number, totalCents: number): OrderLine => ({ id, quantity, totalCents });
 const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
-const centsOf = (charges: readonly OpenCharge[]) => charges.map(({ cents }) => cents);
+const centsOf = (charges: readonly { readonly cents: number }[]) => charges.map(({ cents }) => cents);
 const units = (of: Record<string, number>) => new Map(Object.entries(of));
 const rules: readonly RefundRule[] = ["as-paid", "cards-first", "other-first", "in-proportion"];
 
@@ -91,11 +91,25 @@ describe("a refund of units that came back", () => {
     expect(refund({ ...wish, amountCents: 4500 })).toEqual([4500, [2000, 2000, 200], 300]);
   });
 
-  it("takes of their charges what fits where less goes back than they were worth", () => {
+  it("never goes to the other method in place of a card: less than a charge is refused", () => {
     const charges = laid([4375], tickets);
     const wish = { charges, otherCents: 625, lines: tickets, returned: units({ ticket: 2 }) };
-    expect(refund({ ...wish, amountCents: 2400 })).toEqual([2400, [1875], 525]);
-    expect(refund({ ...wish, amountCents: 3000 })).toEqual([3000, [2500], 500]);
+    expect(nearestTo({ ...wish, amountCents: 2400 })).toEqual([
+      [1875, [1875], 0],
+      [2500, [2500], 0],
+    ]);
+    const cups = [line("a", 15, 4500), line("b", 15, 4500)];
+    const joined = laid([5000], cups, 10);
+    const back = { charges: joined, otherCents: 4000, lines: cups };
+    expect(refund({ ...back, amountCents: 900, returned: units({ a: 3 }) })).toEqual([
+      900,
+      [300, 300, 300],
+      0,
+    ]);
+    for (let a = 1; a <= 15; a += 1) {
+      const plan = planRefund({ ...back, amountCents: a * 300, returned: units({ a }) });
+      for (const way of plan.isPossible ? [plan.split] : plan.nearest) expect(way.otherCents).toBe(0);
+    }
   });
 
   it("takes other charges where theirs can't make it, as close as can be, and theirs first", () => {
@@ -268,7 +282,7 @@ describe("the units that came back", () => {
   it("stay the same when a joined charge went back already", () => {
     const [first, second, joined, last] = joinedLast;
     if (!first || !second || !joined || !last) throw new Error("It has four charges.");
-    const wish = { amountCents: 1000, charges: [first, second, last], otherCents: 1000, lines };
+    const wish = { amountCents: 1000, charges: [first, second, last], otherCents: 0, lines };
     const returned = units({ a: 1 });
     expect(possible(planRefund({ ...wish, reversed: [joined], returned })).charges).toEqual([second]);
   });
@@ -278,7 +292,7 @@ describe("the units that came back", () => {
     const value = (now: Record<string, number>, before: Record<string, number>) =>
       valueOfUnits(uneven, [], units(now), units(before));
     expect(value({ a: 1 }, {})).toBe(333);
-    expect(value({ a: 1 }, { a: 2 })).toBe(334);
+    expect(value({ a: 1 }, { a: 1 })).toBe(334);
     expect(value({ a: 2 }, { a: 1 })).toBe(667);
     expect(value({ a: 3, cloth: 2.5 }, {})).toBe(1700);
     expect(value({ cloth: 1.5 }, { cloth: 0.5 })).toBe(0);
@@ -320,10 +334,48 @@ const smallWishes = fc
     };
   });
 
+/** Whether the plan goes by what the cards paid of each unit. */
+const isByUnits = ({ charges, reversed = [], returned, rule = "as-paid" }: RefundWish) =>
+  rule === "as-paid" &&
+  returned !== undefined &&
+  [...charges, ...reversed].every(({ pieces }) => pieces !== null);
+
 describe("whatever is open", () => {
+  it("by units, the cards get exactly what they paid of them, or nothing is possible but the nearest sums", () => {
+    fc.assert(
+      fc.property(smallWishes, (wish) => {
+        fc.pre(isByUnits(wish));
+        const { charges, reversed = [], otherCents, amountCents } = wish;
+        const isBack = (piece: Piece) =>
+          isBackByTrying(wish, { reference: "", lastFour: "", cents: 0, pieces: [piece] });
+        const pieces = [...charges, ...reversed].flatMap((charge) => charge.pieces ?? []);
+        const goneCents = sum(centsOf(reversed.flatMap((charge) => charge.pieces ?? [])));
+        const paidCents = Math.max(0, sum(centsOf(pieces.filter(isBack))) - goneCents);
+        const atLeast = Math.max(0, amountCents - otherCents);
+        const target = Math.min(Math.max(paidCents, atLeast), amountCents, sum(centsOf(charges)));
+        const sums = [...Array(2 ** charges.length).keys()].map((mask) =>
+          sum(centsOf(charges.filter((_, place) => (mask >> place) % 2 === 1))),
+        );
+        const plan = planRefund(wish);
+        const ways = plan.isPossible ? [plan.split] : plan.nearest;
+        for (const way of ways) expect(way.amountCents).toBe(sum(centsOf(way.charges)) + way.otherCents);
+        const toCards = ways.map((way) => sum(centsOf(way.charges)));
+        const fromOther = Math.min(otherCents, amountCents - target);
+        expect(plan.isPossible).toBe(sums.includes(target) && target + fromOther === amountCents);
+        if (plan.isPossible) expect(toCards).toEqual([target]);
+        const below = Math.max(...sums.filter((cents) => cents <= target));
+        const above = Math.min(...sums.filter((cents) => cents > target));
+        const near = [below, above].filter((cents) => Number.isFinite(cents) && cents + fromOther > 0);
+        if (!plan.isPossible) expect(toCards).toEqual(near);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
   it("the plan is the one that is found by trying all", () => {
     fc.assert(
       fc.property(smallWishes, (wish) => {
+        fc.pre(!isByUnits(wish));
         const possibleSplits = splitsByTrying(wish);
         const plan = planRefund(wish);
         const expected = possibleSplits.get(wish.amountCents);
@@ -424,7 +476,9 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
     const stillOpen = charges.filter(({ reference }) => open.has(reference));
     const before = { charges: stillOpen, reversed, otherCents: leftCents };
     const plan = planRefund({ ...before, amountCents, lines, returned, rule });
-    expect(plan.isPossible).toBe(canMake([...open.values()], leftCents, amountCents));
+    // By units, what a card paid isn't made up by the other method.
+    if (plan.isPossible || rule !== "as-paid" || history.charging === "whole")
+      expect(plan.isPossible).toBe(canMake([...open.values()], leftCents, amountCents));
     seen.planned += 1;
     if (plan.isPossible) expect(plan.split.amountCents).toBe(amountCents);
     if (plan.isPossible) return give(plan.split);
@@ -489,15 +543,12 @@ function canMake(amounts: readonly number[], otherCents: number, sumCents: numbe
 function paidFor({ lines, partsCents, own, before, returned }: Returning): number[] {
   const startCents = sum(lines.slice(0, lines.indexOf(own)).map(({ totalCents }) => totalCents));
   const count = Number.isInteger(own.quantity) ? own.quantity : 1;
-  const free = Math.max(0, count - own.totalCents);
   /** Where the units end that haven't come back. The last come back first, but those that cost nothing never do. */
   const endAfter = (back: ReadonlyMap<string, number>) => {
     const quantity = back.get(own.id) ?? 0;
     const units = count === own.quantity ? quantity : Math.floor(quantity / own.quantity);
-    const left = Math.max(0, count - free - units);
-    return (
-      startCents + sum(Array.from({ length: left }, (_, unit) => Math.ceil((own.totalCents - unit) / count)))
-    );
+    const left = Math.max(0, Math.min(count, own.totalCents) - units);
+    return startCents + (own.totalCents < count ? left : Math.round((own.totalCents * left) / count));
   };
   const [from, to] = [endAfter(returned), endAfter(before)];
   const ends = [...partsCents.map((_, card) => sum(partsCents.slice(0, card + 1))), Number.POSITIVE_INFINITY];
@@ -517,7 +568,6 @@ function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
   const { charges, otherCents, rule = "as-paid" } = wish;
   const back = charges.map((charge) => isBackByTrying(wish, charge));
   const openCents = sum(centsOf(charges));
-  const backCents = sum(centsOf(charges.filter((_, place) => back[place])));
   const ways = Array.from({ length: 2 ** charges.length }, (_, mask) => {
     const isChosen = charges.map((_, place) => (mask >> place) % 2 === 1);
     const centsWhere = (isBack: boolean) =>
@@ -533,7 +583,7 @@ function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
     // In parts of a cent, so that nothing is rounded.
     const parts = openCents + otherCents;
     const byRule: Record<RefundRule, number> = {
-      "as-paid": wish.returned ? backCents * parts : amountCents * openCents,
+      "as-paid": wish.returned ? 0 : amountCents * openCents,
       "cards-first": amountCents * parts,
       "other-first": 0,
       "in-proportion": amountCents * openCents,
@@ -541,9 +591,8 @@ function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
     const ranked = ways
       .filter(({ cents }) => cents <= amountCents && amountCents - cents <= otherCents)
       .map((way) => {
-        const leavesReturned = rule === "as-paid" && wish.returned && way.ofOthers > 0 ? 1 : 0;
         const far = Math.abs(way.cents * parts - byRule[rule]);
-        return { way, rank: [leavesReturned, far, -way.cents, -way.ofBack, ...way.early] };
+        return { way, rank: [far, -way.cents, -way.ofBack, ...way.early] };
       })
       .sort((a, b) => a.rank.map((one, place) => one - (b.rank[place] ?? 0)).find((less) => less !== 0) ?? 0);
     const [best] = ranked;

@@ -33,21 +33,25 @@ export const unitCount = ({ quantity }: OrderLine): number =>
   Number.isInteger(quantity) && quantity >= 1 ? quantity : 1;
 
 /**
- * All units of the lines, in order, each as a piece with all of its cents. A line's total is split to the cent, and
- * its first units get the extra cents; a unit of no cents is left out.
+ * All units of the lines, in order, each as a piece with all of its cents. A line's total is spread evenly over its units:
+ * any number of the last units are together less than a cent from their exact share. A unit of no cents is left out.
  *
- * @throws {RangeError} where a total isn't whole cents, zero or more
+ * @throws {RangeError} if a total isn't whole cents, zero or more
  */
 export function unitsOf(lines: readonly OrderLine[]): Piece[] {
   return lines.flatMap((line) => {
     const { id, totalCents } = line;
     if (!isCents(totalCents)) throw new RangeError("A line's total isn't whole cents, zero or more.");
     const count = unitCount(line);
-    const extraCents = totalCents % count;
-    const eachCents = (totalCents - extraCents) / count;
-    return Array.from({ length: Math.min(count, totalCents) }, (_, place) => ({
-      ...{ line: id, unit: place + 1 },
-      cents: eachCents + (place < extraCents ? 1 : 0),
+    const centsUntil = (unit: number) => Math.round((totalCents * unit) / count);
+    if (totalCents < count)
+      return Array.from({ length: totalCents }, (_, index) => {
+        const unit = Math.ceil(((2 * index + 1) * count) / (2 * totalCents));
+        return { line: id, unit, cents: 1 };
+      });
+    return Array.from({ length: count }, (_, index) => ({
+      ...{ line: id, unit: index + 1 },
+      cents: centsUntil(index + 1) - centsUntil(index),
     }));
   });
 }

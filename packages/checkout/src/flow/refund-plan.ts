@@ -3,7 +3,8 @@ import { isCents, type OrderLine, type Piece, unitCount, unitsOf } from "./charg
 
 /**
  * Where the money of a refund goes, as far as charges can be chosen for it:
- * - `as-paid`: back the way the returned units were paid; in proportion where no units are named
+ * - `as-paid`: back the way the returned units were paid, to the cent: what a card paid never goes to the other method. In
+ *   proportion if no units are named
  * - `cards-first`: to the cards as much as can be
  * - `other-first`: to the other method as much as can be
  * - `in-proportion`: to the cards in the proportion in which they still hold what is open
@@ -74,46 +75,63 @@ type Sums = readonly (OpenCharge | null | undefined)[];
  * Splits a refund into whole charges and what the other method gives back, by the rule. Charges of units that came back
  * go first; of several ways, the one goes first that leaves the earliest charges alone.
  *
+ * By `as-paid`, units that were charged by line give the cards exactly what the cards paid of them. The other method gives
+ * more only if less is asked of it than it has, and the cards get more only if it has too little left. If a charge pays
+ * several units, this can be impossible: then nothing is possible but the nearest sums of charges.
+ *
  * Its time grows with the number of charges times their cents: a second or so at 1000 charges and 5000.00 euro.
  *
- * @throws {RangeError} where an amount isn't whole cents, a charge is there twice, or `returned` comes without `lines`
+ * @throws {RangeError} if an amount isn't whole cents, a charge is there twice, or `returned` comes without `lines`
  */
 export function planRefund(wish: RefundWish): RefundPlan {
   const { amountCents, charges, otherCents, returned, rule = "as-paid" } = checked(wish);
-  const isBack = backOf(wish);
+  const back = backOf(wish);
   const sums = sumsOf(charges);
-  const returnedSums = sumsOf(charges.filter(isBack));
-  const otherSums = sumsOf(charges.filter((charge) => !isBack(charge)));
+  const returnedSums = sumsOf(charges.filter(back.isBack));
+  const otherSums = sumsOf(charges.filter((charge) => !back.isBack(charge)));
   const cardsCents = sums.length - 1;
   const isByUnits = rule === "as-paid" && returned !== undefined;
 
-  /** What the cards are to get of an amount. */
-  const wanted = (cents: number): number => {
-    if (rule === "cards-first") return cents;
-    if (rule === "other-first") return 0;
-    if (isByUnits) return returnedSums.length - 1;
-    return (cents * cardsCents) / (cardsCents + otherCents);
-  };
-
-  const splitOf = (cents: number): RefundSplit | undefined => {
-    const closestOf = (from: Sums) => closest(from, wanted(cents), cents - otherCents, cents);
-    const toCards = (isByUnits ? closestOf(returnedSums) : undefined) ?? closestOf(sums);
-    if (toCards === undefined) return undefined;
+  /** The charges that make up this sum. */
+  const chargesOf = (toCards: number): readonly OpenCharge[] => {
     let returnedCents = Math.min(toCards, returnedSums.length - 1);
     while (!has(returnedSums, returnedCents) || !has(otherSums, toCards - returnedCents)) returnedCents -= 1;
     const chosen = new Set([
       ...madeOf(returnedSums, returnedCents),
       ...madeOf(otherSums, toCards - returnedCents),
     ]);
-    return {
-      amountCents: cents,
-      charges: charges.filter((charge) => chosen.has(charge)),
-      otherCents: cents - toCards,
-    };
+    return charges.filter((charge) => chosen.has(charge));
   };
+  const split = (toCards: number, fromOther: number): RefundSplit => ({
+    amountCents: toCards + fromOther,
+    charges: chargesOf(toCards),
+    otherCents: fromOther,
+  });
 
-  const split = splitOf(amountCents);
-  if (split) return { isPossible: true, split };
+  if (isByUnits && back.paidCents !== null) {
+    const most = Math.min(amountCents, cardsCents);
+    const toCards = Math.min(most, Math.max(back.paidCents, amountCents - otherCents));
+    const fromOther = Math.min(otherCents, amountCents - toCards);
+    if (toCards + fromOther === amountCents && has(sums, toCards))
+      return { isPossible: true, split: split(toCards, fromOther) };
+    const below = closest(sums, toCards, 0, toCards);
+    const above = closest(sums, toCards, toCards + 1, cardsCents);
+    const ways = [below, above].flatMap((cents) => (cents === undefined ? [] : split(cents, fromOther)));
+    return { isPossible: false, nearest: ways.filter((one) => one.amountCents > 0) };
+  }
+
+  /** What the cards are to get of an amount. */
+  const wanted = (cents: number): number => {
+    if (rule === "cards-first") return cents;
+    if (rule === "other-first" || isByUnits) return 0;
+    return (cents * cardsCents) / (cardsCents + otherCents);
+  };
+  const splitOf = (cents: number): RefundSplit | undefined => {
+    const toCards = closest(sums, wanted(cents), cents - otherCents, cents);
+    return toCards === undefined ? undefined : split(toCards, cents - toCards);
+  };
+  const whole = splitOf(amountCents);
+  if (whole) return { isPossible: true, split: whole };
   // A sum makes each amount possible from itself to itself with all of the other method. The nearest are such ends.
   const below = closest(sums, amountCents, 0, amountCents - otherCents - 1);
   const above = closest(sums, amountCents, amountCents + 1, cardsCents);
@@ -189,10 +207,19 @@ function checked(wish: RefundWish): RefundWish {
   return wish;
 }
 
-/** Tells of an open charge whether all units that it pays came back. */
+/** Which open charges pay units that came back alone, and what the cards still have of those units' cents. */
 function backOf({ charges, reversed = [], lines = [], returned = new Map() }: RefundWish) {
-  const back = new Set(returnedUnits(lines, [...charges, ...reversed], returned).map(unitKey));
-  return ({ pieces }: OpenCharge) => pieces?.every((piece) => back.has(unitKey(piece))) ?? false;
+  const every = [...charges, ...reversed];
+  const back = new Set(returnedUnits(lines, every, returned).map(unitKey));
+  const isUnitBack = (piece: Piece) => back.has(unitKey(piece));
+  const piecesOf = (some: readonly ChargePieces[]) => some.flatMap(({ pieces }) => pieces ?? []);
+  const goneCents = totalOf(piecesOf(reversed));
+  const paidCents = Math.max(0, totalOf(piecesOf(every).filter(isUnitBack)) - goneCents);
+  return {
+    isBack: ({ pieces }: OpenCharge) => pieces?.every(isUnitBack) ?? false,
+    /** null if a card was charged as a whole: nobody can tell which units it paid. */
+    paidCents: every.every(({ pieces }) => pieces !== null) ? paidCents : null,
+  };
 }
 
 /** Goes through the charges from the last: the first to complete a sum leaves the earlier ones alone. */
