@@ -31,6 +31,7 @@ it("commands keep a developer's settings from the processes they start, and loop
     ...{ NODE_ENV: "production", PORT: "3000", HOST: "x", LOG_LEVEL: "error", MEDUSA_WORKER_MODE: "worker" },
     ...{ GIFTCARD_DATABASE_URL: "postgres://x", GIFTCARD_API_KEY: "x", STORE_CORS: "x", JWT_SECRET: "x" },
     GIT_DIR: "/elsewhere/.git",
+    NODE_USE_ENV_PROXY: "1",
   };
   const program = 'import "./scripts/command.mjs"; console.log(JSON.stringify(process.env))';
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], {
