@@ -100,9 +100,7 @@ test("a gift card can't pay the difference after an edit: each route says how it
   });
   await storefront.ok("POST", `/admin/order-edits/${orderId}/confirm`, {});
   const { payment_collections } = await storefront.order(orderId);
-  const { id: open } = payment_collections.find(
-    (one: { amount: number }) => one.amount === 74.98 && one.payments.length === 0,
-  );
+  const { id: open } = payment_collections.find((one: { payments: object[] }) => one.payments.length === 0);
 
   const refused = {
     status: 400,
