@@ -352,10 +352,15 @@ describe("whatever is open", () => {
         const goneCents = sum(centsOf(reversed.flatMap((charge) => charge.pieces ?? [])));
         const paidCents = Math.max(0, sum(centsOf(pieces.filter(isBack))) - goneCents);
         const atLeast = Math.max(0, amountCents - otherCents);
-        const target = Math.min(Math.max(paidCents, atLeast), amountCents, sum(centsOf(charges)));
+        const wanted = Math.min(Math.max(paidCents, atLeast), amountCents, sum(centsOf(charges)));
         const sums = [...Array(2 ** charges.length).keys()].map((mask) =>
           sum(centsOf(charges.filter((_, place) => (mask >> place) % 2 === 1))),
         );
+        // If the other method has too little left, the cards may get more.
+        const more = sums
+          .filter((cents) => cents >= wanted && cents <= amountCents)
+          .sort((one, two) => one - two);
+        const target = (atLeast > paidCents ? more[0] : undefined) ?? wanted;
         const plan = planRefund(wish);
         const ways = plan.isPossible ? [plan.split] : plan.nearest;
         for (const way of ways) expect(way.amountCents).toBe(sum(centsOf(way.charges)) + way.otherCents);

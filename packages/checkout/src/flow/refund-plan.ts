@@ -109,8 +109,12 @@ export function planRefund(wish: RefundWish): RefundPlan {
   });
 
   if (isByUnits && back.paidCents !== null) {
-    const most = Math.min(amountCents, cardsCents);
-    const toCards = Math.min(most, Math.max(back.paidCents, amountCents - otherCents));
+    const leastCents = Math.max(back.paidCents, amountCents - otherCents);
+    const wantedCents = Math.min(leastCents, amountCents, cardsCents);
+    // If the other method has too little left, the cards may get more.
+    const isShort = leastCents > back.paidCents;
+    const more = isShort ? closest(sums, wantedCents, wantedCents, amountCents) : undefined;
+    const toCards = more ?? wantedCents;
     const fromOther = Math.min(otherCents, amountCents - toCards);
     if (toCards + fromOther === amountCents && has(sums, toCards))
       return { isPossible: true, split: split(toCards, fromOther) };
