@@ -34,8 +34,10 @@ async function run({ buy, withAdmin }, signal) {
     const card = await shop.service.issueCard(7500);
     if (buy) {
       const { buyAndCancel, returnOneOfTwo } = await import("./demo/purchase.mjs");
+      const { buyTwoShows } = await import("./demo/two-shows.mjs");
       await buyAndCancel(shop, card, progress);
       await returnOneOfTwo(shop, await shop.service.issueCard(3500), progress);
+      await buyTwoShows(shop, await shop.service.issueCard(7500), progress);
       return;
     }
     const second = await shop.service.issueCard(3000);
@@ -117,6 +119,7 @@ function welcome({ store, storefrontUrl }, card, second, withAdmin) {
     Summer Night Festival, 74.98: the first card pays 50.00 (the most that one card pays of an order), the bank 24.98.
     Apply both cards to it: nothing is left for the bank. Remove one again.
     Open-air Cinema, 20.00: one card pays it all. Weekend at the Dunes, 120.00: two cards and the bank.
+    Late-night Comedy, 24.95, with the code TEN (10 % off) in the cart; FIVE takes 5.00 off, FREESHIP the delivery.
     A wrong PIN. More tickets after a card was applied. Delivery by post.
 ${withAdmin ? inAdmin : ""}
   Ctrl-C stops everything and removes its data.

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
+import { inCents } from "../shops/whole-cents.mjs";
 
 const CARD_RELOAD_TIMEOUT_MS = 60_000;
 
 /** @param {number} cents */
-const inEuro = (cents) => (cents / 100).toFixed(2);
-/** @param {number} amount in euro, as Medusa gives it */
-const inCents = (amount) => Math.round(amount * 100);
+export const inEuro = (cents) => (cents / 100).toFixed(2);
 
 /**
  * Buys two festival tickets for 74.98 with a card of 75.00 and the bank through the shop's public API, then cancels
@@ -69,7 +68,7 @@ export async function returnOneOfTwo({ store, service }, card, say) {
   const balance = balanceOf(service, card);
   const storeApi = apiAt(store.url, { "x-publishable-api-key": store.publishableKey });
   const adminApi = apiAt(store.url, { authorization: `Bearer ${store.admin.token}` });
-  const cart = await fillCart(storeApi, "open-air-cinema", 2);
+  const cart = await fillCart(storeApi, { "open-air-cinema": 2 });
   await storeApi("POST", `/store/giftcard-pay/carts/${cart.id}/cards`, {
     cardNumber: card.cardnumber,
     pin: card.pin,
@@ -81,17 +80,9 @@ export async function returnOneOfTwo({ store, service }, card, say) {
   );
   assert.deepEqual(placed, { total: "40.00", giftcard: "35.00", bank: "5.00" });
   assert.equal(await balance(), 0);
-  for (const { id } of await readPayments(adminApi, order.id))
-    await adminApi("POST", `/admin/payments/${id}/capture`, {});
-
+  await capture(adminApi, order.id);
   const [item] = (await adminApi("GET", `/admin/orders/${order.id}?fields=items.id`)).order.items;
-  const edit = `/admin/order-edits/${order.id}`;
-  await adminApi("POST", "/admin/order-edits", { order_id: order.id });
-  await adminApi("POST", `${edit}/items/item/${item.id}`, { quantity: 1 });
-  await adminApi("POST", `${edit}/confirm`, {});
-  const path = `/admin/giftcard-pay/orders/${order.id}/refund`;
-  const { refund } = await adminApi("GET", path);
-  await adminApi("POST", path, refund.splits[0]);
+  await giveOneBack(adminApi, order.id, item.id, 1);
   const refunded = await readRefunds(adminApi, order.id);
   const back = await balance();
   say(
@@ -105,21 +96,59 @@ export async function returnOneOfTwo({ store, service }, card, say) {
   assert.equal(await balance(), 3500);
 }
 
+/** Captures each payment of an order. @param {Api} api @param {string} orderId */
+export async function capture(api, orderId) {
+  for (const { id } of await readPayments(api, orderId))
+    await api("POST", `/admin/payments/${id}/capture`, {});
+}
+
+/**
+ * Takes a unit off an order and refunds what the order owes for it.
+ *
+ * @param {Api} api
+ * @param {string} orderId
+ * @param {string} itemId
+ * @param {number} quantity how many of the item stay
+ * @returns {Promise<any>} the refund that was made
+ */
+export async function giveOneBack(api, orderId, itemId, quantity) {
+  const edit = `/admin/order-edits/${orderId}`;
+  await api("POST", "/admin/order-edits", { order_id: orderId });
+  await api("POST", `${edit}/items/item/${itemId}`, { quantity });
+  await api("POST", `${edit}/confirm`, {});
+  const path = `/admin/giftcard-pay/orders/${orderId}/refund`;
+  const { refund } = await api("GET", path);
+  await api("POST", path, refund.splits[0]);
+  return refund.splits[0];
+}
+
 /** A reversal may take a moment. @param {() => Promise<number>} balance @param {number} cents */
-async function reachBalance(balance, cents) {
+export async function reachBalance(balance, cents) {
   const giveUpAt = Date.now() + CARD_RELOAD_TIMEOUT_MS;
   while ((await balance()) !== cents && Date.now() < giveUpAt) await sleep(250);
 }
 
-/** A cart with tickets, an address and free delivery. @param {Api} api */
-export async function fillCart(api, handle = "summer-night-festival", quantity = 1) {
+/**
+ * Fills a cart, with an address and free delivery.
+ *
+ * @param {Api} api
+ * @param {Record<string, number>} [goods] how many of each product, by its handle; of several variants, the dearest
+ * @param {string[]} [codes] of promotions
+ * @returns {Promise<any>} the cart
+ */
+export async function fillCart(api, goods = { "summer-night-festival": 1 }, codes = []) {
   const { regions } = await api("GET", "/store/regions");
-  const { products } = await api("GET", `/store/products?handle=${handle}&fields=*variants`);
   const { cart } = await api("POST", "/store/carts", { region_id: regions[0].id });
-  await api("POST", `/store/carts/${cart.id}/line-items`, {
-    variant_id: products[0].variants[0].id,
-    quantity,
-  });
+  for (const [handle, quantity] of Object.entries(goods)) {
+    const query = `handle=${handle}&region_id=${regions[0].id}&fields=*variants.calculated_price`;
+    const { products } = await api("GET", `/store/products?${query}`);
+    const [dearest] = products[0].variants.toSorted(
+      (/** @type {any} */ a, /** @type {any} */ b) =>
+        b.calculated_price.calculated_amount - a.calculated_price.calculated_amount,
+    );
+    await api("POST", `/store/carts/${cart.id}/line-items`, { variant_id: dearest.id, quantity });
+  }
+  if (codes.length > 0) await api("POST", `/store/carts/${cart.id}/promotions`, { promo_codes: codes });
   const address = {
     first_name: "Noor",
     last_name: "de Vries",
@@ -174,7 +203,7 @@ export async function readOrder(api, id) {
 }
 
 /** What was refunded of an order. @param {Api} api @param {string} id */
-async function readRefunds(api, id) {
+export async function readRefunds(api, id) {
   return byMethod(await readPayments(api, id), ({ refunds }) =>
     refunds.reduce((/** @type {number} */ sum, /** @type {any} */ { amount }) => sum + inCents(amount), 0),
   );

@@ -20,7 +20,7 @@ export async function coverAndRefund({ store, service }, card, say) {
   const storeApi = apiAt(store.url, { "x-publishable-api-key": store.publishableKey });
   const adminApi = apiAt(store.url, { authorization: `Bearer ${store.admin.token}` });
   const buy = async () => {
-    const cart = await fillCart(storeApi, "open-air-cinema");
+    const cart = await fillCart(storeApi, { "open-air-cinema": 1 });
     const body = { cardNumber: card.cardnumber, pin: card.pin };
     await storeApi("POST", `/store/giftcard-pay/carts/${cart.id}/cards`, body);
     const { id } = await placeOrder(storeApi, cart.id);

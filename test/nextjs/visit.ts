@@ -48,7 +48,7 @@ export class Visit {
       "x-publishable-api-key": store.publishableKey,
       ...(token && { authorization: `Bearer ${token}` }),
     });
-    const { id } = await fillCart(api, handle);
+    const { id } = await fillCart(api, { [handle]: 1 });
     await api("POST", `/store/carts/${id}`, { billing_address: billing });
     const context = await browser.newContext({ viewport: { width: 1280, height: 1100 }, locale: "en-IE" });
     const cookie = (name: string, value: string) => ({ name, value, url: storefrontUrl });

@@ -3,10 +3,12 @@ import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
 import { createAdmin } from "../seed/admin";
 import { createCatalogue } from "../seed/catalogue";
 import { createMarket } from "../seed/market";
+import { createPromotions } from "../seed/promotions";
 import { createShipping } from "../seed/shipping";
+import { createTaxes } from "../seed/taxes";
 
 /**
- * Fills an empty shop: euro, one region, shipping and three events to buy.
+ * Fills an empty shop: euro, one region with VAT, shipping, shows and merchandise to buy, and promotion codes.
  * `medusa db:migrate` runs it once per database; `medusa exec` may run it again, which then changes nothing.
  */
 export default async function seed({ container }: ExecArgs): Promise<void> {
@@ -18,7 +20,10 @@ export default async function seed({ container }: ExecArgs): Promise<void> {
   }
   const { salesChannelId } = await createMarket(container);
   const { stockLocationId, shippingProfileId } = await createShipping(container, salesChannelId);
-  await createCatalogue(container, { salesChannelId, stockLocationId, shippingProfileId });
+  const places = { salesChannelId, stockLocationId, shippingProfileId };
+  const { ticketTypeId } = await createCatalogue(container, places);
+  await createTaxes(container, ticketTypeId);
+  await createPromotions(container);
   await createAdmin(container, process.env);
   logger.info("Seeded the shop.");
 }

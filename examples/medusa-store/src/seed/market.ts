@@ -5,15 +5,13 @@ import {
   createRegionsWorkflow,
   createSalesChannelsWorkflow,
   createStoresWorkflow,
-  createTaxRegionsWorkflow,
   linkSalesChannelsToApiKeyWorkflow,
 } from "@medusajs/medusa/core-flows";
-
-const COUNTRIES = ["nl", "be", "de", "fr"];
+import { COUNTRIES } from "./taxes";
 
 /**
  * Creates the euro store, its sales channel with a publishable key, and the region "Europe" in which every
- * installed payment provider is offered. Prices include tax and no tax rate is set, so totals stay round.
+ * installed payment provider is offered. Prices include tax.
  */
 export async function createMarket(container: MedusaContainer): Promise<{ salesChannelId: string }> {
   const { result: channels } = await createSalesChannelsWorkflow(container).run({
@@ -55,8 +53,5 @@ async function createRegion(container: MedusaContainer): Promise<void> {
         },
       ],
     },
-  });
-  await createTaxRegionsWorkflow(container).run({
-    input: COUNTRIES.map((country_code) => ({ country_code, provider_id: "tp_system" })),
   });
 }

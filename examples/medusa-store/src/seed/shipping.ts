@@ -6,6 +6,7 @@ import {
   createStockLocationsWorkflow,
   linkSalesChannelsToStockLocationWorkflow,
 } from "@medusajs/medusa/core-flows";
+import { COUNTRIES } from "./taxes";
 
 const PROVIDER = "manual_manual";
 const SHIPPING = [
@@ -33,7 +34,7 @@ export async function createShipping(container: MedusaContainer, salesChannelId:
     service_zones: [
       {
         name: "Europe",
-        geo_zones: ["nl", "be", "de", "fr"].map((country_code) => ({
+        geo_zones: COUNTRIES.map((country_code) => ({
           country_code,
           type: "country" as const,
         })),

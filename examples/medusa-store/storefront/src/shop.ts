@@ -6,6 +6,7 @@ import type { Config } from "./config.js";
 export type Cart = HttpTypes.StoreCart;
 export type Order = HttpTypes.StoreOrder;
 export type Product = HttpTypes.StoreProduct;
+export type Variant = HttpTypes.StoreProductVariant;
 export type ShippingOption = HttpTypes.StoreCartShippingOption;
 export type Address = Required<
   Pick<
@@ -15,7 +16,7 @@ export type Address = Required<
 >;
 
 const CART_KEY = "night-owl-cart";
-const CART_FIELDS = { fields: "*items,*shipping_methods,*shipping_address,+completed_at" };
+const CART_FIELDS = { fields: "*items,*shipping_methods,*shipping_address,*promotions,+completed_at" };
 const ORDER_FIELDS = { fields: "*items,*shipping_methods" };
 /** The one way to pay that this shop has of its own. */
 const BANK = "pp_system_default";
@@ -45,7 +46,7 @@ export class Shop {
       region_id: region.id,
       fields: "*variants.calculated_price",
     });
-    return products.toSorted((a, b) => priceOf(a) - priceOf(b));
+    return products.toSorted((a, b) => lowestPrice(a) - lowestPrice(b));
   }
 
   /** The product's dates, each as schema.org's JSON-LD for search engines; none where it is no show. */
@@ -70,9 +71,7 @@ export class Shop {
     return undefined;
   }
 
-  async add(product: Product): Promise<Cart> {
-    const variant = product.variants?.[0];
-    if (!variant) throw new Error(`${product.title} can't be bought.`);
+  async add(variant: Variant): Promise<Cart> {
     const cart = (await this.cart()) ?? (await this.#createCart());
     await this.#sdk.store.cart.createLineItem(cart.id, { variant_id: variant.id, quantity: 1 });
     return this.#reload(cart);
@@ -81,6 +80,12 @@ export class Shop {
   async setQuantity(cart: Cart, itemId: string, quantity: number): Promise<Cart> {
     if (quantity > 0) await this.#sdk.store.cart.updateLineItem(cart.id, itemId, { quantity });
     else await this.#sdk.store.cart.deleteLineItem(cart.id, itemId);
+    return this.#reload(cart);
+  }
+
+  /** Applies a promotion's code, in place of any other. @returns the cart, unchanged if there is no such promotion */
+  async promote(cart: Cart, code: string): Promise<Cart> {
+    await this.#sdk.store.cart.update(cart.id, { promo_codes: code ? [code] : [] });
     return this.#reload(cart);
   }
 
@@ -144,6 +149,7 @@ export class Shop {
   }
 }
 
-/** What one piece of a product costs, in euro. */
-export const priceOf = (product: Product): number =>
-  product.variants?.[0]?.calculated_price?.calculated_amount ?? 0;
+/** What one piece costs, in euro. */
+export const priceOf = ({ calculated_price }: Variant): number => calculated_price?.calculated_amount ?? 0;
+
+const lowestPrice = ({ variants }: Product): number => Math.min(...(variants ?? []).map(priceOf));

@@ -8,21 +8,24 @@ import type { Cart } from "../shop.js";
 export async function showCart({ outlet, shop, count }: Place): Promise<void> {
   let cart = await shop.cart();
   let busy = false;
-  const change = async (itemId: string, quantity: number) => {
+  const work = async (job: (cart: Cart) => Promise<Cart>) => {
     if (!cart || busy) return;
     busy = true;
     draw();
     try {
-      cart = await shop.setQuantity(cart, itemId, quantity);
+      cart = await job(cart);
     } finally {
       busy = false;
       draw();
     }
   };
+  const change = (itemId: string, quantity: number) =>
+    work((open) => shop.setQuantity(open, itemId, quantity));
+  const promote = (code: string) => work((open) => shop.promote(open, code));
   const draw = () => {
     const items = cart?.items ?? [];
     count(items);
-    render(cart && items.length > 0 ? filled(cart, busy, change) : empty(), outlet);
+    render(cart && items.length > 0 ? filled(cart, { busy, change, promote }) : empty(), outlet);
   };
   draw();
 }
@@ -31,7 +34,13 @@ const empty = () =>
   html`<h1>Your cart</h1>
     <p class="lead">There is nothing in it yet. <a href="/">See what's on</a></p>`;
 
-const filled = (cart: Cart, busy: boolean, change: (itemId: string, quantity: number) => void) =>
+interface Controls {
+  readonly busy: boolean;
+  readonly change: (itemId: string, quantity: number) => void;
+  readonly promote: (code: string) => void;
+}
+
+const filled = (cart: Cart, { busy, change, promote }: Controls) =>
   html`<h1>Your cart</h1>
     <ul class="panel items" aria-busy=${busy}>
       ${(cart.items ?? []).map(
@@ -49,11 +58,30 @@ const filled = (cart: Cart, busy: boolean, change: (itemId: string, quantity: nu
               <button class="plain" ?disabled=${busy} @click=${() => change(item.id, 0)}>Remove</button>
             </div>
           </div>
-          <strong class="price">${formatEuro(item.total ?? item.unit_price * item.quantity)}</strong>
+          <strong class="price">${formatEuro(item.original_total ?? item.unit_price * item.quantity)}</strong>
         </li>`,
       )}
     </ul>
+    ${promotionForm(cart, busy, promote)}
     <div class="line end total-line">
       <span>Together <strong class="price">${formatEuro(cart.item_total)}</strong></span>
       <a class="button primary" href="/checkout">To the checkout</a>
     </div>`;
+
+/** One code at a time. The cart has it if there is such a promotion. */
+function promotionForm(cart: Cart, busy: boolean, promote: (code: string) => void) {
+  const [promotion] = cart.promotions ?? [];
+  if (promotion)
+    return html`<div class="line end">
+      <span>Code ${promotion.code} <span id="discount">−${formatEuro(cart.discount_total)}</span></span>
+      <button class="plain" ?disabled=${busy} @click=${() => promote("")}>Remove the code</button>
+    </div>`;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    promote(String(new FormData(event.currentTarget as HTMLFormElement).get("code") ?? "").trim());
+  };
+  return html`<form class="line end" @submit=${submit}>
+    <label>Promotion code <input name="code" required autocomplete="off" /></label>
+    <button class="button" ?disabled=${busy}>Apply</button>
+  </form>`;
+}

@@ -15,12 +15,17 @@ export function orderSummary(cart: Cart, giftcards: TotalDetail | undefined): Te
             <strong>${item.product_title}</strong>
             <p class="muted">${item.quantity} × ${item.variant_title}</p>
           </div>
-          <span class="price">${formatEuro(item.total ?? item.unit_price * item.quantity)}</span>
+          <span class="price">${formatEuro(item.original_total ?? item.unit_price * item.quantity)}</span>
         </li>`,
       )}
     </ul>
     <dl class="sums">
-      <div><dt>Delivery</dt><dd>${cart.shipping_total ? formatEuro(cart.shipping_total) : "Free"}</dd></div>
+      <div><dt>Delivery</dt><dd>${cart.original_shipping_total ? formatEuro(cart.original_shipping_total) : "Free"}</dd></div>
+      ${
+        cart.discount_total
+          ? html`<div><dt>Discount</dt><dd id="discount">−${formatEuro(cart.discount_total)}</dd></div>`
+          : nothing
+      }
       <div class="strong"><dt>Total</dt><dd id="total">${formatEuro(cart.total)}</dd></div>
       ${
         giftcards && giftcards.coveredCents > 0
