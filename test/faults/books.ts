@@ -51,9 +51,10 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
 /** What each return gives to the card, and to the other method: the last units come first. */
 export function returnsOf({ units, cards, returns = [1] }: Purchase) {
   const left = cards.flatMap(({ chargesCents }) => chargesCents);
+  const kept = [...(units ?? [])];
   return returns.map((count) => {
     const cardCents = sum(left.splice(-count));
-    return { cardCents, otherCents: count * (units?.eachCents ?? 0) - cardCents };
+    return { cardCents, otherCents: sum(kept.splice(-count)) - cardCents };
   });
 }
 

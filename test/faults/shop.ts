@@ -20,13 +20,8 @@ export interface Tenders {
     readonly chargesCents?: readonly number[];
   }[];
   readonly remainderCents: number;
-  readonly units?: Units;
-}
-
-/** An order of several units of one thing, of which one comes back. The card has a charge for each. */
-export interface Units {
-  readonly quantity: number;
-  readonly eachCents: number;
+  /** Of several units of one thing, of which one comes back: what each costs, in cents. The card has a charge for each. */
+  readonly units?: readonly number[];
 }
 
 /** A cart, what it is paid with, and what became of it. */
@@ -39,7 +34,8 @@ export interface Purchase {
   })[];
   readonly remainderCents: number;
   readonly totalCents: number;
-  readonly units: Units | null;
+  /** What each of several units of one thing costs, in cents. */
+  readonly units: readonly number[] | null;
   /** How many of its units come back by each return, where any do. Default one, by one. */
   readonly returns?: readonly number[];
 }

@@ -1,3 +1,4 @@
+import { centsSql } from "../../scripts/shops/whole-cents.mjs";
 import { call, isDone, type Scene } from "./call.js";
 import type { AdminStep, Step } from "./scenario.js";
 
@@ -66,9 +67,9 @@ const orderPath = ({ orderId }: OrderScene) => `/admin/orders/${orderId}`;
 
 async function paymentsOf({ stage, orderId }: OrderScene): Promise<PaymentRow[]> {
   const { rows } = await stage.world.shopBooks.query(
-    `select p.id, p.payment_session_id as session_id, p.provider_id = 'pp_giftcard_giftcard' as is_gift, round(p.amount * 100)::int as cents,
-       (select coalesce(round(sum(amount) * 100), 0)::int from capture where payment_id = p.id and deleted_at is null) as captured,
-       (select coalesce(round(sum(amount) * 100), 0)::int from refund where payment_id = p.id and deleted_at is null) as refunded
+    `select p.id, p.payment_session_id as session_id, p.provider_id = 'pp_giftcard_giftcard' as is_gift, ${centsSql("p.amount")} as cents,
+       (select coalesce(${centsSql("sum(amount)")}, 0) from capture where payment_id = p.id and deleted_at is null) as captured,
+       (select coalesce(${centsSql("sum(amount)")}, 0) from refund where payment_id = p.id and deleted_at is null) as refunded
      from payment p join order_payment_collection link on link.payment_collection_id = p.payment_collection_id
      where link.order_id = $1 and link.deleted_at is null and p.canceled_at is null and p.deleted_at is null order by p.id`,
     [orderId],
@@ -123,7 +124,11 @@ async function refundCard(scene: OrderScene, step: Step): Promise<void> {
 async function giveBack(scene: OrderScene, step: Step): Promise<void> {
   const path = `/admin/giftcard-pay/orders/${scene.orderId}/refund`;
   const asked = await call(scene, step, { method: "GET", path, what: "asks what the order owes" });
-  const { owedCents = 0, splits = [] } = asked?.body?.refund ?? {};
+  const { owedCents = 0, splits = [], unexplained = [] } = asked?.body?.refund ?? {};
+  for (const { refundId, cents } of unexplained) {
+    const what = `says that ${euro(cents)} were a gesture`;
+    await call(scene, step, { path: `${path}s/${refundId}`, body: { units: {} }, what });
+  }
   if (splits.length === 0) return;
   const split = splits[(step.n ?? 0) % splits.length];
   const given = split.parts.map(({ cents, lastFour }: { cents: number; lastFour: string | null }) => {

@@ -1,3 +1,4 @@
+import { centsSql } from "../../scripts/shops/whole-cents.mjs";
 import type { Held } from "../faults/medusa/bank.js";
 import type { Round } from "./round.js";
 import type { Stage } from "./stage.js";
@@ -68,7 +69,7 @@ export interface Books {
   readonly takenCents: readonly number[];
 }
 
-const total = (name: string) => `coalesce(round((totals->>'${name}')::numeric * 100), 0)::int`;
+const total = (name: string) => `coalesce(${centsSql(`(totals->>'${name}')::numeric`)}, 0)`;
 
 /**
  * The same capture of the bank, written into the order before: where a webhook and a completion write it at once, and
@@ -95,26 +96,26 @@ export async function readBooks({ world }: Stage, { carts, cards }: Round): Prom
         min(${total("current_order_total")}) over () as lowest, ${total("paid_total")} as paid,
         ${total("refunded_total")} as refunded from order_summary
         where order_id = o.id and deleted_at is null order by version desc limit 1) latest
-      cross join lateral (select coalesce(round(sum(greatest(amount, 0)) * 100), 0)::int as "bookedPaid",
-        coalesce(round(sum(greatest(-amount, 0)) * 100), 0)::int as "bookedRefunded" from order_transaction entry
+      cross join lateral (select coalesce(${centsSql("sum(greatest(amount, 0))")}, 0) as "bookedPaid",
+        coalesce(${centsSql("sum(greatest(-amount, 0))")}, 0) as "bookedRefunded" from order_transaction entry
         where order_id = o.id and deleted_at is null and not exists (${TWIN})) booked
       where link.cart_id = any($1) and link.deleted_at is null order by o.id`),
     read(`select distinct on (p.id) link.cart_id, p.payment_session_id as session_id,
         p.provider_id = 'pp_giftcard_giftcard' as is_gift, p.canceled_at is not null as is_canceled,
-        round(p.amount * 100)::int as cents,
-        (select coalesce(round(sum(amount) * 100), 0)::int from capture where payment_id = p.id and deleted_at is null) as captured,
-        (select coalesce(round(sum(amount) * 100), 0)::int from refund where payment_id = p.id and deleted_at is null) as refunded
+        ${centsSql("p.amount")} as cents,
+        (select coalesce(${centsSql("sum(amount)")}, 0) from capture where payment_id = p.id and deleted_at is null) as captured,
+        (select coalesce(${centsSql("sum(amount)")}, 0) from refund where payment_id = p.id and deleted_at is null) as refunded
       from payment p join cart_payment_collection link on link.payment_collection_id = p.payment_collection_id
       where link.cart_id = any($1) and p.deleted_at is null order by p.id`),
     read(`select reference, cart_id, tender_id, external_id, order_id, state, last_four, amount_cents, deducted_cents, reason,
         refund_id from giftcard_charge where cart_id = any($1) order by created_at, position`),
-    read(`select r.id, link.cart_id, round(r.amount * 100)::int as cents from refund r
+    read(`select r.id, link.cart_id, ${centsSql("r.amount")} as cents from refund r
       join payment p on p.id = r.payment_id and p.provider_id = 'pp_giftcard_giftcard' and p.deleted_at is null
       join cart_payment_collection link on link.payment_collection_id = p.payment_collection_id
       where link.cart_id = any($1) and r.deleted_at is null order by r.id`),
     read("select id, cart_id, state from giftcard_tender where cart_id = any($1) order by id"),
     read("select cart_id from giftcard_cart_lease where cart_id = any($1) and until > now()"),
-    read(`select link.cart_id, round(s.amount * 100)::int as cents from payment_session s
+    read(`select link.cart_id, ${centsSql("s.amount")} as cents from payment_session s
       join cart_payment_collection link on link.payment_collection_id = s.payment_collection_id
       where link.cart_id = any($1) and s.status = 'pending_authorization' and s.deleted_at is null`),
   ]);

@@ -25,7 +25,9 @@ export function tellStory(
   ];
   for (const { index, id } of carts.filter((cart) => isConcerned(cart.index))) {
     const items = scenario.carts[index]?.items.map(({ good, quantity }) => `${quantity} ${good}`);
-    lines.push(`  cart ${index} (${id}): ${items?.join(", ")}`);
+    const { codes = [], delivery } = scenario.carts[index] ?? {};
+    const more = [...codes, ...(delivery === 1 ? ["by post"] : [])];
+    lines.push(`  cart ${index} (${id}): ${[...(items ?? []), ...more].join(", ")}`);
   }
   lines.push(...entries.filter(({ cart }) => isConcerned(cart)).map(lineOf));
   for (const { index, id } of carts.filter((cart) => isConcerned(cart.index))) {

@@ -4,11 +4,13 @@ import {
   type AdminStep,
   type BankWay,
   type CartPlan,
+  codes,
   type Good,
   goods,
   type Scenario,
   type ShopperStep,
   type Step,
+  totalCentsOf,
 } from "./scenario.js";
 
 const goodNames = Object.keys(goods) as Good[];
@@ -25,6 +27,8 @@ export function makeScenario(seed: number, cartCount = 4): Scenario {
         .shuffle(goodNames)
         .slice(0, count)
         .map((good) => ({ good, quantity: random.chance(0.5) ? 1 : random.int(2, mostOf(good)) })),
+      codes: random.chance(0.5) ? [random.pick(codes)] : [],
+      delivery: random.chance(0.3) ? 1 : 0,
     };
   });
   const cards: number[] = [];
@@ -43,7 +47,7 @@ export function makeScenario(seed: number, cartCount = 4): Scenario {
 }
 
 /** Of cheap things people take more. */
-const mostOf = (good: Good) => (goods[good] < 1000 ? 12 : goods[good] < 5000 ? 5 : 3);
+const mostOf = (good: Good) => (goods[good] < 1000 ? 13 : goods[good] < 5000 ? 5 : 3);
 
 const amount = (random: Random) =>
   random.chance(0.6) ? random.pick([1000, 2000, 2500, 4000, 5000, 5000, 7500]) : random.int(100, 12_000);
@@ -53,10 +57,10 @@ const medusaOf = (random: Random) => (random.chance(0.75) ? 0 : 1);
 function plainActors(
   random: Random,
   cart: number,
-  { items }: CartPlan,
+  plan: CartPlan,
   issue: (cents: number) => number,
 ): Actor[] {
-  const totalCents = items.reduce((sum, { good, quantity }) => sum + goods[good] * quantity, 0);
+  const totalCents = totalCentsOf(plan);
   const steps: Step[] = [];
   let leftCents = totalCents;
   for (const cents of random.chance(0.5) ? coveringCards(totalCents) : [amount(random)]) {

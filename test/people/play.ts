@@ -36,15 +36,20 @@ export async function play(stage: Stage, scenario: Scenario): Promise<Round> {
   return round;
 }
 
-async function openCart(stage: Stage, { items }: CartPlan, index: number): Promise<LivingCart> {
+async function openCart(
+  stage: Stage,
+  { items, codes, delivery }: CartPlan,
+  index: number,
+): Promise<LivingCart> {
   const { storefront } = stage.world;
   const address = addressIn("nl");
   const { cart } = await storefront.ok("POST", "/store/carts", {
     ...{ region_id: stage.regions[0]?.id, email: "ada@example.com" },
     ...{ shipping_address: address, billing_address: address },
+    promo_codes: codes,
     items: items.map(({ good, quantity }) => ({ variant_id: stage.variantIds[good], quantity })),
   });
-  const option = { option_id: stage.shippingOptionIds[0] };
+  const option = { option_id: stage.shippingOptionIds[delivery] };
   await storefront.ok("POST", `/store/carts/${cart.id}/shipping-methods`, option);
   return {
     ...{ index, id: cart.id, session: null, cardIds: [], began: newMoments() },

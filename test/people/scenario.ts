@@ -1,14 +1,24 @@
-/** What can be bought, and its price in cents. */
+/** What can be bought, by its handle, or its SKU if there are several variants; and its price in cents. */
 export const goods = {
-  "faults-snack": 500,
-  "faults-matinee": 1500,
-  "faults-evening": 3749,
-  "faults-night": 7498,
-  "faults-weekend": 9947,
+  "faults-snack": 555,
+  "faults-night": 8331,
+  "faults-weekend": 11_052,
   "open-air-cinema": 2000,
   "summer-night-festival": 7498,
+  "COMEDY-STANDARD": 2495,
+  "COMEDY-REDUCED": 1995,
+  "JAZZ-REDUCED": 1295,
+  /** At the standard VAT rate; everything else is tickets. */
+  "SHIRT-M": 2495,
 } as const;
 export type Good = keyof typeof goods;
+
+/** The promotion codes: 10 % off, 5.00 off, and free delivery. */
+export const codes = ["TEN", "FIVE", "FREESHIP"] as const;
+export type Code = (typeof codes)[number];
+
+/** What delivery costs by e-mail and by post, in cents. */
+export const deliveries = [0, 495] as const;
 
 /** Something that happens to a cart for the first time, and that others wait for. */
 export const moments = ["session", "completing", "order", "answered"] as const;
@@ -76,6 +86,9 @@ export interface Actor {
 
 export interface CartPlan {
   readonly items: readonly { readonly good: Good; readonly quantity: number }[];
+  readonly codes: readonly Code[];
+  /** Which of the deliveries. */
+  readonly delivery: 0 | 1;
   /** Nobody and nothing else comes near this cart: it must become an order, for each click. */
   readonly isPlain: boolean;
 }
@@ -93,3 +106,12 @@ export interface Scenario {
 
 /** Whether networks or processes fail in it. */
 export const hasWeather = ({ actors }: Scenario) => actors.some(({ role }) => role === "weather");
+
+/** What a cart costs: each promotion takes its part, and the buyer pays whole cents. */
+export function totalCentsOf({ items, codes: applied, delivery }: CartPlan): number {
+  const itemsCents = items.reduce((sum, { good, quantity }) => sum + goods[good] * quantity, 0);
+  const tenths = itemsCents * 10 - (applied.includes("TEN") ? itemsCents : 0);
+  const off = applied.includes("FIVE") ? 5000 : 0;
+  const deliveryCents = applied.includes("FREESHIP") ? 0 : deliveries[delivery];
+  return Math.floor((Math.max(0, tenths - off) + 5) / 10) + deliveryCents;
+}

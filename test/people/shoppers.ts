@@ -1,6 +1,6 @@
 import type { Answer } from "../../packages/medusa/test/support/storefront.js";
 import { call, isDone, type Scene } from "./call.js";
-import { type Good, goods, type ShopperStep, type Step } from "./scenario.js";
+import { codes, type Good, goods, type ShopperStep, type Step } from "./scenario.js";
 
 type Action = (scene: Scene, step: Step) => Promise<unknown>;
 
@@ -71,8 +71,7 @@ export const shopperActions: Record<ShopperStep, Action> = {
     await call(scene, step, { path: `${cartPath(scene)}/shipping-methods`, body, what, medusa: HOME });
   },
   async promotion(scene, step) {
-    const { promotionCodes } = scene.stage;
-    const body = { promo_codes: [promotionCodes[(step.n ?? 0) % promotionCodes.length]] };
+    const body = { promo_codes: [codes[(step.n ?? 0) % codes.length]] };
     const what = `enters ${body.promo_codes[0]}`;
     await call(scene, step, { path: `${cartPath(scene)}/promotions`, body, what, medusa: HOME });
   },

@@ -29,8 +29,6 @@ export interface Stage {
   readonly shippingOptionIds: readonly string[];
   /** Two regions in euro, each with a country. */
   readonly regions: readonly { readonly id: string; readonly country: string }[];
-  /** An amount less, and a part less: the latter leaves fractions of a cent. */
-  readonly promotionCodes: readonly string[];
   readonly locationId: string;
   /** Whether the shop takes payments that settle later beside cards. */
   readonly allowsPending: boolean;
@@ -59,10 +57,6 @@ export async function openStage(
       variantIds: variantsOf(market.variantIds),
       shippingOptionIds: byPrice.map(({ id }: { id: string }) => id),
       regions,
-      promotionCodes: [
-        await createPromotion(storefront, "FIVE", { type: "fixed", value: 5, currency_code: "eur" }),
-        await createPromotion(storefront, "SEVENTH", { type: "percentage", value: 7 }),
-      ],
       locationId: stock_locations[0].id,
       allowsPending,
       close: world.close,
@@ -93,12 +87,4 @@ async function openRegions({ ok }: Storefront) {
     { id: europe.id as string, country: "nl" },
     { id: region.id as string, country: "fr" },
   ];
-}
-
-async function createPromotion({ ok }: Storefront, code: string, method: object): Promise<string> {
-  await ok("POST", "/admin/promotions", {
-    ...{ code, type: "standard", status: "active", is_automatic: false },
-    application_method: { ...method, target_type: "order", allocation: "across" },
-  });
-  return code;
 }

@@ -3,25 +3,30 @@ import { fillCart, type Market } from "../faults/medusa/tenders.js";
 import type { World } from "../faults/medusa/world.js";
 import type { IssuedCard } from "../faults/service.js";
 
-export const TICKET_CENTS = 2500;
-const POSTER_CENTS = 1000;
+/** Prices of the show that is off, and of another show in the same orders. */
+export const prices = { show: 24.95, encore: 19.9 } as const;
+/**
+ * Each order has 10 % off. A ticket of the show costs 22.455 then, so an order of several has units that differ by a cent;
+ * one of the other costs 17.91.
+ */
+const CODES = ["TEN"];
 /** So much at most is taken of a card for one order. */
 const MOST_CENTS = 5000;
 
 /** What somebody buys, and what the cards hold that it is paid with; the bank pays the rest. */
 interface Kind {
   readonly tickets: number;
-  readonly posters: number;
+  readonly encores: number;
   readonly cardsCents: readonly number[];
 }
 
-/** Where a poster stands beside tickets, the cards pay all of it or nothing: so it doesn't matter which line is the first. */
+/** If the other show is in an order, the cards pay all of it or nothing, so it doesn't matter which line comes first. */
 const kinds: readonly Kind[] = [
-  { tickets: 2, posters: 0, cardsCents: [4375] },
-  { tickets: 1, posters: 1, cardsCents: [6000] },
-  { tickets: 3, posters: 0, cardsCents: [5000, 1250] },
-  { tickets: 1, posters: 0, cardsCents: [2000] },
-  { tickets: 2, posters: 1, cardsCents: [] },
+  { tickets: 2, encores: 0, cardsCents: [4375] },
+  { tickets: 1, encores: 1, cardsCents: [6000] },
+  { tickets: 3, encores: 0, cardsCents: [5000, 1250] },
+  { tickets: 1, encores: 0, cardsCents: [2000] },
+  { tickets: 2, encores: 1, cardsCents: [] },
 ];
 
 /** An order of the show, with what its refund has to give back. */
@@ -47,12 +52,13 @@ export async function buy({ world, market }: Box, index: number): Promise<Bought
   for (const cents of kind.cardsCents) issued.push(await giftcards.issueCard(cents));
   const items = [
     { product: "show", quantity: kind.tickets },
-    { product: "poster", quantity: kind.posters },
+    { product: "encore", quantity: kind.encores },
   ];
   const cartId = await fillCart(
     storefront,
     market,
     items.filter(({ quantity }) => quantity > 0),
+    CODES,
   );
   for (const card of issued) expectOk(await storefront.apply(cartId, card));
   const due = partsOf(kind);
@@ -62,7 +68,7 @@ export async function buy({ world, market }: Box, index: number): Promise<Bought
   const orderId = placed.order.id as string;
   await capture(storefront, orderId);
   const cards = issued.map((card, which) => ({ ...card, ...(due.cards[which] as Part) }));
-  return { orderId, cartId, cards, bank: due.bank, backCents: kind.tickets * TICKET_CENTS };
+  return { orderId, cartId, cards, bank: due.bank, backCents: sum(unitsOf(kind.tickets, prices.show)) };
 }
 
 async function capture(storefront: Storefront, orderId: string): Promise<void> {
@@ -76,9 +82,19 @@ interface Part {
   readonly backCents: number;
 }
 
-/** The cards pay ticket after ticket, then the poster; the bank pays what they leave. Of that, the tickets' part goes back. */
-function partsOf({ tickets, posters, cardsCents }: Kind): { cards: Part[]; bank: Part } {
-  const units = [...Array(tickets).fill(TICKET_CENTS), ...Array(posters).fill(POSTER_CENTS)] as number[];
+const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
+
+/** What each unit of a line costs with 10 % off: the line is rounded half up, and its first units cost a cent more. */
+function unitsOf(quantity: number, price: number): number[] {
+  const lineCents = Math.floor((Math.round(price * 100) * 9 * quantity + 5) / 10);
+  return Array.from({ length: quantity }, (_, unit) =>
+    Math.floor((lineCents + quantity - 1 - unit) / quantity),
+  );
+}
+
+/** The cards pay ticket after ticket, then the other show; the bank pays what they leave. The tickets' part goes back. */
+function partsOf({ tickets, encores, cardsCents }: Kind): { cards: Part[]; bank: Part } {
+  const units = [...unitsOf(tickets, prices.show), ...unitsOf(encores, prices.encore)];
   const cards: Part[] = [];
   for (const heldCents of cardsCents) {
     let left = Math.min(heldCents, MOST_CENTS);
@@ -92,7 +108,6 @@ function partsOf({ tickets, posters, cardsCents }: Kind): { cards: Part[]; bank:
     }
     cards.push(part);
   }
-  const sum = (open: readonly number[]) => open.reduce((total, cents) => total + cents, 0);
   return { cards, bank: { paidCents: sum(units), backCents: sum(units.slice(0, tickets)) } };
 }
 

@@ -4,7 +4,7 @@ import { pause } from "../faults/run-cell.js";
 import { createRandom } from "../people/random.js";
 import { startPostgres } from "../support/postgres.js";
 import { judge } from "./judge.js";
-import { type BoughtOrder, buy, TICKET_CENTS } from "./orders.js";
+import { type BoughtOrder, buy, prices } from "./orders.js";
 
 /** Short, so that what a dead process held is free again soon. */
 const LEASE_MS = 4000;
@@ -60,8 +60,8 @@ export async function runShowRefund(options: ShowRefundOptions): Promise<ShowRef
 
 async function play(world: World, options: ShowRefundOptions): Promise<Omit<ShowRefundResult, "minutes">> {
   const { say = () => {}, signal } = options;
-  const productId = await world.storefront.createProduct("show", TICKET_CENTS / 100);
-  await world.storefront.createProduct("poster", 10);
+  const productId = await world.storefront.createProduct("show", prices.show);
+  await world.storefront.createProduct("encore", prices.encore);
   const orders = await buyAll(world, options);
   const planStartedAt = performance.now();
   const { plan } = await admin(world, "POST", "refund-plan", { productId });

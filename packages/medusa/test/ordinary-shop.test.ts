@@ -1,16 +1,7 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import {
-  bankCents,
-  buy,
-  editTo,
-  fillCart,
-  giveBack,
-  itemsOf,
-  makeOrdinary,
-  refundOf,
-} from "./support/ordinary-shop.js";
+import { bankCents, buy, editTo, fillCart, giveBack, itemsOf, refundOf } from "./support/ordinary-shop.js";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 
 /*
@@ -25,7 +16,6 @@ let peer: TestPeer;
 let database: pg.Client;
 beforeAll(async () => {
   shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges: "by-line" });
-  await makeOrdinary(shop);
   for (const [handle, price] of Object.entries(prices)) await shop.storefront.createProduct(handle, price);
   peer = await shop.startPeer();
   database = new pg.Client({ connectionString: shop.databaseUrl });

@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import { inCents } from "../../../scripts/shops/whole-cents.mjs";
 
 /** What the bank did with one session of a cart. `pay`: the page paid there itself, and the shop doesn't know it yet. */
 export interface Line {
@@ -76,7 +77,7 @@ export function openBank(bookFile: string): Bank {
 function heldOf(lines: readonly Line[]): Map<string, Held> {
   const held = new Map<string, Held>();
   for (const { deed, session, cart, amount } of lines) {
-    const cents = Math.round(amount * 100);
+    const cents = inCents(amount);
     const left = (held.get(session)?.cents ?? 0) - cents;
     if (deed === "authorize" || deed === "capture" || deed === "pay")
       held.set(session, { session, cart, cents });

@@ -64,7 +64,7 @@ export const actions = {
   async takeOut(world: World, { cartId, units }: Purchase): Promise<boolean> {
     const order = await orderOf(world, cartId);
     const path = `/admin/order-edits/${order.id}`;
-    const quantity = (units?.quantity ?? 1) - 1;
+    const quantity = (units?.length ?? 1) - 1;
     for (const [to, body] of [
       ["/admin/order-edits", { order_id: order.id }],
       [`${path}/items/item/${order.items[0].id}`, { quantity }],

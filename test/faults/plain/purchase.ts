@@ -25,7 +25,7 @@ export async function begin({ giftcards, url }: World, kind: TenderKind): Promis
   const { product, units } = tenders[kind];
   const issued = await issueTenders(giftcards, kind, tenders[kind]);
   let cartId: string | undefined;
-  for (let count = 0; count < (units?.quantity ?? 1); count += 1) {
+  for (let count = 0; count < (units?.length ?? 1); count += 1) {
     const page = await visitor.submit(`${url}/cart`, { product });
     cartId = page.text.match(/cart="([^"]+)"/)?.[1];
   }

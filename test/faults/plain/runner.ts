@@ -83,7 +83,7 @@ async function approach(world: World, step: Step, purchase: PlainPurchase): Prom
   if (step === "return" || step === "decline" || step === "sweep") {
     await must("placing the order", actions.place(world, purchase));
   }
-  if (step === "give several back") purchase.returns = [Math.ceil((purchase.units?.quantity ?? 1) / 2)];
+  if (step === "give several back") purchase.returns = [Math.ceil((purchase.units?.length ?? 1) / 2)];
   if (step === "cancel" || step === "refund" || isReturn(step))
     await must("paying the order", actions.buy(world, purchase));
   if (step === "recovery") {

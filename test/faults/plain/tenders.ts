@@ -21,11 +21,11 @@ export const tenders: Record<TenderKind, Tenders> = {
   "three units": {
     ...{ product: "cinema", totalCents: 6000, remainderCents: 1000 },
     cards: [{ issuedCents: 5500, partCents: 5000, chargesCents: [2000, 2000, 1000] }],
-    units: { quantity: 3, eachCents: 2000 },
+    units: [2000, 2000, 2000],
   },
   "ten units": {
     ...{ product: "drink", totalCents: 5000, remainderCents: 0 },
     cards: [{ issuedCents: 6000, partCents: 5000, chargesCents: Array(10).fill(500) }],
-    units: { quantity: 10, eachCents: 500 },
+    units: Array(10).fill(500),
   },
 };

@@ -3,36 +3,8 @@ import { paymentsOf } from "./figures.js";
 import type { TestShop } from "./shop.js";
 import type { Card, Storefront } from "./storefront.js";
 
-/** The codes of the promotions that `makeOrdinary` makes. */
+/** The codes of the shop's promotions: 10 % off, 5.00 off, and no delivery costs. */
 export type Code = "TEN" | "FIVE" | "FREESHIP";
-
-/** Gives a shop what an ordinary Dutch one has: 9 % VAT in its prices, and a percentage off by a code. */
-export async function makeOrdinary({ storefront: s }: TestShop): Promise<void> {
-  const { tax_regions } = await s.ok("GET", "/admin/tax-regions?limit=50&fields=id,country_code,*tax_rates");
-  const region = tax_regions.find((one: { country_code: string }) => one.country_code === "nl");
-  const standard = region.tax_rates?.find((rate: { is_default: boolean }) => rate.is_default);
-  const tax = { name: "VAT", code: "vat-nl", rate: 9, is_default: true };
-  if (standard) await s.ok("POST", `/admin/tax-rates/${standard.id}`, { rate: 9 });
-  else await s.ok("POST", "/admin/tax-rates", { tax_region_id: region.id, ...tax });
-  const { price_preferences } = await s.ok("GET", "/admin/price-preferences?limit=50");
-  for (const { id } of price_preferences)
-    await s.ok("POST", `/admin/price-preferences/${id}`, { is_tax_inclusive: true });
-  const { promotions } = await s.ok("GET", "/admin/promotions?limit=50&fields=code");
-  const has = (code: Code) => promotions.some((one: { code: string }) => one.code === code);
-  const percentage = { type: "percentage", target_type: "items", allocation: "across", value: 10 };
-  const fixed = { type: "fixed", target_type: "items", allocation: "across", value: 5 };
-  const shipping = { type: "percentage", target_type: "shipping_methods", allocation: "across", value: 100 };
-  for (const [code, method] of [
-    ["TEN", percentage],
-    ["FIVE", fixed],
-    ["FREESHIP", shipping],
-  ] as const)
-    if (!has(code))
-      await s.ok("POST", "/admin/promotions", {
-        ...{ code, type: "standard", status: "active", is_tax_inclusive: true },
-        application_method: { ...method, currency_code: "eur" },
-      });
-}
 
 /** What is in a cart: how many of each product, by its handle. */
 export type Goods = Readonly<Record<string, number>>;

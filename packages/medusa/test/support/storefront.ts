@@ -85,13 +85,17 @@ export function createStorefront(medusa: MedusaStore) {
       for (const { id } of regions) await ok("POST", `/admin/regions/${id}`, { payment_providers: ids });
     },
 
-    /** Puts something new on sale. It isn't kept in stock. @returns its id */
+    /**
+     * Puts something new on sale: a ticket, unless `more` has another `type_id`. It isn't kept in stock.
+     *
+     * @returns its id
+     */
     async createProduct(handle: string, price: number, more: object = {}): Promise<string> {
       const { products } = await ok(
         "GET",
-        "/admin/products?fields=sales_channels.id,shipping_profile.id&limit=1",
+        "/admin/products?handle=open-air-cinema&fields=type_id,sales_channels.id,shipping_profile.id",
       );
-      const [{ sales_channels, shipping_profile }] = products;
+      const [{ type_id, sales_channels, shipping_profile }] = products;
       const options = [{ title: "Kind", values: ["One"] }];
       const variant = {
         title: "One",
@@ -103,6 +107,7 @@ export function createStorefront(medusa: MedusaStore) {
         ...{ title: handle, handle, status: "published", options, variants: [variant] },
         sales_channels: [{ id: sales_channels[0].id }],
         shipping_profile_id: shipping_profile.id,
+        type_id,
         ...more,
       });
       market = undefined;
