@@ -57,9 +57,9 @@ async function judgeOrder({ storefront }: World, order: BoughtOrder): Promise<st
   const sorted = (cents: number[]) => cents.filter((one) => one > 0).sort((a, b) => a - b);
   const due = sorted([...order.cards.map(({ backCents }) => backCents), order.bank.backCents]);
   const booked = transactions.filter(({ reference }: { reference: string }) => reference === "refund");
-  expect("booked", sorted(booked.map(({ amount }: { amount: number }) => toCents(amount)), due);
+  expect("booked", sorted(booked.map(({ amount }: { amount: number }) => toCents(amount))), due);
   const refunds = payment_collections[0].payments.flatMap(({ refunds }: { refunds: object[] }) => refunds);
-  expect("refunded", sorted(refunds.map(({ amount }: { amount: number }) => toCents(amount)), due);
+  expect("refunded", sorted(refunds.map(({ amount }: { amount: number }) => toCents(amount))), due);
   expect("the order shows", toCents(summary.refunded_total), sum(due));
   // Medusa itself takes a cent or less for nothing.
   expect("outstanding", toCents(summary.pending_difference) <= 1 ? 0 : summary.pending_difference, 0);
