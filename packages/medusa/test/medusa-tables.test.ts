@@ -330,7 +330,7 @@ const cases: Record<string, Case> = {
       ...{ placedCents: 7498, pending: "-12.5", lines: null, awaitsReturn: false, isExtended: false },
       items: [
         {
-          ...{ id: expect.stringMatching(/^ordli_/), sold: 1, kept: 0, title: expect.any(String) },
+          ...{ id: expect.stringMatching(/^ordli_/), placed: 1, sold: 1, kept: 0, title: expect.any(String) },
           ...{ variantId: expect.stringMatching(/^variant_/), productId: expect.stringMatching(/^prod_/) },
         },
       ],
@@ -594,7 +594,7 @@ Object.assign(cases, {
         ...{ description: expect.stringContaining("six bands"), isPublished: true },
         pictureUrls: ["https://shop.example/a.png", "https://shop.example/b.png"],
       };
-      return [[{ ...product, lowestCents: { Standard: 7498 } }], [{ ...product, lowestCents: { "": 7498 } }]];
+      return [[{ ...product, lowestCents: { "Two tickets": 7498 } }], [{ ...product, lowestCents: { "": 7498 } }]];
     },
   },
   productsOfVariants: {

@@ -205,6 +205,24 @@ describe("a show that is off", () => {
     expect(await figures(byBank)).toMatchObject({ refunded: 75, outstanding: 0 });
   });
 
+  test("refunds an order by the bank alone that an edit changed: what its buyer has, and no more", async () => {
+    const productId = await newShow("cantata");
+    const edited = await buy("cantata", { tickets: 3, balanceCents: 0, poster: true });
+    const { order } = await shop.storefront.ok("GET", `/admin/orders/${edited.orderId}?fields=id,*items`);
+    const poster = order.items.find((item: { product_handle: string }) => item.product_handle === "poster");
+    await shop.storefront.ok("POST", "/admin/order-edits", { order_id: edited.orderId });
+    const path = `/admin/order-edits/${edited.orderId}`;
+    await shop.storefront.ok("POST", `${path}/items/item/${poster.id}`, { quantity: 0 });
+    await shop.storefront.ok("POST", `${path}/confirm`, {});
+    const { refund } = (await admin("GET", `orders/${edited.orderId}/refund`)).body;
+    expect(refund).toMatchObject({ owedCents: 1000 });
+    expect((await admin("POST", `orders/${edited.orderId}/refund`, refund.splits[0])).status).toBe(200);
+    const plan = await planOf({ productId });
+    expect(plan.orders).toMatchObject([{ orderId: edited.orderId, amountCents: 7500 }]);
+    await untilOver(await begin(plan));
+    expect(await figures(edited)).toMatchObject({ refunded: 85, outstanding: 0 });
+  });
+
   test("leaves an order alone whose return is on its way", async () => {
     const productId = await newShow("ballet");
     const bought = await buy("ballet");

@@ -80,7 +80,7 @@ export function shareCents(sold: readonly SoldLine[], totalCents: number): Order
 /**
  * Works out the lines of an order that nobody noted when it was placed, as they were sold.
  *
- * @param units how many units of each item were sold, by its id
+ * @param units how many units of each item the order had when it was placed, by its id; 0 for those that were added since
  * @param totalCents the order's total as it was placed
  */
 export async function linesAsSold(
@@ -89,12 +89,16 @@ export async function linesAsSold(
   { units, totalCents }: { readonly units: ReadonlyMap<string, number>; readonly totalCents: number },
 ): Promise<OrderLine[]> {
   const sold = await readSoldLines(container, orderId);
-  const whole = sold.map((line) => {
+  const placed = sold.filter(({ id }) => units.get(id) !== 0);
+  const whole = placed.map((line) => {
     const { id, total, quantity, unitPrice } = line;
     const soldQuantity = units.get(id) ?? 1;
     const isLeft = MathBN.gt(quantity, 0);
     const each = isLeft ? MathBN.div(total, quantity) : (unitPrice ?? 0);
     return { ...line, quantity: soldQuantity, total: MathBN.mult(each, soldQuantity) };
   });
-  return shareCents(whole, totalCents);
+  // Medusa doesn't tell what an item was worth that an edit removed.
+  const isRemoved = [...units].some(([id, count]) => count > 0 && !sold.some((line) => line.id === id));
+  const worth = whole.reduce((total, line) => MathBN.add(total, line.total), MathBN.convert(0));
+  return shareCents(whole, isRemoved ? Math.min(totalCents, toCents(worth)) : totalCents);
 }

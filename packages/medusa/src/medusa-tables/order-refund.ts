@@ -23,6 +23,8 @@ export interface BookedItem {
   readonly title: string;
   readonly variantId: string | null;
   readonly productId: string | null;
+  /** How many units the order had when it was placed; 0 if an edit or exchange added the item. */
+  readonly placed: number;
   /** How many units were sold in all: as it was placed, and by edits since. */
   readonly sold: number;
   /** How many of them Medusa leaves the buyer: less those that were returned, or taken off by an edit. */
@@ -79,11 +81,12 @@ export interface RefundableOrder {
 export const BALANCE_REFERENCE = "giftcard_balance";
 
 const ITEMS = `
-select json_agg(json_build_object('id', all_of.item_id, 'sold', all_of.sold::float8, 'title', line.title,
+select json_agg(json_build_object('id', all_of.item_id, 'sold', all_of.sold::float8, 'placed', all_of.placed::float8, 'title', line.title,
   'variantId', line.variant_id, 'productId', line.product_id, 'kept', (coalesce(now.quantity, 0)
     - coalesce(now.return_received_quantity, 0) - coalesce(now.return_dismissed_quantity, 0))::float8) order by all_of.item_id) as all
-from (select item_id, sum(greatest(0, quantity - before)) as sold from (
-    select item_id, quantity, lag(quantity, 1, 0::numeric) over (partition by item_id order by version) as before
+from (select item_id, sum(greatest(0, quantity - before)) as sold,
+    coalesce(sum(quantity) filter (where version = 1), 0) as placed from (
+    select item_id, version, quantity, lag(quantity, 1, 0::numeric) over (partition by item_id order by version) as before
     from order_item where order_id = o.id and deleted_at is null) step group by item_id) all_of
 join order_line_item line on line.id = all_of.item_id
 left join order_item now on now.order_id = o.id and now.item_id = all_of.item_id and now.version = o.version

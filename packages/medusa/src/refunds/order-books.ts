@@ -65,7 +65,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total
 export async function readBooks(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
   const order = await readRefundable(contextOf(container).runSql, orderId);
   if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
-  const units = new Map(order.items.map(({ id, sold }) => [id, sold]));
+  const units = new Map(order.items.map(({ id, placed }) => [id, placed]));
   const lines =
     order.lines ?? (await linesAsSold(container, orderId, { units, totalCents: order.placedCents }));
   const now = order.isExtended ? await readSoldLines(container, orderId) : [];
