@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Charge } from "../src/index.js";
@@ -19,6 +20,40 @@ const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError
 const stateOf = async (charge: Charge) => (await shop.journal.charge(charge.reference))?.state;
 const devaluesOf = (charge: Charge) =>
   shop.proxy.seen.filter((c) => c.operation === "devalue" && c.idempotencyKey === charge.reference).length;
+
+/** Something in front of the service that refuses each call that moves money, and passes nothing on. */
+async function startFirewall(status: number) {
+  const server = createServer((_, response) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ success: false, error: "No." }));
+  }).listen(0, "127.0.0.1");
+  await new Promise((listens) => server.once("listening", listens));
+  const { port } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${port}`, close: () => new Promise((closed) => server.close(closed)) };
+}
+
+describe("a charge that something in front of the service refuses", () => {
+  for (const status of [401, 403, 429])
+    it(`with ${status} is refused, and the card is free again`, async () => {
+      const firewall = await startFirewall(status);
+      try {
+        const companyId = shop.client.companyId as number;
+        const { devalue, cancelDevalue, endDevalue } = createClient({
+          baseUrl: firewall.url,
+          apiKey: "key",
+          companyId,
+        });
+        const engine = shop.engine({ client: { ...shop.client, devalue, cancelDevalue, endDevalue } });
+        const card = await shop.card(7500);
+        const charge = await beginCharge(engine, newCart(2000), card);
+        await expect(engine.devalue(charge.reference)).rejects.toThrow();
+        expect(await stateOf(charge)).toBe("refused");
+        expect(await card.balanceCents()).toBe(7500);
+      } finally {
+        await firewall.close();
+      }
+    });
+});
 
 describe("a charge", () => {
   it("takes the money once, belongs to its order, and goes back once", async () => {

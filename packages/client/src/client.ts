@@ -202,14 +202,12 @@ function readDeduction(answer: Answer, askedCents: Cents): Deduction {
   };
 }
 
-/** Statuses that a service answers before it looks at the key: they refuse the call and tell nothing about support. */
-const refusedBeforeTheKey = [401, 403, 429];
-
 function readEnd(answer: Answer): End {
   const row: Endpoint = endpoints.cancelDevalue;
   const { endpoint, status, requestId, keyHonoured } = answer;
   const refusal = status >= 400 ? refusalOf(row, answer) : undefined;
-  if (refusal && refusedBeforeTheKey.includes(status)) throw refusal;
+  // Answered before the service looked at the key: that tells nothing about support.
+  if (refusal?.isBeforeTheCall) throw refusal;
   if (!keyHonoured) throw new ProtocolError("extension_not_supported", { endpoint, status, requestId });
   if (refusal instanceof RefusedError && status === 404) return { outcome: "not_done" };
   if (refusal instanceof RefusedError && status === 409) return { outcome: "already_reversed" };

@@ -109,6 +109,15 @@ export abstract class GiftcardError extends Error {
     this.cardStatus = details.cardStatus;
   }
 
+  /**
+   * Whether the answer came from before the service looked at the call: 401 (the API key), 403 (something in front of the
+   * service, such as a firewall) or 429 (a rate limit). It says nothing about the reference. As a `RefusedError`, nothing was
+   * done.
+   */
+  get isBeforeTheCall(): boolean {
+    return this.status === 401 || this.status === 403 || this.status === 429;
+  }
+
   /** What a log may show: its properties and its message. */
   toJSON(): object {
     return { ...this, message: this.message };

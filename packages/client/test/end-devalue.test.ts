@@ -58,6 +58,14 @@ describe("endDevalue that was refused or lost can be made again", () => {
       { name: "RefusedError", code: "unauthorized" },
     ],
     [
+      { status: 403, json: refusal },
+      { name: "RefusedError", code: "refused" },
+    ],
+    [
+      { status: 403, text: "<h1>Forbidden</h1>" },
+      { name: "ProtocolError", code: "unreadable_answer" },
+    ],
+    [
       { status: 429, json: refusal, headers: { "Retry-After": "3" } },
       { code: "rate_limited", retryAfterSeconds: 3 },
     ],

@@ -594,7 +594,10 @@ Object.assign(cases, {
         ...{ description: expect.stringContaining("six bands"), isPublished: true },
         pictureUrls: ["https://shop.example/a.png", "https://shop.example/b.png"],
       };
-      return [[{ ...product, lowestCents: { "Two tickets": 7498 } }], [{ ...product, lowestCents: { "": 7498 } }]];
+      return [
+        [{ ...product, lowestCents: { "Two tickets": 7498 } }],
+        [{ ...product, lowestCents: { "": 7498 } }],
+      ];
     },
   },
   productsOfVariants: {

@@ -21,7 +21,7 @@ const isUnsent = (error: GiftcardError) =>
 const isBelieved = (error: GiftcardError) =>
   isUnsent(error) ||
   (error instanceof RefusedError &&
-    (error.keyHonoured || error.status === undefined || error.status === 401 || error.status === 429));
+    (error.keyHonoured || error.status === undefined || error.isBeforeTheCall));
 
 /** What a devalue's answer writes down. */
 interface Kept {

@@ -189,7 +189,5 @@ export const isUnanswered = (error: unknown): error is UnreachableError | Protoc
 export const isUnsent = (error: unknown): error is UnreachableError =>
   error instanceof UnreachableError && error.code === "not_connected";
 
-/** The service refuses these before it looks at what is sent. */
-const statusesBeforeTheCall: readonly unknown[] = [401, 403, 429];
 const isBeforeTheCall = (error: unknown) =>
-  isUnsent(error) || (error instanceof RefusedError && statusesBeforeTheCall.includes(error.status));
+  isUnsent(error) || (error instanceof RefusedError && error.isBeforeTheCall);

@@ -81,9 +81,6 @@ interface Call {
 /** `over`: what became of it is written down. `stop`: it is, and another call would go the same way. */
 type Outcome = "over" | "stop" | "unknown";
 
-/** The service refuses these before it looks at what is sent. */
-const refusedBefore = [401, 403, 429];
-
 /**
  * The service keeps an answer for a day, and the key for good. It has done nothing now; whether an earlier call under the
  * key has, the events' own keys decide when they are sent under another one.
@@ -113,7 +110,7 @@ async function send(call: Call, { reference, items }: Pick<Batch, "reference" | 
     if (error instanceof RefusedError && (await endFaulty(call, { reference, items }, error))) return "over";
     const isNothing =
       (error instanceof RefusedError &&
-        (error.status === undefined || refusedBefore.includes(error.status) || isOfKey(error))) ||
+        (error.status === undefined || error.isBeforeTheCall || isOfKey(error))) ||
       (error instanceof UnreachableError && error.code === "not_connected");
     const fault = error.message;
     if (isNothing)
