@@ -1,7 +1,8 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { bankCents, buy, editTo, fillCart, giveBack, itemsOf, refundOf } from "./support/ordinary-shop.js";
+import { editTo, itemsOf, refundOf } from "./support/order-admin.js";
+import { bankCents, buy, fillCart, giveBack } from "./support/ordinary-shop.js";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 
 /*

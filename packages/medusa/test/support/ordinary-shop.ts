@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { paymentsOf } from "./figures.js";
+import { refundOf } from "./order-admin.js";
 import type { TestShop } from "./shop.js";
 import type { Card, Storefront } from "./storefront.js";
 
@@ -58,34 +59,6 @@ async function capture(s: Storefront, orderId: string): Promise<void> {
   const { gifts, others } = paymentsOf(await s.order(orderId));
   for (const { id } of [...gifts, ...others]) await s.ok("POST", `/admin/payments/${id}/capture`, {});
 }
-
-/** The order's items, by their product's handle. */
-export async function itemsOf(
-  s: Storefront,
-  orderId: string,
-): Promise<Record<string, { id: string; quantity: number }>> {
-  const { order } = await s.ok("GET", `/admin/orders/${orderId}?fields=id,*items`);
-  return Object.fromEntries(
-    order.items.map((item: { product_handle: string }) => [item.product_handle, item]),
-  );
-}
-
-/** Takes units off an order by an edit. @param quantity what stays */
-export async function editTo(
-  s: Storefront,
-  orderId: string,
-  handle: string,
-  quantity: number,
-): Promise<void> {
-  const items = await itemsOf(s, orderId);
-  await s.ok("POST", "/admin/order-edits", { order_id: orderId });
-  await s.ok("POST", `/admin/order-edits/${orderId}/items/item/${items[handle]?.id}`, { quantity });
-  await s.ok("POST", `/admin/order-edits/${orderId}/confirm`, {});
-}
-
-/** What the order's page offers. */
-export const refundOf = async (s: Storefront, orderId: string) =>
-  (await s.ok("GET", `/admin/giftcard-pay/orders/${orderId}/refund`)).refund;
 
 /** Presses the button on the order's page. @returns what went back, in cents */
 export async function giveBack(s: Storefront, orderId: string): Promise<number> {

@@ -1,0 +1,35 @@
+import { expect, inject, test } from "vitest";
+import { type CartPlan, makeCart } from "./carts/make-cart.js";
+import { runCarts } from "./carts/run-carts.js";
+
+/** Small carts that have everything between them. `npm run carts` takes its seeds from the clock. */
+const SEED = 859;
+const CARTS = 6;
+const MOST_UNITS = 3;
+
+test("random carts with VAT and promotions are paid in whole cents, and each unit comes back for what was paid for it", async () => {
+  const results = await runCarts({
+    ...{ seed: SEED, carts: CARTS, mostUnits: MOST_UNITS, workers: 1 },
+    postgresUrl: inject("postgresUrl"),
+  });
+  expect(results.flatMap(({ plan, wrong }) => wrong.map((what) => `seed ${plan.seed}: ${what}`))).toEqual([]);
+  expect(results).toHaveLength(CARTS);
+}, 600_000);
+
+test("the carts have VAT included and added, both countries, all ways back, and discounts on items, orders and delivery", () => {
+  const plans = Array.from({ length: CARTS }, (_, index) => makeCart(SEED + index, MOST_UNITS));
+  const all = (of: (plan: CartPlan) => readonly unknown[]) => new Set(plans.flatMap(of));
+  expect(all(({ isInclusive }) => [isInclusive])).toEqual(new Set([true, false]));
+  expect(all(({ country }) => [country])).toEqual(new Set(["nl", "de"]));
+  expect(all(({ lines }) => lines.map(({ way }) => way))).toEqual(
+    new Set(["return", "edit", "show", "show, then edit"]),
+  );
+  expect(all(({ end }) => [end])).toEqual(new Set(["whole order", "cancel"]));
+  const given = all(({ codes }) => codes);
+  for (const some of [
+    ["TEN", "FIVE", "NETSEVEN", "NETFOUR"],
+    ["ITEMS15", "EACH1"],
+    ["FREESHIP", "POST2"],
+  ])
+    expect(some.some((code) => given.has(code))).toBe(true);
+});
