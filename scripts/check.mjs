@@ -1,12 +1,14 @@
 /** Checks everything that can be checked without running the product: style, templates, types, schemas, packages. */
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { build } from "./build.mjs";
 import { checkBlocks } from "./check/blocks.mjs";
 import { checkChangesets, whyNoChangesets } from "./check/changesets.mjs";
+import { faultsOfTable, writers } from "./check/faults-table.mjs";
 import { importsThatGoUp } from "./check/folders.mjs";
 import { deadLinks } from "./check/markdown.mjs";
-import { command, root, UsageError } from "./command.mjs";
+import { command, loadTypeScript, root, UsageError } from "./command.mjs";
 import { published as packages } from "./packed/pack.mjs";
 import { runNode } from "./process.mjs";
 import { readVersion, staleFiles } from "./release/version-places.mjs";
@@ -123,6 +125,21 @@ const steps = [
       if (up.length > 0) throw new Error(`These go up the list in docs/architecture.md:\n${up.join("\n")}`);
     },
     mend: "move what is needed below to a folder further down the list",
+  },
+  {
+    name: "faults table",
+    async run() {
+      const document = await readFile(path.join(root, "docs/faults.md"), "utf8");
+      /** @type {typeof import("../test/faults/matrix.js")} */
+      const { allCells } = await loadTypeScript("test/faults/matrix.ts");
+      /** @type {typeof import("../test/faults/vendure/run.js")} */
+      const { vendureCells } = await loadTypeScript("test/faults/vendure/run.ts");
+      const wrong = [allCells(), vendureCells()].flatMap((cells, index) =>
+        faultsOfTable(document, /** @type {(typeof writers)[number]} */ (writers[index]), cells),
+      );
+      if (wrong.length > 0) throw new Error(`docs/faults.md:\n${wrong.join("\n")}`);
+    },
+    mend: "npm run faults, and npm run faults -- --vendure, write the tables; no cell may be bad",
   },
   {
     name: "types of tests and scripts",

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { build } from "./build.mjs";
+import { isBad, putTable, tableOf, writers } from "./check/faults-table.mjs";
 import { command, loadTypeScript, root } from "./command.mjs";
 
 const DOCUMENT = path.join(root, "docs", "faults.md");
@@ -30,48 +31,12 @@ Ends with 1 when a cell is bad.
  */
 
 /** @param {CellResult} result */
-const isBad = ({ verdict }) => verdict.wrong.length > 0;
-
-/** @param {CellResult} result */
 const lineOf = ({ cell, verdict, seconds }) =>
   `${verdict.wrong.length > 0 ? "BAD " : "ok  "}${cell.name}: ${verdict.outcome} (${seconds.toFixed(1)} s)` +
   verdict.wrong.map((what) => `\n      ${what}`).join("");
 
 /** @param {CellResult[]} results */
 const lastLine = (results) => `books exact: ${results.length} cells, ${results.filter(isBad).length} bad`;
-
-const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "person"]);
-const TABLE = /(?<=<!-- written by npm run faults -->\n)[\s\S]*?(?=\n<!-- end -->)/;
-const VENDURE_TABLE = /(?<=<!-- written by npm run faults -- --vendure -->\n)[\s\S]*?(?=\n<!-- end -->)/;
-
-/** The plain shop is one, on whichever store. @param {CellResult} result */
-const shopOf = ({ cell }) => cell.shop.replace(/ (?:sqlite|postgresql)$/, "");
-
-/**
- * A line for each shop and place, with how many purchases ended how.
- * @param {CellResult[]} results
- */
-function tableOf(results) {
-  /** @type {Map<string, CellResult[]>} */
-  const places = new Map();
-  for (const result of results) {
-    const place = `${shopOf(result)} | ${result.cell.place}`;
-    places.set(place, [...(places.get(place) ?? []), result]);
-  }
-  const counts = (/** @type {CellResult[]} */ here) => [
-    here.length,
-    ...outcomes.map(
-      (one) => here.filter((result) => !isBad(result) && result.verdict.outcome === one).length,
-    ),
-    here.filter(isBad).length,
-  ];
-  return [
-    `| shop | place | cells | ${outcomes.join(" | ")} | bad |`,
-    `|---|---|---|${outcomes.map(() => "---|").join("")}---|`,
-    ...[...places].map(([place, here]) => `| ${place} | ${counts(here).join(" | ")} |`),
-    `| all |  | ${counts(results).join(" | ")} |`,
-  ].join("\n");
-}
 
 const options = /** @type {const} */ ({
   list: { type: "boolean" },
@@ -126,7 +91,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   if (signal.aborted) return;
   if (!values.cell && !values.short) {
     const text = await readFile(DOCUMENT, "utf8");
-    await writeFile(DOCUMENT, text.replace(values.vendure ? VENDURE_TABLE : TABLE, tableOf(results)));
+    await writeFile(DOCUMENT, putTable(text, writers[values.vendure ? 1 : 0], tableOf(results)));
   }
   if (values.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   else say(`\n${tableOf(results)}\n`);

@@ -1,0 +1,75 @@
+/** The tables in docs/faults.md: written by `npm run faults`, and compared with the cells that there are. */
+
+/** How a cell can end, in the order of the columns. */
+const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "person"]);
+
+/** @typedef {{ shop: string, place: string }} Cell */
+/** @typedef {{ cell: Cell, verdict: import("../../test/faults/verdict.js").Verdict }} Result */
+
+/** The commands that write a table. */
+export const writers = /** @type {const} */ (["npm run faults", "npm run faults -- --vendure"]);
+
+/** Where a command's table stands in the document. @param {string} writer */
+const placeOf = (writer) => new RegExp(`(?<=<!-- written by ${writer} -->\n)[\\s\\S]*?(?=\n<!-- end -->)`);
+
+/** @param {string} document @param {(typeof writers)[number]} writer @param {string} table */
+export const putTable = (document, writer, table) => document.replace(placeOf(writer), () => table);
+
+/** The plain shop is one, on whichever store. @param {Cell} cell */
+const rowOf = ({ shop, place }) => `${shop.replace(/ (?:sqlite|postgresql)$/, "")} | ${place}`;
+
+/** @param {Result} result */
+export const isBad = ({ verdict }) => verdict.wrong.length > 0;
+
+/**
+ * A line for each shop and place, with how many purchases ended how.
+ * @param {readonly Result[]} results
+ */
+export function tableOf(results) {
+  const counts = (/** @type {readonly Result[]} */ here) => [
+    here.length,
+    ...outcomes.map(
+      (one) => here.filter((result) => !isBad(result) && result.verdict.outcome === one).length,
+    ),
+    here.filter(isBad).length,
+  ];
+  const places = Map.groupBy(results, ({ cell }) => rowOf(cell));
+  return [
+    `| shop | place | cells | ${outcomes.join(" | ")} | bad |`,
+    `|---|---|---|${outcomes.map(() => "---|").join("")}---|`,
+    ...[...places].map(([row, here]) => `| ${row} | ${counts(here).join(" | ")} |`),
+    `| all |  | ${counts(results).join(" | ")} |`,
+  ].join("\n");
+}
+
+/**
+ * Compares a command's table with the cells that it runs.
+ *
+ * @param {string} document
+ * @param {(typeof writers)[number]} writer
+ * @param {readonly Cell[]} cells
+ * @returns {string[]} rows with bad cells, and rows that aren't of these cells
+ */
+export function faultsOfTable(document, writer, cells) {
+  const lines = placeOf(writer).exec(document)?.[0].split("\n").slice(2) ?? [];
+  const rows = new Map(
+    lines.map((line) => {
+      const [shop = "", place = "", ...counts] = line.split("|").slice(1, -1);
+      return [`${shop.trim()} | ${place.trim()}`, counts.map(Number)];
+    }),
+  );
+  const expected = Map.groupBy(cells, rowOf);
+  const counts = new Map([...expected].map(([row, here]) => [row, here.length]));
+  counts.set("all | ", cells.length);
+  return [...new Set([...counts.keys(), ...rows.keys()])].flatMap((row) => {
+    const [written = 0, ...ended] = rows.get(row) ?? [];
+    const count = counts.get(row) ?? 0;
+    const name = row.replace(/ \| $/, "");
+    const wrong = [];
+    if (written !== count) wrong.push(`${name}: the table has ${written} cells, and there are ${count}.`);
+    if (ended.reduce((sum, one) => sum + one, 0) !== written)
+      wrong.push(`${name}: the row doesn't add up to its ${written} cells.`);
+    if ((ended.at(-1) ?? 0) > 0) wrong.push(`${name}: bad cells: ${ended.at(-1)}.`);
+    return wrong;
+  });
+}

@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { faultsOfTable, putTable, tableOf, writers } from "../scripts/check/faults-table.mjs";
+
+const [writer, other] = writers;
+const cells = [
+  { shop: "medusa", place: "service" },
+  { shop: "medusa", place: "service" },
+  { shop: "plain sqlite", place: "bank" },
+  { shop: "plain postgresql", place: "bank" },
+];
+const document = `# Faults\n<!-- written by ${writer} -->\nold\n<!-- end -->\n<!-- written by ${other} -->\nold\n<!-- end -->\n`;
+const ended = (wrong: readonly string[] = []) =>
+  cells.map((cell, index) => ({
+    cell,
+    verdict: { outcome: "paid" as const, wrong: index === 1 ? wrong : [] },
+  }));
+
+it("a table of all cells, of which none is bad, is accepted", () => {
+  const written = putTable(document, writer, tableOf(ended()));
+  expect(written).toContain("| plain | bank | 2 | 2 | 0 | 0 | 0 | 0 | 0 |\n| all |  | 4 | 4 |");
+  expect(faultsOfTable(written, writer, cells)).toEqual([]);
+  expect(written).toContain(`${other} -->\nold\n`);
+});
+
+it("a table with a bad cell is rejected", () => {
+  const written = putTable(document, writer, tableOf(ended(["a card is charged twice"])));
+  expect(faultsOfTable(written, writer, cells)).toEqual([
+    "medusa | service: bad cells: 1.",
+    "all: bad cells: 1.",
+  ]);
+});
+
+it("a table of other cells is rejected: too few, too many, and a row that is gone", () => {
+  const written = putTable(document, writer, tableOf(ended()));
+  expect(faultsOfTable(written, writer, [...cells, { shop: "medusa", place: "bank" }])).toEqual([
+    "medusa | bank: the table has 0 cells, and there are 1.",
+    "all: the table has 4 cells, and there are 5.",
+  ]);
+  expect(faultsOfTable(written, writer, cells.slice(0, 2))).toEqual([
+    "all: the table has 4 cells, and there are 2.",
+    "plain | bank: the table has 2 cells, and there are 0.",
+  ]);
+  expect(faultsOfTable(document, writer, cells.slice(0, 1))).toHaveLength(2);
+});
+
+it("a row that doesn't add up is rejected", () => {
+  const written = putTable(document, writer, tableOf(ended())).replace("| 2 | 2 | 0 |", "| 2 | 1 | 0 |");
+  expect(faultsOfTable(written, writer, cells)).toEqual([
+    "medusa | service: the row doesn't add up to its 2 cells.",
+  ]);
+});
