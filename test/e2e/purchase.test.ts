@@ -140,6 +140,24 @@ describe("a purchase in the browser", () => {
     for (const pin of [card.pin, wrong.pin]) expect(everything).not.toMatch(new RegExp(`\\b${pin}\\b`));
   });
 
+  it("takes 10 % off by a code: of two kinds of tickets, the one of 24.95 costs 22.46", async () => {
+    const card = await shop.service.issueCard(5000);
+    await page.goto(String(shop.storefrontUrl));
+    await button("Add to cart: Late-night Comedy, Standard").click();
+    await page.getByLabel("Promotion code").fill("TEN");
+    await button("Apply").click();
+    await expectText("#discount", "−€2.49");
+    await page.getByRole("link", { name: "To the checkout" }).click();
+    await fillDetails();
+    await apply(card);
+    await expectText("#discount", "−€2.49");
+    await expectText("#total", "€22.46");
+    await expectText("#remainder", "€0.00");
+    await placeOrder();
+    expect(await balanceCents(card)).toBe(2754);
+    expect(await paymentsShown()).toContainEqual(["Total", "€22.46"]);
+  });
+
   it("follows the cart: what dearer delivery adds, the applied card pays", async () => {
     const card = await shop.service.issueCard(7500);
     await toCheckout("open-air-cinema");

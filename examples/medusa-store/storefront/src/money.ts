@@ -1,8 +1,20 @@
 const euro = new Intl.NumberFormat("en-IE", { style: "currency", currency: "EUR" });
 
-/** Shows an amount of Medusa's in whole cents. Its totals have residue of dividing a tax out: 22.455 may be 22.45499999. */
-export const formatEuro = (amount: number | null | undefined): string =>
-  formatCents(Math.round(Math.round((amount ?? 0) * 1e6) / 1e4));
+/** Whole cents of an amount of Medusa's. Its totals have residue of dividing a tax out: 22.455 may be 22.45499999. */
+const toCents = (amount: number | null | undefined): number =>
+  Math.round(Math.round((amount ?? 0) * 1e6) / 1e4);
+
+/** Shows an amount of Medusa's in whole cents. */
+export const formatEuro = (amount: number | null | undefined): string => formatCents(toCents(amount));
+
+/** Shows what a cart's discounts take off, so that the figures above its total add up to it. */
+export const formatDiscount = ({
+  original_total,
+  total,
+}: {
+  original_total: number;
+  total: number;
+}): string => `−${formatCents(toCents(original_total) - toCents(total))}`;
 
 /** Shows an amount in cents. */
 export const formatCents = (cents: number): string => euro.format(cents / 100);

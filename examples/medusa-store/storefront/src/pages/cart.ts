@@ -1,5 +1,5 @@
 import { html, render } from "lit";
-import { formatEuro } from "../money.js";
+import { formatDiscount, formatEuro } from "../money.js";
 import type { Place } from "../place.js";
 import { poster } from "../poster.js";
 import type { Cart } from "../shop.js";
@@ -73,7 +73,7 @@ function promotionForm(cart: Cart, busy: boolean, promote: (code: string) => voi
   const [promotion] = cart.promotions ?? [];
   if (promotion)
     return html`<div class="line end">
-      <span>Code ${promotion.code} <span id="discount">−${formatEuro(cart.discount_total)}</span></span>
+      <span>Code ${promotion.code} <span id="discount">${formatDiscount(cart)}</span></span>
       <button class="plain" ?disabled=${busy} @click=${() => promote("")}>Remove the code</button>
     </div>`;
   const submit = (event: SubmitEvent) => {

@@ -1,6 +1,6 @@
 import type { TotalDetail } from "@giftcard-pay/widget";
 import { html, nothing, type TemplateResult } from "lit";
-import { formatCents, formatEuro } from "../money.js";
+import { formatCents, formatDiscount, formatEuro } from "../money.js";
 import { poster } from "../poster.js";
 import type { Cart } from "../shop.js";
 
@@ -23,7 +23,7 @@ export function orderSummary(cart: Cart, giftcards: TotalDetail | undefined): Te
       <div><dt>Delivery</dt><dd>${cart.original_shipping_total ? formatEuro(cart.original_shipping_total) : "Free"}</dd></div>
       ${
         cart.discount_total
-          ? html`<div><dt>Discount</dt><dd id="discount">−${formatEuro(cart.discount_total)}</dd></div>`
+          ? html`<div><dt>Discount</dt><dd id="discount">${formatDiscount(cart)}</dd></div>`
           : nothing
       }
       <div class="strong"><dt>Total</dt><dd id="total">${formatEuro(cart.total)}</dd></div>
