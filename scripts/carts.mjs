@@ -5,7 +5,7 @@ import { command, loadTypeScript, UsageError } from "./command.mjs";
 const HELP = `Buys random carts with VAT, promotions and one to five cards over HTTP, in a Medusa that charges by line. Takes their units back
 in random order by returns, edits and refunds of shows. Then each card and the bank has what it had before.
 
-  npm run carts                    300 carts, from a seed of the clock (40 minutes)
+  npm run carts                    300 carts, from a seed of the clock (half an hour)
   npm run carts -- --carts 20      fewer
   npm run carts -- --seed 42       from this seed: the first cart takes 42, the next one 43
 
