@@ -416,7 +416,7 @@ const cases: Record<string, Case> = {
        values ('ref_one', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"a": 1}')`,
     ],
     ask: (f) => payments.readRefunds(run, f.giftSessionId),
-    answer: () => [{ id: "ref_one", amount: "1", metadata: { a: 1 } }],
+    answer: () => ({ amount: "50", refunds: [{ id: "ref_one", amount: "1", metadata: { a: 1 } }] }),
   },
   readSessionPayments: {
     ask: (f) => payments.readSessionPayments(run, [f.bankSessionId]),

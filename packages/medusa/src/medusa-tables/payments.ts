@@ -72,18 +72,22 @@ export interface WrittenRefund {
 }
 
 /**
- * Reads the refunds that Medusa has written down for this session's payment, oldest first; null if there is no payment.
+ * Reads the amount of this session's payment, and the refunds that Medusa has written down for it, oldest first; null if
+ * there is no payment.
  *
  * Reads payment and refund.
  */
-export async function readRefunds(run: RunSql, sessionId: string): Promise<WrittenRefund[] | null> {
+export async function readRefunds(
+  run: RunSql,
+  sessionId: string,
+): Promise<{ amount: string; refunds: WrittenRefund[] } | null> {
   const [row] = await run(
-    `select (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
+    `select amount::text, (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
          order by created_at, id), '[]') from refund where payment_id = p.id and deleted_at is null) as refunds
      from payment p where payment_session_id = $1 and deleted_at is null`,
     [sessionId],
   );
-  return row ? (row.refunds as WrittenRefund[]) : null;
+  return row ? { amount: String(row.amount), refunds: row.refunds as WrittenRefund[] } : null;
 }
 
 /**

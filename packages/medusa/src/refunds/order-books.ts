@@ -82,7 +82,7 @@ async function readCharges(container: MedusaContainer, { payments }: RefundableO
   const open: Charge[] = [];
   for (const { sessionId, leftCents } of payments.filter(({ isGiftcard }) => isGiftcard)) {
     const own = await engine.journal.chargesOfPayment(sessionId);
-    const booked = ((await readRefunds(runSql, sessionId)) ?? []).map(({ id }) => id);
+    const booked = ((await readRefunds(runSql, sessionId))?.refunds ?? []).map(({ id }) => id);
     const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
     charges.push(...own);
     // A payment that was canceled, or never captured, has nothing to refund.

@@ -1,6 +1,6 @@
 import type { Charge } from "@giftcard-pay/checkout";
 import type { BigNumberInput } from "@medusajs/framework/types";
-import { MedusaError } from "@medusajs/framework/utils";
+import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { isCents, toCents } from "../../amount.js";
 import type { GiftcardContext } from "../../context/context.js";
 import { readRefunds } from "../../medusa-tables/payments.js";
@@ -20,15 +20,30 @@ export async function makeRefund(
   sessionId: string,
   asked: { readonly id: string; readonly amount: BigNumberInput },
 ): Promise<Charge[]> {
-  const refunds = await readRefunds(runSql, sessionId);
-  if (!refunds) throw refusal("There is no such payment.");
+  const payment = await readRefunds(runSql, sessionId);
+  if (!payment) throw refusal("There is no such payment.");
+  const { refunds } = payment;
   const at = refunds.findIndex(({ id }) => id === asked.id);
   const before = at < 0 ? refunds : refunds.slice(0, at);
   const booked = [...refunds.map(({ id }) => id), asked.id];
-  const make = ({ id, amount, metadata }: { id: string; amount: BigNumberInput; metadata: unknown }) => {
+  let left: BigNumberInput = payment.amount;
+  const make = async ({
+    id,
+    amount,
+    metadata,
+  }: {
+    id: string;
+    amount: BigNumberInput;
+    metadata: unknown;
+  }) => {
     if (!isCents(amount)) throw refusal("A gift card is refunded in whole cents.");
-    const references = referencesOf(metadata);
-    return engine.refund(sessionId, { id, amountCents: toCents(amount), references, booked });
+    const charges = await engine.journal.chargesOfPayment(sessionId);
+    const open = charges.filter(({ refundId }) => refundId === id || !booked.includes(refundId ?? ""));
+    // All that is left of a payment is all of its charges, whatever amount Medusa's books have come to.
+    const isAll = MathBN.eq(amount, left);
+    const amountCents = isAll ? open.reduce((sum, charge) => sum + charge.amountCents, 0) : toCents(amount);
+    left = MathBN.sub(left, amount);
+    return engine.refund(sessionId, { id, amountCents, references: referencesOf(metadata), booked });
   };
   for (const refund of before) await make(refund);
   return make({ ...asked, metadata: refunds[at]?.metadata ?? null });
