@@ -166,7 +166,8 @@ describe("one record of what was refunded", () => {
     ).toBe(2500);
     await editTo(shop.storefront, orderId, "iota", 0);
     expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 0, splits: [] });
-    // Medusa's own button follows: nothing more than what it waives by itself.
+    // Medusa's own button doesn't pay for it a second time.
+    expect(await byHand(await bankOf(orderId), 5)).toMatchObject({ status: 400 });
     await admin("POST", `orders/${orderId}/refund`, { amountCents: 2500, parts: [] });
     expect(await pendingOf(orderId)).toBe(0);
     await editTo(shop.storefront, orderId, "kappa", 1);
