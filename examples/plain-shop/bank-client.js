@@ -43,7 +43,8 @@ export function createBankClient({ url, key, timeoutMs }, returnUrl) {
         return state === "open" ? "pending" : state === "authorized" ? "authorized" : "declined";
       },
       cancel: ({ runId }) => ask("DELETE", runId),
-      refund: ({ runId }, part) => ask("POST", runId, part, "/refunds"),
+      refund: ({ runId }, { idempotencyKey: id, amountCents }) =>
+        ask("POST", runId, { id, amountCents }, "/refunds"),
     },
   };
 }

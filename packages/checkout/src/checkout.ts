@@ -123,7 +123,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const { store, sealingKeys, leaseMs = 2 * MINUTE_MS, pendingLifeMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
   const { store: _store, sealingKeys: _keys, remainder: _remainder, pendingLifeMs: _life, ...rest } = options;
-  const { onPurchase: _onPurchase, charges = "whole", maxChargesPerCard = 50, ...engineOptions } = rest;
+  const { onPurchase: _onPurchase, charges, maxChargesPerCard = 50, ...engineOptions } = rest;
   const sealer = createSealer({ keys: sealingKeys });
   const engine = createEngine({ ...engineOptions, journal, sealer, leaseMs });
   // Half of a lease, so that a call has ended before anybody else may make it.

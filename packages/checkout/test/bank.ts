@@ -7,7 +7,7 @@ export class Bank {
   /** How often it was told to reverse, by run. */
   readonly cancels: string[] = [];
   readonly payments = new Map<string, { cents: number; state: "open" | "authorized" | "canceled" }>();
-  /** What it gave back, by the refund's id. */
+  /** What it gave back, by the refund's idempotency key. */
   readonly refunds = new Map<string, { runId: string; cents: number }>();
 
   authorize = async ({ runId, remainderCents }: RemainderRequest): Promise<RemainderAnswer> => {
@@ -31,13 +31,13 @@ export class Bank {
       const payment = this.payments.get(runId);
       if (payment) payment.state = "canceled";
     },
-    refund: async ({ runId }, { id, amountCents }) => {
+    refund: async ({ runId }, { idempotencyKey, amountCents }) => {
       if (this.isDown) throw new Error("the bank is down");
       const payment = this.payments.get(runId);
-      if (this.refunds.has(id) || payment?.state === "canceled") return;
+      if (this.refunds.has(idempotencyKey) || payment?.state === "canceled") return;
       if (payment?.state !== "authorized" || amountCents > payment.cents - this.#backCents(runId))
         throw new Error("the bank hasn't that much");
-      this.refunds.set(id, { runId, cents: amountCents });
+      this.refunds.set(idempotencyKey, { runId, cents: amountCents });
     },
   };
 

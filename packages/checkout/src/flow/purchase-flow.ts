@@ -39,8 +39,8 @@ export interface CommitResult {
 interface FlowOptions extends PurchaseContext {
   readonly steps: PurchaseSteps;
   readonly pendingLifeMs: number;
-  /** How a card's part is charged: as one, or by the order's lines. */
-  readonly charges: "whole" | "by-line";
+  /** How a card's part is charged: as one, or by the order's lines. Where it isn't said, by the lines of orders that have any. */
+  readonly charges: "whole" | "by-line" | undefined;
   readonly maxChargesPerCard: number;
 }
 

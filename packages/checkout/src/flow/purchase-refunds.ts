@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossible } from "../errors.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
-import { type NewRefund, type Purchase, undecidedStates } from "../store/purchase-store.js";
+import { type NewRefund, type Purchase, type Refund, undecidedStates } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./purchase-context.js";
 import { newOwner, type PurchaseSteps } from "./purchase-steps.js";
 import { type RefundShares, type RefundSplit, refundRules } from "./refund-plan.js";
@@ -126,22 +126,26 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     if (typeof id !== "string" || id === "")
       throw invalidRefund("A refund's id has to be a text that isn't empty.");
     for (;;) {
-      const there = await purchases.refund(id);
-      if (there && (there.orderId !== orderId || !isSameWish(there, given)))
-        throw invalidRefund(`The id "${id}" is that of another refund.`);
+      const there = await refundOf(orderId, id);
+      if (there && !isSameWish(there, given))
+        throw invalidRefund(`The id "${id}" is that of another refund of the order.`);
       if (there?.doneAt === null) await goOn(orderId);
-      if (there) return resultOf(id);
+      if (there) return resultOf(orderId, id);
       const books = await knownBooks(orderId);
       const plan = split(books, given);
       if (!plan.isPossible) throw refundNotPossible(plan.amountCents, plan.leftCents, plan);
-      if (await begin(books, { id, rule, lines, ...plan.written })) return resultOf(id);
+      if (await begin(books, { id, rule, lines, ...plan.written })) return resultOf(orderId, id);
     }
   }
 
-  async function resultOf(id: string): Promise<OrderRefund> {
-    const refund = await purchases.refund(id);
+  async function refundOf(orderId: string, id: string): Promise<Refund | undefined> {
+    return (await purchases.refunds(orderId)).find((refund) => refund.id === id);
+  }
+
+  async function resultOf(orderId: string, id: string): Promise<OrderRefund> {
+    const { refunds, charges } = await booksOf(orderId);
+    const refund = refunds.find((one) => one.id === id);
     if (!refund) throw new Error("A refund vanished after it was written down.");
-    const { charges } = await booksOf(refund.orderId);
     const chosen = charges.filter(({ reference }) => refund.references.includes(reference));
     const isDone = refund.doneAt !== null && chosen.every(({ state }) => state === "reversed");
     return { id, ...sharesOf(refund, charges), isDone };

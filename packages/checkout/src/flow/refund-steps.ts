@@ -53,9 +53,9 @@ export function createRefundSteps({ engine, purchases, remainder, report }: Purc
     const refund = (await purchases.refunds(orderId)).find(({ doneAt }) => doneAt === null);
     let fault: string | null = null;
     if (refund) {
-      const { id, remainderCents: amountCents } = refund;
+      const { id, number, remainderCents: amountCents } = refund;
       fault = await refundCharges(refund, await basics.chargesOf(purchase));
-      const ask = () => remainder.refund(purchase, { id, amountCents });
+      const ask = () => remainder.refund(purchase, { id, idempotencyKey: `${runId}:${number}`, amountCents });
       if (amountCents > 0) fault = (await basics.askRemainder(purchase, owner, "refund", ask)) ?? fault;
     }
     if (fault !== null)

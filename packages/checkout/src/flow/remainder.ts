@@ -30,8 +30,8 @@ export interface RemainderMethod {
    */
   cancel(request: RemainderRequest): Promise<unknown>;
   /**
-   * Gives a part of what was taken back, once per `part.id`: asked again with the same id, after a crash or a lost answer, it
-   * gives nothing more. Nor does it after `cancel`. Throws when it can't be done now: it is tried again. Needed where
+   * Gives a part of what was taken back, once per `part.idempotencyKey`: asked again with the same one, after a crash or a
+   * lost answer, it gives nothing more. Nor does it after `cancel`. Throws when it can't be done now: it is tried again. Needed where
    * `Checkout.refund` may give back a part of the remainder.
    */
   refund?(request: RemainderRequest, part: RemainderPart): Promise<unknown>;
@@ -39,8 +39,10 @@ export interface RemainderMethod {
 
 /** A part of a remainder that goes back. */
 export interface RemainderPart {
-  /** The refund's own id, as the shop gave it: use it as the refund's idempotency key. */
+  /** The refund's id, as the shop gave it: no other refund of the order has it. */
   readonly id: string;
+  /** No other refund of any order has it: give it to the bank as the refund's idempotency key. */
+  readonly idempotencyKey: string;
   /** What goes back for it, above 0; with all earlier ones never more than `remainderCents`. */
   readonly amountCents: number;
 }

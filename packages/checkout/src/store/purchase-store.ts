@@ -55,7 +55,7 @@ export interface PurchaseLease {
 
 /** A refund of a paid order, to begin: what was decided, before any of it is done. */
 export interface NewRefund {
-  /** The shop's own id; no other refund has it. */
+  /** The shop's own id; no other refund of the order has it. */
   readonly id: string;
   /** Which of its order's refunds it is: 1, 2 and so on. By it two that were planned at the same moment are one. */
   readonly number: number;
@@ -124,8 +124,6 @@ export interface PurchaseStore {
   read(orderId: string): Promise<Purchase | null>;
   /** Compare-and-set; null when it wasn't in `from` (or not this run's, or not leased to `owner`). */
   change(orderId: string, change: PurchaseChange): Promise<Purchase | null>;
-  /** A refund by its id, or null. */
-  refund(id: string): Promise<Refund | null>;
   /** All refunds of an order, by their numbers. At most the last one is in work. */
   refunds(orderId: string): Promise<Refund[]>;
   /**

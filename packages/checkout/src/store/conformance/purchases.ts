@@ -131,7 +131,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       const [first, second] = [newRefund(1), newRefund(2)];
       // Where the state isn't right, nothing is written.
       assert.equal(await begin(first), null);
-      assert.equal(await book.refund(first.id), null);
+      assert.deepEqual(await book.refunds(orderId), []);
       await book.change(orderId, { from: ["charging"], to: "paid", lease: null });
       const others = [1, 1].map(newRefund);
       const begun = await Promise.all([first, ...others].map((refund) => begin(refund)));
@@ -143,9 +143,9 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       assert.ok(Math.abs(Date.now() - written.createdAt.getTime()) < 10 * MINUTE_MS);
       const done = { from: ["refunding"], to: "paid", isRefundDone: true } as const;
       assert.equal(await book.change(orderId, { ...done, owner: "other" }), null);
-      assert.equal((await book.refund(written.id))?.doneAt, null);
+      assert.equal((await book.refunds(orderId))[0]?.doneAt, null);
       assert.equal((await book.change(orderId, { ...done, owner: "shop", lease: null }))?.state, "paid");
-      const ended = await book.refund(written.id);
+      const [ended] = await book.refunds(orderId);
       assert.ok(ended?.doneAt);
       // Planned before the first one was done, or with an id that is there: the state stays as it is.
       assert.equal(await begin(newRefund(1)), null);
@@ -163,12 +163,19 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       assert.deepEqual((await book.refunds(orderId))[0], ended);
       const other = await book.begin(newOrder(), leaseOf("commit"));
       assert.deepEqual(await book.refunds(other.orderId), []);
-      const taken = {
+      // Each order has ids of its own.
+      const sameId = { ...newRefund(1), id: written.id };
+      const begunToo = await book.change(other.orderId, {
         from: ["charging"],
         to: "refunding",
-        refund: { ...newRefund(1), id: written.id },
-      } as const;
-      assert.equal(await book.change(other.orderId, taken), null);
+        refund: sameId,
+      });
+      assert.equal(begunToo?.state, "refunding");
+      assert.deepEqual(
+        (await book.refunds(other.orderId)).map(({ id }) => id),
+        [written.id],
+      );
+      assert.deepEqual(await book.refunds(orderId), [ended, ...(await book.refunds(orderId)).slice(1)]);
     },
   );
 

@@ -89,10 +89,6 @@ export function createSqlPurchases(run: RunSql): PurchaseStore {
         throw error;
       });
     },
-    async refund(id) {
-      const [row] = await run("select * from giftcard_refund where id = $1", [id]);
-      return row ? toRefund(row) : null;
-    },
     async refunds(orderId) {
       const rows = await run("select * from giftcard_refund where order_id = $1 order by number", [orderId]);
       return rows.map(toRefund);

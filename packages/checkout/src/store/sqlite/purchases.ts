@@ -28,9 +28,9 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
   };
   const hasRefund = (orderId: string, { id, number }: NewRefund): boolean =>
     one(
-      "select 1 from giftcard_refund where id = ? or (order_id = ? and number = ?)",
-      id,
+      "select 1 from giftcard_refund where order_id = ? and (id = ? or number = ?)",
       orderId,
+      id,
       number,
     ) !== undefined;
   function addRefund(orderId: string, refund: NewRefund, nowMs: number): void {
@@ -88,10 +88,6 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
         }
         return write(orderId, set);
       });
-    },
-    async refund(id) {
-      const row = one("select * from giftcard_refund where id = ?", id);
-      return row ? toRefund(row) : null;
     },
     async refunds(orderId) {
       return all("select * from giftcard_refund where order_id = ? order by number", orderId).map(toRefund);

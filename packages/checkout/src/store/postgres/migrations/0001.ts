@@ -125,8 +125,8 @@ create index giftcard_purchase_open on giftcard_purchase (next_try_at)
   where state in ('charging', 'pending', 'voiding', 'reversing', 'refunding');
 
 create table giftcard_refund (
-  id text primary key,
   order_id text not null,
+  id text not null,
   number integer not null check (number >= 1),
   rule text not null check (rule in ('as-paid', 'cards-first', 'other-first', 'in-proportion')),
   lines text,
@@ -135,6 +135,7 @@ create table giftcard_refund (
   charge_references text not null,
   created_at timestamptz not null default now(),
   done_at timestamptz,
+  primary key (order_id, id),
   unique (order_id, number)
 );
 `,

@@ -117,8 +117,8 @@ create table giftcard_purchase (
 ) strict;
 
 create table giftcard_refund (
-  id text primary key,
   order_id text not null,
+  id text not null,
   number integer not null check (number >= 1),
   rule text not null check (rule in ('as-paid', 'cards-first', 'other-first', 'in-proportion')),
   lines text,
@@ -127,6 +127,7 @@ create table giftcard_refund (
   charge_references text not null,
   created_at integer not null,
   done_at integer,
+  primary key (order_id, id),
   unique (order_id, number)
 ) strict;
 `,
