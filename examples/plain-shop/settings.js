@@ -32,8 +32,8 @@ export function readSettings(env) {
     },
     /** `id:key`, the newest first, separated by commas. */
     sealingKeys: readSealingKeys(need("GIFTCARD_SEALING_KEYS")),
-    /** By line, a ticket that comes back gives its own charge back: `whole` or `by-line`. */
-    charges: /** @type {"whole" | "by-line"} */ (env.GIFTCARD_CHARGES ?? "whole"),
+    /** Left out, a card is charged by line, so that each ticket can be refunded; `whole` charges it once. */
+    charges: /** @type {"whole" | undefined} */ (env.GIFTCARD_CHARGES),
     /** How long a process that may have died still owns its payments; longer than it waits for anybody. */
     leaseMs: Number(env.LEASE_MS ?? 2 * MINUTE_MS),
     pendingLifeMs: Number(env.PENDING_LIFE_MS ?? 30 * MINUTE_MS),

@@ -23,7 +23,7 @@ const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.
  * @param {string} [options.postgresUrl] a server for the service's database; one of its own when left out
  * @param {number} [options.pendingLifeMs] how long a shopper may stay at the bank
  * @param {number} [options.recoverEveryMs] how often the shop looks for closed tabs
- * @param {"whole" | "by-line"} [options.charges] how a card's part is charged
+ * @param {"whole"} [options.charges] charges each card once. Default by line
  * @param {(text: string) => void} [options.progress] told what comes next
  * @param {AbortSignal} [options.signal] ends the start early
  * @returns {Promise<PlainShop>}
@@ -33,7 +33,7 @@ export async function startPlainShop({
   postgresUrl,
   pendingLifeMs = 60_000,
   recoverEveryMs = 2_000,
-  charges = "whole",
+  charges,
   progress = () => {},
   signal,
 } = {}) {
@@ -49,7 +49,7 @@ export async function startPlainShop({
     const env = {
       PENDING_LIFE_MS: String(pendingLifeMs),
       RECOVER_EVERY_MS: String(recoverEveryMs),
-      GIFTCARD_CHARGES: charges,
+      ...(charges && { GIFTCARD_CHARGES: charges }),
     };
     const shop = await startShop({
       service,

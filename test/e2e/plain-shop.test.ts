@@ -16,7 +16,7 @@ let page: Page;
 let problems: string[];
 
 beforeAll(async () => {
-  shop = await startPlainShop({ postgresUrl: inject("postgresUrl"), charges: "by-line" });
+  shop = await startPlainShop({ postgresUrl: inject("postgresUrl") });
   browser = await launchBrowser();
 });
 

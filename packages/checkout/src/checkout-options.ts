@@ -25,9 +25,10 @@ export interface CheckoutOptions
   /** Needed where orders can have a remainder. */
   readonly remainder?: RemainderMethod;
   /**
-   * How a card's part of an order is charged: as one charge, or by the order's lines, each unit by charges of its own. A
-   * charge goes back to its card only as a whole; so by line, a unit that is returned can go back exactly the way in which
-   * it was paid. Default "whole".
+   * How a card's part of an order is charged: as one charge, or by the order's lines, each unit by charges of its own. The
+   * service reverses a charge only as a whole, so a unit can be refunded exactly as it was paid only if it was charged by
+   * line. Default: by line if `commit` is given lines, else whole. "by-line" refuses orders without lines, and "whole" charges
+   * once though an order has lines: fewer calls while the shopper waits, and refunds only by whole charges.
    */
   readonly charges?: "whole" | "by-line";
   /**

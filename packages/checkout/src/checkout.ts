@@ -30,7 +30,7 @@ export interface Checkout
    *   answer `authorized` pays
    * @throws {CheckoutError} what a card or the service refuses; payment_in_progress; cart_completed; amount_changed, also
    *   where this order's purchase is of another cart, total or remainder
-   * @throws {TypeError} for lines that don't add up to the total, or are missing where cards are charged by line: nothing
+   * @throws {TypeError} for lines that don't add up to the total, or are missing if `charges` is "by-line": nothing
    *   has moved then; for an answer of authorizeRemainder that is none: everything goes back then
    */
   commit(order: Order, options?: { authorizeRemainder?: AuthorizeRemainder }): Promise<CommitResult>;

@@ -201,15 +201,16 @@ for (const [name, open] of Object.entries(stores)) {
           ],
         ];
         for (const [named, lines] of wrong) {
-          const error = await commit({ ...o, lines } as never).catch((thrown: unknown) => thrown);
+          const byLine = checkout({ charges: "by-line" });
+          const error = await commit({ ...o, lines } as never, byLine).catch((thrown: unknown) => thrown);
           expect([lines, error]).toEqual([lines, expect.any(TypeError)]);
           expect(String(error)).toContain(named);
         }
         expect(await store.purchases.read(o.id)).toBeNull();
         const { lines: _, ...without } = o;
-        expect(
-          await checkout({ charges: "whole" }).commit(without, { authorizeRemainder: bank.authorize }),
-        ).toMatchObject({ status: "paid" });
+        expect(await checkout().commit(without, { authorizeRemainder: bank.authorize })).toMatchObject({
+          status: "paid",
+        });
         expect((await checkout().read(o.id))?.lines).toBeNull();
       });
 
@@ -523,7 +524,9 @@ for (const [name, open] of Object.entries(stores)) {
         ]);
         expect(bank.refunds.size).toBe(2);
         for (const { id } of [o, other])
-          expect(await checkout().refund(id, { id: "return-1", ...oneTicket })).toMatchObject({ isDone: true });
+          expect(await checkout().refund(id, { id: "return-1", ...oneTicket })).toMatchObject({
+            isDone: true,
+          });
         expect(bank.refunds.size).toBe(2);
       });
 

@@ -17,8 +17,8 @@ export interface Order {
   readonly expectedRemainderCents?: number;
   /**
    * What the order consists of, with tax and discounts: it adds up to the cart's total, and no two lines have one id. What
-   * comes back last, such as shipping, stands last. Needed for refunds by line, and to charge cards by line. At most 10,000
-   * units. They are written down with the purchase; a second commit of the order doesn't change them.
+   * comes back last, such as shipping, stands last. With them, cards are charged by line (see `charges`), and units can be
+   * refunded. At most 10,000 units. They are written down with the purchase; a second commit of the order doesn't change them.
    */
   readonly lines?: readonly OrderLine[];
 }
@@ -156,7 +156,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     const cart = checkCart(order.cart);
     const lines = checkLines(order.lines, cart.totalCents) ?? null;
     if (options.charges === "by-line" && !lines)
-      throw new TypeError('order.lines are needed where charges is "by-line".');
+      throw new TypeError('order.lines are needed if charges is "by-line".');
     const there = await readSettled(order.id);
     if (there && there.state !== "failed") return answerAgain(order, there);
     const plan = await planOf(order, authorizeRemainder);
