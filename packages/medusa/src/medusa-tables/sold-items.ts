@@ -19,19 +19,20 @@ export interface SoldOrder {
  * Reads order, order_item and order_line_item.
  */
 export async function findSold(run: RunSql, sold: Sold): Promise<SoldOrder[]> {
-  const [column, value] =
+  const hasLine = (column: string) =>
+    `exists (select from order_item item join order_line_item line on line.id = item.item_id and line.deleted_at is null
+       where item.order_id = o.id and item.version = o.version and item.deleted_at is null and ${column} = $1)`;
+  const [matches, value] =
     "variantId" in sold
-      ? ["line.variant_id", [sold.variantId]]
+      ? [hasLine("line.variant_id"), sold.variantId]
       : "productId" in sold
-        ? ["line.product_id", [sold.productId]]
-        : ["o.id", sold.orderIds];
+        ? [hasLine("line.product_id"), sold.productId]
+        : // Such an order may have no item left, and still owe its shipping.
+          ["o.id = any($1::text[])", [...sold.orderIds]];
   const rows = await run(
-    `select o.id, o.display_id from order_line_item line
-     join order_item item on item.item_id = line.id and item.deleted_at is null
-     join "order" o on o.id = item.order_id and item.version = o.version
-     where ${column} = any($1::text[]) and line.deleted_at is null and o.deleted_at is null and o.canceled_at is null and not o.is_draft_order
-     group by o.id, o.display_id order by o.display_id`,
-    [[...value]],
+    `select o.id, o.display_id from "order" o
+     where ${matches} and o.deleted_at is null and o.canceled_at is null and not o.is_draft_order order by o.display_id`,
+    [value],
   );
   return rows.map((row) => ({ orderId: String(row.id), orderName: `#${row.display_id}` }));
 }
