@@ -95,8 +95,8 @@ create table giftcard_purchase (
 );
 
 create table giftcard_refund (
-  id text not null,
   order_id text not null,
+  id text not null,
   number integer not null,
   rule text not null,
   lines text,
@@ -105,7 +105,7 @@ create table giftcard_refund (
   charge_references text not null,
   created_at timestamp with time zone not null default now(),
   done_at timestamp with time zone,
-  constraint giftcard_refund_pkey PRIMARY KEY (id),
+  constraint giftcard_refund_pkey PRIMARY KEY (order_id, id),
   constraint giftcard_refund_order_id_number_key UNIQUE (order_id, number),
   constraint giftcard_refund_amount_cents_check CHECK (amount_cents > 0),
   constraint giftcard_refund_check CHECK (remainder_cents >= 0 AND remainder_cents <= amount_cents),

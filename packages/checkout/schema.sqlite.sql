@@ -96,8 +96,8 @@ CREATE TABLE giftcard_purchase (
 ) strict;
 
 CREATE TABLE giftcard_refund (
-  id text primary key,
   order_id text not null,
+  id text not null,
   number integer not null check (number >= 1),
   rule text not null check (rule in ('as-paid', 'cards-first', 'other-first', 'in-proportion')),
   lines text,
@@ -106,6 +106,7 @@ CREATE TABLE giftcard_refund (
   charge_references text not null,
   created_at integer not null,
   done_at integer,
+  primary key (order_id, id),
   unique (order_id, number)
 ) strict;
 
