@@ -96,8 +96,9 @@ function refund(
   cents: number,
   of: string,
 ): Promise<unknown> {
-  const body = { amount: cents / 100 };
-  const what = `refunds ${euro(cents)} of the ${of}`;
+  const note = (step.n ?? 0) % 2 === 1 ? "by hand" : undefined;
+  const body = { amount: cents / 100, note };
+  const what = `refunds ${euro(cents)} of the ${of}${note ? ", with a note" : ""}`;
   return call(scene, step, { path: `/admin/payments/${id}/refund`, body, what });
 }
 

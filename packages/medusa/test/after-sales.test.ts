@@ -41,8 +41,8 @@ async function buy() {
   };
 }
 
-const refund = (paymentId: string, amount: number) =>
-  shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount });
+const refund = (paymentId: string, amount: number, note?: string) =>
+  shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount, note });
 
 const outstanding = async (orderId: string) => figuresOf(await shop.storefront.order(orderId)).outstanding;
 
@@ -117,7 +117,7 @@ describe("an order that is edited", () => {
     expect(await outstanding(orderId)).toBe(-30);
     expect(await refund(giftId, 30)).toMatchObject(refundWords);
     expect(await shop.balanceCents(card)).toBe(2500);
-    expect((await refund(giftId, 50)).status).toBe(200);
+    expect((await refund(giftId, 50, "a card is refunded as a whole")).status).toBe(200);
     expect(await shop.balanceCents(card)).toBe(7500);
     // Medusa's way with every payment that is refunded beyond what is owed: it waives the rest.
     expect(figuresOf(await storefront.order(orderId))).toMatchObject({
@@ -180,7 +180,7 @@ describe("while an edit of an order is open", () => {
     expect(figuresOf(await storefront.order(orderId))).toMatchObject({ refunded: 0 });
     expect((await refund(otherId, 20)).status).toBe(200);
     await storefront.ok("DELETE", `/admin/order-edits/${orderId}`);
-    expect((await refund(giftId, 50)).status).toBe(200);
+    expect((await refund(giftId, 50, "a gesture")).status).toBe(200);
     expect(await shop.balanceCents(card)).toBe(7500);
     expect(figuresOf(await storefront.order(orderId))).toMatchObject({ refunded: 70 });
   });

@@ -60,8 +60,8 @@ const refusalOf = (plan: { refused: { orderId: string; why: string }[] }, orderI
 const pendingOf = async (orderId: string) => figuresOf(await shop.storefront.order(orderId)).outstanding;
 const bankOf = async (orderId: string) =>
   paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
-const byHand = (paymentId: string, amount: number) =>
-  shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount });
+const byHand = (paymentId: string, amount: number, note?: string) =>
+  shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount, note });
 
 describe("a cart whose total has half a cent", () => {
   for (const handle of ["aria", "ballad", "canon"] as const)
@@ -165,13 +165,29 @@ describe("one record of what was refunded", () => {
       (await shop.balanceCents(cards[0] as never)) + 500 - (await bankCents(shop.storefront, orderId)),
     ).toBe(2500);
     await editTo(shop.storefront, orderId, "iota", 0);
+    expect(await pendingOf(orderId)).toBe(0);
     expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 0, splits: [] });
     // Medusa's own button doesn't pay for it a second time.
-    expect(await byHand(await bankOf(orderId), 5)).toMatchObject({ status: 400 });
-    await admin("POST", `orders/${orderId}/refund`, { amountCents: 2500, parts: [] });
+    expect(await byHand(await bankOf(orderId), 5)).toMatchObject({
+      ...{ status: 400, body: { message: expect.stringMatching(/0\.00 is owed now.* note/) } },
+    });
+    const twice = { amountCents: 2500, parts: [] };
+    expect((await admin("POST", `orders/${orderId}/refund`, twice)).status).toBe(400);
     expect(await pendingOf(orderId)).toBe(0);
     await editTo(shop.storefront, orderId, "kappa", 1);
     expect(await giveBack(shop.storefront, orderId)).toBe(1500);
+  });
+
+  test("a gesture to somebody whose ticket was refunded says in its note what it is for", async () => {
+    const { orderId } = await buy(shop, { iota: 3 }, { balancesCents: [2500], codes: [] });
+    await editTo(shop.storefront, orderId, "iota", 2);
+    const bankId = await bankOf(orderId);
+    await giveBack(shop.storefront, orderId);
+    for (const note of [undefined, " "]) expect((await byHand(bankId, 1, note)).status).toBe(400);
+    expect((await byHand(bankId, 1, "for the long wait")).status).toBe(200);
+    expect(await refundOf(shop.storefront, orderId)).toMatchObject({
+      unexplained: [{ cents: 100, note: "for the long wait" }],
+    });
   });
 
   test("a ticket that was refunded by hand first waits for a person before its show is refunded", async () => {

@@ -11,6 +11,7 @@ import { toMedusaError } from "../errors.js";
 import { paysOrder } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
 import { handleAnswer } from "./answer.js";
+import { balanceOrder } from "./balance-order.js";
 import { prepareCart } from "./complete-cart.js";
 import { dropDeletedSession } from "./deleted-session.js";
 import { refuseCancel } from "./open-change.js";
@@ -71,6 +72,12 @@ const beginsChange = [
   ...["/admin/orders/:id/transfer", "/store/orders/:id/transfer/request"],
 ];
 
+/** Where people confirm such a change. Medusa answers with the order, as `order_preview`. */
+const confirmsChange = [
+  ...["/admin/order-edits/:id/confirm", "/admin/returns/:id/receive/confirm"],
+  ...["/admin/exchanges/:id/request", "/admin/claims/:id/request"],
+];
+
 export default defineMiddlewares({
   routes: [
     { matcher: "/store/*", middlewares: [removeSealedTokens] },
@@ -98,6 +105,11 @@ export default defineMiddlewares({
       matcher,
       methods: ["POST" as const],
       middlewares: [changeOrderInTurn],
+    })),
+    ...confirmsChange.map((matcher) => ({
+      matcher,
+      methods: ["POST" as const],
+      middlewares: [balanceOrder],
     })),
     {
       matcher: "/admin/payment-collections/:id/payment-sessions",

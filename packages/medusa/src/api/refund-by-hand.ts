@@ -11,7 +11,7 @@ import { hasOpenChange } from "../medusa-tables/orders.js";
 import { finishRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { readBalanced } from "../refunds/balanced-books.js";
-import { type OrderBooks, readBooks } from "../refunds/order-books.js";
+import type { OrderBooks } from "../refunds/order-books.js";
 import { whyUndecided } from "../refunds/order-refund.js";
 import { openChange } from "./open-change.js";
 import { takeTurn } from "./turns.js";
@@ -19,6 +19,7 @@ import { takeTurn } from "./turns.js";
 /** Medusa passes the body on to its workflow as it stands here. */
 interface RefundBody {
   amount?: number;
+  note?: string;
   metadata?: Record<string, unknown>;
 }
 
@@ -44,12 +45,11 @@ export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next
     try {
       const cartId = await turnOfOrder(runSql, orderId);
       if (cartId !== orderId) await finishRefunds(req.scope, cartId);
-      const shownCents = Math.max(0, -toCents((await readBooks(req.scope, orderId)).pending));
       const books = await readBalanced(req.scope, orderId);
       const isOurs = books.isNoted || books.charges.length > 0;
       const undecided = isOurs ? await whyUndecided(req.scope, books) : null;
       if (undecided !== null) throw refusal(undecided);
-      await check(req, books, { paymentId, shownCents, isOvertaken: books.refunds.length !== refundCount });
+      await check(req, books, { paymentId, isOvertaken: books.refunds.length !== refundCount });
       next();
     } catch (error) {
       next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
@@ -57,11 +57,9 @@ export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next
   }
 }
 
-/** What a person asks for, and what they saw. */
+/** What a person asks for. */
 interface Asked {
   readonly paymentId: string;
-  /** What Medusa showed as owed before its books were balanced. */
-  readonly shownCents: number;
   /** Another refund of the order was made while this one waited. */
   readonly isOvertaken: boolean;
 }
@@ -73,7 +71,7 @@ const ROUNDING_CENTS = 5;
 async function check(
   req: MedusaRequest,
   books: OrderBooks,
-  { paymentId, shownCents, isOvertaken }: Asked,
+  { paymentId, isOvertaken }: Asked,
 ): Promise<void> {
   const payment = books.payments.find(({ id }) => id === paymentId);
   const body = req.validatedBody as RefundBody | undefined;
@@ -89,13 +87,16 @@ async function check(
       `Another refund of this order was made at the same moment, and ${formatCents(owedCents as never)} is owed now. ` +
         "Look at the order again.",
     );
-  if (isNoted && amountCents > owedCents + ROUNDING_CENTS && shownCents > owedCents + ROUNDING_CENTS)
-    throw refusal(
-      `The order's page showed ${formatCents(shownCents as never)} as owed, but some of it was refunded before: ` +
-        `${formatCents(owedCents as never)} is owed. Its page is corrected: look at it again.`,
-    );
   if (!isOwed && (await hasOpenChange(contextOf(req.scope).runSql, books.orderId)))
     throw openChange("refund");
+  const wereRefunded = books.refunds.some(({ units }) =>
+    [...(units?.values() ?? [])].some((count) => count > 0),
+  );
+  if (isNoted && wereRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
+    throw refusal(
+      `Units of this order were refunded before, and ${formatCents(owedCents as never)} is owed now. Look at the order ` +
+        "again. To give more than that, say in the refund's note what it is for.",
+    );
   if (!isNoted || !isOwed || books.unexplained.length > 0) return;
   body.metadata = {
     ...chargesFor(books, payment.sessionId, amountCents),

@@ -3,6 +3,7 @@ import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
 import { sumOf } from "./amounts.js";
+import { isRecordedSql } from "./unrecorded-payments.js";
 
 /** A payment of an order. */
 export interface OpenPayment {
@@ -68,6 +69,8 @@ export interface RefundableOrder {
   readonly payments: readonly OpenPayment[];
   /** Oldest first. */
   readonly refunds: readonly BookedRefund[];
+  /** Whether Medusa has begun a refund that the order doesn't know of yet. */
+  readonly isRefunding: boolean;
   readonly items: readonly BookedItem[];
   /** In whole cents, as they were noted; null if nobody has yet. */
   readonly lines: readonly OrderLine[] | null;
@@ -130,6 +133,11 @@ join refund r on r.payment_id = p.id and r.deleted_at is null
 left join giftcard_refund_purpose purpose on purpose.refund_id = r.id
 where l.order_id = o.id and l.deleted_at is null`;
 
+const REFUNDING = `exists (select from order_payment_collection l
+  join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
+  join refund r on r.payment_id = p.id and r.deleted_at is null
+  where l.order_id = o.id and l.deleted_at is null and not ${isRecordedSql("r.id", "p.id", "'refund'", "o.id")})`;
+
 const EXTENDED = `exists (select from order_change_action action join order_change change on change.id = action.order_change_id
   where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null and action.deleted_at is null
     and action.action in ('ITEM_ADD', 'ITEM_UPDATE', 'SHIPPING_ADD', 'SHIPPING_UPDATE', 'SHIPPING_REMOVE'))`;
@@ -153,12 +161,13 @@ interface Row {
  * Reads what decides about an order's refunds; null if there is no such order.
  *
  * Reads order, order_summary, order_item, order_line_item, order_change, order_change_action, order_cart,
- * order_payment_collection, payment, capture and refund, beside giftcard_order and giftcard_refund_purpose.
+ * order_payment_collection, payment, capture, refund and order_transaction, beside giftcard_order and giftcard_refund_purpose.
  */
 export async function readRefundable(run: RunSql, orderId: string): Promise<RefundableOrder | null> {
   const [row] = await run(
     `select cart.cart_id, o.display_id, o.canceled_at is not null as is_canceled, fact.lines, item.all as items,
        payment.all as payments, refund.all as refunds, ${EXTENDED} as is_extended,
+       ${REFUNDING} as is_refunding,
        exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
          and now.return_requested_quantity > 0) as awaits_return,
        coalesce(summary.totals -> 'raw_pending_difference' ->> 'value', summary.totals ->> 'pending_difference', '0') as pending,
@@ -186,6 +195,7 @@ export async function readRefundable(run: RunSql, orderId: string): Promise<Refu
     lines: row.lines as readonly OrderLine[] | null,
     awaitsReturn: row.awaits_return === true,
     isExtended: row.is_extended === true,
+    isRefunding: row.is_refunding === true,
     items: items ?? [],
     payments: (payments ?? []).map(({ id, session, provider, captured, refunded, amount }) => ({
       ...{ id, sessionId: session, providerId: provider, isGiftcard: provider === PROVIDER_ID },

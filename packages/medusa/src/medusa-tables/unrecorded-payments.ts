@@ -27,7 +27,7 @@ const ofKind = (kind: "capture" | "refund") =>
  * Whether the order knows of it: by count, so that PostgreSQL looks at one order and not through the table. Where Medusa
  * refunds because it cancels the order, it records that by the payment, and not by the refund: that is the payment's last.
  */
-const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: string) =>
+export const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: string) =>
   `((select count(*) from order_transaction t where t.reference = ${kind} and t.order_id = ${orderId} and t.deleted_at is null
     and (t.reference_id = ${id} or (t.reference_id = ${paymentId} and (${kind} = 'capture' or not exists (
       select from refund last join refund own on own.id = ${id}

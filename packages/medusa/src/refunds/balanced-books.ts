@@ -18,13 +18,13 @@ const TOLERATED = fromCents(1);
  * page, its status and its own refund button then go by the cents that are owed. Medusa differs by fractions of a cent, by a
  * discount that an edit leaves on the units that stay, and by units that were refunded before they were taken off.
  *
- * Does nothing while the order takes no change, while a return is requested (Medusa takes it for owed already), or if its
- * lines aren't noted.
+ * Does nothing while the order takes no change, while a refund is begun that it doesn't know of, while a return is requested
+ * (Medusa takes it for owed already), or if its lines aren't noted.
  *
  * @returns whether it wrote something
  */
 async function balance(container: MedusaContainer, books: OrderBooks): Promise<boolean> {
-  if (!books.isNoted || books.isCanceled || books.awaitsReturn) return false;
+  if (!books.isNoted || books.isCanceled || books.awaitsReturn || books.isRefunding) return false;
   const differs = MathBN.sub(books.pending, fromCents(books.pendingCents));
   if (MathBN.lte(differs.abs(), TOLERATED)) return false;
   if (await hasOpenChange(contextOf(container).runSql, books.orderId)) return false;

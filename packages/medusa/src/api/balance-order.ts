@@ -1,0 +1,35 @@
+import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import type { Logger, MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { withOrder } from "../refunds/balanced-books.js";
+import { readBooks } from "../refunds/order-books.js";
+import { handleAnswer } from "./answer.js";
+
+/**
+ * Behind what confirms an edit, return, exchange or claim: the order's books are balanced before Medusa answers, so that
+ * the order's page never shows as outstanding what was refunded before. If that fails, the order's next refund does it.
+ * Orders without a gift card, of which the plugin has refunded nothing, are left as Medusa shows them.
+ */
+export function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
+  handleAnswer(res, next, {
+    replaceBody: async (body) => {
+      const orderId = (body as { order_preview?: { id?: string } } | null)?.order_preview?.id;
+      try {
+        if (orderId !== undefined) await balance(req.scope, orderId);
+      } catch (error) {
+        const logger: Logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
+        logger.warn(
+          `giftcard: the books of order ${orderId} aren't balanced yet: ${(error as Error).message}`,
+        );
+      }
+      return body;
+    },
+  });
+  next();
+}
+
+async function balance(container: MedusaContainer, orderId: string): Promise<void> {
+  const { charges, refunds } = await readBooks(container, orderId);
+  if (charges.length === 0 && refunds.every(({ units }) => !units)) return;
+  await withOrder(container, orderId, async () => {});
+}
