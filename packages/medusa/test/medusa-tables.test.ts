@@ -328,6 +328,7 @@ const cases: Record<string, Case> = {
         isCanceled: false,
       },
       ...{ placedCents: 7498, pending: "-12.5", lines: null, awaitsReturn: false, isExtended: false },
+      isRefunding: true,
       items: [
         {
           ...{ id: expect.stringMatching(/^ordli_/), placed: 1, sold: 1, kept: 0, title: expect.any(String) },

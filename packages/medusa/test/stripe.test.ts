@@ -91,6 +91,12 @@ async function after<T>(ms: number, action: () => Promise<T>): Promise<T> {
   return action();
 }
 
+/** Completes as a page does: once more while a webhook's completion is at work. */
+async function completeAlone(cartId: string): ReturnType<typeof complete> {
+  const answer = await complete(cartId);
+  return answer.body.code === "payment_in_progress" ? after(100, () => completeAlone(cartId)) : answer;
+}
+
 const block = (cart: StripeCart) =>
   all.shop.service.command("card", "block", cart.cards[0]?.cardNumber ?? "");
 const refused = { body: { code: "card_blocked" } };
@@ -351,7 +357,7 @@ describe("a gift card is refused when the order is placed", () => {
     await block(cart);
     expect(await complete(cart.cartId)).toMatchObject(refused);
     await all.tell(cart.session.intentId);
-    expect(await complete(cart.cartId)).toMatchObject(refused);
+    expect(await completeAlone(cart.cartId)).toMatchObject(refused);
     expect((await removeCard(cart)).status).toBe(200);
     await all.expectStanding(cart, NOTHING);
     expect(intentOf(cart).status).toBe("canceled");

@@ -8,10 +8,14 @@ import { handleAnswer } from "./answer.js";
 /** Medusa's code of a failure that it doesn't know. */
 const UNKNOWN = "unknown_error";
 
+/** What Medusa says where two completions had its lock at once: its lock in PostgreSQL lets two in that come together. */
+const ORDERED_TWICE = "Cannot create multiple links";
+
 /** What Medusa's route answers, as far as it is looked at. */
 interface Answer {
   readonly type?: string;
   readonly code?: string;
+  readonly message?: string;
   readonly order?: { readonly id?: string };
 }
 
@@ -57,7 +61,7 @@ async function checkAnswer(
   { cartId, release }: { cartId: string; release: Release },
   answer: unknown,
 ): Promise<unknown> {
-  const { type, code, order } = (answer ?? {}) as Answer;
+  const { type, code, message, order } = (answer ?? {}) as Answer;
   if (type === "order" && order?.id !== undefined) {
     // The turn is over: confirming may have to wait for a job that waits for it.
     void release();
@@ -69,7 +73,9 @@ async function checkAnswer(
   if (res.statusCode < 400 || (code !== undefined && code !== UNKNOWN)) return answer;
   // Medusa refuses and gives no code, or has waited in vain for its lock while another process completes the cart. Its
   // error handler, the last one there is, has come to this: so it is answered here.
-  const why = await explainRefusal(req.scope, cartId, res.statusCode === 404);
+  const isOrdered = message?.startsWith(ORDERED_TWICE) ?? false;
+  const race = isOrdered ? "ordered" : res.statusCode === 404 ? "changed" : null;
+  const why = await explainRefusal(req.scope, cartId, race);
   if (!why) return answer;
   res.status(400);
   return { type: MedusaError.Types.NOT_ALLOWED, code: why.code, message: why.message };

@@ -78,21 +78,23 @@ async function createCollection(container: MedusaContainer, cartId: string): Pro
  * after it was made ready, and its sessions don't fit any more; or a webhook has placed its order at the same moment, and
  * Medusa has opened the cart again. Called while the completion has its turn.
  *
- * @param isGone Medusa didn't find something: the cart was changed while it was completed, and its session deleted
+ * @param race what Medusa's answer says: it didn't find something, as the cart was changed while it was completed, and its
+ *   session deleted; or another completion has placed an order
  * @returns payment_in_progress, applied_card_expired or amount_changed; null where Medusa's own words say it
  */
 export async function explainRefusal(
   container: MedusaContainer,
   cartId: string,
-  isGone: boolean,
+  race: "changed" | "ordered" | null,
 ): Promise<CheckoutError | null> {
   const { engine, leases, runSql } = contextOf(container);
-  if (leases.wasJoined(cartId) && !isGone) return null;
   try {
+    const isOrdered = race === "ordered" || (await ordersOfCart(runSql, cartId)).length > 0;
+    // It came as far as our hook. So may a webhook's completion have, which has placed the order then.
+    if (leases.wasJoined(cartId) && race === null && !isOrdered) return null;
     const payment = await readCartPayment(container, cartId);
     if (payment.isReopened) await closeCart(container, cartId);
     // Asked again, Medusa answers with the order. A closed cart without one it refuses in its own words.
-    const isOrdered = (await ordersOfCart(runSql, cartId)).length > 0;
     if (isOrdered) return new CheckoutError("payment_in_progress");
     if (payment.isCompleted || !payment.isEuro) return null;
     checkSessions(engine, payment, await engine.plan(payment.cart));

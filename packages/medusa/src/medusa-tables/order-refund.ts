@@ -2,8 +2,7 @@ import type { OrderLine, RunSql } from "@giftcard-pay/checkout";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
-import { sumOf } from "./amounts.js";
-import { isRecordedSql } from "./unrecorded-payments.js";
+import { isRecordedSql, sumOf } from "./amounts.js";
 
 /** A payment of an order. */
 export interface OpenPayment {

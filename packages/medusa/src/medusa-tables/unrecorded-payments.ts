@@ -1,5 +1,6 @@
 import { orderedStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
 import { PROVIDER_ID } from "../names.js";
+import { isRecordedSql } from "./amounts.js";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
 import { stateList } from "./state-list.js";
 
@@ -22,16 +23,6 @@ export interface UnrecordedPayment {
 const ofKind = (kind: "capture" | "refund") =>
   `select '${kind}' as kind, id, raw_amount->>'value' as amount, created_at from ${kind}
    where payment_id = p.id and deleted_at is null`;
-
-/**
- * Whether the order knows of it: by count, so that PostgreSQL looks at one order and not through the table. Where Medusa
- * refunds because it cancels the order, it records that by the payment, and not by the refund: that is the payment's last.
- */
-export const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: string) =>
-  `((select count(*) from order_transaction t where t.reference = ${kind} and t.order_id = ${orderId} and t.deleted_at is null
-    and (t.reference_id = ${id} or (t.reference_id = ${paymentId} and (${kind} = 'capture' or not exists (
-      select from refund last join refund own on own.id = ${id}
-      where last.payment_id = ${paymentId} and last.deleted_at is null and last.created_at > own.created_at))))) > 0)`;
 
 /**
  * Captures and refunds that Medusa began and never finished: it writes them beside the payment first, and into the order
