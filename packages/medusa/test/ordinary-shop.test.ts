@@ -223,6 +223,20 @@ describe("one record of what was refunded", () => {
     expect(await pendingOf(orderId)).toBe(0);
   });
 
+  test("an order isn't balanced while Medusa is at a refund that the order doesn't know of", async () => {
+    const { orderId } = await buy(shop, { iota: 2 }, { balancesCents: [2500], codes: [] });
+    const values = [`ref_${orderId}`, await bankOf(orderId)];
+    await database.query(
+      `insert into refund (id, amount, raw_amount, payment_id) values ($1, 5, '{"value": "5", "precision": 20}', $2)`,
+      values,
+    );
+    await editTo(shop.storefront, orderId, "iota", 1);
+    expect(await pendingOf(orderId)).toBe(-25);
+    await database.query("delete from refund where id = $1 and payment_id = $2", values);
+    expect(await giveBack(shop.storefront, orderId)).toBe(2500);
+    expect(await pendingOf(orderId)).toBe(0);
+  });
+
   test("Medusa's own button pays what is owed, for the same units and charges", async () => {
     const { orderId, cards } = await buy(shop, { aria: 2 }, { balancesCents: [5000] });
     await shop.storefront.returnItem(orderId, 1, 2);
