@@ -4,8 +4,8 @@ export const sumOf = (table: "capture" | "refund") =>
 
 /**
  * Whether an order knows of a capture or refund, for a statement: by count, so that PostgreSQL looks at one order and not
- * through the table. Where Medusa
- * refunds because it cancels the order, it records that by the payment, and not by the refund: that is the payment's last.
+ * through the table. Where Medusa refunds because it cancels the order, it records that by the payment, and not by the
+ * refund: that is the payment's last.
  */
 export const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: string) =>
   `((select count(*) from order_transaction t where t.reference = ${kind} and t.order_id = ${orderId} and t.deleted_at is null
