@@ -1,6 +1,7 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { Logger, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { nameOf } from "../errors.js";
 import { withOrder } from "../refunds/balanced-books.js";
 import { readBooks } from "../refunds/order-books.js";
 import { handleAnswer } from "./answer.js";
@@ -18,9 +19,7 @@ export function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: Medu
         if (orderId !== undefined) await balance(req.scope, orderId);
       } catch (error) {
         const logger: Logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
-        logger.warn(
-          `giftcard: the books of order ${orderId} aren't balanced yet: ${(error as Error).message}`,
-        );
+        logger.warn(`giftcard: the books of order ${orderId} aren't balanced yet: ${nameOf(error)}`);
       }
       return body;
     },
