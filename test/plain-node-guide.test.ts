@@ -110,7 +110,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
   it("tells what differs, and settles what only a person can tell", async () => {
     const order = await newOrder();
     await newcomer.evaluate(
-      `import { authorizeRemainder, checkout } from "./shop.mjs"; await checkout.commit(${order}, { authorizeRemainder });`,
+      `import { authorizeRemainder, checkout } from "./shop.mjs"; await checkout.pay(${order}, { authorizeRemainder });`,
     );
     const [from, to] = [-1, 1].map((day) =>
       new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10),
@@ -236,7 +236,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     const order = await newOrder();
     await newcomer.evaluate(
       `import { checkout } from "./shop.mjs";
-       await checkout.commit(${order}, { authorizeRemainder: () => process.exit(0) });`,
+       await checkout.pay(${order}, { authorizeRemainder: () => process.exit(0) });`,
     );
     expect(await balanceCents()).toBe(2500);
     letLeasesRunOut();
@@ -271,7 +271,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     const inTime = await newcomer.evaluate(`${charge} const order = ${soon}; await charge(order);
       const early = await complete(order); pay(order.id); const then = await complete(order);
       wait(); await checkout.recover(); console.log(early, then, (await checkout.read(order.id)).state, heard.join(" "));
-      await checkout.reverse(order.id);`);
+      await checkout.cancel(order.id);`);
     expect(inTime).toBe("payment_in_progress completed paid charging pending paid");
     const tooLate = await newcomer.evaluate(`${charge} const order = ${late}; await charge(order);
       wait(); await checkout.recover(); pay(order.id); console.log(await complete(order), collected[order.id], heard.join(" "));`);

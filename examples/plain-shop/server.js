@@ -168,7 +168,7 @@ function addOrderRoutes(app, shop) {
     }));
     const wanted = { id: order.id, cart: viewOf(c, cart), lines, expectedRemainderCents: Number(remainder) };
     try {
-      const result = await checkout.commit(wanted, { authorizeRemainder: bank.authorize });
+      const result = await checkout.pay(wanted, { authorizeRemainder: bank.authorize });
       return answer(c, order.id, result);
     } catch (error) {
       if (!(error instanceof CheckoutError)) logFailure(error);
@@ -180,7 +180,7 @@ function addOrderRoutes(app, shop) {
     }
   });
 
-  /** Sends a shopper on. @param {Context} c @param {string} orderId @param {CommitResult} result */
+  /** Sends a shopper on. @param {Context} c @param {string} orderId @param {PayResult} result */
   function answer(c, orderId, { status, remainderData }) {
     if (status === "paid") return c.redirect(`/orders/${orderId}`, 303);
     if (status === "pending") return c.redirect(pageIn(remainderData), 303);
@@ -230,7 +230,7 @@ async function partsOf({ checkout }, orderId) {
   return remainder.amountCents > 0 ? [...named, { name: "Bank", ...remainder }] : named;
 }
 
-/** @typedef {import("@giftcard-pay/checkout").CommitResult} CommitResult */
+/** @typedef {import("@giftcard-pay/checkout").PayResult} PayResult */
 /** The bank's page. @param {unknown} data what `authorize` gave */
 const pageIn = (data) => /** @type {{ page: string }} */ (data).page;
 
@@ -267,7 +267,7 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
   app.post("/operator/orders/:id/cancel", async (c) => {
     const orderId = c.req.param("id");
     if (!(await checkout.read(orderId))) return c.notFound();
-    return decide(c, () => checkout.reverse(orderId));
+    return decide(c, () => checkout.cancel(orderId));
   });
 
   // The cards' part alone; the bank keeps what it was paid.

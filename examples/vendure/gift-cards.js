@@ -25,7 +25,7 @@ const isOrdered = (/** @type {Order} */ { orderPlacedAt, state }) =>
 /**
  * @param {import("./settings.js").Settings} settings
  * @param {Parameters<typeof openOrders>[0]} injector
- * @param {{ close: (runId: string) => Promise<unknown> }} bank
+ * @param {{ close: (attemptId: string) => Promise<unknown> }} bank
  */
 export async function openGiftCards(settings, injector, bank) {
   const { environment, sealingKeys, leaseMs, pendingLifeMs } = settings;
@@ -47,12 +47,12 @@ export async function openGiftCards(settings, injector, bank) {
     },
     remainder: {
       // By Vendure's own books, of payments that were made beside these cards.
-      status: async ({ orderId, runId, remainderCents }) =>
-        (await orders.collectedCents(orderId, runId)) >= remainderCents ? "authorized" : "pending",
+      status: async ({ orderId, attemptId, remainderCents }) =>
+        (await orders.collectedCents(orderId, attemptId)) >= remainderCents ? "authorized" : "pending",
       // The cards go back. So does what was collected beside them, also what Vendure never wrote down.
-      cancel: async ({ orderId, runId }) => {
-        await orders.closePayments(orderId, (one) => one === runId);
-        await bank.close(runId);
+      cancel: async ({ orderId, attemptId }) => {
+        await orders.closePayments(orderId, (one) => one === attemptId);
+        await bank.close(attemptId);
       },
     },
     // Soon, and perhaps never, if the process dies now: then `sweep` finds it.
@@ -78,10 +78,10 @@ export async function openGiftCards(settings, injector, bank) {
       const isWaiting = order.state === "ArrangingPayment" && order.totalWithTax === before.totalCents;
       const isOpen = before.state === "pending" || before.state === "paid";
       // Cancelled, or changed since the cards were charged.
-      if (isOpen && !isWaiting && !isOrdered(order)) await checkout.reverse(code);
+      if (isOpen && !isWaiting && !isOrdered(order)) await checkout.cancel(code);
       else if (before.state === "pending") await checkout.confirm(code);
-      const { state, runId, createdAt } = await read(code);
-      await orders.closePayments(code, (one) => one !== runId || goesBack.includes(state));
+      const { state, attemptId, createdAt } = await read(code);
+      await orders.closePayments(code, (one) => one !== attemptId || goesBack.includes(state));
       if (state !== "paid") return;
       const card = await orders.liveCard(ctx, order.id);
       if (card?.state === "Authorized") await orderService.settlePayment(ctx, card.id);
@@ -113,18 +113,18 @@ export async function openGiftCards(settings, injector, bank) {
     const expected = expectedRemainderCents === undefined ? {} : { expectedRemainderCents };
     const authorizeRemainder = async () => /** @type {const} */ ({ status: "pending" });
     const { status, cards } = await orders.within(ctx, code, () =>
-      checkout.commit({ id: code, cart, ...expected }, { authorizeRemainder }),
+      checkout.pay({ id: code, cart, ...expected }, { authorizeRemainder }),
     );
     // From here on until Vendure has written the payment down, nobody else looks at the order.
     const now = await orders.lock(ctx, code);
-    const { runId } = await read(code);
+    const { attemptId } = await read(code);
     const isChanged = now.state !== "ArrangingPayment" || now.totalWithTax !== order.totalWithTax;
     if (isChanged) soon(code);
     if (isChanged || (await orders.liveCard(ctx, order.id))) throw new CheckoutError("cart_completed");
     return {
       amount: cards.reduce((sum, { amountCents }) => sum + amountCents, 0),
       state: /** @type {const} */ (status === "paid" ? "Settled" : "Authorized"),
-      transactionId: runId,
+      transactionId: attemptId,
       metadata: { public: { cards } },
     };
   }

@@ -97,13 +97,13 @@ export function openOrders(injector) {
    * Gives the payments of an order back that are a run's: those that were only authorized are cancelled, the others
    * refunded, by their own methods. A payment that is none of any run's is left alone.
    * @param {string} code
-   * @param {(runId: string) => boolean} isOver
+   * @param {(attemptId: string) => boolean} isOver
    */
   const closePayments = (code, isOver) =>
     alone(code, async (ctx, order) => {
       for (const payment of await livePayments(ctx, order.id)) {
-        const runId = runOf(payment);
-        if (!runId || !isOver(runId) || heldCents(payment) === 0) continue;
+        const attemptId = runOf(payment);
+        if (!attemptId || !isOver(attemptId) || heldCents(payment) === 0) continue;
         const isAuthorized = payment.state === "Authorized";
         const input = { paymentId: payment.id, amount: heldCents(payment), lines: [], reason: "gift card" };
         await inside.run({ ctx, code, isClosing: true }, () =>
@@ -114,11 +114,11 @@ export function openOrders(injector) {
       }
     });
 
-  /** What the other methods hold beside this run's cards. @param {string} code @param {string} runId */
-  const collectedCents = (code, runId) =>
+  /** What the other methods hold beside this run's cards. @param {string} code @param {string} attemptId */
+  const collectedCents = (code, attemptId) =>
     alone(code, async (ctx, order) =>
       (await livePayments(ctx, order.id))
-        .filter((payment) => payment.method !== GIFT_CARD && runOf(payment) === runId)
+        .filter((payment) => payment.method !== GIFT_CARD && runOf(payment) === attemptId)
         .reduce((sum, payment) => sum + heldCents(payment), 0),
     );
 
@@ -147,10 +147,10 @@ export function openOrders(injector) {
     /**
      * Whether money of a run that is over stands on the order.
      * @param {Payment[]} payments
-     * @param {string | undefined} runId
+     * @param {string | undefined} attemptId
      */
-    hasOld: (payments, runId) =>
-      payments.some((payment) => heldCents(payment) > 0 && (runOf(payment) ?? runId) !== runId),
+    hasOld: (payments, attemptId) =>
+      payments.some((payment) => heldCents(payment) > 0 && (runOf(payment) ?? attemptId) !== attemptId),
   };
 }
 

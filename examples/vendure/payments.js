@@ -28,12 +28,12 @@ export function giftCardPayment(giftCards) {
     /** By us alone, once the rest is there: an admin's click can't do it sooner. */
     async settlePayment(_ctx, order, { transactionId }) {
       const purchase = await giftCards().checkout.read(order.code);
-      if (purchase?.state === "paid" && purchase.runId === transactionId) return { success: true };
+      if (purchase?.state === "paid" && purchase.attemptId === transactionId) return { success: true };
       return { success: false, state: "Authorized", errorMessage: "The rest of this order isn't paid yet." };
     },
     async cancelPayment(ctx, order) {
       const { checkout, orders } = giftCards();
-      if (!orders.isClosing()) await orders.within(ctx, order.code, () => checkout.reverse(order.code));
+      if (!orders.isClosing()) await orders.within(ctx, order.code, () => checkout.cancel(order.code));
       return { success: true };
     },
     /** The service gives a charge back only as a whole. */

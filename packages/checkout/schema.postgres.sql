@@ -73,7 +73,7 @@ create table giftcard_migration (
 create table giftcard_purchase (
   order_id text not null,
   cart_id text not null,
-  run_id text not null,
+  attempt_id text not null,
   state text not null,
   total_cents bigint not null,
   remainder_cents bigint not null,
@@ -88,7 +88,7 @@ create table giftcard_purchase (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint giftcard_purchase_pkey PRIMARY KEY (order_id),
-  constraint giftcard_purchase_run_id_key UNIQUE (run_id),
+  constraint giftcard_purchase_attempt_id_key UNIQUE (attempt_id),
   constraint giftcard_purchase_check CHECK (remainder_cents >= 0 AND remainder_cents <= total_cents),
   constraint giftcard_purchase_state_check CHECK (state = ANY (ARRAY['charging'::text, 'pending'::text, 'paid'::text, 'voiding'::text, 'failed'::text, 'reversing'::text, 'reversed'::text, 'refunding'::text, 'refunded'::text])),
   constraint giftcard_purchase_total_cents_check CHECK (total_cents >= 0)

@@ -78,7 +78,7 @@ CREATE TABLE giftcard_migration (
 CREATE TABLE giftcard_purchase (
   order_id text primary key,
   cart_id text not null,
-  run_id text not null unique,
+  attempt_id text not null unique,
   state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'reversing', 'reversed',
     'refunding', 'refunded')),
   total_cents integer not null check (total_cents >= 0),

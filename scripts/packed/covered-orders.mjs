@@ -43,9 +43,9 @@ export async function coverAndRefund({ store, service }, card, say) {
 
   const routes = "/admin/giftcard-pay";
   const { plan } = await adminApi("POST", `${routes}/refund-plan`, { productId: off.productId });
-  const { run } = await adminApi("POST", `${routes}/refund-runs`, plan);
+  const { bulkRefund } = await adminApi("POST", `${routes}/bulk-refunds`, plan);
   const giveUpAt = Date.now() + RUN_TIMEOUT_MS;
-  const read = async () => (await adminApi("GET", `${routes}/refund-runs/${run.id}`)).run;
+  const read = async () => (await adminApi("GET", `${routes}/bulk-refunds/${bulkRefund.id}`)).bulkRefund;
   while ((await read()).open > 0 && Date.now() < giveUpAt) await sleep(POLL_MS);
   const { done, doneCents, waiting } = await read();
   assert.deepEqual([done, doneCents, waiting, await balance()], [1, 2000, [], 7500]);

@@ -85,11 +85,12 @@ async function runRefund({ shop, bought, expect }: Scene, what: object): Promise
   expect(plan.refused.length === 0, `the plan refuses ${JSON.stringify(plan.refused)}`);
   const { sold, title, amountCents } = plan;
   if (ids.length === 0) return 0;
-  const { run } = await ok("POST", `${path}/refund-runs`, { sold, title, amountCents });
+  const { bulkRefund } = await ok("POST", `${path}/bulk-refunds`, { sold, title, amountCents });
   const giveUpAt = performance.now() + RUN_MS;
   for (;;) {
     await ok("POST", `${path}/recover`, {});
-    const { open, waiting, doneCents } = (await ok("GET", `${path}/refund-runs/${run.id}`)).run;
+    const { open, waiting, doneCents } = (await ok("GET", `${path}/bulk-refunds/${bulkRefund.id}`))
+      .bulkRefund;
     if (waiting.length > 0) throw new Error(`The show's refund waits: ${JSON.stringify(waiting)}`);
     if (open === 0) {
       expect(doneCents === amountCents, `${amountCents} were planned, and ${doneCents} came back`);

@@ -22,13 +22,13 @@ const order = { id: "order-1", cart };
 
 if (process.argv[2] === "pay") {
   await checkout.apply(cart, card);
-  const paid = await checkout.commit(order, { authorizeRemainder: async () => ({ status: authorized }) });
+  const paid = await checkout.pay(order, { authorizeRemainder: async () => ({ status: authorized }) });
   assert.deepEqual([paid.status, paid.remainderCents], ["paid", 2498]);
   assert.equal((await client.balance(card)).balanceCents, 2500);
 } else {
   assert.equal((await client.balance(card)).balanceCents, 2500);
   assert.equal((await checkout.read(order.id))?.state, "paid");
-  await checkout.reverse(order.id);
+  await checkout.cancel(order.id);
   assert.equal((await client.balance(card)).balanceCents, 7500);
 }
 store.close();

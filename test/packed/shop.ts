@@ -85,14 +85,14 @@ async function buy(
     assert.equal(request.remainderCents, 2498);
     return { status: "authorized" };
   };
-  const { status, remainderCents } = await checkout.commit(order, { authorizeRemainder });
+  const { status, remainderCents } = await checkout.pay(order, { authorizeRemainder });
   assert.deepEqual([status, remainderCents], ["paid", 2498]);
   const credentials = { cardNumber: card.cardnumber, pin: card.pin };
   assert.equal((await client.balance(credentials)).balanceCents, 2500);
   const another = { id: randomUUID(), cart: { ...cart, id: randomUUID() }, expectedRemainderCents: 2498 };
-  const refusal = await checkout.commit(another).catch((error) => error);
+  const refusal = await checkout.pay(another).catch((error) => error);
   assert(refusal instanceof CheckoutError && refusal.code === "amount_changed");
-  await checkout.reverse(order.id);
+  await checkout.cancel(order.id);
   assert.equal(givenBack, 1);
   assert.equal((await client.balance(credentials)).balanceCents, 7500);
 }

@@ -27,7 +27,7 @@ export interface CheckoutOptions
   /**
    * How a card's part of an order is charged: as one charge, or by the order's lines, each unit by charges of its own. The
    * service reverses a charge only as a whole, so a unit can be refunded exactly as it was paid only if it was charged by
-   * line. Default: by line if `commit` is given lines, else whole. "by-line" refuses orders without lines, and "whole" charges
+   * line. Default: by line if `pay` is given lines, else whole. "by-line" refuses orders without lines, and "whole" charges
    * once though an order has lines: fewer calls while the shopper waits, and refunds only by whole charges.
    */
   readonly charges?: "whole" | "by-line";
@@ -71,7 +71,7 @@ const aFunction: Rule = ["a function", (value) => typeof value === "function"];
 const anObject: Rule = ["an object", (value) => typeof value === "object" && value !== null];
 
 const needed: Readonly<Record<string, Rule>> = {
-  client: withFunctions("balance", "devalue", "cancelDevalue", "endDevalue"),
+  client: withFunctions("balance", "devalue", "cancelDevalue", "resolveDevalue"),
   "client.companyId": ["a whole number above 0", (value) => Number.isSafeInteger(value) && Number(value) > 0],
   store: anObject,
   "store.journal": withFunctions("begin", "move", "claim"),

@@ -3,7 +3,7 @@ import { type ChargeView, viewCharge } from "./flow/charge-view.js";
 import { createEngine } from "./flow/create-engine.js";
 import type { CartView, Engine } from "./flow/engine.js";
 import { createReport, guardObserver } from "./flow/observers.js";
-import { type CommitResult, createPurchaseFlow, type Order } from "./flow/purchase-flow.js";
+import { createPurchaseFlow, type Order, type PayResult } from "./flow/purchase-flow.js";
 import { createPurchaseRecovery } from "./flow/purchase-recovery.js";
 import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./flow/purchase-refunds.js";
 import { createPurchaseSteps } from "./flow/purchase-steps.js";
@@ -33,7 +33,7 @@ export interface Checkout
    * @throws {TypeError} for lines that don't add up to the total, or are missing if `charges` is "by-line": nothing
    *   has moved then; for an answer of authorizeRemainder that is none: everything goes back then
    */
-  commit(order: Order, options?: { authorizeRemainder?: AuthorizeRemainder }): Promise<CommitResult>;
+  pay(order: Order, options?: { authorizeRemainder?: AuthorizeRemainder }): Promise<PayResult>;
   /**
    * Asks what became of a pending remainder, and ends the purchase by it. Call it when the shopper comes back, and where a
    * platform collects the remainder itself before it completes the order. A remainder that was paid after its purchase had
@@ -43,7 +43,7 @@ export interface Checkout
    * @throws what the remainder's `status` throws, and {RemainderFault} where that answers nothing that it may, or nothing
    *   in half of `leaseMs`; the purchase stays as it is then
    */
-  confirm(orderId: string): Promise<CommitResult>;
+  confirm(orderId: string): Promise<PayResult>;
   /**
    * Gives everything of a canceled order back: the cards' part, and the remainder by its method's `cancel`. It is written
    * down first; what can't be reversed now is reversed by `recover`. Done twice it is done once. What refunds gave back
@@ -51,7 +51,7 @@ export interface Checkout
    *
    * @throws {CheckoutError} cart_not_found; payment_in_progress while a refund of the order is being made: nothing has changed
    */
-  reverse(orderId: string): Promise<ChargeView[]>;
+  cancel(orderId: string): Promise<ChargeView[]>;
   /**
    * Tells where a refund of a paid order would go, and moves nothing. See `refund`.
    *
@@ -95,7 +95,7 @@ export interface Checkout
   read(orderId: string): Promise<Purchase | null>;
   /**
    * Says that an order is paid, cards and remainder, for this total: the last look before it is completed. Only the shop
-   * itself can take it back then, by `reverse`, `refund` or `refundCards`.
+   * itself can take it back then, by `cancel`, `refund` or `refundCards`.
    *
    * @param totalCents the order's total, as it is about to be completed
    * @throws {CheckoutError} payment_in_progress while it isn't decided; amount_changed where it isn't paid (any more), a
@@ -133,7 +133,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const shared = { engine, journal, purchases, remainder, leaseMs, tell, report };
   const steps = createPurchaseSteps(shared);
   const flowOptions = { pendingLifeMs, charges, maxChargesPerCard };
-  const { commit, confirm, assertPaid } = createPurchaseFlow({ ...shared, steps, ...flowOptions });
+  const { pay, confirm, assertPaid } = createPurchaseFlow({ ...shared, steps, ...flowOptions });
   const { refundCards, ...refunds } = createPurchaseRefunds({ ...shared, steps });
   const recovery = createPurchaseRecovery({ ...shared, steps, confirm, refundCards });
   return {
@@ -143,10 +143,10 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     apply: async (cart, request, also) => engine.apply(checkCart(cart), request, also),
     remove: async (cart, tenderId, also) => engine.remove(checkCart(cart), tenderId, also),
     list: async (cart) => engine.summary(checkCart(cart)),
-    commit,
+    pay,
     confirm,
     assertPaid,
-    reverse: async (orderId) => (await recovery.reverse(orderId)).map(viewCharge),
+    cancel: async (orderId) => (await recovery.reverse(orderId)).map(viewCharge),
     ...refunds,
     refundCards: async (orderId, reference) =>
       (await recovery.refundCards(orderId, reference)).map(viewCharge),

@@ -8,41 +8,41 @@ export class Bank {
   readonly cancels: string[] = [];
   readonly payments = new Map<string, { cents: number; state: "open" | "authorized" | "canceled" }>();
   /** What it gave back, by the refund's idempotency key. */
-  readonly refunds = new Map<string, { runId: string; cents: number }>();
+  readonly refunds = new Map<string, { attemptId: string; cents: number }>();
 
-  authorize = async ({ runId, remainderCents }: RemainderRequest): Promise<RemainderAnswer> => {
+  authorize = async ({ attemptId, remainderCents }: RemainderRequest): Promise<RemainderAnswer> => {
     if (this.mood === "fail") throw new Error("the bank can't be reached");
     if (this.mood === "decline") return { status: "declined" };
     const isOpen = this.mood === "page";
-    this.payments.set(runId, { cents: remainderCents, state: isOpen ? "open" : "authorized" });
+    this.payments.set(attemptId, { cents: remainderCents, state: isOpen ? "open" : "authorized" });
     if (this.mood === "approve-then-fail") throw new Error("the connection was lost");
-    return isOpen ? { status: "pending", data: { page: `/pay/${runId}` } } : { status: "authorized" };
+    return isOpen ? { status: "pending", data: { page: `/pay/${attemptId}` } } : { status: "authorized" };
   };
 
   method: NonNullable<CheckoutOptions["remainder"]> = {
-    status: async ({ runId }) => {
+    status: async ({ attemptId }) => {
       if (this.isDown) throw new Error("the bank is down");
-      const state = this.payments.get(runId)?.state;
+      const state = this.payments.get(attemptId)?.state;
       return state === "authorized" ? "authorized" : state === "open" ? "pending" : "declined";
     },
-    cancel: async ({ runId }) => {
+    cancel: async ({ attemptId }) => {
       if (this.isDown) throw new Error("the bank is down");
-      this.cancels.push(runId);
-      const payment = this.payments.get(runId);
+      this.cancels.push(attemptId);
+      const payment = this.payments.get(attemptId);
       if (payment) payment.state = "canceled";
     },
-    refund: async ({ runId }, { idempotencyKey, amountCents }) => {
+    refund: async ({ attemptId }, { idempotencyKey, amountCents }) => {
       if (this.isDown) throw new Error("the bank is down");
-      const payment = this.payments.get(runId);
+      const payment = this.payments.get(attemptId);
       if (this.refunds.has(idempotencyKey) || payment?.state === "canceled") return;
-      if (payment?.state !== "authorized" || amountCents > payment.cents - this.#backCents(runId))
+      if (payment?.state !== "authorized" || amountCents > payment.cents - this.#backCents(attemptId))
         throw new Error("the bank hasn't that much");
-      this.refunds.set(idempotencyKey, { runId, cents: amountCents });
+      this.refunds.set(idempotencyKey, { attemptId, cents: amountCents });
     },
   };
 
-  #backCents(runId: string): number {
-    return [...this.refunds.values()].reduce((sum, part) => sum + (part.runId === runId ? part.cents : 0), 0);
+  #backCents(attemptId: string): number {
+    return [...this.refunds.values()].reduce((sum, part) => sum + (part.attemptId === attemptId ? part.cents : 0), 0);
   }
 
   /** The shopper pays on the bank's page. */
@@ -52,7 +52,7 @@ export class Bank {
 
   get heldCents(): number {
     return [...this.payments].reduce(
-      (sum, [runId, p]) => sum + (p.state === "authorized" ? p.cents - this.#backCents(runId) : 0),
+      (sum, [attemptId, p]) => sum + (p.state === "authorized" ? p.cents - this.#backCents(attemptId) : 0),
       0,
     );
   }

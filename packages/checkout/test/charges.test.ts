@@ -38,12 +38,12 @@ describe("a charge that something in front of the service refuses", () => {
       const firewall = await startFirewall(status);
       try {
         const companyId = shop.client.companyId as number;
-        const { devalue, cancelDevalue, endDevalue } = createClient({
+        const { devalue, cancelDevalue, resolveDevalue } = createClient({
           baseUrl: firewall.url,
           apiKey: "key",
           companyId,
         });
-        const engine = shop.engine({ client: { ...shop.client, devalue, cancelDevalue, endDevalue } });
+        const engine = shop.engine({ client: { ...shop.client, devalue, cancelDevalue, resolveDevalue } });
         const card = await shop.card(7500);
         const charge = await beginCharge(engine, newCart(2000), card);
         await expect(engine.devalue(charge.reference)).rejects.toThrow();

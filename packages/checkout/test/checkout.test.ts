@@ -48,7 +48,7 @@ for (const [name, open] of Object.entries(stores)) {
     }
 
     const commit = (o: Awaited<ReturnType<typeof order>>, by = checkout()) =>
-      by.commit(o, { authorizeRemainder: bank.authorize });
+      by.pay(o, { authorizeRemainder: bank.authorize });
 
     /** What the shopper has paid by now: of the card, and at the bank. */
     const paid = async () => [7500 - (await card.balanceCents()), bank.heldCents];
@@ -72,13 +72,13 @@ for (const [name, open] of Object.entries(stores)) {
 
     it("that the card covers asks nobody else", async () => {
       const o = await order(4000);
-      expect(await checkout().commit(o)).toMatchObject({ status: "paid", remainderCents: 0 });
+      expect(await checkout().pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
       expect(await paid()).toEqual([4000, 0]);
     });
 
     it("needs a way to pay the remainder, and the remainder that the shopper saw, before anything moves", async () => {
       const o = await order();
-      await expect(checkout().commit(o)).rejects.toThrow(/authorizeRemainder/);
+      await expect(checkout().pay(o)).rejects.toThrow(/authorizeRemainder/);
       await expect(commit({ ...o, expectedRemainderCents: 1000 } as never)).rejects.toEqual(
         refusal("amount_changed"),
       );
@@ -192,7 +192,7 @@ for (const [name, open] of Object.entries(stores)) {
       const o = await order();
       const freezing = gate();
       const frozen = checkout()
-        .commit(o, {
+        .pay(o, {
           // Frozen for longer than it owns its purchase, as by a stopped process.
           authorizeRemainder: async (request) => {
             await freezing.pass(null);
@@ -214,7 +214,7 @@ for (const [name, open] of Object.entries(stores)) {
       it(`of a process that died while it asked the bank (${approved ? "approved" : "never asked"}) is ended by what the bank says`, async () => {
         const o = await order();
         const death = gate();
-        const dying = checkout().commit(o, {
+        const dying = checkout().pay(o, {
           authorizeRemainder: async (request) => {
             if (approved) await bank.authorize(request);
             return death.pass({ status: "declined" } as const);
@@ -235,14 +235,14 @@ for (const [name, open] of Object.entries(stores)) {
       await commit(o);
       shop.proxy.set("canceldevalue", "cut-before");
       bank.isDown = true;
-      expect((await checkout().reverse(o.id)).map((a) => a.state)).toEqual(["reversing"]);
+      expect((await checkout().cancel(o.id)).map((a) => a.state)).toEqual(["reversing"]);
       expect((await checkout().read(o.id))?.state).toBe("reversing");
       expect(await paid()).toEqual([5000, 2498]);
       shop.proxy.clear();
-      expect((await checkout().reverse(o.id)).map((a) => a.state)).toEqual(["reversed"]);
+      expect((await checkout().cancel(o.id)).map((a) => a.state)).toEqual(["reversed"]);
       expect(await paid()).toEqual([0, 2498]);
       bank.isDown = false;
-      const twice = await Promise.all([checkout().reverse(o.id), checkout().reverse(o.id)]);
+      const twice = await Promise.all([checkout().cancel(o.id), checkout().cancel(o.id)]);
       expect(twice.flat().map((a) => a.state)).toEqual(["reversed", "reversed"]);
       expect(await paid()).toEqual([0, 0]);
       expect((await checkout().read(o.id))?.state).toBe("reversed");
@@ -255,7 +255,7 @@ for (const [name, open] of Object.entries(stores)) {
       const dying = gate();
       const remainder = { ...bank.method, cancel: () => dying.pass(undefined) };
       void checkout({ remainder })
-        .reverse(o.id)
+        .cancel(o.id)
         .catch(() => {});
       await dying.arrived;
       expect(await paid()).toEqual([0, 2498]);
@@ -274,7 +274,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect(await paid()).toEqual([0, 2498]);
       expect(await commit(o)).toMatchObject({ status: "paid", remainderCents: 2498 });
       expect(await paid()).toEqual([0, 2498]);
-      await checkout().reverse(o.id);
+      await checkout().cancel(o.id);
       await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
       expect((await checkout().refundCards(o.id)).map((a) => a.state)).toEqual(["reversed"]);
       expect((await checkout().read(o.id))?.state).toBe("reversed");

@@ -66,7 +66,7 @@ for (const [name, open] of Object.entries(stores)) {
     }
     type Order = Awaited<ReturnType<typeof order>> & { expectedRemainderCents?: number };
 
-    const commit = (o: Order, by = checkout()) => by.commit(o, { authorizeRemainder: bank.authorize });
+    const commit = (o: Order, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
     const stateOf = async (o: Order) => (await store.purchases.read(o.id))?.state;
     const reasonsOf = async (o: Order) => (await store.journal.chargesOfCart(o.cart.id)).map((a) => a.reason);
     /** What the shopper has paid by now: of the card, and at the bank. */
@@ -81,7 +81,7 @@ for (const [name, open] of Object.entries(stores)) {
         await bankGate.pass(null);
         return bank.authorize(request);
       };
-      const ended = by.commit(o, { authorizeRemainder }).catch((error: unknown) => error);
+      const ended = by.pay(o, { authorizeRemainder }).catch((error: unknown) => error);
       await bankGate.arrived;
       return { goOn: bankGate.open, ended };
     }
@@ -146,7 +146,7 @@ for (const [name, open] of Object.entries(stores)) {
           const cards = [{ lastFour: lastFour(card), amountCents: 5000 }];
           const remainderData = answer.data === undefined ? {} : { remainderData: answer.data };
           const expected = { status: "pending", cards, remainderCents: 2498, ...remainderData };
-          expect(await checkout().commit(o, { authorizeRemainder })).toEqual(expected);
+          expect(await checkout().pay(o, { authorizeRemainder })).toEqual(expected);
           expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined", cards: [] });
         }
       });
@@ -157,7 +157,7 @@ for (const [name, open] of Object.entries(stores)) {
         await expect(checkout().confirm(o.id)).rejects.toEqual(refusal("payment_in_progress"));
         first.goOn();
         await first.ended;
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         await expect(checkout().confirm(o.id)).rejects.toEqual(refusal("cart_completed"));
       });
     });
@@ -165,7 +165,7 @@ for (const [name, open] of Object.entries(stores)) {
     it("that stood still while its order was given up and paid anew is told of no other cart's payment", async () => {
       const o = await order();
       const first = await standing(o);
-      await checkout().reverse(o.id);
+      await checkout().cancel(o.id);
       expect(await commit({ id: o.id, cart: newCart(900) })).toMatchObject({ status: "paid" });
       bank.mood = "decline";
       first.goOn();
@@ -232,7 +232,7 @@ for (const [name, open] of Object.entries(stores)) {
         bank.mood = "page";
         await commit(o);
         bank.isDown = true;
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect(await stateOf(o)).toBe("voiding");
         await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
         bank.isDown = false;
@@ -260,7 +260,7 @@ for (const [name, open] of Object.entries(stores)) {
           },
           (_, { to }) => to === "devalued",
         );
-        expect(await slow.by.commit(o)).toMatchObject({ status: "paid", remainderCents: 0 });
+        expect(await slow.by.pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
         expect([await more.balanceCents(), ...(await paid())]).toEqual([0, 5000, 0]);
       });
 
@@ -313,7 +313,7 @@ for (const [name, open] of Object.entries(stores)) {
       it("isn't paid by a later one, and the bank reverses what this one took", async () => {
         const o = await order();
         const { goOn, ended } = await standing(o);
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect(await commit(o)).toMatchObject({ status: "paid" });
         const cancels = bank.cancels.length;
         goOn();
@@ -424,8 +424,8 @@ for (const [name, open] of Object.entries(stores)) {
         purchases.before(
           "change",
           async () => {
-            const run = (await store.purchases.read(o.id))?.runId as string;
-            await store.purchases.change(o.id, { from: ["charging"], to: "paid", runId: run, lease: null });
+            const run = (await store.purchases.read(o.id))?.attemptId as string;
+            await store.purchases.change(o.id, { from: ["charging"], to: "paid", attemptId: run, lease: null });
             throw down;
           },
           (_, { to }) => to === "paid",
@@ -521,7 +521,7 @@ for (const [name, open] of Object.entries(stores)) {
         const o = await order();
         await commit(o);
         bank.isDown = true;
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         bank.isDown = false;
         const { by, purchases } = newProcess();
         purchases.before(

@@ -1,6 +1,6 @@
 import { cents, type GiftcardClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Charge, createSqlJournal, type EngineOptions, type RunSql } from "../src/index.js";
+import { type Charge, createSqlJournal, type EngineOptions, type Sql } from "../src/index.js";
 import { beginCharge, letLeasesRunOut, newCart, type Shop, startShop } from "./shop.js";
 
 let shop: Shop;
@@ -16,7 +16,7 @@ const lost = new Error("Connection terminated unexpectedly");
 /** A way to the shop's database that can fail at what is written of a charge. */
 function newWay(options: Partial<EngineOptions> = {}) {
   const fault = { left: 0, isAnswerLost: false };
-  const run: RunSql = async (text, params) => {
+  const sql: Sql = async (text, params) => {
     const isHit = text.includes("update giftcard_charge") && params[1] !== "sent" && fault.left > 0;
     if (isHit) fault.left -= 1;
     if (isHit && !fault.isAnswerLost) throw lost;
@@ -26,7 +26,7 @@ function newWay(options: Partial<EngineOptions> = {}) {
   };
   const failures: unknown[] = [];
   const onFailure = (failure: unknown) => failures.push(failure);
-  return { fault, failures, engine: shop.engine({ journal: createSqlJournal(run), onFailure, ...options }) };
+  return { fault, failures, engine: shop.engine({ journal: createSqlJournal(sql), onFailure, ...options }) };
 }
 
 async function begin(options?: Partial<EngineOptions>) {

@@ -131,7 +131,7 @@ describe("the handler", () => {
       );
       expect(await answer.text()).not.toMatch(/relation|giftcard_|migrate/);
       expect(said.mock.calls.flat().join(" ")).toContain("run store.migrate()");
-      await expect(bare.commit({ id: "order", cart })).rejects.toMatchObject({ code: "not_migrated" });
+      await expect(bare.pay({ id: "order", cart })).rejects.toMatchObject({ code: "not_migrated" });
       await expect(bare.recover()).rejects.toMatchObject({ code: "not_migrated" });
     } finally {
       said.mockRestore();

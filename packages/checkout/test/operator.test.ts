@@ -110,14 +110,14 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       await by.apply(cart, card ?? (await shop.card(7500)));
       const id = `order_${randomUUID()}`;
       const authorizeRemainder = async () => ({ status: bank }) as RemainderAnswer;
-      const { status, cards } = await by.commit({ id, cart }, { authorizeRemainder });
+      const { status, cards } = await by.pay({ id, cart }, { authorizeRemainder });
       const amountCents = cards.reduce((sum, part) => sum + part.amountCents, 0);
       if (status === "paid") orders.set(id, { orderId: id, amountCents });
       return id;
     }
 
     async function cancel(orderId: string): Promise<void> {
-      await checkout().reverse(orderId);
+      await checkout().cancel(orderId);
       write(orderId, { isCanceled: true });
     }
 
@@ -380,7 +380,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         evidence,
         charges,
         await checkout().charges(),
-        await checkout().reverse(id),
+        await checkout().cancel(id),
       ]);
       for (const secret of ["eyJ", "sealed", "lease"]) expect(shown).not.toContain(secret);
     });
@@ -415,7 +415,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       });
       expect(await keyed([newest, ...sealingKeys]).reseal()).toBe(3);
       expect((await keyed([newest]).health()).seals).toMatchObject({ unopenable: 0, counts: { newest: 3 } });
-      expect(await keyed([newest]).reverse(id)).toMatchObject([{ state: "reversed" }]);
+      expect(await keyed([newest]).cancel(id)).toMatchObject([{ state: "reversed" }]);
     });
 
     it("is told how things stand", async () => {

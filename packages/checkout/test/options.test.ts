@@ -117,10 +117,10 @@ describe("a cart that the shop read wrongly", () => {
       (c) => checkout.quote(c, { cardNumber: "1", pin: "1" }),
       (c) => checkout.apply(c, { quoteId: "1" }),
       (c) => checkout.remove(c, "1"),
-      (c) => checkout.commit({ id: "order_1", cart: c }),
+      (c) => checkout.pay({ id: "order_1", cart: c }),
     ];
     for (const [name, value] of wrong)
       for (const ask of asked) await expect(ask(value as never)).rejects.toThrow(name);
-    await expect((checkout as Checkout).commit({ id: "", cart })).rejects.toThrow("order.id");
+    await expect((checkout as Checkout).pay({ id: "", cart })).rejects.toThrow("order.id");
   });
 });

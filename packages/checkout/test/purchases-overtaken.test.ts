@@ -94,7 +94,7 @@ for (const [name, open] of Object.entries(stores)) {
     }
     type Order = Awaited<ReturnType<typeof order>>;
 
-    const commit = (o: Order, by = checkout()) => by.commit(o, { authorizeRemainder: bank.authorize });
+    const commit = (o: Order, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
     const stateOf = async (o: Order) => (await store.purchases.read(o.id))?.state;
     const chargesOf = async (o: Order) => store.journal.chargesOfCart(o.cart.id);
     /** What the shopper has paid by now: of the card, and at the bank. */
@@ -113,7 +113,7 @@ for (const [name, open] of Object.entries(stores)) {
     async function standing(o: Order, by = checkout(), answer = bank.authorize) {
       const bankGate = gate();
       const ended = by
-        .commit(o, {
+        .pay(o, {
           authorizeRemainder: async (request) => {
             await bankGate.pass(null);
             return answer(request);
@@ -171,7 +171,7 @@ for (const [name, open] of Object.entries(stores)) {
           await cancelling.pass(null);
           await bank.method.cancel(request);
         };
-        const first = checkout({ remainder: { ...bank.method, cancel } }).reverse(o.id);
+        const first = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
         await cancelling.arrived;
         await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
         // Nor does recovery take it over.
@@ -205,7 +205,7 @@ for (const [name, open] of Object.entries(stores)) {
       it("isn't what a later commit of the order paid", async () => {
         const o = await order();
         const frozen = await standing(o, checkout(), fail);
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect(await commit(o)).toMatchObject({ status: "paid" });
         frozen.goOn();
         expect(await frozen.ended).toBe(down);
@@ -217,7 +217,7 @@ for (const [name, open] of Object.entries(stores)) {
         const o = await order();
         bank.mood = "page";
         const frozen = await standing(o);
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect(await stateOf(o)).toBe("failed");
         frozen.goOn();
         expect(await frozen.ended).toEqual(refusal("payment_in_progress"));
@@ -234,7 +234,7 @@ for (const [name, open] of Object.entries(stores)) {
           await bank.method.cancel(request);
           await cancelling.pass(null);
         };
-        const other = checkout({ remainder: { ...bank.method, cancel: tooEarly } }).reverse(o.id);
+        const other = checkout({ remainder: { ...bank.method, cancel: tooEarly } }).cancel(o.id);
         await cancelling.arrived;
         expect(await stateOf(o)).toBe("voiding");
         frozen.goOn();
@@ -264,7 +264,7 @@ for (const [name, open] of Object.entries(stores)) {
       it("is declined where it was canceled meanwhile, and the bank's part goes back again", async () => {
         const o = await pending();
         bank.pay();
-        const late = newProcess({ remainder: asking(() => checkout().reverse(o.id), "authorized") });
+        const late = newProcess({ remainder: asking(() => checkout().cancel(o.id), "authorized") });
         expect(await late.by.confirm(o.id)).toMatchObject({ status: "declined", cards: [] });
         expect(late.told).toEqual(["voiding", "failed"]);
         expect(bank.cancels).toHaveLength(2);
@@ -277,7 +277,7 @@ for (const [name, open] of Object.entries(stores)) {
         bank.pay();
         const other = newProcess();
         other.beforeCharge("refused", fail);
-        const remainder = asking(() => other.by.reverse(o.id), "authorized");
+        const remainder = asking(() => other.by.cancel(o.id), "authorized");
         expect(await checkout({ remainder }).confirm(o.id)).toMatchObject({ status: "declined" });
         expect(other.failures).toEqual([down]);
         expect(await chargesOf(o)).toMatchObject([{ state: "reversed", reason: "remainder_lapsed" }]);
@@ -289,7 +289,7 @@ for (const [name, open] of Object.entries(stores)) {
         const o = await pending();
         bank.pay();
         const beginAnew = async () => {
-          await checkout().reverse(o.id);
+          await checkout().cancel(o.id);
           await pending(o);
         };
         const late = newProcess({ remainder: asking(beginAnew, "authorized") });
@@ -318,7 +318,7 @@ for (const [name, open] of Object.entries(stores)) {
         };
         let other: Promise<unknown> | undefined;
         const cancelElsewhere = async () => {
-          other = checkout({ remainder: { ...bank.method, cancel } }).reverse(o.id);
+          other = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
           await cancelling.arrived;
         };
         const late = newProcess({ remainder: asking(cancelElsewhere, "declined") });
@@ -352,7 +352,7 @@ for (const [name, open] of Object.entries(stores)) {
         bank.pay();
         const late = newProcess();
         late.before("voiding", () => checkout().confirm(o.id));
-        expect(await late.by.reverse(o.id)).toMatchObject([{ state: "reversed", reason: "order_canceled" }]);
+        expect(await late.by.cancel(o.id)).toMatchObject([{ state: "reversed", reason: "order_canceled" }]);
         expect(late.told).toEqual(["reversing", "reversed"]);
         expect(await stateOf(o)).toBe("reversed");
         expect(await paid()).toEqual([0, 0]);
@@ -367,7 +367,7 @@ for (const [name, open] of Object.entries(stores)) {
           await bank.method.cancel(request);
         };
         const late = newProcess({ remainder: { ...bank.method, cancel } });
-        await late.by.reverse(o.id);
+        await late.by.cancel(o.id);
         expect(asked).toBe(1);
         expect(late.failures).toMatchObject([{ message: "the bank is down" }]);
         expect(await store.purchases.read(o.id)).toMatchObject({
@@ -387,11 +387,11 @@ for (const [name, open] of Object.entries(stores)) {
           await cancelling.pass(null);
           await bank.method.cancel(request);
         };
-        const first = checkout({ remainder: { ...bank.method, cancel } }).reverse(o.id);
+        const first = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
         await cancelling.arrived;
         expect(await paid()).toEqual([5000, 2498]);
         shop.proxy.clear();
-        expect(await checkout().reverse(o.id)).toMatchObject([{ state: "reversed" }]);
+        expect(await checkout().cancel(o.id)).toMatchObject([{ state: "reversed" }]);
         expect(await paid()).toEqual([0, 2498]);
         cancelling.open();
         await first;
@@ -404,7 +404,7 @@ for (const [name, open] of Object.entries(stores)) {
         await commit(o);
         const late = newProcess();
         late.beforeCharge("reversing", fail);
-        await late.by.reverse(o.id);
+        await late.by.cancel(o.id);
         expect(late.failures).toEqual([down]);
         expect(await store.purchases.read(o.id)).toMatchObject({
           ...{ state: "reversing", lastError: "card:ECONNRESET" },
@@ -426,7 +426,7 @@ for (const [name, open] of Object.entries(stores)) {
           slow.beforeCharge("reversed", async () => {
             found = (await checkout().recover()).purchases;
           });
-          await slow.by.reverse(o.id);
+          await slow.by.cancel(o.id);
           expect(found).toEqual([]);
           expect(await chargesOf(o)).toMatchObject([{ state: "reversed" }]);
           expect(await paid()).toEqual([0, 0]);
@@ -435,14 +435,14 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("and that its cards paid alone asks no bank", async () => {
         const o = await order(4000);
-        await checkout().commit(o);
-        await checkout().reverse(o.id);
+        await checkout().pay(o);
+        await checkout().cancel(o.id);
         expect(await stateOf(o)).toBe("reversed");
         expect([...bank.cancels, ...(await paid())]).toEqual([0, 0]);
       });
 
       it("and isn't there is refused", async () => {
-        for (const ask of [checkout().reverse, checkout().refundCards, checkout().confirm])
+        for (const ask of [checkout().cancel, checkout().refundCards, checkout().confirm])
           await expect(ask("order_none")).rejects.toEqual(refusal("cart_not_found"));
       });
     });
@@ -454,12 +454,12 @@ for (const [name, open] of Object.entries(stores)) {
         voiding: async (o) => {
           await pending(o);
           bank.isDown = true;
-          await checkout().reverse(o.id);
+          await checkout().cancel(o.id);
           bank.isDown = false;
         },
         failed: async (o) => {
           await pending(o);
-          await checkout().reverse(o.id);
+          await checkout().cancel(o.id);
         },
       };
       for (const [state, get] of Object.entries(ways)) {
@@ -482,7 +482,7 @@ for (const [name, open] of Object.entries(stores)) {
         order_canceled: async () => {
           const o = await order();
           await commit(o);
-          await checkout().reverse(o.id);
+          await checkout().cancel(o.id);
           return o;
         },
         refunded: async () => {
@@ -518,7 +518,7 @@ for (const [name, open] of Object.entries(stores)) {
         },
         "order_canceled, before it was paid": async () => {
           const o = await pending();
-          await checkout().reverse(o.id);
+          await checkout().cancel(o.id);
           return o;
         },
         "refunded, before it was paid": async () => {
@@ -600,7 +600,7 @@ for (const [name, open] of Object.entries(stores)) {
         await commit(o);
         bank.isDown = true;
         shop.proxy.set("canceldevalue", "cut-before");
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         shop.proxy.clear();
         bank.isDown = false;
         await store.letLeasesRunOut();

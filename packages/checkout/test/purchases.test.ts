@@ -57,7 +57,7 @@ for (const [name, open] of Object.entries(stores)) {
     }
     type Order = Awaited<ReturnType<typeof order>>;
 
-    const commit = (o: Order, by = checkout()) => by.commit(o, { authorizeRemainder: bank.authorize });
+    const commit = (o: Order, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
     const stateOf = async (o: Order) => (await checkout().read(o.id))?.state;
 
     /** What the shopper has paid by now: of the card, and at the bank. */
@@ -72,7 +72,7 @@ for (const [name, open] of Object.entries(stores)) {
         return death.pass({ status: "declined" } as const);
       };
       void checkout()
-        .commit(o, { authorizeRemainder })
+        .pay(o, { authorizeRemainder })
         .catch(() => {});
       await death.arrived;
       await store.letLeasesRunOut();
@@ -87,7 +87,7 @@ for (const [name, open] of Object.entries(stores)) {
           return answer as RemainderAnswer;
         };
         const named = { name: "TypeError", message: expect.stringContaining("authorizeRemainder") };
-        await expect(checkout().commit(o, { authorizeRemainder })).rejects.toThrow(
+        await expect(checkout().pay(o, { authorizeRemainder })).rejects.toThrow(
           expect.objectContaining(named),
         );
         expect([JSON.stringify(answer), await stateOf(o), ...(await paid())]).toEqual([
@@ -101,7 +101,7 @@ for (const [name, open] of Object.entries(stores)) {
         const o = await order();
         const withoutCard = { id: `order_${randomUUID()}`, cart: newCart(7498) };
         for (const each of [o, withoutCard]) {
-          const committed = checkout().commit(each, { authorizeRemainder } as never);
+          const committed = checkout().pay(each, { authorizeRemainder } as never);
           await expect(committed).rejects.toThrow(/commit needs authorizeRemainder/);
           expect([authorizeRemainder, await stateOf(each), ...(await paid())]).toEqual([
             ...[authorizeRemainder, undefined, 0, 0],
@@ -120,9 +120,9 @@ for (const [name, open] of Object.entries(stores)) {
           },
         };
         const authorizeRemainder = async () => changing as RemainderAnswer;
-        expect(await checkout().commit(o, { authorizeRemainder })).toMatchObject({ status: first });
+        expect(await checkout().pay(o, { authorizeRemainder })).toMatchObject({ status: first });
         expect(await stateOf(o)).toBe(state);
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
       }
     });
 
@@ -153,7 +153,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     it("are bound to cart and total: the same id with another is refused, paid or not", async () => {
       const o = await order(500);
-      expect(await checkout().commit(o)).toMatchObject({ status: "paid" });
+      expect(await checkout().pay(o)).toMatchObject({ status: "paid" });
       const grown = { ...o, cart: { ...o.cart, totalCents: 50_000 } };
       await expect(commit(grown)).rejects.toEqual(refusal("amount_changed"));
       await expect(commit({ ...o, cart: newCart(500) })).rejects.toEqual(refusal("amount_changed"));
@@ -167,7 +167,7 @@ for (const [name, open] of Object.entries(stores)) {
       await expect(commit({ ...waiting, cart: { ...waiting.cart, totalCents: 7499 } })).rejects.toEqual(
         refusal("amount_changed"),
       );
-      await checkout().reverse(waiting.id);
+      await checkout().cancel(waiting.id);
       bank.mood = "approve";
       const again = { ...waiting, cart: { ...waiting.cart, totalCents: 6000 } };
       expect(await commit(again)).toMatchObject({ status: "paid", remainderCents: 1000 });
@@ -240,9 +240,9 @@ for (const [name, open] of Object.entries(stores)) {
     async function oweReversal(owed: TestCard): Promise<void> {
       const o = { id: `order_${randomUUID()}`, cart: newCart(1000) };
       await checkout().apply(o.cart, owed);
-      await checkout().commit(o);
+      await checkout().pay(o);
       shop.proxy.set("canceldevalue", "cut-before", 1);
-      await checkout().reverse(o.id);
+      await checkout().cancel(o.id);
       expect(await owed.balanceCents()).toBe(0);
       await store.letLeasesRunOut();
     }
@@ -258,7 +258,7 @@ for (const [name, open] of Object.entries(stores)) {
           throw Object.assign(new Error(`no refund to ${secret}`), { code: "ECONNREFUSED" });
         },
       };
-      await checkout({ remainder: refusing }).reverse(o.id);
+      await checkout({ remainder: refusing }).cancel(o.id);
       // Not before its time.
       expect((await checkout({ remainder: refusing }).recover()).purchases).toEqual([]);
       for (let time = 2; time <= 3; time++) {
@@ -318,7 +318,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect(await by.confirm(o.id)).toMatchObject({ status: "paid" });
       expect(heard.splice(0)).toEqual(["charging", "pending", "paid"]);
       await by.refundCards(o.id);
-      await by.reverse(o.id);
+      await by.cancel(o.id);
       expect(heard.splice(0)).toEqual(["refunding", "paid", "reversing", "reversed"]);
       expect(await paid()).toEqual([0, 0]);
     });
@@ -347,7 +347,7 @@ for (const [name, open] of Object.entries(stores)) {
       const o = await order();
       expect(await commit(o, by)).toMatchObject({ status: "paid", remainderCents: 2498 });
       expect(await paid()).toEqual([5000, 2498]);
-      expect((await by.reverse(o.id)).map((a) => a.state)).toEqual(["reversed"]);
+      expect((await by.cancel(o.id)).map((a) => a.state)).toEqual(["reversed"]);
       expect(await paid()).toEqual([0, 0]);
     });
 
@@ -394,14 +394,14 @@ for (const [name, open] of Object.entries(stores)) {
         return (await platform.confirm(o.id)).status;
       };
       const late = await order();
-      await platform.commit(late, pending);
+      await platform.pay(late, pending);
       await store.letLeasesRunOut();
       await platform.recover();
       expect(await card.balanceCents()).toBe(7500);
       expect(await complete(late)).toBe("declined");
       expect(collected.has(late.id)).toBe(false);
       const inTime = await order();
-      await platform.commit(inTime, pending);
+      await platform.pay(inTime, pending);
       expect(await complete(inTime)).toBe("paid");
       await store.letLeasesRunOut();
       await platform.recover();
@@ -422,7 +422,7 @@ for (const [name, open] of Object.entries(stores)) {
         return answer;
       };
       const by = checkout({ client: { ...shop.client, devalue } });
-      expect(await by.commit(o)).toMatchObject({ status: "paid", remainderCents: 0 });
+      expect(await by.pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
       expect([await card.balanceCents(), await second.balanceCents()]).toEqual([2500, 1000]);
     });
 
@@ -433,9 +433,7 @@ for (const [name, open] of Object.entries(stores)) {
         await shop.engine({ journal: store.journal }).reverse(String(charge?.reference), "by_hand");
         return bank.authorize(request);
       };
-      await expect(checkout().commit(o, { authorizeRemainder })).rejects.toEqual(
-        refusal("payment_in_progress"),
-      );
+      await expect(checkout().pay(o, { authorizeRemainder })).rejects.toEqual(refusal("payment_in_progress"));
       expect(await stateOf(o)).toBe("failed");
       expect(await paid()).toEqual([0, 0]);
     });
@@ -482,9 +480,9 @@ for (const [name, open] of Object.entries(stores)) {
           await cancelling.pass(null);
           await bank.method.cancel(request);
         };
-        const first = checkout({ remainder: { ...bank.method, cancel } }).reverse(o.id);
+        const first = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
         await cancelling.arrived;
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         await checkout().recover();
         expect(bank.cancels).toEqual([]);
         cancelling.open();
@@ -502,10 +500,10 @@ for (const [name, open] of Object.entries(stores)) {
           return bank.authorize(request);
         };
         const committing = checkout()
-          .commit(o, { authorizeRemainder })
+          .pay(o, { authorizeRemainder })
           .catch((error: unknown) => error);
         await authorizing.arrived;
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         authorizing.open();
         expect(await committing).toEqual(refusal("payment_in_progress"));
         expect(await stateOf(o)).toBe("failed");
@@ -519,7 +517,7 @@ for (const [name, open] of Object.entries(stores)) {
         shop.proxy.set("devalue", "hold", 1, 1);
         const before = shop.proxy.seen.length;
         const committing = checkout()
-          .commit(o)
+          .pay(o)
           .catch((error: unknown) => error);
         const sent = () => shop.proxy.seen.slice(before).filter(({ operation }) => operation === "devalue");
         await expect.poll(() => sent().length).toBe(2);
@@ -543,10 +541,10 @@ for (const [name, open] of Object.entries(stores)) {
           return answer;
         };
         const committing = checkout()
-          .commit(o, { authorizeRemainder })
+          .pay(o, { authorizeRemainder })
           .catch((error: unknown) => error);
         await authorizing.arrived;
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect(await stateOf(o)).toBe("failed");
         authorizing.open();
         expect(await committing).toEqual(refusal("payment_in_progress"));

@@ -83,9 +83,9 @@ for (const [name, open] of Object.entries(stores)) {
         ...{ onFailure: () => {}, ...options },
       });
 
-    function bankCents(runId: string): number {
-      const payment = bank.payments.get(runId);
-      const parts = [...bank.refunds.values()].filter((part) => part.runId === runId);
+    function bankCents(attemptId: string): number {
+      const payment = bank.payments.get(attemptId);
+      const parts = [...bank.refunds.values()].filter((part) => part.attemptId === attemptId);
       const leftCents = (payment?.cents ?? 0) - sum(parts.map(({ cents }) => cents));
       expect(leftCents).toBeGreaterThanOrEqual(0);
       return payment?.state === "authorized" ? leftCents : 0;
@@ -108,7 +108,7 @@ for (const [name, open] of Object.entries(stores)) {
         cards.push({ card, issuedCents });
       }
       const orderId = `order_${randomUUID()}`;
-      const paid = await by.commit({ id: orderId, cart, lines }, { authorizeRemainder: bank.authorize });
+      const paid = await by.pay({ id: orderId, cart, lines }, { authorizeRemainder: bank.authorize });
       expect(paid.status).toBe("paid");
       return { story: { orderId, lines, cards, returned: new Map(), backCents: 0 }, by };
     }
@@ -156,7 +156,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect([orderId, index, await card.balanceCents()]).toEqual([orderId, index, holds]);
         expect(holds).toBeLessThanOrEqual(issuedCents);
       }
-      expect(bankCents(purchase.runId)).toBe(remainder.amountCents - remainder.refundedCents);
+      expect(bankCents(purchase.attemptId)).toBe(remainder.amountCents - remainder.refundedCents);
       const toldCents = sum(payment.cards.map((one) => one.refundedCents)) + remainder.refundedCents;
       expect([orderId, toldCents]).toEqual([orderId, backCents]);
       const isAll = backCents === totalCents;
@@ -220,7 +220,7 @@ for (const [name, open] of Object.entries(stores)) {
           counts[await giveBack(chance, story, by)] += 1;
         await check(story);
         if (chance.upTo(3) > 0) continue;
-        await by.reverse(story.orderId);
+        await by.cancel(story.orderId);
         await calm(by);
         story.backCents += leftCents(story);
         const held = await Promise.all(story.cards.map(({ card }) => card.balanceCents()));

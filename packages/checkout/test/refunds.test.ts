@@ -85,7 +85,7 @@ for (const [name, open] of Object.entries(stores)) {
       return { id: `order_${randomUUID()}`, cart, lines };
     }
     type Order = Awaited<ReturnType<typeof order>>;
-    const commit = (o: Order, by = checkout()) => by.commit(o, { authorizeRemainder: bank.authorize });
+    const commit = (o: Order, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
 
     async function paidOrder(lines = tickets, ...more: TestCard[]): Promise<Order> {
       const o = await order(lines, ...more);
@@ -208,7 +208,7 @@ for (const [name, open] of Object.entries(stores)) {
         }
         expect(await store.purchases.read(o.id)).toBeNull();
         const { lines: _, ...without } = o;
-        expect(await checkout().commit(without, { authorizeRemainder: bank.authorize })).toMatchObject({
+        expect(await checkout().pay(without, { authorizeRemainder: bank.authorize })).toMatchObject({
           status: "paid",
         });
         expect((await checkout().read(o.id))?.lines).toBeNull();
@@ -243,7 +243,7 @@ for (const [name, open] of Object.entries(stores)) {
         await expect(checkout().refund(o.id, { id: newId(), amountCents: 1 })).rejects.toMatchObject({
           ...{ name: "RefundError", possibleCents: [], nearest: [] },
         });
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect([await stateOf(o), ...(await paid())]).toEqual(["reversed", 0, 0]);
         expect(await back(o)).toEqual([5000, 2498]);
       });
@@ -361,7 +361,7 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("has to have lines for a refund by lines", async () => {
         const { lines: _, ...o } = await order();
-        await checkout().commit(o, { authorizeRemainder: bank.authorize });
+        await checkout().pay(o, { authorizeRemainder: bank.authorize });
         for (const ask of [checkout().refund, checkout().refundPlan])
           await expect(ask(o.id, { id: newId(), ...oneTicket })).rejects.toMatchObject({
             code: "invalid_refund",
@@ -392,7 +392,7 @@ for (const [name, open] of Object.entries(stores)) {
         await refused(o, "payment_in_progress");
         expect([await stateOf(o), await checkout().paidBy(o.id)]).toEqual(["pending", nothing]);
         bank.isDown = true;
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect(await stateOf(o)).toBe("voiding");
         await refused(o, "order_not_paid", "isn't paid");
         bank.isDown = false;
@@ -402,7 +402,7 @@ for (const [name, open] of Object.entries(stores)) {
         bank.mood = "approve";
         await commit(o);
         bank.isDown = true;
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect([await stateOf(o), await back(o)]).toEqual(["reversing", [5000, 2498]]);
         await refused(o, "order_not_paid", "as a whole");
         bank.isDown = false;
@@ -494,7 +494,7 @@ for (const [name, open] of Object.entries(stores)) {
           );
         expect(await back(o)).toEqual([1251, 2498]);
         expect(bank.refunds.size).toBe(1);
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect(await checkout().refund(o.id, { id, ...oneTicket })).toEqual(first);
       });
 
@@ -780,7 +780,7 @@ for (const [name, open] of Object.entries(stores)) {
         const second = { id: newId(), ...oneTicket };
         for (const ask of [() => checkout().refund(o.id, second), () => checkout().refundCards(o.id)])
           await expect(ask()).rejects.toMatchObject({ code: "refund_in_progress" });
-        await expect(checkout().reverse(o.id)).rejects.toEqual(refusal("payment_in_progress"));
+        await expect(checkout().cancel(o.id)).rejects.toEqual(refusal("payment_in_progress"));
         // What is on its way already is none of the other's.
         const [kept, going] = await chargesOf(o);
         expect(await checkout().refundCards(o.id, going?.reference)).toMatchObject([{ state: "reversed" }]);
@@ -839,7 +839,7 @@ for (const [name, open] of Object.entries(stores)) {
         await store.letLeasesRunOut();
         const canceler = newProcess();
         canceler.before("reversing", takeOver);
-        await expect(canceler.by.reverse(o.id)).rejects.toEqual(refusal("payment_in_progress"));
+        await expect(canceler.by.cancel(o.id)).rejects.toEqual(refusal("payment_in_progress"));
         expect([canceler.told, await stateOf(o), bank.cancels]).toEqual([[], "refunding", []]);
         await recoverElsewhere();
         expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["paid", 3749, 0, 1]);
@@ -856,7 +856,7 @@ for (const [name, open] of Object.entries(stores)) {
         const frozen = checkout({ remainder: { ...bank.method, refund } }).refund(o.id, { id, ...oneTicket });
         await asking.arrived;
         await store.letLeasesRunOut();
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect([await stateOf(o), ...(await paid()), bank.cancels.length]).toEqual(["reversed", 0, 0, 1]);
         asking.open();
         expect(await frozen).toEqual({ id, ...ticketBack(), isDone: true });
@@ -869,7 +869,7 @@ for (const [name, open] of Object.entries(stores)) {
         await checkout().refund(o.id, { id: newId(), amountCents: 1000, rule: "other-first" });
         await checkout().refund(o.id, { id: newId(), amountCents: 1251, rule: "cards-first" });
         expect(await paid()).toEqual([3749, 1498]);
-        await checkout().reverse(o.id);
+        await checkout().cancel(o.id);
         expect([await stateOf(o), ...(await paid()), await back(o)]).toEqual([
           "reversed",
           0,
@@ -881,7 +881,7 @@ for (const [name, open] of Object.entries(stores)) {
       it("is reversed where the refund comes a moment later, and is refunded where it comes a moment before", async () => {
         const later = await paidOrder();
         const refunder = newProcess();
-        refunder.before("refunding", () => checkout().reverse(later.id));
+        refunder.before("refunding", () => checkout().cancel(later.id));
         await expect(refunder.by.refund(later.id, { id: newId(), ...oneTicket })).rejects.toThrow(
           RefundError,
         );
@@ -889,7 +889,7 @@ for (const [name, open] of Object.entries(stores)) {
         const before = await paidOrder();
         const canceler = newProcess();
         canceler.before("reversing", () => checkout().refund(before.id, { id: newId(), ...oneTicket }));
-        await canceler.by.reverse(before.id);
+        await canceler.by.cancel(before.id);
         expect([await stateOf(before), ...(await paid())]).toEqual(["reversed", 0, 0]);
         expect(bank.refunds.size).toBe(1);
       });

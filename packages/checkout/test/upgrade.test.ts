@@ -162,7 +162,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
         ])
           expect(await store.purchases.read(state)).toMatchObject({
             state,
-            runId: `run-${state}`,
+            attemptId: `run-${state}`,
             totalCents: 2000,
           });
       });
@@ -213,7 +213,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
         };
         for (const [before, after] of Object.entries(ended))
           expect([before, (await store.purchases.read(before))?.state]).toEqual([before, after]);
-        expect([...bank.refunds]).toEqual([["run-refunding:2", { runId: "run-refunding", cents: 1500 }]]);
+        expect([...bank.refunds]).toEqual([["run-refunding:2", { attemptId: "run-refunding", cents: 1500 }]]);
         expect((await store.purchases.refunds("refunding")).map(({ doneAt }) => doneAt !== null)).toEqual([
           ...[true, true],
         ]);

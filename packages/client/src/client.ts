@@ -82,7 +82,7 @@ export interface GiftcardClient {
   /**
    * Deducts the smallest of `amountCents`, the card's balance and 50.00 euro. Sent exactly once, whatever happens.
    *
-   * @param deduction.reference sent as Idempotency-Key, and what {@link GiftcardClient.endDevalue} takes later
+   * @param deduction.reference sent as Idempotency-Key, and what {@link GiftcardClient.resolveDevalue} takes later
    * @returns what was taken and what is left to pay, in cents; the token that reverses it; whether the service
    *   honours the key (`keyHonoured`), and whether this is its kept answer to an earlier call (`replayed`)
    * @throws {RefusedError} nothing was taken
@@ -115,7 +115,7 @@ export interface GiftcardClient {
    *
    * @throws {ProtocolError} `extension_not_supported` when the service doesn't echo the reference: nothing is known
    */
-  endDevalue(
+  resolveDevalue(
     reference: string,
     options?: CallOptions,
   ): Promise<
@@ -128,7 +128,7 @@ export interface GiftcardClient {
 /** What a devalue did. All amounts in cents. */
 type Deduction = Awaited<ReturnType<GiftcardClient["devalue"]>>;
 /** How a devalue was ended. */
-type End = Awaited<ReturnType<GiftcardClient["endDevalue"]>>;
+type End = Awaited<ReturnType<GiftcardClient["resolveDevalue"]>>;
 
 /**
  * Makes a client of one service.
@@ -178,7 +178,7 @@ export function createClient(options: ClientOptions): GiftcardClient {
       return { refundedCents, balanceCents };
     },
     // An empty reference would send no key at all, so it has to fail the pattern: hence String().
-    endDevalue: (reference, options) =>
+    resolveDevalue: (reference, options) =>
       call("cancelDevalue", {}, { ...callOptions(options), reference: String(reference ?? "") }, readEnd),
   };
   return Object.freeze(client);

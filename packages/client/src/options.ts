@@ -42,7 +42,7 @@ export type ClientOptions = (OneAddress | BothAddresses) & {
   readonly apiKey?: string | Secret | undefined;
   /** Email and password, exchanged for an API key when there is none, or when a read finds it revoked. */
   readonly credentials?: { readonly email: string; readonly password: string | Secret } | undefined;
-  /** The issuer's number for the company; `balance`, `devalue`, `cancelDevalue` and `endDevalue` need it. */
+  /** The issuer's number for the company; `balance`, `devalue`, `cancelDevalue` and `resolveDevalue` need it. */
   readonly companyId?: number | undefined;
   /** Replaces the global fetch. It must send once, and not follow redirects when asked not to. */
   readonly fetch?: typeof fetch | undefined;

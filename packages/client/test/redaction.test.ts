@@ -27,7 +27,7 @@ const calls: [string, (client: GiftcardClient) => Promise<unknown>][] = [
   ["balance", (c) => c.balance(secrets)],
   ["devalue", (c) => c.devalue({ ...secrets, amountCents: cents(5000), reference: "r" })],
   ["cancelDevalue", (c) => c.cancelDevalue(secrets)],
-  ["endDevalue", (c) => c.endDevalue("r")],
+  ["resolveDevalue", (c) => c.resolveDevalue("r")],
   ["listEvents", (c) => c.listEvents()],
   ["createEventConcept", (c) => c.createEventConcept({ representative: "A", register: "B", providerId: 1 })],
 ];

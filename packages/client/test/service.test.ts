@@ -42,7 +42,7 @@ it("takes no answer of a service that is of the other environment, where it was 
   const failures = await Promise.all([
     failureOf(wrong.balance(card)),
     failureOf(wrong.listProviders()),
-    failureOf(wrong.endDevalue("never-sent")),
+    failureOf(wrong.resolveDevalue("never-sent")),
   ]);
   for (const failure of failures)
     expect(failure).toMatchObject({ code: "wrong_environment", retryable: false });
@@ -112,18 +112,18 @@ describe("a card on the real service", () => {
   });
 });
 
-describe("endDevalue on the real service", () => {
+describe("resolveDevalue on the real service", () => {
   it("reverses a devalue whose answer was lost", async () => {
     proxy.set("devalue", "cut-after", 1);
     const lost = client.devalue({ ...card, amountCents: cents(5000), reference: "lost" });
     expect(await failureOf(lost)).toMatchObject({ name: "UnreachableError", code: "connection_lost" });
     expect(await balanceCents()).toBe(2500);
-    expect(await client.endDevalue("lost")).toEqual({
+    expect(await client.resolveDevalue("lost")).toEqual({
       outcome: "reversed",
       refundedCents: 5000,
       balanceCents: 7500,
     });
-    expect(await client.endDevalue("lost")).toEqual({ outcome: "already_reversed" });
+    expect(await client.resolveDevalue("lost")).toEqual({ outcome: "already_reversed" });
     expect(await balanceCents()).toBe(7500);
   });
 
@@ -131,7 +131,7 @@ describe("endDevalue on the real service", () => {
     proxy.set("devalue", "cut-before", 1);
     const deduction = { ...card, amountCents: cents(5000), reference: "never" };
     expect(await failureOf(client.devalue(deduction))).toMatchObject({ name: "UnreachableError" });
-    expect(await client.endDevalue("never")).toEqual({ outcome: "not_done" });
+    expect(await client.resolveDevalue("never")).toEqual({ outcome: "not_done" });
     expect(await failureOf(client.devalue(deduction))).toMatchObject({
       name: "RefusedError",
       code: "key_closed",
@@ -148,7 +148,7 @@ describe("endDevalue on the real service", () => {
         client.devalue({ ...card, amountCents: cents(5000), reference }, { timeoutMs: 500 }),
       );
       expect(error).toMatchObject({ name: fault === "garbage" ? "ProtocolError" : "UnreachableError" });
-      const { outcome } = await client.endDevalue(reference);
+      const { outcome } = await client.resolveDevalue(reference);
       expect(outcome).toBe(fault === "garbage" ? "reversed" : "not_done");
       await proxy.release();
       expect(await balanceCents()).toBe(7500);

@@ -2,7 +2,7 @@
 export const REFUND_CHARGES = "giftcard_charges";
 
 /** Under this name a refund in Medusa says which refund of many orders made it. */
-export const REFUND_RUN = "giftcard_run";
+export const BULK_REFUND = "giftcard_bulk_refund";
 
 /** Which charges a refund's metadata names; undefined where it names none, and any may go back. */
 export function referencesOf(metadata: unknown): string[] | undefined {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type RunSql } from "@giftcard-pay/checkout";
+import { CheckoutError, type Sql } from "@giftcard-pay/checkout";
 import { asValue } from "@medusajs/framework/awilix";
 import type { Migration } from "@medusajs/framework/mikro-orm/migrations";
 import type { MedusaContainer } from "@medusajs/framework/types";
@@ -40,7 +40,7 @@ const leasesOf = async (cartId: string) =>
 
 /** The statements at a cart that fail, counted from the next one on: they are done, and their answer is lost. */
 const lost = new Map<string, Set<number>>();
-const runSql: RunSql = async (text, params) => {
+const sql: Sql = async (text, params) => {
   const { rows } = await pool.query(text, params);
   const of = lost.get(String(params[0]));
   if (of && !text.startsWith("delete")) {
@@ -59,11 +59,11 @@ interface Process {
 
 /** @param locking Medusa's lock: shared, where several processes have the same */
 function startProcess(locking = new InMemoryLockingProvider()): Process {
-  const leases = createCartLeases(runSql, LEASE_MS);
+  const leases = createCartLeases(sql, LEASE_MS);
   const container = createMedusaContainer();
   container.register({
     [Modules.LOCKING]: asValue(locking),
-    [GIFTCARD_MODULE]: asValue({ leases, runSql }),
+    [GIFTCARD_MODULE]: asValue({ leases, sql }),
   } as never);
   return { leases, locking, container };
 }

@@ -1,8 +1,9 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import * as runRefunds from "../src/medusa-tables/bulk-refunds.js";
 import * as carts from "../src/medusa-tables/carts.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
 import * as creditLines from "../src/medusa-tables/credit-lines.js";
@@ -12,7 +13,6 @@ import * as orderPayment from "../src/medusa-tables/order-payment.js";
 import * as orderRefund from "../src/medusa-tables/order-refund.js";
 import * as orders from "../src/medusa-tables/orders.js";
 import * as payments from "../src/medusa-tables/payments.js";
-import * as runRefunds from "../src/medusa-tables/run-refunds.js";
 import type { Scan } from "../src/medusa-tables/scan.js";
 import * as showProducts from "../src/medusa-tables/show-products.js";
 import * as soldItems from "../src/medusa-tables/sold-items.js";
@@ -93,8 +93,8 @@ async function writeFacts(): Promise<Facts> {
   };
 }
 
-const run: RunSql = async (text, params) => (await database.query(text, params)).rows;
-const scan: Scan = { run, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only: null };
+const sql: Sql = async (text, params) => (await database.query(text, params)).rows;
+const scan: Scan = { sql, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only: null };
 const month = {
   from: new Date(Date.now() - 15 * 24 * 60 * 60_000),
   to: new Date(Date.now() + 15 * 24 * 60 * 60_000),
@@ -120,7 +120,7 @@ interface Case {
 
 const cases: Record<string, Case> = {
   readCartSessions: {
-    ask: (f) => carts.readCartSessions(run, f.readyCartId),
+    ask: (f) => carts.readCartSessions(sql, f.readyCartId),
     answer: (f) => ({
       collectionId: expect.any(String),
       sessions: [
@@ -132,11 +132,11 @@ const cases: Record<string, Case> = {
     }),
   },
   readStanding: {
-    ask: (f) => carts.readStanding(run, f.readyCartId),
+    ask: (f) => carts.readStanding(sql, f.readyCartId),
     answer: () => ({ hadCards: true, isReady: true }),
   },
   readPlacedOrders: {
-    ask: (f) => carts.readPlacedOrders(run, f.cartId),
+    ask: (f) => carts.readPlacedOrders(sql, f.cartId),
     answer: (f) => [
       {
         order_id: f.orderId,
@@ -145,16 +145,16 @@ const cases: Record<string, Case> = {
       },
     ],
   },
-  ordersOfCart: { ask: (f) => carts.ordersOfCart(run, f.cartId), answer: (f) => [f.orderId] },
-  cartOfOrder: { ask: (f) => carts.cartOfOrder(run, f.orderId), answer: (f) => f.cartId },
+  ordersOfCart: { ask: (f) => carts.ordersOfCart(sql, f.cartId), answer: (f) => [f.orderId] },
+  cartOfOrder: { ask: (f) => carts.cartOfOrder(sql, f.orderId), answer: (f) => f.cartId },
   orderOfPayment: {
     given: (f) => [
       `insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 1, '{"value": "1"}', '${f.giftPaymentId}')`,
     ],
-    ask: (f) => carts.orderOfPayment(run, f.bankPaymentId),
+    ask: (f) => carts.orderOfPayment(sql, f.bankPaymentId),
     answer: (f) => ({ orderId: f.orderId, refundCount: 1 }),
   },
-  cartOfCollection: { ask: (f) => carts.cartOfCollection(run, f.collectionId), answer: (f) => f.cartId },
+  cartOfCollection: { ask: (f) => carts.cartOfCollection(sql, f.collectionId), answer: (f) => f.cartId },
   findChargedCanceled: {
     given: (f) => [`update "order" set canceled_at = now() where id = '${f.orderId}'`],
     ask: () => charged.findChargedCanceled(scan),
@@ -217,7 +217,7 @@ const cases: Record<string, Case> = {
     answer: (f) => [{ paymentId: f.bankPaymentId, orderId: f.orderId, cartId: f.cartId }],
   },
   isOrderless: {
-    ask: async (f) => [await stray.isOrderless(run, f.cartId), await stray.isOrderless(run, f.readyCartId)],
+    ask: async (f) => [await stray.isOrderless(sql, f.cartId), await stray.isOrderless(sql, f.readyCartId)],
     answer: () => [false, true],
   },
   hadOrder: {
@@ -226,9 +226,9 @@ const cases: Record<string, Case> = {
       `update payment_session set deleted_at = now() - interval '1 hour' where id = '${f.giftSessionId}'`,
     ],
     ask: async (f) => [
-      await stray.hadOrder(run, f.cartId, f.bankSessionId),
-      await stray.hadOrder(run, f.cartId, f.giftSessionId),
-      await stray.hadOrder(run, f.readyCartId, f.bankSessionId),
+      await stray.hadOrder(sql, f.cartId, f.bankSessionId),
+      await stray.hadOrder(sql, f.cartId, f.giftSessionId),
+      await stray.hadOrder(sql, f.readyCartId, f.bankSessionId),
     ],
     answer: () => [true, false, false],
   },
@@ -239,8 +239,8 @@ const cases: Record<string, Case> = {
          ('giftcard_recovery', now() - interval '1 second'), ('cart_other', now() - interval '1 second')`,
     ],
     ask: async () => {
-      await locks.endExpiredLocks(run);
-      return run("select id from locking order by id", []);
+      await locks.endExpiredLocks(sql);
+      return sql("select id from locking order by id", []);
     },
     answer: (f) => [{ id: "cart_other" }, { id: f.readyCartId }].sort((a, b) => (a.id < b.id ? -1 : 1)),
   },
@@ -252,8 +252,8 @@ const cases: Record<string, Case> = {
   giftcardItemsOfCart: {
     given: (f) => [`update cart_line_item set is_giftcard = true where cart_id = '${f.cartId}'`],
     ask: async (f) => [
-      await giftcardItems.giftcardItemsOfCart(run, f.cartId),
-      await giftcardItems.giftcardItemsOfCart(run, f.readyCartId),
+      await giftcardItems.giftcardItemsOfCart(sql, f.cartId),
+      await giftcardItems.giftcardItemsOfCart(sql, f.readyCartId),
     ],
     answer: () => [[expect.stringMatching(/^cali_/)], []],
   },
@@ -263,21 +263,21 @@ const cases: Record<string, Case> = {
          join order_item sold on sold.item_id = i.id where sold.order_id = '${f.orderId}')`,
     ],
     ask: async (f) => [
-      await giftcardItems.giftcardItemsOfOrder(run, f.orderId),
-      await giftcardItems.giftcardItemsOfOrder(run, "order_gone"),
+      await giftcardItems.giftcardItemsOfOrder(sql, f.orderId),
+      await giftcardItems.giftcardItemsOfOrder(sql, "order_gone"),
     ],
     answer: () => [[expect.stringMatching(/^ordli_/)], []],
   },
   readOrderPayments: {
-    ask: (f) => orderPayment.readOrderPayments(run, [f.orderId]),
+    ask: (f) => orderPayment.readOrderPayments(sql, [f.orderId]),
     answer: (f) => [paidOrder(f)],
   },
   readOrderPayment: {
-    ask: (f) => orderPayment.readOrderPayment(run, f.orderId),
+    ask: (f) => orderPayment.readOrderPayment(sql, f.orderId),
     answer: paidOrder,
   },
   readOrderNames: {
-    ask: (f) => orders.readOrderNames(run, [f.orderId]),
+    ask: (f) => orders.readOrderNames(sql, [f.orderId]),
     answer: (f) => ({ [f.orderId]: expect.stringMatching(/^#\d+$/) }),
   },
   readOrderOwner: {
@@ -287,27 +287,27 @@ const cases: Record<string, Case> = {
       `update "order" set customer_id = 'cus_owner' where id = '${f.orderId}'`,
     ],
     ask: async (f) => [
-      await orders.readOrderOwner(run, f.orderId),
-      await orders.readOrderOwner(run, "order_draft"),
-      await orders.readOrderOwner(run, "order_gone"),
+      await orders.readOrderOwner(sql, f.orderId),
+      await orders.readOrderOwner(sql, "order_draft"),
+      await orders.readOrderOwner(sql, "order_gone"),
     ],
     answer: () => [{ customerId: "cus_owner" }, null, null],
   },
   notePaid: {
     given: (f) => [`delete from giftcard_order where order_id = '${f.orderId}'`],
     ask: async (f) => {
-      const payment = await orderPayment.readOrderPayment(run, f.orderId);
-      if (payment) await orders.notePaid(run, payment);
-      return (await orderPayment.readOrderPayment(run, f.orderId))?.paidAt;
+      const payment = await orderPayment.readOrderPayment(sql, f.orderId);
+      if (payment) await orders.notePaid(sql, payment);
+      return (await orderPayment.readOrderPayment(sql, f.orderId))?.paidAt;
     },
     answer: () => expect.any(Date),
   },
   noteLines: {
     given: (f) => [`update giftcard_order set lines = null where order_id = '${f.orderId}'`],
     ask: async ({ orderId, cartId }) => {
-      await orders.noteLines(run, { orderId, cartId }, [{ id: "line", quantity: 1, totalCents: 7498 }]);
-      await orders.noteLines(run, { orderId, cartId }, []);
-      return (await orderRefund.readRefundable(run, orderId))?.lines;
+      await orders.noteLines(sql, { orderId, cartId }, [{ id: "line", quantity: 1, totalCents: 7498 }]);
+      await orders.noteLines(sql, { orderId, cartId }, []);
+      return (await orderRefund.readRefundable(sql, orderId))?.lines;
     },
     answer: () => [{ id: "line", quantity: 1, totalCents: 7498 }],
   },
@@ -319,7 +319,7 @@ const cases: Record<string, Case> = {
       `insert into refund (id, amount, raw_amount, payment_id, note, created_by, metadata)
        values ('ref_one', 1, '{"value": "1.005"}', '${f.giftPaymentId}', 'late', 'user', '{"giftcard_units": {"a": 2}, "giftcard_ahead_cents": 3}')`,
     ],
-    ask: (f) => orderRefund.readRefundable(run, f.orderId),
+    ask: (f) => orderRefund.readRefundable(sql, f.orderId),
     answer: (f) => ({
       ...{
         orderId: f.orderId,
@@ -354,16 +354,16 @@ const cases: Record<string, Case> = {
     }),
   },
   findSold: {
-    ask: (f) => soldItems.findSold(run, { orderIds: [f.orderId] }),
+    ask: (f) => soldItems.findSold(sql, { orderIds: [f.orderId] }),
     answer: (f) => [{ orderId: f.orderId, orderName: expect.stringMatching(/^#\d+$/) }],
   },
   nameOfSold: {
     ask: async () => {
-      const [variant] = await run("select id from product_variant where deleted_at is null limit 1", []);
+      const [variant] = await sql("select id from product_variant where deleted_at is null limit 1", []);
       return [
-        await soldItems.nameOfSold(run, { variantId: String(variant?.id) }),
-        await soldItems.nameOfSold(run, { orderIds: ["order_1", "order_1"] }),
-        await soldItems.nameOfSold(run, { orderIds: ["order_1", "order_2", "order_1"] }),
+        await soldItems.nameOfSold(sql, { variantId: String(variant?.id) }),
+        await soldItems.nameOfSold(sql, { orderIds: ["order_1", "order_1"] }),
+        await soldItems.nameOfSold(sql, { orderIds: ["order_1", "order_2", "order_1"] }),
       ];
     },
     answer: () => [expect.stringContaining(", "), "1 order", "2 orders"],
@@ -371,23 +371,32 @@ const cases: Record<string, Case> = {
   readRunRefunds: {
     given: (f) => [
       `insert into refund (id, amount, raw_amount, payment_id, metadata)
-       values ('ref_run', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"giftcard_run": "run"}')`,
+       values ('ref_run', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"giftcard_bulk_refund": "run"}')`,
     ],
-    ask: (f) => runRefunds.readRunRefunds(run, { runId: "run", orderId: f.orderId, key: "giftcard_run" }),
+    ask: (f) =>
+      runRefunds.readBulkRefundParts(sql, {
+        bulkRefundId: "run",
+        orderId: f.orderId,
+        key: "giftcard_bulk_refund",
+      }),
     answer: (f) => [{ refundId: "ref_run", paymentId: f.giftPaymentId, isRecorded: false }],
   },
   readRunBasis: {
     ask: async (f) => {
       const ask = () =>
-        runRefunds.readRunBasis(run, { runId: "run", orderId: f.orderId, key: "giftcard_run" });
+        runRefunds.readBulkRefundBasis(sql, {
+          bulkRefundId: "run",
+          orderId: f.orderId,
+          key: "giftcard_bulk_refund",
+        });
       const before = await ask();
       const refund = (id: string, metadata: string) =>
-        run(
+        sql(
           `insert into refund (id, amount, raw_amount, payment_id, metadata)
            values ($1, 1, '{"value": "1"}', $2, $3::jsonb)`,
           [id, f.giftPaymentId, metadata],
         );
-      await refund("ref_own", '{"giftcard_run": "run"}');
+      await refund("ref_own", '{"giftcard_bulk_refund": "run"}');
       const withOwn = await ask();
       await refund("ref_other", "{}");
       return [/^[0-9a-f]{32}$/.test(before), withOwn === before, (await ask()) === before];
@@ -395,20 +404,20 @@ const cases: Record<string, Case> = {
     answer: () => [true, true, false],
   },
   turnOfOrder: {
-    ask: (f) => Promise.all([carts.turnOfOrder(run, f.orderId), carts.turnOfOrder(run, "order_none")]),
+    ask: (f) => Promise.all([carts.turnOfOrder(sql, f.orderId), carts.turnOfOrder(sql, "order_none")]),
     answer: (f) => [f.cartId, "order_none"],
   },
   orderWithPayment: {
-    ask: (f) => orders.orderWithPayment(run, f.cartId, f.giftSessionId),
+    ask: (f) => orders.orderWithPayment(sql, f.cartId, f.giftSessionId),
     answer: (f) => f.orderId,
   },
   hasOpenChange: {
     given: changeIsOpen,
-    ask: (f) => orders.hasOpenChange(run, f.orderId),
+    ask: (f) => orders.hasOpenChange(sql, f.orderId),
     answer: () => true,
   },
   readPaymentStanding: {
-    ask: (f) => payments.readPaymentStanding(run, f.giftPaymentId),
+    ask: (f) => payments.readPaymentStanding(sql, f.giftPaymentId),
     answer: () => ({ isCanceled: false, isRefunded: false, isPartial: false, capturedLeft: "50" }),
   },
   readRefunds: {
@@ -416,11 +425,11 @@ const cases: Record<string, Case> = {
       `insert into refund (id, amount, raw_amount, payment_id, metadata)
        values ('ref_one', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"a": 1}')`,
     ],
-    ask: (f) => payments.readRefunds(run, f.giftSessionId),
+    ask: (f) => payments.readRefunds(sql, f.giftSessionId),
     answer: () => ({ amount: "50", refunds: [{ id: "ref_one", amount: "1", metadata: { a: 1 } }] }),
   },
   readSessionPayments: {
-    ask: (f) => payments.readSessionPayments(run, [f.bankSessionId]),
+    ask: (f) => payments.readSessionPayments(sql, [f.bankSessionId]),
     answer: (f) => [
       {
         ...{ id: f.bankSessionId, provider_id: "pp_bank_bank", status: "authorized" },
@@ -430,20 +439,20 @@ const cases: Record<string, Case> = {
   },
   hasSession: {
     ask: async (f) => [
-      await payments.hasSession(run, f.bankSessionId),
-      await payments.hasSession(run, "payses_gone"),
+      await payments.hasSession(sql, f.bankSessionId),
+      await payments.hasSession(sql, "payses_gone"),
     ],
     answer: () => [true, false],
   },
   isOfOrder: {
     ask: async (f) => [
-      await payments.isOfOrder(run, f.collectionId),
-      await payments.isOfOrder(run, f.giftSessionId),
-      await payments.isOfOrder(run, f.readySessionId),
+      await payments.isOfOrder(sql, f.collectionId),
+      await payments.isOfOrder(sql, f.giftSessionId),
+      await payments.isOfOrder(sql, f.readySessionId),
     ],
     answer: () => [true, true, false],
   },
-  paysOrder: { ask: (f) => payments.paysOrder(run, f.collectionId), answer: () => true },
+  paysOrder: { ask: (f) => payments.paysOrder(sql, f.collectionId), answer: () => true },
   readGiftcardPayments: {
     ask: async (f) => {
       const never = { from: month.from, to: month.from };
@@ -453,7 +462,7 @@ const cases: Record<string, Case> = {
       ];
       const found = [];
       for (const query of queries)
-        for await (const payment of payments.readGiftcardPayments(run, query)) found.push(payment);
+        for await (const payment of payments.readGiftcardPayments(sql, query)) found.push(payment);
       expect(found[1]).toEqual(found[0]);
       return found.slice(1);
     },
@@ -484,7 +493,7 @@ const cases: Record<string, Case> = {
   },
   orderOfPendingSession: {
     given: remainderIsPending,
-    ask: (f) => unpaid.orderOfPendingSession(run, f.bankSessionId),
+    ask: (f) => unpaid.orderOfPendingSession(sql, f.bankSessionId),
     answer: (f) => ({ orderId: f.orderId, cartId: f.cartId }),
   },
   expectRemainder: {
@@ -492,8 +501,8 @@ const cases: Record<string, Case> = {
       `update payment_session set status = 'pending_authorization' where id = '${f.readySessionId}'`,
     ],
     ask: async (f) => {
-      await unpaid.expectRemainder(run, f.readySessionId, f.readyCartId);
-      return unpaid.countPendingRemainders(run);
+      await unpaid.expectRemainder(sql, f.readySessionId, f.readyCartId);
+      return unpaid.countPendingRemainders(sql);
     },
     answer: () => 1,
   },
@@ -503,14 +512,14 @@ const cases: Record<string, Case> = {
       `update payment_session set status = 'authorized' where id = '${f.bankSessionId}'`,
     ],
     ask: async () => {
-      await unpaid.forgetRemainders(run);
-      return run("select session_id from giftcard_remainder", []);
+      await unpaid.forgetRemainders(sql);
+      return sql("select session_id from giftcard_remainder", []);
     },
     answer: () => [],
   },
   countPendingRemainders: {
     given: remainderIsPending,
-    ask: () => unpaid.countPendingRemainders(run),
+    ask: () => unpaid.countPendingRemainders(sql),
     answer: () => 1,
   },
   findUnrecorded: {
@@ -541,8 +550,8 @@ const cases: Record<string, Case> = {
        values ('ordcl_one', '${f.orderId}', 1, '{"value": "1"}', 'refund', 'ref_one')`,
     ],
     ask: async (f) => [
-      await creditLines.isWaived(run, f.orderId, "ref_one"),
-      await creditLines.isWaived(run, f.orderId, "ref_two"),
+      await creditLines.isWaived(sql, f.orderId, "ref_one"),
+      await creditLines.isWaived(sql, f.orderId, "ref_two"),
     ],
     answer: () => [true, false],
   },
@@ -561,7 +570,7 @@ const cases: Record<string, Case> = {
   },
   isRecorded: {
     ask: ({ orderId, captureId: entryId, giftPaymentId: paymentId }) =>
-      unrecorded.isRecorded(run, { orderId, entryId, paymentId, kind: "capture" }),
+      unrecorded.isRecorded(sql, { orderId, entryId, paymentId, kind: "capture" }),
     answer: () => true,
   },
 };
@@ -581,9 +590,9 @@ Object.assign(cases, {
          unnest(array['usd', 'many']) kind`,
     ],
     ask: async () => {
-      const id = (await showProducts.findPublishedProduct(run, "summer-night-festival")) ?? "";
-      const products = await showProducts.readShowProducts(run, [id], "ticket");
-      return [products, await showProducts.readShowProducts(run, [id], "Date")];
+      const id = (await showProducts.findPublishedProduct(sql, "summer-night-festival")) ?? "";
+      const products = await showProducts.readShowProducts(sql, [id], "ticket");
+      return [products, await showProducts.readShowProducts(sql, [id], "Date")];
     },
     answer: () => {
       const product = {
@@ -604,8 +613,8 @@ Object.assign(cases, {
   productsOfVariants: {
     given: () => ["update product_variant set deleted_at = now() where sku = 'SUMMER-NIGHT-2'"],
     ask: async () => {
-      const [variant] = await run("select id from product_variant where sku = 'SUMMER-NIGHT-2'", []);
-      return showProducts.productsOfVariants(run, [String(variant?.id), "variant_none"]);
+      const [variant] = await sql("select id from product_variant where sku = 'SUMMER-NIGHT-2'", []);
+      return showProducts.productsOfVariants(sql, [String(variant?.id), "variant_none"]);
     },
     answer: () => [expect.stringMatching(/^prod_/)],
   },
@@ -620,15 +629,15 @@ Object.assign(cases, {
       ),
       "update product set status = 'draft' where handle = 'open-air-cinema'",
     ],
-    ask: async () => (await showProducts.findHidden(run)).length,
+    ask: async () => (await showProducts.findHidden(sql)).length,
     answer: () => 2,
   },
   findPublishedProduct: {
     given: () => ["update product set status = 'draft' where handle = 'open-air-cinema'"],
     ask: async () => [
-      await showProducts.findPublishedProduct(run, "summer-night-festival"),
-      await showProducts.findPublishedProduct(run, "open-air-cinema"),
-      await showProducts.findPublishedProduct(run, "none"),
+      await showProducts.findPublishedProduct(sql, "summer-night-festival"),
+      await showProducts.findPublishedProduct(sql, "open-air-cinema"),
+      await showProducts.findPublishedProduct(sql, "none"),
     ],
     answer: () => [expect.stringMatching(/^prod_/), null, null],
   },

@@ -45,11 +45,13 @@ const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", 
 /** Refunds a whole show, as it is planned now. */
 async function refundShow(handle: string) {
   const { sold, title, amountCents } = await planOf(handle);
-  const { status, body } = await admin("POST", "refund-runs", { sold, title, amountCents });
+  const { status, body } = await admin("POST", "bulk-refunds", { sold, title, amountCents });
   expect(status, JSON.stringify(body)).toBe(200);
   await recover();
   await expect
-    .poll(async () => (await admin("GET", `refund-runs/${body.run.id}`)).body.run, { interval: 300 })
+    .poll(async () => (await admin("GET", `bulk-refunds/${body.bulkRefund.id}`)).body.bulkRefund, {
+      interval: 300,
+    })
     .toMatchObject({ open: 0, waiting: [] });
 }
 
@@ -315,7 +317,7 @@ describe("one record of what was refunded", () => {
         peer.storefront.send("POST", path, refund.splits[0] ?? {}),
         peer.storefront.send("POST", `/admin/payments/${bankId}/refund`, { amount: 10 }),
         shop.storefront.send("POST", `/admin/payments/${bankId}/refund`, { amount: 10 }),
-        admin("POST", "refund-runs", { sold, title, amountCents }).then(recover),
+        admin("POST", "bulk-refunds", { sold, title, amountCents }).then(recover),
       ]);
       await recover();
       const backCents =

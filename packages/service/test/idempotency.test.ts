@@ -32,7 +32,7 @@ const balanceOf = async (card: TestCard) =>
   (await call(service.url, "balance", onCard(company, card))).body.balance;
 const devalue = (card: TestCard, amount: number, key: string, as = company) =>
   call(service.url, "devalue", { ...onCard(as, card), amount }, withKey(key));
-const endByKey = (key: string, as = company) =>
+const resolveByKey = (key: string, as = company) =>
   call(service.url, "cancelDevalue", credentials(as), withKey(key));
 /** Lets the kept answers of all keys run out. */
 const aDayLater = () => db.query("update idempotency_keys set created_at = created_at - interval '24 hours'");
@@ -103,7 +103,7 @@ describe("a devalue with a key", () => {
     await aDayLater();
     expect((await devalue(card, 100, key)).status).toBe(422);
     expect(await balanceOf(card)).toBe(800);
-    expect((await endByKey(key)).body).toEqual({
+    expect((await resolveByKey(key)).body).toEqual({
       success: true,
       amount_refunded: 100,
       card_new_balance: 900,
@@ -131,10 +131,10 @@ describe("ending a devalue by its key", () => {
     const card = await service.issueCard({ balanceCents: 7500 });
     const key = newKey();
     const { body } = await devalue(card, 7498, key);
-    const ended = await endByKey(key);
+    const ended = await resolveByKey(key);
     expect([ended.status, ended.headers.get("idempotency-key")]).toEqual([200, key]);
     expect(ended.body).toEqual({ success: true, amount_refunded: 5000, card_new_balance: 7500 });
-    expect((await endByKey(key)).status).toBe(409);
+    expect((await resolveByKey(key)).status).toBe(409);
     const byToken = await call(service.url, "cancelDevalue", {
       ...credentials(company),
       cancel_token: body.cancel_token,
@@ -148,7 +148,7 @@ describe("ending a devalue by its key", () => {
     const key = newKey();
     const { body } = await devalue(card, 100, key);
     await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
-    const ended = await endByKey(key);
+    const ended = await resolveByKey(key);
     expect([ended.status, ended.headers.get("idempotency-key")]).toEqual([409, key]);
     expect(await balanceOf(card)).toBe(100);
   });
@@ -156,7 +156,7 @@ describe("ending a devalue by its key", () => {
   test("closes the key of one that was not done, for good: a devalue that comes later takes nothing", async () => {
     const card = await service.issueCard({ balanceCents: 100 });
     const key = newKey();
-    const ended = await endByKey(key);
+    const ended = await resolveByKey(key);
     expect([ended.status, ended.headers.get("idempotency-key"), ended.body.success]).toEqual([
       404,
       key,
@@ -165,7 +165,7 @@ describe("ending a devalue by its key", () => {
     expect((await devalue(card, 100, key)).status).toBe(409);
     await aDayLater();
     expect((await devalue(card, 100, key)).status).toBe(409);
-    expect((await endByKey(key)).status).toBe(404);
+    expect((await resolveByKey(key)).status).toBe(404);
     expect(await balanceOf(card)).toBe(100);
   });
 
@@ -174,7 +174,7 @@ describe("ending a devalue by its key", () => {
     const card = await service.issueCard({ balanceCents: 100 });
     const key = newKey();
     await devalue(card, 60, key);
-    expect((await endByKey(key, other)).status).toBe(404);
+    expect((await resolveByKey(key, other)).status).toBe(404);
     expect(await balanceOf(card)).toBe(40);
   });
 });

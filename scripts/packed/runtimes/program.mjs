@@ -43,7 +43,7 @@ async function tryClient({ url, lossyUrl, closedUrl, apiKey, companyId, provider
   await lossy.balance(card); // so that the connection is there already, and is used again
   const reference = crypto.randomUUID();
   const lost = await failureOf(lossy.devalue({ ...payment, reference }));
-  const { outcome } = await client.endDevalue(reference);
+  const { outcome } = await client.resolveDevalue(reference);
   const unconnected = await failureOf(clientOf(closedUrl).devalue({ ...payment, reference: "none" }));
 
   await client.createEventConcept({ representative: "A. Organiser", register: "Nights", providerId });
@@ -88,9 +88,9 @@ async function tryCheckout({ url, apiKey, companyId, card, databaseUrl, sealingK
     );
     const { coveredCents } = await answer.json();
     const authorizeRemainder = async () => /** @type {const} */ ({ status: "authorized" });
-    const { status, remainderCents } = await checkout.commit({ id: cart.id, cart }, { authorizeRemainder });
+    const { status, remainderCents } = await checkout.pay({ id: cart.id, cart }, { authorizeRemainder });
     const { balanceCents: paidCents } = await client.balance(card);
-    const charges = (await checkout.reverse(cart.id)).map(({ state }) => state);
+    const charges = (await checkout.cancel(cart.id)).map(({ state }) => state);
     const { balanceCents } = await client.balance(card);
     return { coveredCents, status, remainderCents, paidCents, charges, balanceCents, givenBack };
   } finally {

@@ -165,7 +165,7 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
       const reason = refusal ? "refusal_unproven" : error.code;
       const lost = { from: ["sent"], to: "unknown", reason } as const;
       const unknown = await insist(() => move(sent.reference, lost));
-      const ended = unknown ? await recovery.endByKey(unknown, refusal) : null;
+      const ended = unknown ? await recovery.resolveByKey(unknown, refusal) : null;
       // A service that knows the key shows it in each of its refusals: any other wasn't its own.
       if (ended?.state === "refused" && ended.reason === refusal) return toCheckoutError(error);
       const isWhole = ended?.state === "reversed" || ended?.state === "refused";

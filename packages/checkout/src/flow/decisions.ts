@@ -63,7 +63,7 @@ export function createDecisions(context: FlowContext, recovery: Recovery) {
       }
       const again = await act(reference, charge?.sealedToken ? "reversing" : "unknown", "retry", actor);
       if (!again) return null;
-      return again.state === "reversing" ? recovery.reverseOwed(again) : recovery.endByKey(again);
+      return again.state === "reversing" ? recovery.reverseOwed(again) : recovery.resolveByKey(again);
     },
     markTaken: (reference: string, actor: string) => act(reference, "taken", "mark_taken", actor),
     async markNotTaken(reference: string, actor: string): Promise<Charge | null> {

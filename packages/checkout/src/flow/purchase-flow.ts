@@ -24,7 +24,7 @@ export interface Order {
 }
 
 /** What has become of an order's payment. Amounts in cents. */
-export interface CommitResult {
+export interface PayResult {
   /**
    * `paid`: cards and remainder. `pending`: the cards are charged, the remainder isn't paid yet; see `confirm`.
    * `declined`: nothing is taken, or what was taken goes back by itself.
@@ -48,10 +48,10 @@ interface FlowOptions extends PurchaseContext {
 export function createPurchaseFlow(options: FlowOptions) {
   const { steps, engine, journal, purchases, remainder, leaseMs, pendingLifeMs, report } = options;
 
-  async function toResult(purchase: Purchase, status: CommitResult["status"]): Promise<CommitResult> {
+  async function toResult(purchase: Purchase, status: PayResult["status"]): Promise<PayResult> {
     const { remainderCents, remainderData } = purchase;
     const charges = status === "declined" ? [] : (await steps.chargesOf(purchase)).reverse();
-    const cards = new Map<string, CommitResult["cards"][number]>();
+    const cards = new Map<string, PayResult["cards"][number]>();
     for (const { externalId, lastFour, amountCents } of charges) {
       const before = cards.get(externalId)?.amountCents ?? 0;
       cards.set(externalId, { lastFour, amountCents: before + amountCents });
@@ -61,7 +61,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   }
 
   /** What a purchase answers as it stands. */
-  function answerOf(purchase: Purchase): Promise<CommitResult> {
+  function answerOf(purchase: Purchase): Promise<PayResult> {
     const { state } = purchase;
     if (paidStates.includes(state)) return toResult(purchase, "paid");
     if (state === "pending") return toResult(purchase, state);
@@ -70,7 +70,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   }
 
   /** What a purchase answers to a commit that comes second: only if it is of the same cart, total and remainder. */
-  function answerAgain(order: Order, purchase: Purchase): Promise<CommitResult> {
+  function answerAgain(order: Order, purchase: Purchase): Promise<PayResult> {
     const { cart, expectedRemainderCents = purchase.remainderCents } = order;
     const isSame =
       purchase.cartId === cart.id &&
@@ -107,35 +107,35 @@ export function createPurchaseFlow(options: FlowOptions) {
   }
 
   async function charge(order: Order, purchase: Purchase, plan: PaymentPlan): Promise<void> {
-    const { runId } = purchase;
+    const { attemptId } = purchase;
     const begun: Charge[] = [];
     for (const [index, part] of partsOf(plan, purchase).entries()) {
-      begun.push(...(await engine.begin(order.cart, part, `${runId}:${index}`, runId, order.id)));
+      begun.push(...(await engine.begin(order.cart, part, `${attemptId}:${index}`, attemptId, order.id)));
     }
     for (const [index, { reference }] of begun.entries()) {
       if (index > 0) await prolong(purchase);
-      await engine.renew(runId);
+      await engine.renew(attemptId);
       await engine.devalue(reference);
     }
     await prolong(purchase);
   }
 
   /** Before each slow step. Frozen for so long that recovery has taken the purchase over, a process asks for no more. */
-  async function prolong({ orderId, runId }: Purchase): Promise<void> {
-    const lease = { owner: runId, forMs: leaseMs };
-    const own = { from: ["charging"], to: "charging", runId, owner: runId, lease } as const;
+  async function prolong({ orderId, attemptId }: Purchase): Promise<void> {
+    const lease = { owner: attemptId, forMs: leaseMs };
+    const own = { from: ["charging"], to: "charging", attemptId, owner: attemptId, lease } as const;
     if (!(await purchases.change(orderId, own))) throw new CheckoutError("payment_in_progress");
   }
 
   async function waitForRemainder(purchase: Purchase, data: unknown): Promise<Purchase> {
-    const { orderId, runId } = purchase;
+    const { orderId, attemptId } = purchase;
     // What isn't there has no text, whatever its type says.
     const remainderData: string | undefined = JSON.stringify(data);
-    const wait = { from: ["charging"], to: "pending", runId, lease: null, retryInMs: pendingLifeMs } as const;
+    const wait = { from: ["charging"], to: "pending", attemptId, lease: null, retryInMs: pendingLifeMs } as const;
     const pending = await steps.change(orderId, { ...wait, ...(remainderData && { remainderData }) });
     if (!pending) throw new CheckoutError("payment_in_progress");
     // So long recovery needn't look at the cards' part; it would find it to be the purchase's.
-    await journal.renew(runId, pendingLifeMs).catch(report);
+    await journal.renew(attemptId, pendingLifeMs).catch(report);
     return pending;
   }
 
@@ -147,10 +147,10 @@ export function createPurchaseFlow(options: FlowOptions) {
     return held ? steps.decide(held.purchase, held.owner) : there;
   }
 
-  async function commit(
+  async function pay(
     order: Order,
     { authorizeRemainder }: { authorizeRemainder?: AuthorizeRemainder } = {},
-  ): Promise<CommitResult> {
+  ): Promise<PayResult> {
     if (typeof order.id !== "string" || order.id === "")
       throw new TypeError("order.id has to be a text that isn't empty.");
     const cart = checkCart(order.cart);
@@ -160,11 +160,11 @@ export function createPurchaseFlow(options: FlowOptions) {
     const there = await readSettled(order.id);
     if (there && there.state !== "failed") return answerAgain(order, there);
     const plan = await planOf(order, authorizeRemainder);
-    const runId = randomUUID();
-    const ids = { orderId: order.id, cartId: cart.id, runId };
+    const attemptId = randomUUID();
+    const ids = { orderId: order.id, cartId: cart.id, attemptId };
     const wanted = { ...ids, totalCents: cart.totalCents, remainderCents: plan.remainderCents, lines };
-    const purchase = await steps.begin(wanted, { owner: runId, forMs: leaseMs });
-    if (purchase.runId !== runId) return answerAgain(order, purchase);
+    const purchase = await steps.begin(wanted, { owner: attemptId, forMs: leaseMs });
+    if (purchase.attemptId !== attemptId) return answerAgain(order, purchase);
     let wasAsked = false;
     try {
       await charge(order, purchase, plan);
@@ -174,17 +174,17 @@ export function createPurchaseFlow(options: FlowOptions) {
         if (answer.status === "declined") {
           const now = await steps.voidPurchase(purchase, "remainder_declined");
           // Frozen for so long that the order was given up and paid anew, perhaps of another cart.
-          return await (now.runId === runId ? answerOf(now) : answerAgain(order, now));
+          return await (now.attemptId === attemptId ? answerOf(now) : answerAgain(order, now));
         }
         if (answer.status === "pending") return await answerOf(await waitForRemainder(purchase, answer.data));
       }
       const paid = await steps.complete(purchase);
-      if (!paidStates.includes(paid.state) || paid.runId !== runId)
+      if (!paidStates.includes(paid.state) || paid.attemptId !== attemptId)
         throw new CheckoutError("payment_in_progress");
       return await answerOf(paid);
     } catch (error) {
       const now = await giveUp(purchase, wasAsked);
-      if (now && paidStates.includes(now.state) && now.runId === runId) return answerOf(now);
+      if (now && paidStates.includes(now.state) && now.attemptId === attemptId) return answerOf(now);
       throw error;
     }
   }
@@ -193,12 +193,12 @@ export function createPurchaseFlow(options: FlowOptions) {
   async function giveUp(purchase: Purchase, wasAsked: boolean): Promise<Purchase | null> {
     try {
       const now = await steps.voidPurchase(purchase, "completion_failed", { isLate: wasAsked });
-      if (now.runId === purchase.runId && paidStates.includes(now.state)) return now;
+      if (now.attemptId === purchase.attemptId && paidStates.includes(now.state)) return now;
       // Voided by somebody else, who may not have seen the last card that was charged here.
       const isHeld = (await steps.chargesOf(purchase)).some((charge) => charge.state === "devalued");
       if (isHeld) await steps.reverseCards(purchase, "completion_failed");
       // A new commit has begun meanwhile, and nothing of this one is written down any more.
-      if (wasAsked && now.runId !== purchase.runId) await remainder.cancel(purchase);
+      if (wasAsked && now.attemptId !== purchase.attemptId) await remainder.cancel(purchase);
       return now;
     } catch (error) {
       report(error);
@@ -206,7 +206,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     }
   }
 
-  async function confirm(orderId: string): Promise<CommitResult> {
+  async function confirm(orderId: string): Promise<PayResult> {
     const purchase = await purchases.read(orderId);
     if (!purchase) throw noSuchOrder();
     const isGivenUp = purchase.state === "failed" && purchase.remainderCents > 0;
@@ -239,5 +239,5 @@ export function createPurchaseFlow(options: FlowOptions) {
     throw new CheckoutError("amount_changed");
   }
 
-  return { commit, confirm, assertPaid };
+  return { pay, confirm, assertPaid };
 }

@@ -102,7 +102,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
    * @throws {RefundError} refund_in_progress while another refund is in work
    */
   async function begin(books: PaidBooks, wanted: Omit<NewRefund, "number">): Promise<boolean> {
-    const { orderId, runId, state } = books.purchase;
+    const { orderId, attemptId, state } = books.purchase;
     if (state === "refunding") {
       if ((await goOn(orderId))?.state === "refunding")
         throw new RefundError(
@@ -113,7 +113,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     }
     const lease = { owner: newOwner(), forMs: leaseMs };
     const refund = { ...wanted, number: books.refunds.length + 1 };
-    const begun = await steps.change(orderId, { from: ["paid"], to: "refunding", runId, lease, refund });
+    const begun = await steps.change(orderId, { from: ["paid"], to: "refunding", attemptId, lease, refund });
     if (begun) await steps.finishRefund(begun, lease.owner);
     return begun !== null;
   }

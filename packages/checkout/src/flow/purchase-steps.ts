@@ -37,8 +37,8 @@ export const newOwner = (): string => randomUUID();
 export function createPurchaseSteps(context: PurchaseContext) {
   const { engine, journal, purchases, remainder, leaseMs, tell, report } = context;
 
-  const chargesOf = async ({ cartId, runId }: Purchase): Promise<Charge[]> =>
-    (await journal.chargesOfCart(cartId)).filter((charge) => charge.externalId.startsWith(`${runId}:`));
+  const chargesOf = async ({ cartId, attemptId }: Purchase): Promise<Charge[]> =>
+    (await journal.chargesOfCart(cartId)).filter((charge) => charge.externalId.startsWith(`${attemptId}:`));
 
   /** What a paid order still has of its cards and its remainder. */
   async function heldCents(purchase: Purchase): Promise<number> {
@@ -59,7 +59,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
 
   const begin: PurchaseStore["begin"] = async (wanted, lease) => {
     const purchase = await purchases.begin(wanted, lease);
-    if (purchase.runId === wanted.runId) tell(purchase);
+    if (purchase.attemptId === wanted.attemptId) tell(purchase);
     return purchase;
   };
 
@@ -73,20 +73,20 @@ export function createPurchaseSteps(context: PurchaseContext) {
    * @throws {CheckoutError} payment_in_progress where the cards and the remainder aren't the total
    */
   async function complete(purchase: Purchase): Promise<Purchase> {
-    const { orderId, runId, totalCents, remainderCents } = purchase;
+    const { orderId, attemptId, totalCents, remainderCents } = purchase;
     const charges = await chargesOf(purchase);
     const held = charges.filter((charge) => charge.state === "devalued");
     const paidCents = held.reduce((sum, charge) => sum + (charge.deductedCents ?? 0), remainderCents);
     if (paidCents !== totalCents) {
       const now = await reread(purchase);
-      if (now.runId !== runId || !undecidedStates.includes(now.state)) return now;
+      if (now.attemptId !== attemptId || !undecidedStates.includes(now.state)) return now;
       throw new CheckoutError("payment_in_progress");
     }
-    const paid = await change(orderId, { from: undecidedStates, to: "paid", runId, lease: null });
+    const paid = await change(orderId, { from: undecidedStates, to: "paid", attemptId, lease: null });
     if (!paid) return reread(purchase);
     for (const { reference } of charges) {
       // What fails here is recovery's: it finds the order paid.
-      await engine.commit(reference, runId, orderId).catch(report);
+      await engine.commit(reference, attemptId, orderId).catch(report);
     }
     return paid;
   }
@@ -94,7 +94,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
   /** What recovery does with a charge that nobody holds any more: what its purchase says. */
   async function orderOf({ orderId, externalId }: Charge): Promise<string | null | typeof LEAVE> {
     const purchase = orderId === null ? null : await purchases.read(orderId);
-    if (!purchase || !externalId.startsWith(`${purchase.runId}:`)) return null;
+    if (!purchase || !externalId.startsWith(`${purchase.attemptId}:`)) return null;
     if (undecidedStates.includes(purchase.state)) return LEAVE;
     return paidStates.includes(purchase.state) ? orderId : null;
   }
@@ -111,9 +111,9 @@ export function createPurchaseSteps(context: PurchaseContext) {
     reason: string,
     { owner, isLate = false }: { owner?: string; isLate?: boolean } = {},
   ): Promise<Purchase> {
-    const { orderId, runId } = purchase;
+    const { orderId, attemptId } = purchase;
     const lease = { owner: newOwner(), forMs: leaseMs };
-    const wanted = { to: "voiding", runId, lease, ...(owner === undefined ? {} : { owner }) } as const;
+    const wanted = { to: "voiding", attemptId, lease, ...(owner === undefined ? {} : { owner }) } as const;
     const from = isLate ? ([...undecidedStates, "failed"] as const) : undecidedStates;
     let owed = await change(orderId, { ...wanted, from });
     // Whoever is at it may have asked too early; from now on it isn't theirs.
@@ -146,10 +146,10 @@ export function createPurchaseSteps(context: PurchaseContext) {
     what: "cancel" | "refund",
     ask: () => Promise<void>,
   ): Promise<string | null> {
-    const { orderId, state, runId } = purchase;
+    const { orderId, state, attemptId } = purchase;
     // The cards may have taken long. The call ends before the lease does.
     const lease = { owner, forMs: leaseMs };
-    if (!(await purchases.change(orderId, { from: [state], to: state, runId, owner, lease }))) return null;
+    if (!(await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease }))) return null;
     try {
       await ask();
       return null;
@@ -165,12 +165,12 @@ export function createPurchaseSteps(context: PurchaseContext) {
     owner: string,
     reason: string = ends[purchase.state].reason,
   ): Promise<Purchase> {
-    const { orderId, runId, state } = purchase;
+    const { orderId, attemptId, state } = purchase;
     const cardsFault = await reverseCards(purchase, reason);
     const cancel = () => remainder.cancel(purchase);
     const hasRemainder = purchase.remainderCents > 0;
     const fault = (hasRemainder ? await askRemainder(purchase, owner, "cancel", cancel) : null) ?? cardsFault;
-    const held = { from: [state], runId, owner, lease: null } as const;
+    const held = { from: [state], attemptId, owner, lease: null } as const;
     const now =
       fault === null
         ? await change(orderId, { ...held, to: ends[state].to, isRefundDone: true })
@@ -180,10 +180,10 @@ export function createPurchaseSteps(context: PurchaseContext) {
 
   /** Writes down why the next step failed, and when it is tried again. */
   function putOff(purchase: Purchase, owner: string, lastError: string): Promise<Purchase | null> {
-    const { orderId, runId, state, tries } = purchase;
+    const { orderId, attemptId, state, tries } = purchase;
     const retryInMs = retryDelayMs(tries);
     return purchases.change(orderId, {
-      ...{ from: [state], to: state, runId, owner, lease: null, retryInMs, lastError },
+      ...{ from: [state], to: state, attemptId, owner, lease: null, retryInMs, lastError },
     });
   }
 

@@ -65,14 +65,14 @@ export function createRecovery(context: FlowContext) {
    *
    * @param refusal what the service refused it with, where its answer doesn't repeat the key; believed if it can't end by key
    */
-  async function endByKey(charge: Charge, refusal?: string): Promise<Charge> {
+  async function resolveByKey(charge: Charge, refusal?: string): Promise<Charge> {
     if (!isOurs(charge))
       return (await toPerson(charge, "service_not_configured")) ?? current(charge.reference);
     const settled = { from: ["unknown"], sealedCard: null, lease: null } as const;
     const refuse = async (why: { reason?: string }) =>
       (await move(charge.reference, { ...settled, to: "refused", ...why })) ?? current(charge.reference);
     try {
-      const end = await client.endDevalue(charge.reference);
+      const end = await client.resolveDevalue(charge.reference);
       if (end.outcome === "not_done") return refuse({});
       const reversed = { ...settled, to: "reversed", ...whatWasTaken(charge, end) } as const;
       return (await move(charge.reference, reversed)) ?? current(charge.reference);
@@ -196,7 +196,7 @@ export function createRecovery(context: FlowContext) {
       case "sent": {
         const interrupted = { from: ["sent"], to: "unknown", reason: "interrupted", owner } as const;
         const unknown = await move(reference, interrupted);
-        return unknown ? endByKey(unknown) : current(reference);
+        return unknown ? resolveByKey(unknown) : current(reference);
       }
       case "devalued": {
         if (orderId !== null) {
@@ -208,7 +208,7 @@ export function createRecovery(context: FlowContext) {
         return owed ? reverseOwed(owed) : current(reference);
       }
       case "unknown":
-        return endByKey(charge);
+        return resolveByKey(charge);
       case "reversing":
         return reverseOwed(charge);
       default:
@@ -265,7 +265,7 @@ export function createRecovery(context: FlowContext) {
     return settled;
   }
 
-  return { endByKey, readEvidence, reverseOwed, reverse, cancel, void: voidCharge, settle, recover };
+  return { resolveByKey, readEvidence, reverseOwed, reverse, cancel, void: voidCharge, settle, recover };
 }
 
 export type Recovery = ReturnType<typeof createRecovery>;

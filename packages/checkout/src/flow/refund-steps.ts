@@ -49,19 +49,19 @@ export function createRefundSteps({ engine, purchases, remainder, report }: Purc
    * @returns the purchase as it stands: paid again, or refunded where nothing of it is left
    */
   return async function finishRefund(purchase: Purchase, owner: string): Promise<Purchase> {
-    const { orderId, runId } = purchase;
+    const { orderId, attemptId } = purchase;
     const refund = (await purchases.refunds(orderId)).find(({ doneAt }) => doneAt === null);
     let fault: string | null = null;
     if (refund) {
       const { id, number, remainderCents: amountCents } = refund;
       fault = await refundCharges(refund, await basics.chargesOf(purchase));
-      const ask = () => remainder.refund(purchase, { id, idempotencyKey: `${runId}:${number}`, amountCents });
+      const ask = () => remainder.refund(purchase, { id, idempotencyKey: `${attemptId}:${number}`, amountCents });
       if (amountCents > 0) fault = (await basics.askRemainder(purchase, owner, "refund", ask)) ?? fault;
     }
     if (fault !== null)
       return (await basics.putOff(purchase, owner, fault)) ?? (await basics.reread(purchase));
     const to = (await basics.heldCents(purchase)) === 0 ? "refunded" : "paid";
-    const done = { from: ["refunding"], to, runId, owner, lease: null, isRefundDone: true } as const;
+    const done = { from: ["refunding"], to, attemptId, owner, lease: null, isRefundDone: true } as const;
     return (await basics.change(orderId, done)) ?? (await basics.reread(purchase));
   };
 }

@@ -12,12 +12,12 @@ export interface RemainderRequest {
   readonly orderId: string;
   readonly remainderCents: number;
   /** Unique to this try: use it as the payment's idempotency key. */
-  readonly runId: string;
+  readonly attemptId: string;
 }
 
 /**
  * The shop's own payment method. `status` and `cancel` are also called after a crash, when nobody knows whether the
- * payment was ever asked for: `status` then answers "declined", and `cancel` makes sure that a request of this `runId`
+ * payment was ever asked for: `status` then answers "declined", and `cancel` makes sure that a request of this `attemptId`
  * that is still on its way takes nothing, where the method can do that. Each has to answer within half of `leaseMs`; one
  * that answers later isn't heard, and is asked again.
  */
@@ -51,10 +51,10 @@ export interface RemainderPart {
 export type AuthorizeRemainder = (request: RemainderRequest) => Promise<RemainderAnswer>;
 
 /** What is given to the method for a purchase. */
-const requestOf = ({ orderId, remainderCents, runId }: Purchase): RemainderRequest => ({
+const requestOf = ({ orderId, remainderCents, attemptId }: Purchase): RemainderRequest => ({
   orderId,
   remainderCents,
-  runId,
+  attemptId,
 });
 
 const statuses = ["authorized", "declined", "pending"] as const;

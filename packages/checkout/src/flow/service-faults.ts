@@ -38,11 +38,11 @@ export function reportFaults(client: GiftcardClient, report: (failure: unknown) 
     }
   }
 
-  const calls: Pick<GiftcardClient, "balance" | "devalue" | "cancelDevalue" | "endDevalue"> = {
+  const calls: Pick<GiftcardClient, "balance" | "devalue" | "cancelDevalue" | "resolveDevalue"> = {
     balance: (...args) => heard(client.balance(...args)),
     devalue: (...args) => heard(client.devalue(...args)),
     cancelDevalue: (...args) => heard(client.cancelDevalue(...args)),
-    endDevalue: (...args) => heard(client.endDevalue(...args)),
+    resolveDevalue: (...args) => heard(client.resolveDevalue(...args)),
   };
   return Object.create(client, Object.getOwnPropertyDescriptors(calls));
 }

@@ -28,7 +28,7 @@ export interface Purchase {
   readonly orderId: string;
   readonly cartId: string;
   /** Which commit charged: it owns the charges, and their payments are named after it. */
-  readonly runId: string;
+  readonly attemptId: string;
   readonly state: PurchaseState;
   readonly totalCents: number;
   /** What the cards leave to another method. */
@@ -84,7 +84,7 @@ export interface PurchaseChange {
   readonly from: readonly PurchaseState[];
   readonly to: PurchaseState;
   /** Only while this run is the purchase's. */
-  readonly runId?: string;
+  readonly attemptId?: string;
   /** Only while this owner holds the lease. */
   readonly owner?: string;
   readonly remainderData?: string;
@@ -117,7 +117,7 @@ export interface PurchaseListing {
 export interface PurchaseStore {
   /**
    * Begins a purchase under a new run: of a new order, or of one whose last try has failed.
-   * @returns what stands there now; it is the caller's if it has the caller's `runId`
+   * @returns what stands there now; it is the caller's if it has the caller's `attemptId`
    */
   begin(purchase: NewPurchase, lease: PurchaseLease): Promise<Purchase>;
   /** The purchase of an order, or null. */
@@ -138,7 +138,7 @@ export interface PurchaseStore {
 /** A purchase to begin. */
 export type NewPurchase = Pick<
   Purchase,
-  "orderId" | "cartId" | "runId" | "totalCents" | "remainderCents" | "lines"
+  "orderId" | "cartId" | "attemptId" | "totalCents" | "remainderCents" | "lines"
 >;
 
 /** It may still be paid, or voided. */
@@ -160,7 +160,7 @@ export function toPurchase(row: Record<string, unknown>): Purchase {
   return {
     orderId: String(row.order_id),
     cartId: String(row.cart_id),
-    runId: String(row.run_id),
+    attemptId: String(row.attempt_id),
     state: row.state as PurchaseState,
     totalCents: Number(row.total_cents),
     remainderCents: Number(row.remainder_cents),

@@ -57,7 +57,7 @@ export class Bank {
     if (mood === "garbage") return this.#garbage<RemainderAnswer>();
     const payment = this.#open(request, isClean);
     if (payment.state === "canceled") return { status: "declined" } as const;
-    if (mood === "page") return { status: "pending", data: { page: `/pay/${request.runId}` } } as const;
+    if (mood === "page") return { status: "pending", data: { page: `/pay/${request.attemptId}` } } as const;
     payment.state = "authorized";
     if (mood === "authorize-then-fail") throw new PlayedError("bank");
     if (mood === "authorize-then-hang") return this.#hang<RemainderAnswer>(onHang);
@@ -95,8 +95,8 @@ export class Bank {
     return garbage[this.#garbageCount % garbage.length] as T;
   }
 
-  #open({ runId, orderId, remainderCents }: RemainderRequest, isClean: boolean): Payment {
-    const there = this.payments.get(runId);
+  #open({ attemptId, orderId, remainderCents }: RemainderRequest, isClean: boolean): Payment {
+    const there = this.payments.get(attemptId);
     if (there) return there;
     const payment: Payment = {
       orderId,
@@ -105,12 +105,12 @@ export class Bank {
       isClean,
       isToldAuthorized: false,
     };
-    this.payments.set(runId, payment);
+    this.payments.set(attemptId, payment);
     return payment;
   }
 
-  #status({ runId }: RemainderRequest) {
-    const payment = this.payments.get(runId);
+  #status({ attemptId }: RemainderRequest) {
+    const payment = this.payments.get(attemptId);
     if (payment?.state === "authorized") {
       payment.isToldAuthorized = true;
       return "authorized" as const;
@@ -128,8 +128,8 @@ export class Bank {
       if (payment.orderId === orderId && payment.state === "open") payment.state = state;
   }
 
-  heldCents(runId: string): number {
-    const payment = this.payments.get(runId);
+  heldCents(attemptId: string): number {
+    const payment = this.payments.get(attemptId);
     return payment?.state === "authorized" ? payment.cents : 0;
   }
 

@@ -66,7 +66,7 @@ async function checkCards(world: World): Promise<void> {
 async function checkPurchases(world: World): Promise<void> {
   const { purchases, charges, tenders } = await world.stage.rows();
   for (const charge of charges.filter(isHeld)) {
-    const owner = purchases.find((p) => ofRun(charge, String(p.run_id)));
+    const owner = purchases.find((p) => ofRun(charge, String(p.attempt_id)));
     if (owner?.state !== "paid")
       world.violate(
         "charged for no paid order",
@@ -75,7 +75,7 @@ async function checkPurchases(world: World): Promise<void> {
   }
   for (const purchase of purchases) {
     const { state } = purchase;
-    const run = String(purchase.run_id);
+    const run = String(purchase.attempt_id);
     const parts = charges.filter((a) => ofRun(a, run));
     const bankCents = world.bank.heldCents(run);
     const story = world.orders.find(({ id }) => id === purchase.order_id);
@@ -98,7 +98,7 @@ async function checkPurchases(world: World): Promise<void> {
       const isSpent = (b: Row) =>
         isHeld(b) ||
         purchases.some(
-          (p) => ofRun(b, String(p.run_id)) && ["paid", "reversed", "refunded"].includes(String(p.state)),
+          (p) => ofRun(b, String(p.attempt_id)) && ["paid", "reversed", "refunded"].includes(String(p.state)),
         );
       const isFresh = (a: Row) => !charges.some((b) => b.tender_id === a.tender_id && isSpent(b));
       if (spent.some(isFresh) && !story?.isReverseAsked && !story?.isRefundAsked)
@@ -110,7 +110,7 @@ async function checkPurchases(world: World): Promise<void> {
 /** The bank holds nothing but the remainders of paid orders, and waits for none. */
 function checkBank(world: World, purchases: readonly Row[]): void {
   for (const [run, { state, cents }] of world.bank.payments) {
-    const owner = purchases.find((p) => p.run_id === run);
+    const owner = purchases.find((p) => p.attempt_id === run);
     const isPaid = owner?.state === "paid" || owner?.state === "refunded";
     if (state === "authorized" && !isPaid)
       world.violate("the bank holds for nothing", `${cents}, the purchase is ${owner?.state ?? "another"}`);
@@ -127,10 +127,10 @@ async function checkStories(world: World): Promise<void> {
     checkTold(world, story, purchase, state);
     if (story.isReverseDone && state !== "reversed")
       world.violate("reversed, and isn't", `the purchase is ${state}`);
-    const kept = charges.filter((a) => isHeld(a) && ofRun(a, String(purchase?.run_id)));
+    const kept = charges.filter((a) => isHeld(a) && ofRun(a, String(purchase?.attempt_id)));
     if (story.isRefundDone && kept.length > 0)
       world.violate("refunded, and isn't", `${kept.length} charges are held, the purchase is ${state}`);
-    const payment = world.bank.payments.get(String(purchase?.run_id));
+    const payment = world.bank.payments.get(String(purchase?.attempt_id));
     const isAsked = story.isReverseAsked || story.isRefundAsked;
     if (
       state === "failed" &&
@@ -170,12 +170,12 @@ async function checkStillSells(world: World): Promise<void> {
     try {
       for (const card of (await checkout.list(cart)).cards) await checkout.remove(cart, card.id);
       const authorizeRemainder = world.bank.authorize("authorize", () => gate.wait());
-      const { status } = await checkout.commit({ id, cart }, { authorizeRemainder });
+      const { status } = await checkout.pay({ id, cart }, { authorizeRemainder });
       if (status !== "paid") world.violate("can't be paid any more", status);
     } catch (error) {
       world.violate("can't be paid any more", String(error));
     }
-    const run = String((await world.stage.rows()).purchases.find((p) => p.order_id === id)?.run_id);
+    const run = String((await world.stage.rows()).purchases.find((p) => p.order_id === id)?.attempt_id);
     if (world.bank.heldCents(run) !== cart.totalCents) world.violate("paid anew is not the total", id);
   }
 }

@@ -1,4 +1,4 @@
-import { type CartView, CheckoutError, type CommitResult } from "../../src/index.js";
+import { type CartView, CheckoutError, type PayResult } from "../../src/index.js";
 import type { Bank } from "./bank.js";
 import type { ModelCard } from "./card-stock.js";
 import { PlayedError } from "./played-error.js";
@@ -69,7 +69,7 @@ export class ShopCalls {
       case "reverse": {
         const wasPaid = story.paid.length > 0;
         story.isReverseAsked = true;
-        const views = await checkout.reverse(story.id);
+        const views = await checkout.cancel(story.id);
         if (wasPaid) story.isReverseDone = true;
         return views;
       }
@@ -96,12 +96,12 @@ export class ShopCalls {
     const { pay } = call;
     const asked =
       pay === "no way" ? {} : { authorizeRemainder: this.#context.bank.authorize(pay, () => gate.wait()) };
-    const result = await checkout.commit({ id: story.id, cart, ...expected }, asked);
+    const result = await checkout.pay({ id: story.id, cart, ...expected }, asked);
     if (result.status === "paid") this.#tellPaid(story, cart, result);
     return result;
   }
 
-  #tellPaid(story: OrderStory, cart: CartView | null, { cards, remainderCents }: CommitResult): void {
+  #tellPaid(story: OrderStory, cart: CartView | null, { cards, remainderCents }: PayResult): void {
     const totalCents = cards.reduce((sum, { amountCents }) => sum + amountCents, remainderCents);
     if (cart && totalCents !== cart.totalCents)
       this.#context.violate(

@@ -25,7 +25,7 @@ export async function dropDeletedSession(
     .catch(() => null);
   if (!read?.data) return next();
   const { session_id: sessionId } = read.data;
-  if (sessionId && (await hasSession(contextOf(req.scope).runSql, sessionId))) return next();
+  if (sessionId && (await hasSession(contextOf(req.scope).sql, sessionId))) return next();
   const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
   const line = `giftcard: dropped a webhook (${read.action}) of ${provider} for`;
   if (!sessionId)

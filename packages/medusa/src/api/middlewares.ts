@@ -62,7 +62,7 @@ async function refuseSecondPayment(
   _res: MedusaResponse,
   next: MedusaNextFunction,
 ): Promise<void> {
-  const isPaid = await paysOrder(contextOf(req.scope).runSql, String(req.params.id));
+  const isPaid = await paysOrder(contextOf(req.scope).sql, String(req.params.id));
   next(isPaid ? toMedusaError(new CheckoutError("cart_completed")) : undefined);
 }
 
@@ -117,7 +117,7 @@ export default defineMiddlewares({
       middlewares: [refuseSecondPayment],
     },
     // Ten thousand orders by their ids.
-    ...["/admin/giftcard-pay/refund-plan", "/admin/giftcard-pay/refund-runs"].map((matcher) => ({
+    ...["/admin/giftcard-pay/refund-plan", "/admin/giftcard-pay/bulk-refunds"].map((matcher) => ({
       matcher,
       methods: ["POST" as const],
       bodyParser: { sizeLimit: "1mb" as const },

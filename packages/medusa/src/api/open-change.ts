@@ -10,7 +10,7 @@ import { hasOpenChange } from "../medusa-tables/orders.js";
 
 /** An order is canceled whole, or not at all. */
 export async function refuseCancel(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
-  const isOpen = await hasOpenChange(contextOf(req.scope).runSql, String(req.params.id));
+  const isOpen = await hasOpenChange(contextOf(req.scope).sql, String(req.params.id));
   next(isOpen ? openChange("cancel the order") : undefined);
 }
 

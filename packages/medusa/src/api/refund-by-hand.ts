@@ -28,9 +28,9 @@ interface RefundBody {
  * down with the units that it pays for. So Medusa's button reads and writes the same record as the plugin's.
  */
 export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  const { leases, runSql } = contextOf(req.scope);
+  const { leases, sql } = contextOf(req.scope);
   const paymentId = String(req.params.id);
-  const found = paymentId.includes("\0") ? null : await orderOfPayment(runSql, paymentId);
+  const found = paymentId.includes("\0") ? null : await orderOfPayment(sql, paymentId);
   // Anything else is Medusa's to refuse.
   if (!found) return next();
   const { orderId, refundCount } = found;
@@ -38,12 +38,12 @@ export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next
     req,
     res,
     (error?: unknown) => (error ? next(error) : prepare()),
-    async () => leases.wait(await turnOfOrder(runSql, orderId), PATIENCE_MS),
+    async () => leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS),
   );
 
   async function prepare(): Promise<void> {
     try {
-      const cartId = await turnOfOrder(runSql, orderId);
+      const cartId = await turnOfOrder(sql, orderId);
       if (cartId !== orderId) await finishRefunds(req.scope, cartId);
       const books = await readBalanced(req.scope, orderId);
       const isOurs = books.isNoted || books.charges.length > 0;
@@ -87,8 +87,7 @@ async function check(
       `Another refund of this order was made at the same moment, and ${formatCents(owedCents as never)} is owed now. ` +
         "Look at the order again.",
     );
-  if (!isOwed && (await hasOpenChange(contextOf(req.scope).runSql, books.orderId)))
-    throw openChange("refund");
+  if (!isOwed && (await hasOpenChange(contextOf(req.scope).sql, books.orderId))) throw openChange("refund");
   const wereRefunded = books.refunds.some(({ units }) =>
     [...(units?.values() ?? [])].some((count) => count > 0),
   );

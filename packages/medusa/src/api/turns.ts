@@ -25,7 +25,7 @@ export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse,
   const id = req.params.id ?? order_id;
   // Anything else is Medusa's to refuse.
   if (typeof id !== "string" || id.includes("\0")) return next();
-  const cartId = await cartOfOrder(contextOf(req.scope).runSql, id);
+  const cartId = await cartOfOrder(contextOf(req.scope).sql, id);
   if (cartId === null) return next();
   (req as { [CART]?: string })[CART] = cartId;
   return takeTurn(req, res, next, () => contextOf(req.scope).leases.wait(cartId, PATIENCE_MS));
@@ -44,7 +44,7 @@ export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaRespons
   if (cartId === undefined) return next();
   try {
     await finishRefunds(req.scope, cartId);
-    const scan = scanOnly(contextOf(req.scope).runSql, cartId);
+    const scan = scanOnly(contextOf(req.scope).sql, cartId);
     if ((await findUnknownRefunds(scan)).length > 0)
       throw new MedusaError(
         MedusaError.Types.NOT_ALLOWED,
@@ -66,7 +66,7 @@ export async function makeCollectionInTurn(
   const { cart_id } = (req.body ?? {}) as { cart_id?: unknown };
   // Anything else is Medusa's to refuse.
   if (typeof cart_id !== "string" || cart_id.includes("\0")) return next();
-  const { hadCards } = await readStanding(contextOf(req.scope).runSql, cart_id);
+  const { hadCards } = await readStanding(contextOf(req.scope).sql, cart_id);
   if (!hadCards) return next();
   const { leases } = contextOf(req.scope);
   // Medusa's workflow waits for its lock on the cart.

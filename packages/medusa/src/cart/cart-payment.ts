@@ -51,12 +51,12 @@ interface CartRow {
 /** @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
   const select = ["id", "currency_code", "completed_at", "total", "raw_total"] as never[];
-  const { runSql, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   const [carts, sessions, orderIds, giftcardItemIds] = await Promise.all([
     container.resolve(Modules.CART).listCarts({ id: cartId }, { select, take: 1 }),
-    readCartSessions(runSql, cartId),
-    ordersOfCart(runSql, cartId),
-    settings.cardsBuyCards ? [] : giftcardItemsOfCart(runSql, cartId),
+    readCartSessions(sql, cartId),
+    ordersOfCart(sql, cartId),
+    settings.cardsBuyCards ? [] : giftcardItemsOfCart(sql, cartId),
   ]);
   const row = carts[0] as CartRow | undefined;
   if (!row) throw new CheckoutError("cart_not_found");
@@ -75,12 +75,12 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
 
 /** Closes a cart as the completion of its order had; if that order is deleted at this moment, the cart stays open. */
 export async function closeCart(container: MedusaContainer, cartId: string): Promise<void> {
-  const { runSql } = contextOf(container);
+  const { sql } = contextOf(container);
   const write = (completed_at: unknown) =>
     container.resolve(Modules.CART).updateCarts(cartId, { completed_at } as never);
-  const [now] = await runSql("select now() as now", []);
+  const [now] = await sql("select now() as now", []);
   await write(now?.now);
-  if ((await ordersOfCart(runSql, cartId)).length === 0) await write(null);
+  if ((await ordersOfCart(sql, cartId)).length === 0) await write(null);
 }
 
 /**
@@ -91,17 +91,17 @@ export async function readCompletion(
   container: MedusaContainer,
   cartId: string,
 ): Promise<{ payment: CartPayment; orderIds: string[] }> {
-  const { runSql, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   const [orders, sessions] = await Promise.all([
-    readPlacedOrders(runSql, cartId),
-    readCartSessions(runSql, cartId),
+    readPlacedOrders(sql, cartId),
+    readCartSessions(sql, cartId),
   ]);
   const orderIds = orders.map((order) => order.order_id);
   const [placed] = orders;
   if (!placed?.raw_total || orders.length > 1)
     return { payment: await readCartPayment(container, cartId), orderIds };
   const { order_id: orderId, raw_total: total, currency_code: currency } = placed;
-  const giftcardItemIds = settings.cardsBuyCards ? [] : await giftcardItemsOfOrder(runSql, orderId);
+  const giftcardItemIds = settings.cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, orderId);
   const lines = giftcardItemIds.length > 0 ? await readSoldLines(container, orderId) : [];
   const due = { totalCents: toCents(total), currency, isCompleted: true, giftcardItemIds, lines };
   return { payment: toCartPayment(cartId, due, sessions), orderIds };

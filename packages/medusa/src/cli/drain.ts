@@ -18,7 +18,7 @@ export function drainCommand(): Command {
   return shopCommand("drain", "Say what is still open before the plugin is taken out, and what stays")
     .addHelpText("after", HELP)
     .action(async (options: ShopOptions) => {
-      const drain = await withShop(options, ({ run }) => readDrain(run));
+      const drain = await withShop(options, ({ sql }) => readDrain(sql));
       process.stdout.write(options.json ? `${JSON.stringify(drain)}\n` : textOf(drain));
       if (!drain.isEmpty) process.exitCode = 1;
     });

@@ -29,8 +29,8 @@ export function recoverCommand(): Command {
       }
       // With it come Medusa's workflows, which the other commands don't wait for.
       const { readRecoveryPlan } = await import("../reports/recovery-plan.js");
-      const plan = await withShop(options, ({ run, configured }) =>
-        readRecoveryPlan(run, {
+      const plan = await withShop(options, ({ sql, configured }) =>
+        readRecoveryPlan(sql, {
           leaseMs: Number(configured.leaseMs ?? defaults.leaseMs),
           pendingRemainderLifeMs: Number(
             configured.pendingRemainderLifeMs ?? defaults.pendingRemainderLifeMs,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatCents } from "@giftcard-pay/client";
 import { Command } from "commander";
 import type { Sold } from "../medusa-tables/sold-items.js";
-import type { RunPlan, RunReport } from "../refunds/run-store.js";
+import type { BulkRefundPlan, BulkRefundReport } from "../refunds/bulk-store.js";
 import { CommandFailure } from "./failure.js";
 
 interface RefundOptions {
@@ -17,7 +17,7 @@ interface RefundOptions {
   json?: boolean;
 }
 
-type Report = Omit<RunReport, "createdAt"> & { createdAt: string };
+type Report = Omit<BulkRefundReport, "createdAt"> & { createdAt: string };
 
 const POLL_MS = 500;
 
@@ -53,21 +53,25 @@ export function refundCommand(): Command {
     .action(async (options: RefundOptions) => {
       const sold = await readSoldOptions(options);
       const call = adminAt(options);
-      const { runs } = await call<{ runs: Report[] }>("GET", "refund-runs");
-      const running = runs.find((run) => run.open > 0 && isSame(run.sold, sold));
+      const { bulkRefunds } = await call<{ bulkRefunds: Report[] }>("GET", "bulk-refunds");
+      const running = bulkRefunds.find((bulkRefund) => bulkRefund.open > 0 && isSame(bulkRefund.sold, sold));
       const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(text);
       if (running && !options.dryRun) {
         say(`${running.title}: a refund is under way already, begun by ${running.actor}\n`);
         return report(options, null, await watch(call, running.id));
       }
       process.stderr.write("planning…\n");
-      const { plan } = await call<{ plan: RunPlan }>("POST", "refund-plan", sold);
+      const { plan } = await call<{ plan: BulkRefundPlan }>("POST", "refund-plan", sold);
       if (!options.json || !options.dryRun) say(planText(plan));
       if (options.dryRun || plan.orders.length === 0) return report(options, plan, null);
       await confirm(plan, options);
       const { title, amountCents } = plan;
-      const { run } = await call<{ run: Report }>("POST", "refund-runs", { sold, title, amountCents });
-      report(options, plan, await watch(call, run.id));
+      const { bulkRefund } = await call<{ bulkRefund: Report }>("POST", "bulk-refunds", {
+        sold,
+        title,
+        amountCents,
+      });
+      report(options, plan, await watch(call, bulkRefund.id));
     });
 }
 
@@ -121,7 +125,7 @@ function adminAt({ url = process.env.MEDUSA_BACKEND_URL ?? "http://localhost:900
   };
 }
 
-async function confirm({ title }: RunPlan, { confirm: given }: RefundOptions): Promise<void> {
+async function confirm({ title }: BulkRefundPlan, { confirm: given }: RefundOptions): Promise<void> {
   if (given === title) return;
   const how = `Nothing was refunded. Give --confirm ${JSON.stringify(title)}.`;
   if (given !== undefined || !process.stdin.isTTY) throw new CommandFailure(how, 2);
@@ -133,35 +137,41 @@ async function confirm({ title }: RunPlan, { confirm: given }: RefundOptions): P
 /** Says how far it is until it is over. A shop that is started anew meanwhile goes on. */
 async function watch(call: Call, id: string): Promise<Report> {
   for (let last: number | undefined; ; ) {
-    const answer = await call<{ run: Report }>("GET", `refund-runs/${id}`).catch((error: unknown) => {
+    const answer = await call<{ bulkRefund: Report }>("GET", `bulk-refunds/${id}`).catch((error: unknown) => {
       if (last === undefined) throw error;
       return null;
     });
-    const run = answer?.run;
-    if (run && run.open !== last) {
-      last = run.open;
-      const waiting = run.waiting.length > 0 ? `, ${run.waiting.length} wait for a person` : "";
-      process.stderr.write(`${run.done} refunded, ${euro(run.doneCents)}; ${run.open} to go${waiting}\n`);
+    const bulkRefund = answer?.bulkRefund;
+    if (bulkRefund && bulkRefund.open !== last) {
+      last = bulkRefund.open;
+      const waiting = bulkRefund.waiting.length > 0 ? `, ${bulkRefund.waiting.length} wait for a person` : "";
+      process.stderr.write(
+        `${bulkRefund.done} refunded, ${euro(bulkRefund.doneCents)}; ${bulkRefund.open} to go${waiting}\n`,
+      );
     }
-    if (run?.open === 0) return run;
+    if (bulkRefund?.open === 0) return bulkRefund;
     await sleep(POLL_MS);
   }
 }
 
-function report({ json, dryRun }: RefundOptions, plan: RunPlan | null, run: Report | null): void {
-  if (json) process.stdout.write(`${JSON.stringify({ plan, run })}\n`);
-  else if (run) process.stdout.write(runText(run));
+function report(
+  { json, dryRun }: RefundOptions,
+  plan: BulkRefundPlan | null,
+  bulkRefund: Report | null,
+): void {
+  if (json) process.stdout.write(`${JSON.stringify({ plan, bulkRefund })}\n`);
+  else if (bulkRefund) process.stdout.write(bulkRefundText(bulkRefund));
   else if (!dryRun && plan?.refused.length === 0) process.stdout.write("There is nothing to refund.\n");
   const refused = plan?.refused.length ?? 0;
-  if (run && refused > 0 && !json)
+  if (bulkRefund && refused > 0 && !json)
     process.stdout.write(`  ${ordersText(refused)} couldn't be refunded so, as the plan above says\n`);
-  if (refused > 0 || (run?.waiting.length ?? 0) > 0) process.exitCode = 1;
+  if (refused > 0 || (bulkRefund?.waiting.length ?? 0) > 0) process.exitCode = 1;
 }
 
 const ordersText = (count: number): string => (count === 1 ? "1 order" : `${count} orders`);
 const euro = (cents: number): string => formatCents(cents as never);
 
-function planText({ title, orders, refused, amountCents, sums }: RunPlan): string {
+function planText({ title, orders, refused, amountCents, sums }: BulkRefundPlan): string {
   const lines = [
     `${title}: ${ordersText(orders.length)}, ${euro(amountCents)}`,
     ...sums.map(({ providerId, isCard, cents }) => `  ${isCard ? "gift cards" : providerId} ${euro(cents)}`),
@@ -177,10 +187,10 @@ function planText({ title, orders, refused, amountCents, sums }: RunPlan): strin
   return `${lines.join("\n")}\n`;
 }
 
-const partText = ({ lastFour, providerId, cents }: RunPlan["orders"][number]["parts"][number]) =>
+const partText = ({ lastFour, providerId, cents }: BulkRefundPlan["orders"][number]["parts"][number]) =>
   `${euro(cents)} to ${lastFour === null ? providerId : `card …${lastFour}`}`;
 
-function runText({ title, done, doneCents, waiting }: Report): string {
+function bulkRefundText({ title, done, doneCents, waiting }: Report): string {
   const lines = [
     `${title}: ${ordersText(done)} refunded, ${euro(doneCents)}`,
     ...waiting.map(

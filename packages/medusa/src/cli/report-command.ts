@@ -27,12 +27,12 @@ export function reportCommand(name: string, description: string): Command {
  * @throws {CommandFailure} where that leaves a choice
  */
 export async function openReports(shop: ShopContext, options: ReportOptions): Promise<ReportContext> {
-  const { run, journal, configured } = shop;
+  const { sql, journal, configured } = shop;
   const { GIFTCARD_ENVIRONMENT, GIFTCARD_COMPANY_ID } = process.env;
   let environment = options.environment ?? configured.environment ?? GIFTCARD_ENVIRONMENT;
   let company = options.company ?? configured.companyId ?? GIFTCARD_COMPANY_ID;
   if (environment === undefined || company === undefined) {
-    const known = await readServices(run);
+    const known = await readServices(sql);
     if (known.length !== 1) throw new CommandFailure("Give --environment and --company.", 2);
     environment ??= known[0]?.environment;
     company ??= known[0]?.companyId;
@@ -40,5 +40,5 @@ export async function openReports(shop: ShopContext, options: ReportOptions): Pr
   if (environment !== "live" && environment !== "sandbox")
     throw new CommandFailure("--environment is live or sandbox.", 2);
   if (!/^[1-9]\d*$/.test(String(company))) throw new CommandFailure("--company is a number.", 2);
-  return { run, journal, environment, companyId: Number(company) };
+  return { sql, journal, environment, companyId: Number(company) };
 }

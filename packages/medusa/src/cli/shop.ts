@@ -4,9 +4,9 @@ import {
   createSealer,
   createSqlJournal,
   type Journal,
-  type RunSql,
   readSealingKeys,
   type Sealer,
+  type Sql,
 } from "@giftcard-pay/checkout";
 import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
 import { Command } from "commander";
@@ -24,7 +24,7 @@ export interface ShopOptions {
 /** The shop's database, without Medusa. */
 export interface ShopContext {
   /** Runs one statement on Medusa's database. */
-  readonly run: RunSql;
+  readonly sql: Sql;
   readonly journal: Journal;
   /** Opens and seals as the shop does. @throws {CommandFailure} where no sealing keys are set */
   sealer(): Sealer;
@@ -77,12 +77,12 @@ export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext)
     pool: { min: 0, max: 2 },
     ...(driverOptions && { driverOptions }),
   } as never);
-  const run = createStatementRunner(pool as unknown as ConnectionPool);
+  const sql = createStatementRunner(pool as unknown as ConnectionPool);
   try {
-    await checkTables(run);
+    await checkTables(sql);
     const { sealingKeys: _, ...configured } = pluginOptions(config);
     return await job({
-      ...{ run, journal: createSqlJournal(run), sealer: () => openSealer(config) },
+      ...{ sql, journal: createSqlJournal(sql), sealer: () => openSealer(config) },
       configured,
     });
   } finally {
@@ -90,8 +90,8 @@ export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext)
   }
 }
 
-async function checkTables(run: RunSql): Promise<void> {
-  await checkVersion(run).catch((error: { code?: string }) => {
+async function checkTables(sql: Sql): Promise<void> {
+  await checkVersion(sql).catch((error: { code?: string }) => {
     if (error instanceof TablesError) {
       const isGone =
         error.code === "not_migrated" ? " After it was taken out, nothing is left to look at." : "";

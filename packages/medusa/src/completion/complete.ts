@@ -77,15 +77,15 @@ async function holdCart(
   cartId: string,
   isBeforeOrder: boolean,
 ): Promise<Release | null> {
-  const { leases, runSql } = contextOf(container);
+  const { leases, sql } = contextOf(container);
   const joined = await leases.join(cartId);
   if (joined) return joined;
-  if (!(await readStanding(runSql, cartId)).hadCards) return null;
+  if (!(await readStanding(sql, cartId)).hadCards) return null;
   for (const until = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
     const release = (await leases.join(cartId)) ?? (await leases.takeOver(cartId));
     if (release) return release;
     // The only order of the cart is this completion's own: the other call has found it, and will answer with it.
-    const mayWait = isBeforeOrder || (await ordersOfCart(runSql, cartId)).length === 1;
+    const mayWait = isBeforeOrder || (await ordersOfCart(sql, cartId)).length === 1;
     if (!mayWait || Date.now() > until) throw new CheckoutError("payment_in_progress");
   }
 }
@@ -117,7 +117,7 @@ async function onlyOrder(
   for (const until = Date.now() + ONLY_ORDER_MS; others.length > 0; ) {
     if (Date.now() > until) throw new CheckoutError("payment_in_progress");
     await sleep(POLL_MS);
-    [orderId, ...others] = await ordersOfCart(contextOf(container).runSql, cartId);
+    [orderId, ...others] = await ordersOfCart(contextOf(container).sql, cartId);
   }
   return orderId;
 }
@@ -132,7 +132,7 @@ async function charge(
   payment: CartPayment,
   orderIds: readonly string[],
 ): Promise<boolean> {
-  const { engine, runSql, settings } = contextOf(container);
+  const { engine, sql, settings } = contextOf(container);
   const payments = container.resolve(Modules.PAYMENT);
   if (!payment.isEuro) {
     if (payment.giftSessions.length > 0) throw new CheckoutError("currency_not_supported");
@@ -158,7 +158,7 @@ async function charge(
     }
     await payments.authorizePaymentSession(sessionId, {});
   }
-  if (remainder && settings.allowPendingRemainder) await expectRemainder(runSql, remainder.id, record.cartId);
+  if (remainder && settings.allowPendingRemainder) await expectRemainder(sql, remainder.id, record.cartId);
   if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
   if (remainder) {
     // Frozen for so long that recovery has taken a card's charge over, this process asks for nothing more.
@@ -176,11 +176,11 @@ async function layPlan(
   { cart }: CartPayment,
   orderId: string | undefined,
 ): Promise<PaymentPlan> {
-  const { runSql, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   const { chargesByLine, maxChargesPerCard, cardsBuyCards } = settings;
   if (!chargesByLine || orderId === undefined) return plan;
   const sold = await readSoldLines(container, orderId);
-  const giftcardItemIds = cardsBuyCards ? [] : await giftcardItemsOfOrder(runSql, orderId);
+  const giftcardItemIds = cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, orderId);
   const notByCardCents = cart.notByCardCents ?? 0;
   const isGiftcard = ({ id }: { id: string }) => giftcardItemIds.includes(id);
   const lines = shareCents(
@@ -188,7 +188,7 @@ async function layPlan(
     cart.totalCents - notByCardCents,
   );
   const noted = [...lines, ...shareCents(sold.filter(isGiftcard), notByCardCents)];
-  await noteLines(runSql, { orderId, cartId: cart.id }, noted);
+  await noteLines(sql, { orderId, cartId: cart.id }, noted);
   const parts = plan.parts.map(({ amountCents }) => amountCents);
   const laid = layCharges(parts, lines, maxChargesPerCard);
   return { ...plan, parts: plan.parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] })) };

@@ -1,4 +1,4 @@
-import type { Charge, RunSql } from "@giftcard-pay/checkout";
+import type { Charge, Sql } from "@giftcard-pay/checkout";
 import type { GiftcardContext } from "../context/context.js";
 import { type OrderPayment, readOrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";
 import { notePaid, orderWithPayment } from "../medusa-tables/orders.js";
@@ -15,9 +15,9 @@ export function wasPaid(payment: OrderPayment, mayBePending: boolean): boolean {
 }
 
 /** Writes down which of these orders are paid by now. */
-export async function noteIfPaid(run: RunSql, orderIds: readonly string[]): Promise<void> {
-  for (const payment of await readOrderPayments(run, orderIds)) {
-    if (payment.paidAt === null && wasPaid(payment, false)) await notePaid(run, payment);
+export async function noteIfPaid(sql: Sql, orderIds: readonly string[]): Promise<void> {
+  for (const payment of await readOrderPayments(sql, orderIds)) {
+    if (payment.paidAt === null && wasPaid(payment, false)) await notePaid(sql, payment);
   }
 }
 
@@ -28,18 +28,18 @@ export async function noteIfPaid(run: RunSql, orderIds: readonly string[]): Prom
  * @param mayBePending whether another method may promise to pay later beside cards
  */
 export async function paidOrderOf(
-  run: RunSql,
+  sql: Sql,
   { cartId, externalId }: Pick<Charge, "cartId" | "externalId">,
   mayBePending: boolean,
 ): Promise<string | null> {
-  const orderId = await orderWithPayment(run, cartId, externalId);
-  const payment = orderId === null ? null : await readOrderPayment(run, orderId);
+  const orderId = await orderWithPayment(sql, cartId, externalId);
+  const payment = orderId === null ? null : await readOrderPayment(sql, orderId);
   return payment && !payment.isCanceled && wasPaid(payment, mayBePending) ? payment.orderId : null;
 }
 
 /** Ends what is open of a cart's charges, as recovery does: one whose order is placed and fully paid is that order's. */
-export function settleCart({ engine, runSql, settings }: GiftcardContext, cartId: string): Promise<void> {
+export function settleCart({ engine, sql, settings }: GiftcardContext, cartId: string): Promise<void> {
   return engine.settle(cartId, {
-    orderOf: (charge) => paidOrderOf(runSql, charge, settings.allowPendingRemainder),
+    orderOf: (charge) => paidOrderOf(sql, charge, settings.allowPendingRemainder),
   });
 }

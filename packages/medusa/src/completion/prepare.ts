@@ -29,10 +29,10 @@ const createCollectionWorkflow = createWorkflow(
  * @throws {CheckoutError} amount_changed where there is no session that fits the cards
  */
 export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<Release | null> {
-  const { leases, runSql } = contextOf(container);
+  const { leases, sql } = contextOf(container);
   // While another job has its turn, what is read now may be wrong when it ends.
   const isFree = !leases.isHeld(cartId);
-  const { hadCards, isReady } = await readStanding(runSql, cartId);
+  const { hadCards, isReady } = await readStanding(sql, cartId);
   if (!hadCards) return null;
   const free = isFree && isReady ? await leases.take(cartId) : null;
   if (free) return free;
@@ -87,9 +87,9 @@ export async function explainRefusal(
   cartId: string,
   race: "changed" | "ordered" | null,
 ): Promise<CheckoutError | null> {
-  const { engine, leases, runSql } = contextOf(container);
+  const { engine, leases, sql } = contextOf(container);
   try {
-    const isOrdered = race === "ordered" || (await ordersOfCart(runSql, cartId)).length > 0;
+    const isOrdered = race === "ordered" || (await ordersOfCart(sql, cartId)).length > 0;
     // It came as far as our hook. So may a webhook's completion have, which has placed the order then.
     if (leases.wasJoined(cartId) && race === null && !isOrdered) return null;
     const payment = await readCartPayment(container, cartId);
@@ -122,7 +122,7 @@ export async function confirmOrder(
     // A webhook's completion may still be at work.
     refuseUnpaid(await withCartLock(container, cartId, () => unpaidOrderOf(container, cartId)));
   }
-  const isThere = (await ordersOfCart(contextOf(container).runSql, cartId)).includes(orderId);
+  const isThere = (await ordersOfCart(contextOf(container).sql, cartId)).includes(orderId);
   if (!isThere) throw new CheckoutError("payment_in_progress");
 }
 
@@ -142,11 +142,11 @@ function refuseUnpaid(order: OrderPayment | null): void {
 
 /** The order of a cart with gift cards, if none of its payments was ever made; or null. */
 async function unpaidOrderOf(container: MedusaContainer, cartId: string): Promise<OrderPayment | null> {
-  const { engine, runSql } = contextOf(container);
+  const { engine, sql } = contextOf(container);
   const charges = await engine.journal.chargesOfCart(cartId);
   const isConcerned = charges.length > 0 || (await engine.journal.tenders(cartId)).length > 0;
   if (!isConcerned || charges.some(({ orderId }) => orderId !== null)) return null;
-  const [orderId] = await ordersOfCart(runSql, cartId);
-  const order = orderId ? await readOrderPayment(runSql, orderId) : null;
+  const [orderId] = await ordersOfCart(sql, cartId);
+  const order = orderId ? await readOrderPayment(sql, orderId) : null;
   return order && !wasPaid(order, true) ? order : null;
 }

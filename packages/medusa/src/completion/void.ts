@@ -28,7 +28,7 @@ export async function voidCompletion(
   { container }: { container: MedusaContainer },
 ): Promise<void> {
   if (!record) return;
-  const { engine, runSql } = contextOf(container);
+  const { engine, sql } = contextOf(container);
   const tryTo = async (what: string, action: () => Promise<unknown>) => {
     await action().catch((error: unknown) => {
       const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
@@ -43,10 +43,10 @@ export async function voidCompletion(
   if (ids.length === 0) return;
   let found: SessionPayment[] = [];
   await tryTo("reading the payments", async () => {
-    found = await readSessionPayments(runSql, ids);
+    found = await readSessionPayments(sql, ids);
   });
   // Another order of the cart stands: this completion stood still so long that another one has taken its place.
-  const isAlone = async () => (await ordersOfCart(runSql, cartId)).every((id) => id === orderId);
+  const isAlone = async () => (await ordersOfCart(sql, cartId)).every((id) => id === orderId);
   for (const one of found) {
     const isRemainder = one.id === remainderSessionId;
     await tryTo(`voiding the payment session ${one.id}`, async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { CheckoutError, type Sql, sqlInterval } from "@giftcard-pay/checkout";
 
 /** Ends this job's part of a turn. Never throws; called again it does nothing. */
 export type Release = () => Promise<void>;
@@ -86,7 +86,7 @@ function onlyOnce(end: () => Promise<void>): Release {
  * Turns, as leases in Medusa's database by its clock. They are renewed while their process lives, and run out when it
  * dies or stands still. The journal guards the money; these keep two jobs from undoing each other's work.
  */
-export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
+export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
   const holds = new Map<string, Hold>();
 
   function begin(cartId: string, givesWay: boolean): Hold {
@@ -109,7 +109,7 @@ export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
     clearInterval(hold.heartbeat);
     // Where this fails, it runs out.
     const statement = "delete from giftcard_cart_lease where cart_id = $1 and owner = $2";
-    if (hold.isTaken) await run(statement, [cartId, hold.owner]).catch(() => []);
+    if (hold.isTaken) await sql(statement, [cartId, hold.owner]).catch(() => []);
     forget(cartId, hold);
   }
 
@@ -119,7 +119,7 @@ export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
    */
   async function tryFor(cartId: string, hold: Hold, by: "job" | "completion"): Promise<boolean> {
     const isCompletion = by === "completion";
-    const rows = await run(
+    const rows = await sql(
       `insert into giftcard_cart_lease as held (cart_id, owner, until, gives_way)
          values ($1, $2, now() + ${sqlInterval("$3")}, $4)
        on conflict (cart_id) do update set owner = excluded.owner, until = excluded.until, gives_way = excluded.gives_way
@@ -138,7 +138,7 @@ export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
   function keepAlive(cartId: string, hold: Hold): void {
     const endsAt = Date.now() + LONGEST_HOLD_MS;
     const renew = async () => {
-      const renewed = run(
+      const renewed = sql(
         `update giftcard_cart_lease set until = now() + ${sqlInterval("$3")} where cart_id = $1 and owner = $2 returning cart_id`,
         [cartId, hold.owner, leaseMs],
       ).catch(() => [{}]);
@@ -150,7 +150,7 @@ export function createCartLeases(run: RunSql, leaseMs: number): CartLeases {
 
   /** @returns whether the lease is still this hold's; then it is renewed too */
   async function changeWay(cartId: string, hold: Hold, givesWay: boolean): Promise<boolean> {
-    const rows = await run(
+    const rows = await sql(
       `update giftcard_cart_lease set gives_way = $3, until = now() + ${sqlInterval("$4")}
        where cart_id = $1 and owner = $2 returning cart_id`,
       [cartId, hold.owner, givesWay, leaseMs],

@@ -1,4 +1,4 @@
-import type { Engine, RunSql, Sealer } from "@giftcard-pay/checkout";
+import type { Engine, Sealer, Sql } from "@giftcard-pay/checkout";
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { GIFTCARD_MODULE } from "../names.js";
@@ -26,7 +26,7 @@ export interface GiftcardContext {
   /** The money flow, on Medusa's database. */
   readonly engine: Engine;
   /** Runs one statement on Medusa's database, and commits it at once. */
-  readonly runSql: RunSql;
+  readonly sql: Sql;
   /** Keeps the shop's jobs apart at a cart's cards and payment, in all its processes. */
   readonly leases: CartLeases;
   /** Tells others what happens. */

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 
 interface PgClient {
   query(text: string, params: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
@@ -13,7 +13,7 @@ export interface ConnectionPool {
  * Runs each statement on its own connection of Medusa's pool, so that it commits at once, whatever transaction the
  * caller is in.
  */
-export function createStatementRunner({ client }: ConnectionPool): RunSql {
+export function createStatementRunner({ client }: ConnectionPool): Sql {
   return async (text, params) => {
     const connection = await client.acquireConnection();
     try {

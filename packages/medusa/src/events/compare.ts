@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import type { GiftcardClient, Event as ListedEvent } from "@giftcard-pay/client";
 import { feedItemOf } from "@giftcard-pay/events";
 import type { MedusaContainer } from "@medusajs/framework/types";
@@ -35,9 +35,9 @@ interface Known {
  */
 export async function compareWithIssuer(container: MedusaContainer): Promise<Comparison> {
   const context = contextOf(container);
-  const { runSql: run, client } = context;
+  const { sql, client } = context;
   const service = serviceOf(context);
-  const known = await readKnown(run, service);
+  const known = await readKnown(sql, service);
   if (known.length === 0) return { compared: 0, changed: [] };
   const listed = await readListed(client, known);
   const numbers = numbersOf(known, listed);
@@ -50,13 +50,13 @@ export async function compareWithIssuer(container: MedusaContainer): Promise<Com
     if (hasArrived || isListed !== event.isListed || issuerId !== event.issuerId)
       found.push({ ...event, issuerId, sent: hasArrived ? event.now : event.sent, isListed });
   }
-  await writeCompared(run, service, found);
+  await writeCompared(sql, service, found);
   return { compared: known.length, changed: found.map(({ key }) => key) };
 }
 
 /** What is there, and isn't over. */
-async function readKnown(run: RunSql, service: string): Promise<Known[]> {
-  const rows = await run(
+async function readKnown(sql: Sql, service: string): Promise<Known[]> {
+  const rows = await sql(
     `select push.key, push.made_at::text, push.issuer_id, push.sent, push.is_listed, event.event, event.state
      from giftcard_event_push push join giftcard_event event on event.key = push.key
      where push.service = $1 and push.state = 'made' and event.last_day >= current_date - 1 order by push.made_at desc, push.key`,
@@ -121,9 +121,9 @@ function numbersOf(known: readonly Known[], listed: ReadonlyMap<number, Listed>)
 }
 
 /** Writes down what was found, as it was compared: what is edited meanwhile is another difference. */
-async function writeCompared(run: RunSql, service: string, found: readonly Known[]): Promise<void> {
+async function writeCompared(sql: Sql, service: string, found: readonly Known[]): Promise<void> {
   if (found.length === 0) return;
-  await run(
+  await sql(
     `update giftcard_event_push push set sent = found.sent, issuer_id = found."issuerId", is_listed = found."isListed"
      from jsonb_to_recordset($2::jsonb) as found (key text, "madeAt" text, sent jsonb, "issuerId" integer, "isListed" boolean)
      where push.key = found.key and push.service = $1 and push.state = 'made' and push.made_at = found."madeAt"::timestamptz`,

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import { type EventState, rowOf } from "@giftcard-pay/events";
 import type { EventContent, EventFault } from "./event-store.js";
 
@@ -73,26 +73,26 @@ export interface EventQuery {
 
 /** The shop's events, the next one first and those that are over last. */
 export async function listEvents(
-  run: RunSql,
+  sql: Sql,
   service: string,
   { filter, text, productId, limit, offset }: EventQuery,
 ): Promise<{ events: EventView[]; count: number }> {
   const where = `where (${conditions[filter]}) and e.title ilike '%' || $2 || '%' and ($3::text is null or e.product_id = $3)`;
   const params = [service, text.replaceAll(/[\\%_]/g, "\\$&"), productId ?? null];
-  const rows = await run(
+  const rows = await sql(
     `select e.key, e.product_id, e.title, e.starts, e.state as event_state, e.changed_at, e.faults, e.event, push.*, push.state as push_state,
        e.key as event_key ${FROM} ${where}
      order by e.starts < to_char(now(), 'YYYY-MM-DD'), e.starts, e.key limit $4 offset $5`,
     [...params, limit, offset],
   );
-  const [counted] = await run(`select count(*) ${FROM} ${where}`, params);
+  const [counted] = await sql(`select count(*) ${FROM} ${where}`, params);
   return { events: rows.map(toView), count: Number(counted?.count) };
 }
 
 /** How many events each filter has. */
-export async function countEvents(run: RunSql, service: string): Promise<Record<EventFilter, number>> {
+export async function countEvents(sql: Sql, service: string): Promise<Record<EventFilter, number>> {
   const counts = eventFilters.map((one) => `count(*) filter (where ${conditions[one]})::integer as "${one}"`);
-  const [row] = await run(`select ${counts.join(", ")} ${FROM}`, [service]);
+  const [row] = await sql(`select ${counts.join(", ")} ${FROM}`, [service]);
   return row as Record<EventFilter, number>;
 }
 

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import type { EventState, ShopEvent } from "@giftcard-pay/events";
 
 /** What an event says, without whether it is public and since when. */
@@ -46,8 +46,8 @@ const toKnown = (row: Record<string, unknown>): KnownEvent => ({
 });
 
 /** The events of these products, by their keys. */
-export async function readEventsOf(run: RunSql, productIds: readonly string[]): Promise<KnownEvent[]> {
-  const rows = await run(
+export async function readEventsOf(sql: Sql, productIds: readonly string[]): Promise<KnownEvent[]> {
+  const rows = await sql(
     "select *, changed_at::text as changed from giftcard_event where product_id = any($1::text[]) order by key",
     [productIds],
   );
@@ -55,8 +55,8 @@ export async function readEventsOf(run: RunSql, productIds: readonly string[]): 
 }
 
 /** These events, by their keys. */
-export async function readEvents(run: RunSql, keys: readonly string[]): Promise<KnownEvent[]> {
-  const rows = await run(
+export async function readEvents(sql: Sql, keys: readonly string[]): Promise<KnownEvent[]> {
+  const rows = await sql(
     "select *, changed_at::text as changed from giftcard_event where key = any($1::text[]) order by key",
     [keys],
   );
@@ -70,11 +70,11 @@ export async function readEvents(run: RunSql, keys: readonly string[]): Promise<
  * @returns whether all were written: if not, read again
  */
 export async function writeEvents(
-  run: RunSql,
+  sql: Sql,
   events: readonly (StandingEvent & { readonly changedAt: string | null })[],
 ): Promise<boolean> {
   if (events.length === 0) return true;
-  const rows = await run(
+  const rows = await sql(
     `with made as (select * from jsonb_to_recordset($1::jsonb) as m ("key" text, "productId" text, title text, starts text,
        "isShown" boolean, event jsonb, faults jsonb, "lastDay" date, "changedAt" text))
      insert into giftcard_event as known (key, product_id, title, starts, is_shown, event, faults, last_day)
@@ -93,8 +93,8 @@ export async function writeEvents(
 const lastDayOf = (event: EventContent | null) => (event ? (event.end ?? event.start).slice(0, 10) : null);
 
 /** Forgets dates of a product that are gone and were never public. */
-export async function forgetDrafts(run: RunSql, productId: string, keys: readonly string[]): Promise<void> {
-  await run(
+export async function forgetDrafts(sql: Sql, productId: string, keys: readonly string[]): Promise<void> {
+  await sql(
     "delete from giftcard_event where product_id = $1 and wish = 'draft' and key <> all($2::text[])",
     [productId, keys],
   );
@@ -108,11 +108,11 @@ export async function forgetDrafts(run: RunSql, productId: string, keys: readonl
  * @returns those that are published now
  */
 export async function publishEvents(
-  run: RunSql,
+  sql: Sql,
   keys: readonly string[] | null,
   { service, actor }: { readonly service: string; readonly actor: string },
 ): Promise<string[]> {
-  const rows = await run(
+  const rows = await sql(
     `with published as (
        update giftcard_event set wish = 'published', changed_at = case when state = 'published' then changed_at else clock_timestamp() end
        where faults = '[]'::jsonb and is_shown and event is not null
@@ -134,11 +134,11 @@ export async function publishEvents(
 
 /** Takes back events that were published. @returns those that are taken back now */
 export async function takeBack(
-  run: RunSql,
+  sql: Sql,
   keys: readonly string[],
   state: "canceled" | "withdrawn",
 ): Promise<string[]> {
-  const rows = await run(
+  const rows = await sql(
     `update giftcard_event set wish = $2, changed_at = case when state = $2 then changed_at else clock_timestamp() end
      where key = any($1::text[]) and wish <> 'draft' returning key`,
     [keys, state],

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import type { GiftcardClient, Event as ListedEvent } from "@giftcard-pay/client";
 import type { EventContent } from "./event-store.js";
 import { type Batch, readTakenIds } from "./push-store.js";
@@ -23,7 +23,7 @@ export const markOfListed = ({ title, organiser, date, time, ticketLink }: Liste
  * @throws {GiftcardError} where the list doesn't come whole
  */
 export async function findAtIssuer(
-  run: RunSql,
+  sql: Sql,
   client: GiftcardClient,
   service: string,
   items: Batch["items"],
@@ -31,7 +31,7 @@ export async function findAtIssuer(
   const idsOfMark = new Map<string, number[]>(items.map(({ sent }) => [markOfEvent(sent), []]));
   for await (const listed of client.eachEvent()) idsOfMark.get(markOfListed(listed))?.push(listed.id);
   const keys = items.map(({ key }) => key);
-  const taken = await readTakenIds(run, service, { ids: [...idsOfMark.values()].flat(), keys });
+  const taken = await readTakenIds(sql, service, { ids: [...idsOfMark.values()].flat(), keys });
   const found = new Map<string, number>();
   for (const { key, sent } of items) {
     const id = idsOfMark.get(markOfEvent(sent))?.find((one) => !taken.has(one));

@@ -25,8 +25,8 @@ function kept(container: MedusaContainer): Kept {
   const known = keptOf.get(context);
   if (known) return known;
   const look = async () => {
-    await refreshEvents(container, await findHidden(context.runSql));
-    return readFeedVersion(context.runSql);
+    await refreshEvents(container, await findHidden(context.sql));
+    return readFeedVersion(context.sql);
   };
   const made = { look: sharing(look), feeds: new Map() };
   keptOf.set(context, made);
@@ -60,7 +60,7 @@ export function packedFeed(
   const { feeds } = kept(container);
   const known = feeds.get(format.mediaType);
   if (known?.tag === tag) return known.feed;
-  const feed = pack(writeEvents(eachPublicEvent(contextOf(container).runSql), format));
+  const feed = pack(writeEvents(eachPublicEvent(contextOf(container).sql), format));
   feeds.set(format.mediaType, { tag, feed });
   // One that failed is written anew by whoever comes next.
   feed.catch(() => feeds.get(format.mediaType)?.feed === feed && feeds.delete(format.mediaType));

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import type { EventState, ShopEvent } from "@giftcard-pay/events";
 import type { EventContent } from "./event-store.js";
 
@@ -21,8 +21,8 @@ export interface FeedVersion {
 }
 
 /** Reads which state of the events a feed would show now. */
-export async function readFeedVersion(run: RunSql): Promise<FeedVersion> {
-  const [row] = await run(
+export async function readFeedVersion(sql: Sql): Promise<FeedVersion> {
+  const [row] = await sql(
     `select count(*) filter (where is_told) || '-' || to_hex(coalesce(bit_xor(hash) filter (where is_told), 0)) as tag,
        max(changed) as changed, max(changed) > clock_timestamp() - interval '3 seconds' as is_new,
        coalesce(array_agg(distinct zone) filter (where is_told), '{}') as zones
@@ -45,9 +45,9 @@ const toEvent = (row: Record<string, unknown>): ShopEvent => ({
 });
 
 /** The events that a feed shows, page by page, in the order of their keys. */
-export async function* eachPublicEvent(run: RunSql): AsyncGenerator<ShopEvent, void, undefined> {
+export async function* eachPublicEvent(sql: Sql): AsyncGenerator<ShopEvent, void, undefined> {
   for (let after = ""; ; ) {
-    const rows = await run(
+    const rows = await sql(
       `select key, event, state, changed_at from giftcard_event where key > $1 and ${IS_TOLD} order by key limit ${PAGE}`,
       [after],
     );
@@ -59,8 +59,8 @@ export async function* eachPublicEvent(run: RunSql): AsyncGenerator<ShopEvent, v
 }
 
 /** The events of a product that a page may show: published, or canceled. The next one first. */
-export async function readPublicEvents(run: RunSql, productId: string): Promise<ShopEvent[]> {
-  const rows = await run(
+export async function readPublicEvents(sql: Sql, productId: string): Promise<ShopEvent[]> {
+  const rows = await sql(
     `select event, state, changed_at from giftcard_event
      where product_id = $1 and state in ('published', 'canceled') and ${IS_TOLD} order by starts, key limit 1000`,
     [productId],

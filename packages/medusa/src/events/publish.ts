@@ -25,16 +25,16 @@ export async function saveShow(
   container: MedusaContainer,
   { productId, input, version, actor }: { productId: string; input: unknown; version: number; actor: string },
 ): Promise<void> {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   const given = readDetails(input);
-  const before = await readShow(run, productId);
-  const events = await readEventsOf(run, [productId]);
+  const before = await readShow(sql, productId);
+  const events = await readEventsOf(sql, [productId]);
   const usedIds = [...(before?.details.dates ?? []), ...events.map(({ key }) => ({ id: dateOf(key) }))];
   const details = withIds(
     given,
     usedIds.map(({ id }) => id),
   );
-  if (!(await writeShow(run, { productId, details, version, updatedBy: actor }))) {
+  if (!(await writeShow(sql, { productId, details, version, updatedBy: actor }))) {
     const message = "Somebody else has changed this event meanwhile. Load the page anew. Nothing was saved.";
     throw new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "changed_meanwhile");
   }
@@ -60,11 +60,11 @@ export async function publish(
   actor: string,
 ): Promise<Published> {
   const context = contextOf(container);
-  const { runSql: run } = context;
+  const { sql } = context;
   await refreshEvents(container, [...new Set(keys.map(productOf))]);
-  const published = await publishEvents(run, keys, { service: serviceOf(context), actor });
+  const published = await publishEvents(sql, keys, { service: serviceOf(context), actor });
   const others = await readEvents(
-    run,
+    sql,
     keys.filter((key) => !published.includes(key)),
   );
   const until = Date.now() + LONGEST_WAIT_MS;
@@ -85,5 +85,5 @@ const PAST: EventFault = { field: "start", message: "must be in the future" };
  */
 export async function publishReady(container: MedusaContainer, actor: string): Promise<string[]> {
   const context = contextOf(container);
-  return publishEvents(context.runSql, null, { service: serviceOf(context), actor });
+  return publishEvents(context.sql, null, { service: serviceOf(context), actor });
 }

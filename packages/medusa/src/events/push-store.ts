@@ -1,4 +1,4 @@
-import { type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout";
 import { newEventLimits } from "@giftcard-pay/events";
 import type { EventContent } from "./event-store.js";
 
@@ -34,11 +34,11 @@ const toBatch = (
  * @returns null where nothing is to be sent
  */
 export async function claimOpen(
-  run: RunSql,
+  sql: Sql,
   service: string,
   lease: { readonly reference: string; readonly owner: string; readonly forMs: number },
 ): Promise<Batch | null> {
-  const rows = await run(
+  const rows = await sql(
     `with due as (
        select push.key, event.event, event.faults from giftcard_event_push push join giftcard_event event on event.key = push.key
        where push.service = $1 and push.state = 'open' and event.state = 'published' and event.faults = '[]'::jsonb
@@ -63,11 +63,11 @@ export async function claimOpen(
 
 /** Takes a call that went out, of which nobody knows the outcome, and which nobody is at: the one that waits longest. */
 export async function claimUnanswered(
-  run: RunSql,
+  sql: Sql,
   service: string,
   lease: { readonly owner: string; readonly forMs: number },
 ): Promise<Batch | null> {
-  const [taken] = await run(
+  const [taken] = await sql(
     `update giftcard_event_batch set lease_owner = $2, lease_until = now() + ${sqlInterval("$3")} where reference = (
        select batch.reference from giftcard_event_batch batch where batch.service = $1 and batch.lease_until <= now()
          and exists (select 1 from giftcard_event_push where reference = batch.reference and state = 'sending')
@@ -77,7 +77,7 @@ export async function claimUnanswered(
   );
   if (!taken) return null;
   const reference = String(taken.reference);
-  const rows = await run(
+  const rows = await sql(
     `update giftcard_event_push push set tries = push.tries + 1 from giftcard_event event
      where event.key = push.key and push.reference = $1 and push.state = 'sending'
      returning push.key, push.position, push.sent, event.state = 'published' as is_wanted,
@@ -91,11 +91,11 @@ export async function claimUnanswered(
 
 /** Holds a call for longer. @returns false where somebody else has it by now */
 export async function holdBatch(
-  run: RunSql,
+  sql: Sql,
   reference: string,
   lease: { readonly owner: string; readonly forMs: number },
 ): Promise<boolean> {
-  const rows = await run(
+  const rows = await sql(
     `update giftcard_event_batch set lease_until = now() + ${sqlInterval("$3")} where reference = $1 and lease_owner = $2 returning 1`,
     [reference, lease.owner, lease.forMs],
   );
@@ -116,8 +116,8 @@ export type PushEnd =
   | { readonly key: string; readonly state: "refused" | "open"; readonly fault: string };
 
 /** Writes down what became of a call's events. What is written down already stays. */
-export async function endPushes(run: RunSql, reference: string, ends: readonly PushEnd[]): Promise<void> {
-  await run(
+export async function endPushes(sql: Sql, reference: string, ends: readonly PushEnd[]): Promise<void> {
+  await sql(
     `update giftcard_event_push push set state = ended.state, issuer_id = coalesce(ended."issuerId", push.issuer_id),
        is_listed = coalesce(ended."isListed", push.is_listed), last_error = ended.fault,
        made_at = case when ended.state = 'made' then now() end,
@@ -130,8 +130,8 @@ export async function endPushes(run: RunSql, reference: string, ends: readonly P
 }
 
 /** Nobody knows what became of a call: whoever comes next asks again, after those that wait longer. */
-export async function leaveUnanswered(run: RunSql, reference: string, fault: string): Promise<void> {
-  await run(
+export async function leaveUnanswered(sql: Sql, reference: string, fault: string): Promise<void> {
+  await sql(
     `with left_ as (update giftcard_event_batch set lease_until = now() + interval '10 seconds' where reference = $1)
      update giftcard_event_push set last_error = $2 where reference = $1 and state = 'sending'`,
     [reference, fault],
@@ -140,11 +140,11 @@ export async function leaveUnanswered(run: RunSql, reference: string, fault: str
 
 /** The issuer's numbers that other events of the shop have already, of these. One that isn't listed has none for sure. */
 export async function readTakenIds(
-  run: RunSql,
+  sql: Sql,
   service: string,
   { ids, keys }: { readonly ids: readonly number[]; readonly keys: readonly string[] },
 ): Promise<Set<number>> {
-  const rows = await run(
+  const rows = await sql(
     `select issuer_id from giftcard_event_push where service = $1 and issuer_id = any($2::integer[])
        and is_listed and key <> all($3::text[])`,
     [service, ids, keys],
@@ -153,8 +153,8 @@ export async function readTakenIds(
 }
 
 /** What was refused and has changed since is sent again. */
-export async function reopenMended(run: RunSql, service: string): Promise<void> {
-  await run(
+export async function reopenMended(sql: Sql, service: string): Promise<void> {
+  await sql(
     `update giftcard_event_push push set state = 'open' from giftcard_event event
      where event.key = push.key and push.service = $1 and push.state = 'refused' and push.sent is distinct from event.event`,
     [service],
@@ -165,8 +165,8 @@ export async function reopenMended(run: RunSql, service: string): Promise<void> 
  * Refuses what has begun before it was sent: newevent takes only what is to come, so it would wait for good. One that
  * gets a later start is sent.
  */
-export async function refuseBegun(run: RunSql, service: string): Promise<void> {
-  await run(
+export async function refuseBegun(sql: Sql, service: string): Promise<void> {
+  await sql(
     `update giftcard_event_push push set state = 'refused', sent = event.event, last_error = 'start must be in the future'
      from giftcard_event event where event.key = push.key and push.service = $1 and push.state = 'open'
        and event.state = 'published' and event.faults = '[]'::jsonb
@@ -176,8 +176,8 @@ export async function refuseBegun(run: RunSql, service: string): Promise<void> {
 }
 
 /** Forgets calls that made nothing. One that made events stays with them. */
-export async function forgetBatches(run: RunSql): Promise<void> {
-  await run(
+export async function forgetBatches(sql: Sql): Promise<void> {
+  await sql(
     `delete from giftcard_event_batch batch where lease_until <= now()
      and not exists (select 1 from giftcard_event_push where reference = batch.reference)`,
     [],

@@ -34,26 +34,26 @@ export async function pushEvents(
   { until = () => false }: { until?: () => boolean } = {},
 ): Promise<void> {
   const context = contextOf(container);
-  const { runSql: run, settings } = context;
+  const { sql, settings } = context;
   if (!settings.events) return;
   const service = serviceOf(context);
   const lease = { owner: randomUUID(), forMs: settings.leaseMs };
   const call = { container, context, service, lease };
-  await reopenMended(run, service);
-  await refuseBegun(run, service);
+  await reopenMended(sql, service);
+  await refuseBegun(sql, service);
   let goesOn = true;
   while (goesOn && !until()) {
-    const batch = await claimOpen(run, service, { ...lease, reference: `events-${randomUUID()}` });
+    const batch = await claimOpen(sql, service, { ...lease, reference: `events-${randomUUID()}` });
     if (!batch) break;
     const end = await send(call, batch);
     goesOn = end === "over" || (end === "unknown" && (await askAgain(call, batch)));
   }
   while (goesOn && !until()) {
-    const batch = await claimUnanswered(run, service, lease);
+    const batch = await claimUnanswered(sql, service, lease);
     if (!batch) break;
     goesOn = await askAgain(call, batch);
   }
-  await forgetBatches(run);
+  await forgetBatches(sql);
 }
 
 /** The same for whoever asked for something else, which is done: what isn't sent now goes by itself, and the log says why. */
@@ -90,7 +90,7 @@ const isOfKey = ({ status, keyHonoured, faults }: RefusedError) =>
 
 /** Sends a call, and writes down what became of it, where that is known. */
 async function send(call: Call, { reference, items }: Pick<Batch, "reference" | "items">): Promise<Outcome> {
-  const { runSql: run, client } = call.context;
+  const { sql, client } = call.context;
   try {
     const inputs = items.map(({ sent }) => newEventInput({ ...sent, state: "published" }));
     const created = await client.createEvents(inputs, { reference });
@@ -115,7 +115,7 @@ async function send(call: Call, { reference, items }: Pick<Batch, "reference" | 
     const fault = error.message;
     if (isNothing)
       await endPushes(
-        run,
+        sql,
         reference,
         items.map(({ key }) => ({ key, state: "open", fault })),
       );
@@ -134,14 +134,14 @@ async function endFaulty(
   { reference, items }: Pick<Batch, "reference" | "items">,
   { faults }: RefusedError,
 ): Promise<boolean> {
-  const { runSql: run, client } = call.context;
+  const { sql, client } = call.context;
   const ofItem = items.map((_, place) => faults.filter(({ path }) => path.startsWith(`events.${place}.`)));
   if (ofItem.every((some) => some.length === 0)) return false;
   const isTaken = (place: number) => ofItem[place]?.some(({ path }) => path.endsWith(".event_key")) ?? false;
   const taken = items.filter((_, place) => isTaken(place));
   // Without the list the number stays unknown; that it is there is certain. It isn't listed as it was sent where a feed that
   // was pulled says something else by now, or takes it back.
-  const found = await findAtIssuer(run, client, call.service, taken).catch(() => null);
+  const found = await findAtIssuer(sql, client, call.service, taken).catch(() => null);
   await end(
     call,
     reference,
@@ -164,10 +164,10 @@ async function endFaulty(
  * @returns false where another call would go the same way
  */
 async function askAgain(call: Call, batch: Batch): Promise<boolean> {
-  const { runSql: run, client } = call.context;
+  const { sql, client } = call.context;
   const { reference, items, wish } = batch;
   try {
-    const found = await findAtIssuer(run, client, call.service, items);
+    const found = await findAtIssuer(sql, client, call.service, items);
     if (found.size > 0) {
       await end(
         call,
@@ -184,7 +184,7 @@ async function askAgain(call: Call, batch: Batch): Promise<boolean> {
     if (wish === "given_up") {
       const fault = "It was sent, no answer came, and the issuer's list never had it.";
       await endPushes(
-        run,
+        sql,
         reference,
         items.map(({ key }) => ({ key, state: "open", fault })),
       );
@@ -193,25 +193,25 @@ async function askAgain(call: Call, batch: Batch): Promise<boolean> {
     if (wish === "taken_back") {
       // To send it now would make what nobody wants. The list tells, should it have arrived or arrive late.
       await leaveUnanswered(
-        run,
+        sql,
         reference,
         "It was sent, and no answer came. It is taken back, so the list is looked at, and nothing sent.",
       );
       return true;
     }
-    if (!(await holdBatch(run, reference, call.lease))) return true;
+    if (!(await holdBatch(sql, reference, call.lease))) return true;
     const outcome = await send(call, batch);
     if (outcome !== "unknown") return outcome === "over";
-    await leaveUnanswered(run, reference, "It was sent, and no answer came. It is asked for again.");
+    await leaveUnanswered(sql, reference, "It was sent, and no answer came. It is asked for again.");
   } catch (error) {
     if (!(error instanceof GiftcardError)) throw error;
-    await leaveUnanswered(run, reference, `It was sent, and no answer came. ${error.message}`);
+    await leaveUnanswered(sql, reference, `It was sent, and no answer came. ${error.message}`);
   }
   return false;
 }
 
 async function end({ container, context }: Call, reference: string, ends: readonly PushEnd[]): Promise<void> {
-  await endPushes(context.runSql, reference, ends);
+  await endPushes(context.sql, reference, ends);
   const made = ends.filter(({ state }) => state === "made").length;
   const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
   logger.info(`giftcard events: ${made} of ${ends.length} at the issuer (reference ${reference})`);

@@ -29,10 +29,10 @@ const TRIES = 5;
  * @param only the shows of these products; all when left out
  */
 export async function refreshEvents(container: MedusaContainer, only?: readonly string[]): Promise<void> {
-  const { runSql: run, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   if (!settings.events || only?.length === 0) return;
   for (let after = ""; ; ) {
-    const shows = await readShows(run, { after, limit: SHOWS_AT_ONCE, only });
+    const shows = await readShows(sql, { after, limit: SHOWS_AT_ONCE, only });
     const last = shows.at(-1);
     if (!last) return;
     await refreshShows(container, shows, settings.events);
@@ -42,12 +42,12 @@ export async function refreshEvents(container: MedusaContainer, only?: readonly 
 
 /** What others changed meanwhile is read again. */
 async function refreshShows(container: MedusaContainer, shows: readonly Show[], settings: EventSettings) {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   const ids = shows.map(({ productId }) => productId);
   for (let tries = 0; tries < TRIES; tries++) {
-    const current = tries === 0 ? shows : await readShows(run, { after: "", limit: ids.length, only: ids });
-    const known = await readEventsOf(run, ids);
-    const products = await readShowProducts(run, ids, settings.dateOption);
+    const current = tries === 0 ? shows : await readShows(sql, { after: "", limit: ids.length, only: ids });
+    const known = await readEventsOf(sql, ids);
+    const products = await readShowProducts(sql, ids, settings.dateOption);
     const standing = current.flatMap((show) => {
       const product = products.find(({ id }) => id === show.productId);
       const before = known.filter(({ productId }) => productId === show.productId);
@@ -56,13 +56,13 @@ async function refreshShows(container: MedusaContainer, shows: readonly Show[], 
     for (const { productId, details } of current) {
       const keys = details.dates.map(({ id }) => keyOf(productId, id));
       const isGone = (one: KnownEvent) => one.productId === productId && !keys.includes(one.key);
-      if (known.some((one) => isGone(one) && one.wish === "draft")) await forgetDrafts(run, productId, keys);
+      if (known.some((one) => isGone(one) && one.wish === "draft")) await forgetDrafts(sql, productId, keys);
     }
     const knownOf = new Map(known.map((one) => [one.key, one]));
     const changed = standing
       .filter((one) => !isAsKnown(one, knownOf.get(one.key)))
       .map((one) => ({ ...one, changedAt: knownOf.get(one.key)?.changedAt ?? null }));
-    if (await writeEvents(run, changed)) return;
+    if (await writeEvents(sql, changed)) return;
   }
   container
     .resolve(ContainerRegistrationKeys.LOGGER)

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import type { ShowDetails } from "./show-details.js";
 
 /** A product that is a show. */
@@ -13,10 +13,10 @@ export interface Show {
 
 /** Shows in the order of their products' ids, behind `after`; or those of these products. */
 export async function readShows(
-  run: RunSql,
+  sql: Sql,
   { after, limit, only }: { after: string; limit: number; only?: readonly string[] | undefined },
 ): Promise<Show[]> {
-  const rows = await run(
+  const rows = await sql(
     `select * from giftcard_show where product_id > $1 and ($3::text[] is null or product_id = any($3))
      order by product_id limit $2`,
     [after, limit, only ?? null],
@@ -31,8 +31,8 @@ export async function readShows(
 }
 
 /** A product's show; null where it is none. */
-export const readShow = async (run: RunSql, productId: string): Promise<Show | null> =>
-  (await readShows(run, { after: "", limit: 1, only: [productId] }))[0] ?? null;
+export const readShow = async (sql: Sql, productId: string): Promise<Show | null> =>
+  (await readShows(sql, { after: "", limit: 1, only: [productId] }))[0] ?? null;
 
 /**
  * Writes a show as a person has changed it.
@@ -41,10 +41,10 @@ export const readShow = async (run: RunSql, productId: string): Promise<Show | n
  * @returns false where somebody else has changed it meanwhile
  */
 export async function writeShow(
-  run: RunSql,
+  sql: Sql,
   { productId, details, version, updatedBy }: Omit<Show, "updatedAt">,
 ): Promise<boolean> {
-  const rows = await run(
+  const rows = await sql(
     `insert into giftcard_show as known (product_id, details, updated_by)
      select $1, $2::jsonb, $4 where $3 = 0 or exists (select 1 from giftcard_show where product_id = $1)
      on conflict (product_id) do update set details = excluded.details, version = known.version + 1,

@@ -1,7 +1,7 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { recoverNow } from "../recovery/recovery.js";
-import { workRuns } from "../refunds/run-work.js";
+import { workBulkRefunds } from "../refunds/bulk-work.js";
 
 /** So that the next minute's run finds this one over. */
 const WORK_MS = 50_000;
@@ -11,7 +11,7 @@ export default async function recoverGiftcards(container: MedusaContainer): Prom
   try {
     const until = Date.now() + WORK_MS;
     await recoverNow(container);
-    await workRuns(container, { until: () => Date.now() > until });
+    await workBulkRefunds(container, { until: () => Date.now() > until });
   } catch (error) {
     const name = error instanceof Error ? `${error.name}: ${error.message}` : "unknown error";
     container

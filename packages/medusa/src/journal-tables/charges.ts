@@ -1,5 +1,5 @@
 /** What the plugin reads of the journal's tables in statements of its own, because they count, or join tables of its own. */
-import { openStates, type RunSql } from "@giftcard-pay/checkout";
+import { openStates, type Sql } from "@giftcard-pay/checkout";
 import { stateList } from "../medusa-tables/state-list.js";
 
 /** A count of the charges that aren't over. */
@@ -12,8 +12,8 @@ export const FAILING_CHARGES = `
   from giftcard_charge where state in (${stateList(["reversing", "unknown"])}) and tries > 0`;
 
 /** By state: how many charges, and what they are about, in cents. */
-export async function sumByState(run: RunSql): Promise<Record<string, { count: number; cents: number }>> {
-  const rows = await run(
+export async function sumByState(sql: Sql): Promise<Record<string, { count: number; cents: number }>> {
+  const rows = await sql(
     `select state, count(*), coalesce(sum(coalesce(deducted_cents, amount_cents)), 0) as cents
      from giftcard_charge group by state order by state`,
     [],
@@ -24,8 +24,8 @@ export async function sumByState(run: RunSql): Promise<Record<string, { count: n
 }
 
 /** How many cards are on carts, and how many decisions people have made about charges. */
-export async function countCardsAndActions(run: RunSql): Promise<{ appliedCards: number; actions: number }> {
-  const [row] = await run(
+export async function countCardsAndActions(sql: Sql): Promise<{ appliedCards: number; actions: number }> {
+  const [row] = await sql(
     `select (select count(*) from giftcard_tender where state = 'applied') as cards,
        (select count(*) from giftcard_action) as actions`,
     [],
@@ -34,7 +34,7 @@ export async function countCardsAndActions(run: RunSql): Promise<{ appliedCards:
 }
 
 /** The services that charges were made with; two where there are more. */
-export async function readServices(run: RunSql): Promise<{ environment: string; companyId: string }[]> {
-  const rows = await run("select distinct environment, company_id from giftcard_charge limit 2", []);
+export async function readServices(sql: Sql): Promise<{ environment: string; companyId: string }[]> {
+  const rows = await sql("select distinct environment, company_id from giftcard_charge limit 2", []);
   return rows.map((row) => ({ environment: String(row.environment), companyId: String(row.company_id) }));
 }

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 
 /** What a person says that a refund was for. */
 export interface RefundPurpose {
@@ -12,9 +12,9 @@ export interface RefundPurpose {
 }
 
 /** Writes it down, once. */
-export async function writePurpose(run: RunSql, purpose: RefundPurpose): Promise<void> {
+export async function writePurpose(sql: Sql, purpose: RefundPurpose): Promise<void> {
   const { refundId, orderId, units, beyondCents, actor } = purpose;
-  await run(
+  await sql(
     `insert into giftcard_refund_purpose (refund_id, order_id, units, beyond_cents, decided_by)
      values ($1, $2, $3::jsonb, $4, $5) on conflict (refund_id) do nothing`,
     [refundId, orderId, units && JSON.stringify(units), beyondCents, actor],

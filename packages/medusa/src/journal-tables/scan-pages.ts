@@ -1,9 +1,9 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import { SCAN_PAGE, type Scan } from "../medusa-tables/scan.js";
 
 /** @returns where this run's page begins; the next run, in whatever process, goes on after it */
-export async function takeScanPage(run: RunSql): Promise<string> {
-  const [row] = await run(
+export async function takeScanPage(sql: Sql): Promise<string> {
+  const [row] = await sql(
     `with begun as (select after from giftcard_scan),
      page as (select reference from giftcard_charge where reference > (select after from begun)
        order by reference limit ${SCAN_PAGE}),
@@ -19,7 +19,7 @@ export async function everyScanPage<T>(scan: Scan, find: (scan: Scan) => Promise
   const all: T[] = [];
   for (let after = ""; ; ) {
     all.push(...(await find({ ...scan, after })));
-    const [page] = await scan.run(
+    const [page] = await scan.sql(
       `select count(*), max(reference) as last from
          (select reference from giftcard_charge where reference > $1 order by reference limit ${SCAN_PAGE}) page`,
       [after],

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 
 /** The number of the newest migration: the version of the tables with which this package works. */
 export const NEWEST_MIGRATION = 1;
@@ -23,8 +23,8 @@ export class TablesError extends Error {
 const UNDEFINED_TABLE = "42P01";
 
 /** @throws {TablesError} where the tables aren't those with which this package works */
-export async function checkVersion(run: RunSql): Promise<void> {
-  const rows = await run("select max(number) as version from giftcard_medusa_migration", []).catch(
+export async function checkVersion(sql: Sql): Promise<void> {
+  const rows = await sql("select max(number) as version from giftcard_medusa_migration", []).catch(
     (error: { code?: string }) => {
       if (error.code === UNDEFINED_TABLE) return [];
       throw error;

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { toCents } from "../amount.js";
 import { PLAN, PROVIDER_ID } from "../names.js";
@@ -52,8 +52,8 @@ export const processable = ["pending", "requires_more", "authorized", "captured"
  *
  * Reads cart_payment_collection, payment_collection, payment_session, payment, capture and refund.
  */
-export async function readCartSessions(run: RunSql, cartId: string): Promise<CartSessions> {
-  const rows = (await run(
+export async function readCartSessions(sql: Sql, cartId: string): Promise<CartSessions> {
+  const rows = (await sql(
     `select c.id as collection_id, s.id, s.provider_id, s.status, s.raw_amount, s.metadata,
        ${PAYMENT_VIEW} as payment
      from cart_payment_collection l
@@ -77,8 +77,8 @@ function toSessions(row: SessionRow): SessionView[] {
  *
  * Reads cart, order_cart, cart_payment_collection, payment_session, payment, capture and refund, beside the cart's tenders.
  */
-export async function readStanding(run: RunSql, cartId: string): Promise<CartStanding> {
-  const [row] = await run(
+export async function readStanding(sql: Sql, cartId: string): Promise<CartStanding> {
+  const [row] = await sql(
     `with tender as (select state from giftcard_tender where cart_id = $1),
      session as (
        select s.provider_id, s.status, s.metadata ? '${PLAN}' and (s.raw_amount ->> 'value')::numeric > 0 as is_remainder, ${PAYMENT_VIEW} as payment
@@ -104,8 +104,8 @@ export async function readStanding(run: RunSql, cartId: string): Promise<CartSta
  *
  * Reads order_cart, order and order_summary.
  */
-export async function readPlacedOrders(run: RunSql, cartId: string): Promise<PlacedOrder[]> {
-  const rows = await run(
+export async function readPlacedOrders(sql: Sql, cartId: string): Promise<PlacedOrder[]> {
+  const rows = await sql(
     `select l.order_id, o.currency_code, s.totals -> 'raw_current_order_total' as raw_total
      from order_cart l left join "order" o on o.id = l.order_id
      left join order_summary s on s.order_id = o.id and s.version = o.version and s.deleted_at is null
@@ -120,9 +120,9 @@ export async function readPlacedOrders(run: RunSql, cartId: string): Promise<Pla
  *
  * Reads order_cart.
  */
-export async function ordersOfCart(run: RunSql, cartId: string): Promise<string[]> {
+export async function ordersOfCart(sql: Sql, cartId: string): Promise<string[]> {
   const statement = "select order_id from order_cart where cart_id = $1 and deleted_at is null";
-  return (await run(statement, [cartId])).map((row) => String(row.order_id));
+  return (await sql(statement, [cartId])).map((row) => String(row.order_id));
 }
 
 /**
@@ -130,8 +130,8 @@ export async function ordersOfCart(run: RunSql, cartId: string): Promise<string[
  *
  * Reads order_cart, beside the cart's tenders.
  */
-export async function cartOfOrder(run: RunSql, orderId: string): Promise<string | null> {
-  const [row] = await run(
+export async function cartOfOrder(sql: Sql, orderId: string): Promise<string | null> {
+  const [row] = await sql(
     `select cart_id from order_cart placed where order_id = $1 and deleted_at is null
        and (select count(*) from giftcard_tender where cart_id = placed.cart_id) > 0`,
     [orderId],
@@ -140,8 +140,8 @@ export async function cartOfOrder(run: RunSql, orderId: string): Promise<string 
 }
 
 /** Whose turn whoever changes an order takes: that of its cart, or the order's own where no card was ever on it. */
-export const turnOfOrder = async (run: RunSql, orderId: string): Promise<string> =>
-  (await cartOfOrder(run, orderId)) ?? orderId;
+export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
+  (await cartOfOrder(sql, orderId)) ?? orderId;
 
 /**
  * The order that a payment is of, with how many refunds its payments have; null if no order has it.
@@ -149,10 +149,10 @@ export const turnOfOrder = async (run: RunSql, orderId: string): Promise<string>
  * Reads payment, order_payment_collection and refund.
  */
 export async function orderOfPayment(
-  run: RunSql,
+  sql: Sql,
   paymentId: string,
 ): Promise<{ orderId: string; refundCount: number } | null> {
-  const [row] = await run(
+  const [row] = await sql(
     `select l.order_id, (select count(*) from order_payment_collection every
          join payment other on other.payment_collection_id = every.payment_collection_id
          join refund on refund.payment_id = other.id and refund.deleted_at is null
@@ -170,8 +170,8 @@ export async function orderOfPayment(
  *
  * Reads cart_payment_collection.
  */
-export async function cartOfCollection(run: RunSql, collectionId: string): Promise<string | null> {
-  const [row] = await run(
+export async function cartOfCollection(sql: Sql, collectionId: string): Promise<string | null> {
+  const [row] = await sql(
     "select cart_id from cart_payment_collection where payment_collection_id = $1 and deleted_at is null",
     [collectionId],
   );

@@ -27,8 +27,8 @@ export interface OrderlessCharge {
  *
  * Reads order, payment, capture and refund.
  */
-export async function findChargedCanceled({ run, after, only }: Scan): Promise<ChargedCanceled[]> {
-  const rows = await run(
+export async function findChargedCanceled({ sql, after, only }: Scan): Promise<ChargedCanceled[]> {
+  const rows = await sql(
     `with ${SCANNED} select charge.reference, charge.state, charge.order_id, p.id as payment_id from scanned charge
      cross join lateral (select 1 from "order" where id = charge.order_id and canceled_at is not null offset 0) o
      cross join lateral (select id, canceled_at, raw_amount from payment
@@ -53,8 +53,8 @@ export async function findChargedCanceled({ run, after, only }: Scan): Promise<C
  *
  * Reads order.
  */
-export async function findOrderless({ run, after, only, leaseMs }: Scan): Promise<OrderlessCharge[]> {
-  const rows = await run(
+export async function findOrderless({ sql, after, only, leaseMs }: Scan): Promise<OrderlessCharge[]> {
+  const rows = await sql(
     `with ${SCANNED} select charge.reference, charge.order_id, charge.cart_id, charge.external_id from scanned charge
      cross join lateral (select updated_at from giftcard_charge where reference = charge.reference offset 0) entry
      where charge.state in (${stateList(orderedStates)}) and charge.order_id is not null
@@ -77,8 +77,8 @@ export async function findOrderless({ run, after, only, leaseMs }: Scan): Promis
  *
  * Reads order and cart.
  */
-export async function findReopened({ run, after, only, leaseMs }: Scan): Promise<PlacedCart[]> {
-  const rows = await run(
+export async function findReopened({ sql, after, only, leaseMs }: Scan): Promise<PlacedCart[]> {
+  const rows = await sql(
     `with ${SCANNED} select distinct charge.order_id, charge.cart_id from scanned charge
      cross join lateral (select created_at from "order" where id = charge.order_id and deleted_at is null offset 0) placed
      cross join lateral (select 1 from cart where id = charge.cart_id and completed_at is null and deleted_at is null offset 0) open
@@ -95,8 +95,8 @@ export async function findReopened({ run, after, only, leaseMs }: Scan): Promise
  *
  * Reads cart and order_cart, beside the carts' leases.
  */
-export async function findClosed({ run, after, only, leaseMs }: Scan): Promise<string[]> {
-  const rows = await run(
+export async function findClosed({ sql, after, only, leaseMs }: Scan): Promise<string[]> {
+  const rows = await sql(
     `with ${SCANNED} select distinct charge.cart_id from scanned charge
      cross join lateral (select 1 from cart where id = charge.cart_id and completed_at is not null and deleted_at is null
        and updated_at < now() - ${sqlInterval("$3")} offset 0) closed
@@ -114,8 +114,8 @@ export async function findClosed({ run, after, only, leaseMs }: Scan): Promise<s
  *
  * Reads the plugin's own tables alone.
  */
-export async function findUnnoted({ run, after, only }: Scan): Promise<string[]> {
-  const rows = await run(
+export async function findUnnoted({ sql, after, only }: Scan): Promise<string[]> {
+  const rows = await sql(
     `with ${SCANNED} select distinct order_id from scanned
      where order_id is not null and state in (${stateList(orderedStates)})
        and (select count(*) from giftcard_order where order_id = scanned.order_id and paid_at is not null) = 0`,

@@ -1,4 +1,4 @@
-import { type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
 
 /** A credit line that Medusa began to write into an order, and never confirmed. */
@@ -16,8 +16,8 @@ export interface BegunCreditLine {
  *
  * Reads order_change and order_change_action.
  */
-export async function findBegunCreditLines({ run, after, only, leaseMs }: Scan): Promise<BegunCreditLine[]> {
-  const rows = await run(
+export async function findBegunCreditLines({ sql, after, only, leaseMs }: Scan): Promise<BegunCreditLine[]> {
+  const rows = await sql(
     `with ${SCANNED}, ${ORDERED} select change.id, ordered.id as order_id,
        (select count(*) from order_change_action where order_change_id = change.id and deleted_at is null) > 0 as is_whole
      from ordered cross join lateral (select id from order_change
@@ -38,8 +38,8 @@ export async function findBegunCreditLines({ run, after, only, leaseMs }: Scan):
  *
  * Reads order_credit_line.
  */
-export async function isWaived(run: RunSql, orderId: string, refundId: string): Promise<boolean> {
-  const rows = await run(
+export async function isWaived(sql: Sql, orderId: string, refundId: string): Promise<boolean> {
+  const rows = await sql(
     `select 1 from order_credit_line
      where order_id = $1 and reference = 'refund' and reference_id = $2 and deleted_at is null limit 1`,
     [orderId, refundId],

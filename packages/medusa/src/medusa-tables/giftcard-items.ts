@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 
 /**
  * Whether the line `i` is a gift card: as Medusa noted when it was put into the cart, or as its product says now. Nobody
@@ -12,8 +12,8 @@ const IS_GIFTCARD = `(i.is_giftcard or (select count(*) from product p where p.i
  *
  * Reads cart_line_item and product.
  */
-export async function giftcardItemsOfCart(run: RunSql, cartId: string): Promise<string[]> {
-  const rows = await run(
+export async function giftcardItemsOfCart(sql: Sql, cartId: string): Promise<string[]> {
+  const rows = await sql(
     `select i.id from cart_line_item i where i.cart_id = $1 and i.deleted_at is null and ${IS_GIFTCARD}`,
     [cartId],
   );
@@ -25,8 +25,8 @@ export async function giftcardItemsOfCart(run: RunSql, cartId: string): Promise<
  *
  * Reads order, order_item, order_line_item and product.
  */
-export async function giftcardItemsOfOrder(run: RunSql, orderId: string): Promise<string[]> {
-  const rows = await run(
+export async function giftcardItemsOfOrder(sql: Sql, orderId: string): Promise<string[]> {
+  const rows = await sql(
     `select i.id from "order" o
      join order_item sold on sold.order_id = o.id and sold.version = o.version and sold.deleted_at is null
      join order_line_item i on i.id = sold.item_id

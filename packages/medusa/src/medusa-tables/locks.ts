@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import { RECOVERY_LOCK } from "../names.js";
 
 /**
@@ -8,10 +8,10 @@ import { RECOVERY_LOCK } from "../names.js";
  *
  * Writes locking, where that module is configured.
  */
-export async function endExpiredLocks(run: RunSql): Promise<void> {
-  const [found] = await run("select to_regclass('locking') is not null as is_there", []);
+export async function endExpiredLocks(sql: Sql): Promise<void> {
+  const [found] = await sql("select to_regclass('locking') is not null as is_there", []);
   if (found?.is_there !== true) return;
-  await run(
+  await sql(
     `delete from locking where expiration < now()
        and (id = $1 or (select count(*) from giftcard_tender where cart_id = locking.id) > 0)`,
     [RECOVERY_LOCK],

@@ -1,4 +1,4 @@
-import { heldStates, type RunSql } from "@giftcard-pay/checkout";
+import { heldStates, type Sql } from "@giftcard-pay/checkout";
 import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";
@@ -139,14 +139,14 @@ interface SessionRow {
  * Reads order, order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection, payment,
  * payment_session, capture and refund, beside the charges and giftcard_order.
  */
-export async function readOrderPayments(run: RunSql, orderIds: readonly string[]): Promise<OrderPayment[]> {
+export async function readOrderPayments(sql: Sql, orderIds: readonly string[]): Promise<OrderPayment[]> {
   if (orderIds.length === 0) return [];
-  return (await run(STATEMENT, [[...new Set(orderIds)]])).map(toOrderPayment);
+  return (await sql(STATEMENT, [[...new Set(orderIds)]])).map(toOrderPayment);
 }
 
 /** The same of one order; null when there is no such order (any more). */
-export async function readOrderPayment(run: RunSql, orderId: string): Promise<OrderPayment | null> {
-  return (await readOrderPayments(run, [orderId]))[0] ?? null;
+export async function readOrderPayment(sql: Sql, orderId: string): Promise<OrderPayment | null> {
+  return (await readOrderPayments(sql, [orderId]))[0] ?? null;
 }
 
 /** Of a card that is charged, or was until somebody refunded it. */

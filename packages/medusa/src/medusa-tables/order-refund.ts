@@ -1,4 +1,4 @@
-import type { OrderLine, RunSql } from "@giftcard-pay/checkout";
+import type { OrderLine, Sql } from "@giftcard-pay/checkout";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
@@ -162,8 +162,8 @@ interface Row {
  * Reads order, order_summary, order_item, order_line_item, order_change, order_change_action, order_cart,
  * order_payment_collection, payment, capture, refund and order_transaction, beside giftcard_order and giftcard_refund_purpose.
  */
-export async function readRefundable(run: RunSql, orderId: string): Promise<RefundableOrder | null> {
-  const [row] = await run(
+export async function readRefundable(sql: Sql, orderId: string): Promise<RefundableOrder | null> {
+  const [row] = await sql(
     `select cart.cart_id, o.display_id, o.canceled_at is not null as is_canceled, fact.lines, item.all as items,
        payment.all as payments, refund.all as refunds, ${EXTENDED} as is_extended,
        ${REFUNDING} as is_refunding,

@@ -1,4 +1,4 @@
-import type { OrderLine, RunSql } from "@giftcard-pay/checkout";
+import type { OrderLine, Sql } from "@giftcard-pay/checkout";
 import type { OrderPayment } from "./order-payment.js";
 
 /**
@@ -6,12 +6,9 @@ import type { OrderPayment } from "./order-payment.js";
  *
  * Reads order.
  */
-export async function readOrderNames(
-  run: RunSql,
-  orderIds: readonly string[],
-): Promise<Record<string, string>> {
+export async function readOrderNames(sql: Sql, orderIds: readonly string[]): Promise<Record<string, string>> {
   if (orderIds.length === 0) return {};
-  const rows = await run(`select id, display_id from "order" where id = any($1::text[])`, [
+  const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [
     [...new Set(orderIds)],
   ]);
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
@@ -23,10 +20,10 @@ export async function readOrderNames(
  * Reads order.
  */
 export async function readOrderOwner(
-  run: RunSql,
+  sql: Sql,
   orderId: string,
 ): Promise<{ customerId: string | null } | null> {
-  const [row] = await run(
+  const [row] = await sql(
     `select customer_id from "order" where id = $1 and not is_draft_order and deleted_at is null`,
     [orderId],
   );
@@ -39,8 +36,8 @@ export async function readOrderOwner(
  *
  * Reads order; writes giftcard_order.
  */
-export async function notePaid(run: RunSql, { orderId, cartId, totalCents }: OrderPayment): Promise<void> {
-  await run(
+export async function notePaid(sql: Sql, { orderId, cartId, totalCents }: OrderPayment): Promise<void> {
+  await sql(
     `insert into giftcard_order (order_id, cart_id, total_cents, paid_at)
      select $1, $2, $3, now() where (select count(*) from "order" where id = $1 and canceled_at is null) = 1
      on conflict (order_id) do update set paid_at = coalesce(giftcard_order.paid_at, excluded.paid_at),
@@ -56,11 +53,11 @@ export async function notePaid(run: RunSql, { orderId, cartId, totalCents }: Ord
  * Writes giftcard_order.
  */
 export async function noteLines(
-  run: RunSql,
+  sql: Sql,
   { orderId, cartId }: { readonly orderId: string; readonly cartId: string | null },
   lines: readonly OrderLine[],
 ): Promise<void> {
-  await run(
+  await sql(
     `insert into giftcard_order (order_id, cart_id, lines) values ($1, $2, $3::jsonb)
      on conflict (order_id) do update set lines = coalesce(giftcard_order.lines, excluded.lines)`,
     [orderId, cartId, JSON.stringify(lines)],
@@ -72,12 +69,8 @@ export async function noteLines(
  *
  * Reads order_cart and payment.
  */
-export async function orderWithPayment(
-  run: RunSql,
-  cartId: string,
-  sessionId: string,
-): Promise<string | null> {
-  const orders = await run(
+export async function orderWithPayment(sql: Sql, cartId: string, sessionId: string): Promise<string | null> {
+  const orders = await sql(
     `select order_id, (select count(*) from payment where payment_session_id = $2 and canceled_at is null
        and deleted_at is null) > 0 as has_payment
      from order_cart where cart_id = $1 and deleted_at is null`,
@@ -98,11 +91,11 @@ const OPEN_CHANGE = `select 1 from order_change
  * @param options.but changes of this kind don't count
  */
 export async function hasOpenChange(
-  run: RunSql,
+  sql: Sql,
   orderId: string,
   { but = null }: { but?: "credit_line" | null } = {},
 ): Promise<boolean> {
-  const rows = await run(
+  const rows = await sql(
     `select 1 from "order" o where o.id = $1 and exists (${OPEN_CHANGE} and change_type is distinct from $2)`,
     [orderId, but],
   );

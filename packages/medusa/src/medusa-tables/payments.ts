@@ -1,4 +1,4 @@
-import type { PaymentQuery, RunSql, ShopPayment } from "@giftcard-pay/checkout";
+import type { PaymentQuery, ShopPayment, Sql } from "@giftcard-pay/checkout";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";
@@ -49,8 +49,8 @@ export const PAYMENT_VIEW = `case when p.id is not null then (select json_build_
  *
  * Reads payment, capture and refund.
  */
-export async function readPaymentStanding(run: RunSql, paymentId: string): Promise<PaymentStanding | null> {
-  const [row] = await run(
+export async function readPaymentStanding(sql: Sql, paymentId: string): Promise<PaymentStanding | null> {
+  const [row] = await sql(
     `select standing.* from payment p cross join lateral (${PAYMENT_STANDING}) standing where id = $1`,
     [paymentId],
   );
@@ -78,10 +78,10 @@ export interface WrittenRefund {
  * Reads payment and refund.
  */
 export async function readRefunds(
-  run: RunSql,
+  sql: Sql,
   sessionId: string,
 ): Promise<{ amount: string; refunds: WrittenRefund[] } | null> {
-  const [row] = await run(
+  const [row] = await sql(
     `select amount::text, (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
          order by created_at, id), '[]') from refund where payment_id = p.id and deleted_at is null) as refunds
      from payment p where payment_session_id = $1 and deleted_at is null`,
@@ -96,10 +96,10 @@ export async function readRefunds(
  * Reads payment_session, payment, capture and refund.
  */
 export async function readSessionPayments(
-  run: RunSql,
+  sql: Sql,
   sessionIds: readonly string[],
 ): Promise<SessionPayment[]> {
-  const rows = await run(
+  const rows = await sql(
     `select wanted.id, s.status, coalesce(p.provider_id, s.provider_id) as provider_id, ${PAYMENT_VIEW} as payment
      from unnest($1::text[]) wanted (id)
      left join payment_session s on s.id = wanted.id and s.deleted_at is null
@@ -114,8 +114,8 @@ export async function readSessionPayments(
  *
  * Reads payment_session.
  */
-export async function hasSession(run: RunSql, sessionId: string): Promise<boolean> {
-  const rows = await run("select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
+export async function hasSession(sql: Sql, sessionId: string): Promise<boolean> {
+  const rows = await sql("select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
   return rows.length > 0;
 }
 
@@ -124,8 +124,8 @@ export async function hasSession(run: RunSql, sessionId: string): Promise<boolea
  *
  * Reads payment_session, payment, order_payment_collection, cart_payment_collection and cart.
  */
-export async function paysOrder(run: RunSql, collectionId: string): Promise<boolean> {
-  const [row] = await run(
+export async function paysOrder(sql: Sql, collectionId: string): Promise<boolean> {
+  const [row] = await sql(
     `select exists (
          select 1 from payment_session s
          left join payment p on p.payment_session_id = s.id and p.deleted_at is null
@@ -150,8 +150,8 @@ export async function paysOrder(run: RunSql, collectionId: string): Promise<bool
  *
  * @param id the collection's, or that of one of its sessions
  */
-export async function isOfOrder(run: RunSql, id: string): Promise<boolean> {
-  const rows = await run(
+export async function isOfOrder(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql(
     `select 1 from order_payment_collection where deleted_at is null
        and payment_collection_id in ($1::text, (select payment_collection_id from payment_session where id = $1::text))`,
     [id],
@@ -169,10 +169,10 @@ const PAGE = 500;
  *
  * @param query those of these sessions, and all that were made in this time
  */
-export async function* readGiftcardPayments(run: RunSql, query: PaymentQuery): AsyncGenerator<ShopPayment> {
+export async function* readGiftcardPayments(sql: Sql, query: PaymentQuery): AsyncGenerator<ShopPayment> {
   let after = "";
   for (;;) {
-    const page = await readPaymentPage(run, query, after);
+    const page = await readPaymentPage(sql, query, after);
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
@@ -181,7 +181,7 @@ export async function* readGiftcardPayments(run: RunSql, query: PaymentQuery): A
 }
 
 async function readPaymentPage(
-  run: RunSql,
+  sql: Sql,
   { from, to, externalIds }: PaymentQuery,
   after: string,
 ): Promise<(ShopPayment & { id: string })[]> {
@@ -195,7 +195,7 @@ async function readPaymentPage(
     ...(from < to ? [`(p.created_at >= ${p(from)} and p.created_at < ${p(to)})`] : []),
   ];
   if (wanted.length === 0) return [];
-  const rows = await run(
+  const rows = await sql(
     `select p.id, p.payment_session_id as external_id, link.order_id, p.canceled_at is not null as is_canceled,
        ${centsSql("p.amount")}::integer as amount_cents, ${centsSql(sum("capture"))}::integer as captured_cents,
        ${centsSql(sum("refund"))}::integer as refunded_cents

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 
 /** So many that a run costs little, and that the whole past of a large shop is scanned within hours. */
 export const SCAN_PAGE = 2000;
@@ -7,7 +7,7 @@ const LATELY = 5000;
 /** How far one scan goes. */
 export interface Scan {
   /** Runs one statement on Medusa's database. */
-  readonly run: RunSql;
+  readonly sql: Sql;
   /** How long what was begun may take. */
   readonly leaseMs: number;
   /** How long a remainder may take that settles later. */
@@ -19,8 +19,8 @@ export interface Scan {
 }
 
 /** Everything of one order, or one cart, however new it is. */
-export const scanOnly = (run: RunSql, only: string): Scan => ({
-  ...{ run, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only },
+export const scanOnly = (sql: Sql, only: string): Scan => ({
+  ...{ sql, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only },
 });
 
 /**
@@ -51,6 +51,6 @@ export const SCANNED = `scanned as materialized (
  */
 export const ORDERED = `ordered as materialized (
   select order_id as id from scanned where order_id is not null
-  union select order_id from giftcard_refund_order where state <> 'done' and $2::text is null
+  union select order_id from giftcard_bulk_refund_order where state <> 'done' and $2::text is null
   union select $2::text where $2::text is not null
 )`;

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 
 /** What a product is, as its shows need it. */
 export interface ShowProduct {
@@ -35,11 +35,11 @@ const DATE = `select value.value from product_variant_option chosen
  * @param dateOption the option whose values are dates
  */
 export async function readShowProducts(
-  run: RunSql,
+  sql: Sql,
   ids: readonly string[],
   dateOption: string,
 ): Promise<ShowProduct[]> {
-  const rows = await run(
+  const rows = await sql(
     `select p.id, p.title, p.description, p.handle, p.thumbnail,
        p.status = 'published' and p.deleted_at is null as is_published,
        (select coalesce(json_agg(image.url order by image.rank, image.id), '[]') from image
@@ -69,8 +69,8 @@ export async function readShowProducts(
  *
  * Reads product_variant.
  */
-export async function productsOfVariants(run: RunSql, variantIds: readonly string[]): Promise<string[]> {
-  const rows = await run("select distinct product_id from product_variant where id = any($1::text[])", [
+export async function productsOfVariants(sql: Sql, variantIds: readonly string[]): Promise<string[]> {
+  const rows = await sql("select distinct product_id from product_variant where id = any($1::text[])", [
     variantIds,
   ]);
   return rows.map(({ product_id }) => String(product_id));
@@ -81,8 +81,8 @@ export async function productsOfVariants(run: RunSql, variantIds: readonly strin
  *
  * Reads product.
  */
-export async function findHidden(run: RunSql): Promise<string[]> {
-  const rows = await run(
+export async function findHidden(sql: Sql): Promise<string[]> {
+  const rows = await sql(
     `select distinct e.product_id from giftcard_event e left join product p on p.id = e.product_id
      where e.state = 'published' and (p.id is null or p.deleted_at is not null or p.status <> 'published')`,
     [],
@@ -95,8 +95,8 @@ export async function findHidden(run: RunSql): Promise<string[]> {
  *
  * Reads product.
  */
-export async function findPublishedProduct(run: RunSql, idOrHandle: string): Promise<string | null> {
-  const [row] = await run(
+export async function findPublishedProduct(sql: Sql, idOrHandle: string): Promise<string | null> {
+  const [row] = await sql(
     `select id from product where (id = $1 or handle = $1) and status = 'published' and deleted_at is null
      order by id = $1 desc limit 1`,
     [idOrHandle],

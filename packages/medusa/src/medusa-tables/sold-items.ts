@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 
 /** Whose money goes back: of a variant, of all variants of a product, or all of these orders. */
 export type Sold =
@@ -18,7 +18,7 @@ export interface SoldOrder {
  *
  * Reads order, order_item and order_line_item.
  */
-export async function findSold(run: RunSql, sold: Sold): Promise<SoldOrder[]> {
+export async function findSold(sql: Sql, sold: Sold): Promise<SoldOrder[]> {
   const hasLine = (column: string) =>
     `exists (select from order_item item join order_line_item line on line.id = item.item_id and line.deleted_at is null
        where item.order_id = o.id and item.version = o.version and item.deleted_at is null and ${column} = $1)`;
@@ -29,7 +29,7 @@ export async function findSold(run: RunSql, sold: Sold): Promise<SoldOrder[]> {
         ? [hasLine("line.product_id"), sold.productId]
         : // Such an order may have no item left, and still owe its shipping.
           ["o.id = any($1::text[])", [...sold.orderIds]];
-  const rows = await run(
+  const rows = await sql(
     `select o.id, o.display_id from "order" o
      where ${matches} and o.deleted_at is null and o.canceled_at is null and not o.is_draft_order order by o.display_id`,
     [value],
@@ -42,18 +42,18 @@ export async function findSold(run: RunSql, sold: Sold): Promise<SoldOrder[]> {
  *
  * Reads product and product_variant.
  */
-export async function nameOfSold(run: RunSql, sold: Sold): Promise<string | null> {
+export async function nameOfSold(sql: Sql, sold: Sold): Promise<string | null> {
   if ("orderIds" in sold) {
     const { size } = new Set(sold.orderIds);
     return size === 1 ? "1 order" : `${size} orders`;
   }
   const [row] =
     "variantId" in sold
-      ? await run(
+      ? await sql(
           `select p.title || ', ' || v.title as title from product_variant v join product p on p.id = v.product_id
            where v.id = $1`,
           [sold.variantId],
         )
-      : await run("select title from product where id = $1", [sold.productId]);
+      : await sql("select title from product where id = $1", [sold.productId]);
   return row ? String(row.title) : null;
 }

@@ -1,4 +1,4 @@
-import { chargingStates, orderedStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { chargingStates, orderedStates, type Sql, sqlInterval } from "@giftcard-pay/checkout";
 import { PROVIDER_ID } from "../names.js";
 import { PAYMENT_STANDING } from "./payments.js";
 import { SCANNED, type Scan } from "./scan.js";
@@ -27,8 +27,8 @@ const hasNoOrder = (cartId: string) =>
  *
  * Reads cart_payment_collection, order_payment_collection, payment, capture, refund and order_cart, beside the plugin's own.
  */
-export async function findStrayPayments({ run, after, only, leaseMs }: Scan): Promise<StrayPayment[]> {
-  const rows = await run(
+export async function findStrayPayments({ sql, after, only, leaseMs }: Scan): Promise<StrayPayment[]> {
+  const rows = await sql(
     `with ${SCANNED}, cart as materialized (
        select cart_id as id from scanned where state not in (${stateList([...chargingStates, ...orderedStates])})
        union select cart_id from giftcard_tender
@@ -70,8 +70,8 @@ export interface CanceledPayment {
  *
  * Reads order, order_payment_collection, payment, capture and refund, beside the plugin's own.
  */
-export async function findCanceledPayments({ run, after, only, leaseMs }: Scan): Promise<CanceledPayment[]> {
-  const rows = await run(
+export async function findCanceledPayments({ sql, after, only, leaseMs }: Scan): Promise<CanceledPayment[]> {
+  const rows = await sql(
     `with ${SCANNED} select distinct p.id as payment_id, charge.order_id, charge.cart_id from scanned charge
      cross join lateral (select 1 from "order" where id = charge.order_id
        and canceled_at < now() - ${sqlInterval("$3")} offset 0) o
@@ -97,8 +97,8 @@ export async function findCanceledPayments({ run, after, only, leaseMs }: Scan):
  *
  * Reads order_cart, cart_payment_collection and order_payment_collection, beside the cart's charges.
  */
-export async function isOrderless(run: RunSql, cartId: string): Promise<boolean> {
-  const [row] = await run(`select ${hasNoOrder("$1")} as is_orderless`, [cartId]);
+export async function isOrderless(sql: Sql, cartId: string): Promise<boolean> {
+  const [row] = await sql(`select ${hasNoOrder("$1")} as is_orderless`, [cartId]);
   return row?.is_orderless === true;
 }
 
@@ -107,8 +107,8 @@ export async function isOrderless(run: RunSql, cartId: string): Promise<boolean>
  *
  * Reads order_cart and payment_session.
  */
-export async function hadOrder(run: RunSql, cartId: string, sessionId: string): Promise<boolean> {
-  const rows = await run(
+export async function hadOrder(sql: Sql, cartId: string, sessionId: string): Promise<boolean> {
+  const rows = await sql(
     `select 1 from order_cart ordered join payment_session s on s.id = $2
      where ordered.cart_id = $1 and ordered.deleted_at is null and ordered.created_at <= s.deleted_at`,
     [cartId, sessionId],

@@ -1,4 +1,4 @@
-import { chargingStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { chargingStates, type Sql, sqlInterval } from "@giftcard-pay/checkout";
 import { PLAN } from "../names.js";
 import { everyPage } from "./page.js";
 import { type PlacedCart, toPlacedCart } from "./placed-cart.js";
@@ -28,9 +28,9 @@ const isOpen = (orderId: string) =>
  *
  * Reads order_cart and order, beside the tenders and charges.
  */
-export function findCardsBesideOrders({ run, leaseMs, only }: Scan): Promise<UnpaidOrder[]> {
+export function findCardsBesideOrders({ sql, leaseMs, only }: Scan): Promise<UnpaidOrder[]> {
   const read = (after: string, limit: number) =>
-    run(
+    sql(
       `select distinct placed.order_id, placed.cart_id from giftcard_tender tender
        cross join lateral (select order_id, cart_id from order_cart
          where cart_id = tender.cart_id and deleted_at is null offset 0) placed
@@ -53,9 +53,9 @@ export function findCardsBesideOrders({ run, leaseMs, only }: Scan): Promise<Unp
  *
  * Reads payment_session, order_cart and order, beside giftcard_remainder.
  */
-export function findLapsedRemainders({ run, pendingRemainderLifeMs, only }: Scan): Promise<UnpaidOrder[]> {
+export function findLapsedRemainders({ sql, pendingRemainderLifeMs, only }: Scan): Promise<UnpaidOrder[]> {
   const read = (after: string, limit: number) =>
-    run(
+    sql(
       `select distinct placed.order_id, placed.cart_id from giftcard_remainder remainder
        cross join lateral (select 1 from payment_session
          where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null
@@ -77,9 +77,9 @@ export function findLapsedRemainders({ run, pendingRemainderLifeMs, only }: Scan
  *
  * Reads order_cart and order, beside giftcard_remainder.
  */
-export function findCanceledRemainders({ run, only }: Scan): Promise<UnpaidOrder[]> {
+export function findCanceledRemainders({ sql, only }: Scan): Promise<UnpaidOrder[]> {
   const read = (after: string, limit: number) =>
-    run(
+    sql(
       `select distinct placed.order_id, placed.cart_id from giftcard_remainder remainder
        cross join lateral (select order_id, cart_id from order_cart
          where cart_id = remainder.cart_id and deleted_at is null offset 0) placed
@@ -106,8 +106,8 @@ async function everyPlaced(
  *
  * Reads payment_session, order_payment_collection and order_cart.
  */
-export async function orderOfPendingSession(run: RunSql, sessionId: string): Promise<PlacedCart | null> {
-  const [row] = await run(
+export async function orderOfPendingSession(sql: Sql, sessionId: string): Promise<PlacedCart | null> {
+  const [row] = await sql(
     `select placed.order_id, placed.cart_id from payment_session session
      join order_payment_collection link on link.payment_collection_id = session.payment_collection_id
        and link.deleted_at is null
@@ -120,8 +120,8 @@ export async function orderOfPendingSession(run: RunSql, sessionId: string): Pro
 }
 
 /** Writes down, before it is asked, that a method may pay this cart's remainder later. */
-export async function expectRemainder(run: RunSql, sessionId: string, cartId: string): Promise<void> {
-  await run(
+export async function expectRemainder(sql: Sql, sessionId: string, cartId: string): Promise<void> {
+  await sql(
     "insert into giftcard_remainder (session_id, cart_id) values ($1, $2) on conflict (session_id) do nothing",
     [sessionId, cartId],
   );
@@ -132,8 +132,8 @@ export async function expectRemainder(run: RunSql, sessionId: string, cartId: st
  *
  * Reads payment_session; writes giftcard_remainder.
  */
-export async function forgetRemainders(run: RunSql): Promise<void> {
-  await run(
+export async function forgetRemainders(sql: Sql): Promise<void> {
+  await sql(
     `delete from giftcard_remainder remainder where created_at < now() - interval '1 day' and (select count(*)
        from payment_session where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null) = 0`,
     [],
@@ -149,7 +149,7 @@ export const PENDING_REMAINDERS = `select count(*) from giftcard_remainder remai
   from payment_session where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null) > 0`;
 
 /** How many these are. */
-export async function countPendingRemainders(run: RunSql): Promise<number> {
-  const [row] = await run(PENDING_REMAINDERS, []);
+export async function countPendingRemainders(sql: Sql): Promise<number> {
+  const [row] = await sql(PENDING_REMAINDERS, []);
   return Number(row?.count);
 }

@@ -1,4 +1,4 @@
-import { orderedStates, type RunSql, sqlInterval } from "@giftcard-pay/checkout";
+import { orderedStates, type Sql, sqlInterval } from "@giftcard-pay/checkout";
 import { PROVIDER_ID } from "../names.js";
 import { isRecordedSql } from "./amounts.js";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
@@ -30,8 +30,8 @@ const ofKind = (kind: "capture" | "refund") =>
  *
  * Reads payment, capture, refund, order_transaction and order.
  */
-export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> {
-  const rows = await run(
+export async function findUnrecorded({ sql, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> {
+  const rows = await sql(
     `with ${SCANNED} select distinct on (entry.kind, entry.id) charge.cart_id, charge.external_id, charge.order_id, p.currency_code,
        p.id as payment_id, p.captured_at, entry.kind, entry.id, entry.amount
      from scanned charge
@@ -64,7 +64,7 @@ export async function findUnrecorded({ run, after, only, leaseMs }: Scan): Promi
  * Reads order_transaction.
  */
 export async function isRecorded(
-  run: RunSql,
+  sql: Sql,
   {
     entryId,
     paymentId,
@@ -73,7 +73,7 @@ export async function isRecorded(
   }: Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">,
 ): Promise<boolean> {
   const statement = `select ${isRecordedSql("$1", "$2", "$3", "$4")} as done`;
-  const [row] = await run(statement, [entryId, paymentId, kind, orderId]);
+  const [row] = await sql(statement, [entryId, paymentId, kind, orderId]);
   return row?.done === true;
 }
 
@@ -95,8 +95,8 @@ export interface UnknownRefund {
  *
  * Reads order, order_payment_collection, payment, refund and order_transaction, beside the plugin's own.
  */
-export async function findUnknownRefunds({ run, after, only, leaseMs }: Scan): Promise<UnknownRefund[]> {
-  const rows = await run(
+export async function findUnknownRefunds({ sql, after, only, leaseMs }: Scan): Promise<UnknownRefund[]> {
+  const rows = await sql(
     `with ${SCANNED}, ${ORDERED} select entry.id, p.id as payment_id, ordered.id as order_id, p.currency_code, entry.amount, entry.metadata from ordered
      cross join lateral (select payment_collection_id as id from order_payment_collection
        where order_id = ordered.id and deleted_at is null offset 0) collection

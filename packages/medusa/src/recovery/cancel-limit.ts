@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
@@ -16,8 +16,8 @@ export interface CancelBudget {
 }
 
 /** @returns null while orders are canceled by themselves */
-export async function readCancelStop(run: RunSql): Promise<CancelStop | null> {
-  const [row] = await run(
+export async function readCancelStop(sql: Sql): Promise<CancelStop | null> {
+  const [row] = await sql(
     `select stopped_at, (select count(*) from giftcard_unpaid_order
        where canceled_at is null and refused_at is null) as waiting
      from giftcard_cancel_stop where resumed_at is null`,
@@ -32,8 +32,8 @@ export async function readCancelStop(run: RunSql): Promise<CancelStop | null> {
  * @param actor who decided, as it is written down
  * @returns false when they don't stand still (any more)
  */
-export async function resumeCancels(run: RunSql, actor: string): Promise<boolean> {
-  const rows = await run(
+export async function resumeCancels(sql: Sql, actor: string): Promise<boolean> {
+  const rows = await sql(
     "update giftcard_cancel_stop set resumed_at = now(), resumed_by = $1 where resumed_at is null returning 1",
     [actor],
   );
@@ -51,8 +51,8 @@ export async function mayCancel(
   orderId: string,
   budget?: CancelBudget,
 ): Promise<boolean> {
-  const { runSql: run, announcer } = contextOf(container);
-  const [row] = await run(
+  const { sql, announcer } = contextOf(container);
+  const [row] = await sql(
     `select (select count(*) from giftcard_cancel_stop where resumed_at is null) > 0 as is_stopped,
        found_at <= (select max(resumed_at) from giftcard_cancel_stop) as is_allowed
      from giftcard_unpaid_order where order_id = $1`,
@@ -64,7 +64,7 @@ export async function mayCancel(
     budget.left -= 1;
     return true;
   }
-  const stopped = await run(
+  const stopped = await sql(
     "insert into giftcard_cancel_stop default values on conflict do nothing returning stopped_at",
     [],
   );

@@ -19,7 +19,7 @@ export async function reverseCanceled(
   charge: ChargedCanceled,
   holdMs: number,
 ): Promise<void> {
-  const { engine, runSql: run } = contextOf(container);
+  const { engine, sql } = contextOf(container);
   const { reference, paymentId } = charge;
   let { state } = charge;
   const owe = async () => {
@@ -30,7 +30,7 @@ export async function reverseCanceled(
   // What only a person can tell isn't reversed yet.
   if (state !== "reversing" && state !== "reversed") return;
   await withHold(engine.journal, { reference, state }, holdMs, async () => {
-    const payment = await readPaymentStanding(run, paymentId);
+    const payment = await readPaymentStanding(sql, paymentId);
     if (!payment || payment.isCanceled || payment.isRefunded) return;
     await releaseGiftcardPayment(container, { paymentId, capturedLeft: payment.capturedLeft });
   });
@@ -48,9 +48,9 @@ export async function releaseCanceled(
   { paymentId, cartId }: CanceledPayment,
   isAsked: boolean,
 ): Promise<void> {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   await withCartLock(container, cartId, async () => {
-    const payment = await readPaymentStanding(run, paymentId);
+    const payment = await readPaymentStanding(sql, paymentId);
     if (!payment || payment.isCanceled || payment.isRefunded) return;
     if (payment.capturedLeft !== null && !isAsked) throw unknownRefund();
     await releasePayment(container, { paymentId, cartId, ...payment }, isAsked);

@@ -8,8 +8,8 @@ import { scanOnly } from "../medusa-tables/scan.js";
 
 /** Ends a credit line that was begun, in its turn at the order. */
 export async function endCreditLine(container: MedusaContainer, { orderId }: BegunCreditLine): Promise<void> {
-  const { leases, runSql: run } = contextOf(container);
-  const release = await leases.wait(await turnOfOrder(run, orderId), PATIENCE_MS);
+  const { leases, sql } = contextOf(container);
+  const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
   try {
     await endCreditLines(container, orderId);
   } finally {
@@ -24,9 +24,9 @@ export async function endCreditLine(container: MedusaContainer, { orderId }: Beg
  * @returns false where one is so new that somebody may be at it
  */
 export async function endCreditLines(container: MedusaContainer, orderId: string): Promise<boolean> {
-  const { runSql: run, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   const orders = container.resolve(Modules.ORDER);
-  const scan = scanOnly(run, orderId);
+  const scan = scanOnly(sql, orderId);
   for (const { changeId, isWhole } of await findBegunCreditLines({ ...scan, leaseMs: settings.leaseMs })) {
     if (isWhole) await orders.confirmOrderChange(changeId);
     else await orders.deleteOrderChanges([changeId]);

@@ -1,4 +1,4 @@
-import { CheckoutError, type RunSql } from "@giftcard-pay/checkout";
+import { CheckoutError, type Sql } from "@giftcard-pay/checkout";
 import { MedusaError } from "@medusajs/framework/utils";
 import { FAILING_CHARGES } from "../journal-tables/charges.js";
 
@@ -52,11 +52,11 @@ export function faultOf(error: unknown): string {
 
 /** Writes down that a job failed once more. */
 export async function noteFailure(
-  run: RunSql,
+  sql: Sql,
   { kind, id, orderId, cartId = null }: JobKey,
   error: unknown,
 ): Promise<void> {
-  await run(
+  await sql(
     `insert into giftcard_job as known (kind, id, order_id, cart_id, last_error) values ($1, $2, $3, $4, $5)
      on conflict (kind, id) do update set tries = known.tries + 1, last_error = excluded.last_error,
        last_failed_at = now()`,
@@ -65,21 +65,21 @@ export async function noteFailure(
 }
 
 /** The job is done, or there is nothing to do any more. */
-export async function forgetJob(run: RunSql, { kind, id }: Pick<JobKey, "kind" | "id">): Promise<void> {
-  await run("delete from giftcard_job where kind = $1 and id = $2 and kept_at is null", [kind, id]);
+export async function forgetJob(sql: Sql, { kind, id }: Pick<JobKey, "kind" | "id">): Promise<void> {
+  await sql("delete from giftcard_job where kind = $1 and id = $2 and kept_at is null", [kind, id]);
 }
 
 /** Of the failing jobs of a kind, those that weren't found again are done. */
-export async function forgetOthers(run: RunSql, kind: JobKind, foundIds: readonly string[]): Promise<void> {
-  await run("delete from giftcard_job where kind = $1 and kept_at is null and id <> all($2::text[])", [
+export async function forgetOthers(sql: Sql, kind: JobKind, foundIds: readonly string[]): Promise<void> {
+  await sql("delete from giftcard_job where kind = $1 and kept_at is null and id <> all($2::text[])", [
     kind,
     foundIds,
   ]);
 }
 
 /** The ids of a kind's jobs that a person has decided to leave as they are. */
-export async function readKeptJobs(run: RunSql, kind: JobKind): Promise<Set<string>> {
-  const rows = await run("select id from giftcard_job where kind = $1 and kept_at is not null", [kind]);
+export async function readKeptJobs(sql: Sql, kind: JobKind): Promise<Set<string>> {
+  const rows = await sql("select id from giftcard_job where kind = $1 and kept_at is not null", [kind]);
   return new Set(rows.map((row) => String(row.id)));
 }
 
@@ -90,11 +90,11 @@ export async function readKeptJobs(run: RunSql, kind: JobKind): Promise<Set<stri
  * @returns false when there is no such job (any more)
  */
 export async function keepJob(
-  run: RunSql,
+  sql: Sql,
   { kind, id }: Pick<JobKey, "kind" | "id">,
   actor: string,
 ): Promise<boolean> {
-  const rows = await run(
+  const rows = await sql(
     "update giftcard_job set kept_by = $3, kept_at = now() where kind = $1 and id = $2 and kept_at is null returning 1",
     [kind, id, actor],
   );
@@ -111,28 +111,28 @@ const FAILING = `
 
 /** What fails again and again: the jobs of recovery before the charges, and the oldest of each first. */
 export async function listFailing(
-  run: RunSql,
+  sql: Sql,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ jobs: Failing[]; count: number }> {
-  const rows = await run(
+  const rows = await sql(
     `select * from (${FAILING}) failing
      order by kind in ('reversal', 'outcome'), first_failed_at, kind, id limit $1 offset $2`,
     [limit, offset],
   );
-  const [counted] = await run(`select count(*) from (${FAILING}) failing`, []);
+  const [counted] = await sql(`select count(*) from (${FAILING}) failing`, []);
   return { jobs: rows.map(toFailing), count: Number(counted?.count) };
 }
 
 /** How many jobs of recovery fail, without the charges, which are counted by their states. */
-export async function countFailingJobs(run: RunSql): Promise<number> {
-  const [counted] = await run("select count(*) from giftcard_job where kept_at is null", []);
+export async function countFailingJobs(sql: Sql): Promise<number> {
+  const [counted] = await sql("select count(*) from giftcard_job where kept_at is null", []);
   return Number(counted?.count);
 }
 
 /** One failing job, or null when there is none (any more). */
-export async function readJob(run: RunSql, kind: JobKind, id: string): Promise<FailingJob | null> {
+export async function readJob(sql: Sql, kind: JobKind, id: string): Promise<FailingJob | null> {
   const statement = "select * from giftcard_job where kind = $1 and id = $2 and kept_at is null";
-  const [row] = await run(statement, [kind, id]);
+  const [row] = await sql(statement, [kind, id]);
   return row ? { ...toFailing(row), kind, cartId: row.cart_id as string | null } : null;
 }
 

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import { everyPage } from "../medusa-tables/page.js";
 import { toPlacedCart } from "../medusa-tables/placed-cart.js";
 import type { Scan } from "../medusa-tables/scan.js";
@@ -18,10 +18,10 @@ export interface RefusedOrder {
  * @returns why the order ends: once a promise to pay later is broken, it stays broken
  */
 export async function notePendingCancellation(
-  run: RunSql,
+  sql: Sql,
   { orderId, cartId, reason }: UnpaidOrder,
 ): Promise<UnpaidReason> {
-  const [row] = await run(
+  const [row] = await sql(
     `insert into giftcard_unpaid_order as known (order_id, cart_id, reason) values ($1, $2, $3)
      on conflict (order_id) do update
        set reason = case known.reason when 'unpaid' then excluded.reason else known.reason end
@@ -32,26 +32,26 @@ export async function notePendingCancellation(
 }
 
 /** The order is paid, or gone. */
-export async function forgetPendingCancellation(run: RunSql, orderId: string): Promise<void> {
-  await run("delete from giftcard_unpaid_order where order_id = $1 and kept_at is null", [orderId]);
+export async function forgetPendingCancellation(sql: Sql, orderId: string): Promise<void> {
+  await sql("delete from giftcard_unpaid_order where order_id = $1 and kept_at is null", [orderId]);
 }
 
 /** The order is canceled. It is watched for a day more: a completion that was frozen may go on and have it paid. */
-export async function noteCanceled(run: RunSql, orderId: string): Promise<void> {
-  await run(
+export async function noteCanceled(sql: Sql, orderId: string): Promise<void> {
+  await sql(
     "update giftcard_unpaid_order set canceled_at = now() where order_id = $1 and canceled_at is null",
     [orderId],
   );
-  await run(
+  await sql(
     "delete from giftcard_unpaid_order where order_id = $1 and canceled_at < now() - interval '1 day'",
     [orderId],
   );
 }
 
 /** Orders whose end was begun, those that wait for a person among them: what keeps them may be gone by now. */
-export async function findPendingCancellations({ run, only }: Scan): Promise<UnpaidOrder[]> {
+export async function findPendingCancellations({ sql, only }: Scan): Promise<UnpaidOrder[]> {
   const read = (after: string, limit: number) =>
-    run(
+    sql(
       `select order_id, cart_id, reason from giftcard_unpaid_order
        where kept_at is null and order_id > $1 and ($3::text is null or order_id = $3) order by order_id limit $2`,
       [after, limit, only],
@@ -66,8 +66,8 @@ export async function findPendingCancellations({ run, only }: Scan): Promise<Unp
  * @param refusal why it isn't canceled by itself, in words
  * @returns whether it is news
  */
-export async function handToPerson(run: RunSql, orderId: string, refusal: string): Promise<boolean> {
-  const told = await run(
+export async function handToPerson(sql: Sql, orderId: string, refusal: string): Promise<boolean> {
+  const told = await sql(
     `update giftcard_unpaid_order set refusal = $2, refused_at = coalesce(refused_at, now())
      where order_id = $1 and refusal is distinct from $2 returning 1`,
     [orderId, refusal],
@@ -79,10 +79,10 @@ const WAITING = "refused_at is not null and kept_at is null and canceled_at is n
 
 /** The orders that wait for a person, oldest first, and how many there are. */
 export async function listRefused(
-  run: RunSql,
+  sql: Sql,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ orders: RefusedOrder[]; count: number }> {
-  const rows = await run(
+  const rows = await sql(
     `select order_id, refusal, found_at from giftcard_unpaid_order where ${WAITING}
      order by found_at, order_id limit $1 offset $2`,
     [limit, offset],
@@ -92,7 +92,7 @@ export async function listRefused(
     refusal: String(row.refusal),
     foundAt: new Date(row.found_at as string),
   }));
-  const [counted] = await run(`select count(*) from giftcard_unpaid_order where ${WAITING}`, []);
+  const [counted] = await sql(`select count(*) from giftcard_unpaid_order where ${WAITING}`, []);
   return { orders, count: Number(counted?.count) };
 }
 
@@ -102,8 +102,8 @@ export async function listRefused(
  * @param actor who decided, as it is written down
  * @returns false when it doesn't wait for a person (any more)
  */
-export async function keepOrder(run: RunSql, orderId: string, actor: string): Promise<boolean> {
-  const rows = await run(
+export async function keepOrder(sql: Sql, orderId: string, actor: string): Promise<boolean> {
+  const rows = await sql(
     `update giftcard_unpaid_order set kept_by = $2, kept_at = now() where order_id = $1 and ${WAITING} returning 1`,
     [orderId, actor],
   );
@@ -111,7 +111,7 @@ export async function keepOrder(run: RunSql, orderId: string, actor: string): Pr
 }
 
 /** Whether a person decided that the order stays as it is. */
-export async function isKept(run: RunSql, orderId: string): Promise<boolean> {
+export async function isKept(sql: Sql, orderId: string): Promise<boolean> {
   const statement = "select 1 from giftcard_unpaid_order where order_id = $1 and kept_at is not null";
-  return (await run(statement, [orderId])).length === 1;
+  return (await sql(statement, [orderId])).length === 1;
 }

@@ -39,14 +39,14 @@ export async function recordEntry(container: MedusaContainer, entry: Entry): Pro
 
 /** What an order that is canceled waives, nobody asks for. */
 async function waiveBeyond(container: MedusaContainer, { orderId, entryId, amount }: Entry): Promise<void> {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   const isEnded = await endCreditLines(container, orderId);
-  if (await isWaived(run, orderId, entryId)) return;
+  if (await isWaived(sql, orderId, entryId)) return;
   const order = await readTotals(container, orderId);
   const owed = MathBN.max(0, MathBN.mult(order.pending, -1));
   const beyond = MathBN.sub(amount, owed);
   if (order.isCanceled || MathBN.lte(beyond, 0)) return;
-  if (!isEnded || (await hasOpenChange(run, orderId)))
+  if (!isEnded || (await hasOpenChange(sql, orderId)))
     throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
   await waive(container, orderId, entryId, beyond);
 }

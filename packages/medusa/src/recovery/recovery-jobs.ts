@@ -84,7 +84,7 @@ export const recoveryJobs: readonly RecoveryJob[] = [
           kind: "note_paid",
           id: orderId,
           orderId,
-          run: () => noteIfPaid(scan.run, [orderId]),
+          run: () => noteIfPaid(scan.sql, [orderId]),
         })),
     ],
   },

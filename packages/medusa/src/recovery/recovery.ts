@@ -1,4 +1,4 @@
-import type { Charge, RunSql } from "@giftcard-pay/checkout";
+import type { Charge, Sql } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { withCartLock } from "../cart/cart-turn.js";
@@ -42,21 +42,21 @@ export interface Recovery {
  * @throws when Medusa's database can't be used
  */
 export async function recoverNow(container: MedusaContainer): Promise<Recovery> {
-  const { runSql: run, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   const { leaseMs, pendingRemainderLifeMs, maxCancelsPerRun } = settings;
   const failed: JobKey[] = [];
   const fail = async (key: JobKey, error: unknown) => {
     failed.push(key);
     await tellFailure(container, key, error);
   };
-  await endLocks(run, fail);
+  await endLocks(sql, fail);
   const charges = await recoverCharges(container, fail);
   const scan: Scan = {
-    run,
+    sql,
     leaseMs,
     pendingRemainderLifeMs,
     only: null,
-    after: await takeScanPage(run),
+    after: await takeScanPage(sql),
   };
   const budget: CancelBudget = { left: maxCancelsPerRun };
   const canceledOrderIds: string[] = [];
@@ -69,7 +69,7 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
     if (job.kind === "cancel_order") await inTurn(container, doAll);
     else await doAll();
   }
-  await forgetRemainders(run);
+  await forgetRemainders(sql);
   return { charges, canceledOrderIds, failed };
 }
 
@@ -87,24 +87,24 @@ async function inTurn(container: MedusaContainer, cancelAll: () => Promise<void>
 
 type Fail = (key: JobKey, error: unknown) => Promise<void>;
 
-async function endLocks(run: RunSql, fail: Fail): Promise<void> {
+async function endLocks(sql: Sql, fail: Fail): Promise<void> {
   const key: JobKey = { kind: "scan", id: "locks", orderId: null };
   try {
-    await endExpiredLocks(run);
-    await forgetJob(run, key);
+    await endExpiredLocks(sql);
+    await forgetJob(sql, key);
   } catch (error) {
     await fail(key, error);
   }
 }
 
 async function recoverCharges(container: MedusaContainer, fail: Fail): Promise<Charge[]> {
-  const { engine, runSql: run, settings } = contextOf(container);
+  const { engine, sql, settings } = contextOf(container);
   const key: JobKey = { kind: "scan", id: "charges", orderId: null };
   try {
     const charges = await engine.recover({
-      orderOf: (charge) => paidOrderOf(run, charge, settings.allowPendingRemainder),
+      orderOf: (charge) => paidOrderOf(sql, charge, settings.allowPendingRemainder),
     });
-    await forgetJob(run, key);
+    await forgetJob(sql, key);
     return charges;
   } catch (error) {
     await fail(key, error);
@@ -120,14 +120,14 @@ async function findTasks({ kind, finders }: RecoveryJob, scan: Scan, fail: Fail)
     const key: JobKey = { kind: "scan", id: `${kind} ${index + 1}`, orderId: null };
     try {
       for (const task of await find(scan)) found.set(task.id, task);
-      await forgetJob(scan.run, key);
+      await forgetJob(scan.sql, key);
     } catch (error) {
       hasFailed = true;
       await fail(key, error);
     }
   }
-  if (!hasFailed) await forgetOthers(scan.run, kind, [...found.keys()]);
-  const kept = await readKeptJobs(scan.run, kind);
+  if (!hasFailed) await forgetOthers(scan.sql, kind, [...found.keys()]);
+  const kept = await readKeptJobs(scan.sql, kind);
   return [...found.values()].filter(({ id }) => !kept.has(id));
 }
 
@@ -137,10 +137,10 @@ async function doTask(
   fail: Fail,
   options: RunOptions,
 ): Promise<boolean> {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   try {
     const isCanceled = (await task.run(container, options)) === true;
-    await forgetJob(run, task);
+    await forgetJob(sql, task);
     return isCanceled;
   } catch (error) {
     await fail(task, error);
@@ -150,11 +150,11 @@ async function doTask(
 
 /** Recovery goes on, also where the log or the table fails. */
 async function tellFailure(container: MedusaContainer, key: JobKey, error: unknown): Promise<void> {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   const { kind, id, orderId } = key;
   const line = `giftcard recovery job=${kind} id=${id}${orderId === null ? "" : ` order=${orderId}`} failed: ${faultOf(error)}`;
   container.resolve(ContainerRegistrationKeys.LOGGER).error(line);
-  await noteFailure(run, key, error).catch(() => {});
+  await noteFailure(sql, key, error).catch(() => {});
 }
 
 /**
@@ -166,18 +166,18 @@ export async function retryJob(
   container: MedusaContainer,
   { kind, id }: Pick<JobKey, "kind" | "id">,
 ): Promise<FailingJob | null | undefined> {
-  const { runSql: run } = contextOf(container);
-  const before = await readJob(run, kind, id);
+  const { sql } = contextOf(container);
+  const before = await readJob(sql, kind, id);
   if (!before) return undefined;
   if (orderOrCart(before) === null) {
     await recoverNow(container);
-    return readJob(run, kind, id);
+    return readJob(sql, kind, id);
   }
   const task = await findTask(container, before);
   const fail = (key: JobKey, error: unknown) => tellFailure(container, key, error);
   if (task) await doTask(container, task, fail, { isAsked: true });
-  else await forgetJob(run, before);
-  return readJob(run, kind, id);
+  else await forgetJob(sql, before);
+  return readJob(sql, kind, id);
 }
 
 /**
@@ -192,13 +192,13 @@ export async function leaveJob(
   { kind, id }: Pick<JobKey, "kind" | "id">,
   actor: string,
 ): Promise<boolean> {
-  const { runSql: run } = contextOf(container);
-  const before = await readJob(run, kind, id);
+  const { sql } = contextOf(container);
+  const before = await readJob(sql, kind, id);
   if (!before) return false;
   const task = await findTask(container, before);
-  if (!task?.leave) return keepJob(run, before, actor);
+  if (!task?.leave) return keepJob(sql, before, actor);
   await task.leave(container);
-  await forgetJob(run, before);
+  await forgetJob(sql, before);
   return true;
 }
 
@@ -206,11 +206,11 @@ const orderOrCart = ({ orderId, cartId }: FailingJob) => orderId ?? cartId ?? nu
 
 /** What there is to do of a failing job; undefined where there is nothing any more. */
 async function findTask(container: MedusaContainer, job: FailingJob): Promise<RecoveryTask | undefined> {
-  const { runSql: run, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   const only = orderOrCart(job);
   if (only === null) return undefined;
   const { leaseMs, pendingRemainderLifeMs } = settings;
-  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", only };
+  const scan: Scan = { sql, leaseMs, pendingRemainderLifeMs, after: "", only };
   const found = new Map<string, RecoveryTask>();
   for (const find of recoveryJobs.find(({ kind }) => kind === job.kind)?.finders ?? []) {
     for (const task of await find(scan)) found.set(task.id, task);

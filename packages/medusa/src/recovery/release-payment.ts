@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
@@ -33,16 +33,16 @@ export async function releasePayment(
   { paymentId, cartId, capturedLeft, isPartial = false }: Release,
   isAsked: boolean,
 ): Promise<void> {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   const payments = container.resolve(Modules.PAYMENT);
   if (capturedLeft !== null) {
-    if (!(await beginRefund(run, paymentId, cartId, isAsked))) throw unknownRefund();
+    if (!(await beginRefund(sql, paymentId, cartId, isAsked))) throw unknownRefund();
     if (Number(capturedLeft) > 0)
       await payments.refundPayment({ payment_id: paymentId, amount: capturedLeft as never });
-    await endRefund(run, paymentId);
+    await endRefund(sql, paymentId);
   }
   if (capturedLeft === null || isPartial) await payments.cancelPayment(paymentId);
-  await endRelease(run, paymentId);
+  await endRelease(sql, paymentId);
 }
 
 /** Cancels or refunds a gift card's payment in Medusa's books; the journal sees to it that the card gets its money once. */
@@ -60,8 +60,8 @@ export async function releaseGiftcardPayment(
  *
  * @returns whether a refund of it was begun before
  */
-export async function beginRelease(run: RunSql, paymentId: string, cartId: string): Promise<boolean> {
-  const [row] = await run(
+export async function beginRelease(sql: Sql, paymentId: string, cartId: string): Promise<boolean> {
+  const [row] = await sql(
     `insert into giftcard_release as known (payment_id, cart_id) values ($1, $2)
      on conflict (payment_id) do update set cart_id = known.cart_id returning refund_begun_at`,
     [paymentId, cartId],
@@ -70,13 +70,8 @@ export async function beginRelease(run: RunSql, paymentId: string, cartId: strin
 }
 
 /** @returns false where one was begun before, and nobody has asked for another */
-async function beginRefund(
-  run: RunSql,
-  paymentId: string,
-  cartId: string,
-  isAsked: boolean,
-): Promise<boolean> {
-  const rows = await run(
+async function beginRefund(sql: Sql, paymentId: string, cartId: string, isAsked: boolean): Promise<boolean> {
+  const rows = await sql(
     `insert into giftcard_release as known (payment_id, cart_id, refund_begun_at) values ($1, $2, now())
      on conflict (payment_id) do update set refund_begun_at = now() where known.refund_begun_at is null or $3
      returning 1`,
@@ -86,11 +81,11 @@ async function beginRefund(
 }
 
 /** The refund is made; the rest of the payment may still have to be canceled. */
-async function endRefund(run: RunSql, paymentId: string): Promise<void> {
-  await run("update giftcard_release set refund_begun_at = null where payment_id = $1", [paymentId]);
+async function endRefund(sql: Sql, paymentId: string): Promise<void> {
+  await sql("update giftcard_release set refund_begun_at = null where payment_id = $1", [paymentId]);
 }
 
 /** The payment is released, or an order has it after all. */
-export async function endRelease(run: RunSql, paymentId: string): Promise<void> {
-  await run("delete from giftcard_release where payment_id = $1", [paymentId]);
+export async function endRelease(sql: Sql, paymentId: string): Promise<void> {
+  await sql("delete from giftcard_release where payment_id = $1", [paymentId]);
 }

@@ -19,20 +19,20 @@ export async function releaseStray(
   { paymentId, sessionId, cartId }: StrayPayment,
   isAsked: boolean,
 ): Promise<void> {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   await withCartLock(container, cartId, async () => {
-    const isRefundBegun = await beginRelease(run, paymentId, cartId);
-    const isFree = () => isOrderless(run, cartId);
-    for (const session of await readSessionPayments(run, [sessionId])) {
+    const isRefundBegun = await beginRelease(sql, paymentId, cartId);
+    const isFree = () => isOrderless(sql, cartId);
+    for (const session of await readSessionPayments(sql, [sessionId])) {
       if (isRefundBegun) continue;
       const isGone = session.status === null;
       // A process that took it from an order may have died, or stand still, before it put it back.
-      if (isGone && (await hadOrder(run, cartId, sessionId))) await putBackSession(container, sessionId);
+      if (isGone && (await hadOrder(sql, cartId, sessionId))) await putBackSession(container, sessionId);
       else if (isGone || (await withdrawSession(container, session, isFree))) continue;
-      return endRelease(run, paymentId);
+      return endRelease(sql, paymentId);
     }
-    const standing = await readPaymentStanding(run, paymentId);
-    if (!standing || standing.isCanceled) return endRelease(run, paymentId);
+    const standing = await readPaymentStanding(sql, paymentId);
+    if (!standing || standing.isCanceled) return endRelease(sql, paymentId);
     await releasePayment(container, { paymentId, cartId, ...standing }, isAsked);
     const line = `giftcard cart=${cartId} payment=${paymentId} released: no order has it`;
     container.resolve(ContainerRegistrationKeys.LOGGER).warn(line);

@@ -2,10 +2,10 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { decideOrder } from "../journal-tables/refund-orders.js";
+import { decideOrder } from "../journal-tables/bulk-refund-orders.js";
 import { turnOfOrder } from "../medusa-tables/carts.js";
 import { isRecorded, type UnknownRefund } from "../medusa-tables/unrecorded-payments.js";
-import { REFUND_RUN } from "../refund-metadata.js";
+import { BULK_REFUND } from "../refund-metadata.js";
 import { recordEntry } from "./record-entry.js";
 
 /** What a person is told who has to find out what became of a refund. */
@@ -38,8 +38,9 @@ export async function bookRefund(container: MedusaContainer, refund: UnknownRefu
   await decideInTurn(container, refund, () =>
     recordEntry(container, { kind: "refund", entryId, orderId, currency, amount }),
   );
-  const runId = metadata?.[REFUND_RUN];
-  if (typeof runId === "string") await decideOrder(contextOf(container).runSql, { runId, orderId }, "open");
+  const bulkRefundId = metadata?.[BULK_REFUND];
+  if (typeof bulkRefundId === "string")
+    await decideOrder(contextOf(container).sql, { bulkRefundId, orderId }, "open");
 }
 
 /** What is decided is done once, while nobody else changes the order. */
@@ -48,11 +49,11 @@ async function decideInTurn(
   { refundId: entryId, paymentId, orderId }: UnknownRefund,
   act: () => Promise<void>,
 ): Promise<void> {
-  const { leases, runSql: run } = contextOf(container);
-  const release = await leases.wait(await turnOfOrder(run, orderId), PATIENCE_MS);
+  const { leases, sql } = contextOf(container);
+  const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
   try {
     const [known] = await container.resolve(Modules.PAYMENT).listRefunds({ id: entryId });
-    if (!known || (await isRecorded(run, { entryId, paymentId, orderId, kind: "refund" }))) return;
+    if (!known || (await isRecorded(sql, { entryId, paymentId, orderId, kind: "refund" }))) return;
     await act();
   } finally {
     await release();

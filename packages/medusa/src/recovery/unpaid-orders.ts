@@ -47,25 +47,25 @@ export async function cancelIfUnpaid(
   found: UnpaidOrder,
   { budget, isAsked = false }: { budget?: CancelBudget; isAsked?: boolean } = {},
 ): Promise<boolean> {
-  const { runSql: run } = contextOf(container);
+  const { sql } = contextOf(container);
   return withCartLock(container, found.cartId, async () => {
-    if (await isKept(run, found.orderId)) return false;
-    const order = { ...found, reason: await notePendingCancellation(run, found) };
+    if (await isKept(sql, found.orderId)) return false;
+    const order = { ...found, reason: await notePendingCancellation(sql, found) };
     // A completion that was frozen before it charged a card can't begin any more once its card is off the cart.
     if (!(await dropCards(container, order.cartId))) return false;
-    const payment = await readOrderPayment(run, order.orderId);
+    const payment = await readOrderPayment(sql, order.orderId);
     if (!payment || payment.paidAt !== null) {
-      await forgetPendingCancellation(run, order.orderId);
+      await forgetPendingCancellation(sql, order.orderId);
       return false;
     }
     if (payment.isCanceled) {
       await releaseHeld(container, order, payment, isAsked);
-      await noteCanceled(run, order.orderId);
+      await noteCanceled(sql, order.orderId);
       return false;
     }
     if (wasPaid(payment, order.reason === "unpaid")) {
-      if (wasPaid(payment, false)) await notePaid(run, payment);
-      await forgetPendingCancellation(run, order.orderId);
+      if (wasPaid(payment, false)) await notePaid(sql, payment);
+      await forgetPendingCancellation(sql, order.orderId);
       return false;
     }
     return cancelUnpaid(container, order, payment, { budget, isAsked });
@@ -87,7 +87,7 @@ async function cancelUnpaid(
   payment: OrderPayment,
   { budget, isAsked }: { budget: CancelBudget | undefined; isAsked: boolean },
 ): Promise<boolean> {
-  const { runSql: run, announcer } = contextOf(container);
+  const { sql, announcer } = contextOf(container);
   const { orderId, cartId, reason } = order;
   const why = whyKept(payment);
   if (why !== null) return leaveToPerson(container, orderId, why);
@@ -109,15 +109,15 @@ async function cancelUnpaid(
     .resolve(ContainerRegistrationKeys.LOGGER)
     .warn(`giftcard order=${orderId} cart=${cartId} canceled: it was not paid (${reason})`);
   announcer.orderCanceled(order);
-  const left = await readOrderPayment(run, orderId);
+  const left = await readOrderPayment(sql, orderId);
   if (left) await releaseHeld(container, order, left, isAsked);
-  await noteCanceled(run, orderId);
+  await noteCanceled(sql, orderId);
   return true;
 }
 
 async function leaveToPerson(container: MedusaContainer, orderId: string, why: string): Promise<false> {
-  const { runSql: run } = contextOf(container);
-  if (await handToPerson(run, orderId, why)) {
+  const { sql } = contextOf(container);
+  if (await handToPerson(sql, orderId, why)) {
     const line = `giftcard order=${orderId} needs attention: it is unpaid and isn't canceled by itself: ${why}`;
     container.resolve(ContainerRegistrationKeys.LOGGER).warn(line);
   }

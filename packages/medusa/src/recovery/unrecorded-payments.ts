@@ -27,8 +27,8 @@ export async function recordPayment(container: MedusaContainer, entry: Unrecorde
  * @throws what one of them fails with
  */
 export async function finishRefunds(container: MedusaContainer, cartId: string): Promise<void> {
-  const { runSql: run } = contextOf(container);
-  const begun = (await findUnrecorded(scanOnly(run, cartId))).filter(({ kind }) => kind === "refund");
+  const { sql } = contextOf(container);
+  const begun = (await findUnrecorded(scanOnly(sql, cartId))).filter(({ kind }) => kind === "refund");
   for (const entry of begun) await recordInTurn(container, entry);
 }
 
@@ -59,7 +59,7 @@ async function makeBegun(
 async function recordInTurn(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
   const giftcard = contextOf(container);
   // Looked at once more now that nobody else writes it: another process may have done so since it was found.
-  if (await isRecorded(giftcard.runSql, entry)) return;
+  if (await isRecorded(giftcard.sql, entry)) return;
   const { sessionId, entryId: id, amount, kind, isCaptured } = entry;
   // While the service is down the card is owed its money, as after any refund.
   if (kind === "refund" && !(await makeBegun(container, sessionId, { id, amount }))) return;

@@ -27,7 +27,7 @@ async function balance(container: MedusaContainer, books: OrderBooks): Promise<b
   if (!books.isNoted || books.isCanceled || books.awaitsReturn || books.isRefunding) return false;
   const differs = MathBN.sub(books.pending, fromCents(books.pendingCents));
   if (MathBN.lte(differs.abs(), TOLERATED)) return false;
-  if (await hasOpenChange(contextOf(container).runSql, books.orderId)) return false;
+  if (await hasOpenChange(contextOf(container).sql, books.orderId)) return false;
   const orders = container.resolve(Modules.ORDER);
   const { orderId: order_id } = books;
   const change = await orders.createOrderChange({ order_id, change_type: "credit_line" } as never);
@@ -56,10 +56,10 @@ export async function withOrder<T>(
   orderId: string,
   job: (books: OrderBooks) => Promise<T>,
 ): Promise<T> {
-  const { leases, runSql } = contextOf(container);
-  const release = await leases.wait(await turnOfOrder(runSql, orderId), PATIENCE_MS);
+  const { leases, sql } = contextOf(container);
+  const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
   try {
-    const cartId = await cartOfOrder(runSql, orderId);
+    const cartId = await cartOfOrder(sql, orderId);
     if (cartId !== null) await finishRefunds(container, cartId);
     const answer = await job(await readBalanced(container, orderId));
     await readBalanced(container, orderId);

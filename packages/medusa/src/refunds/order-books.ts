@@ -63,7 +63,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total
 
 /** Reads an order's books. Changes nothing and calls nobody. @throws {MedusaError} if there is no such order */
 export async function readBooks(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
-  const order = await readRefundable(contextOf(container).runSql, orderId);
+  const order = await readRefundable(contextOf(container).sql, orderId);
   if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
   const units = new Map(order.items.map(({ id, placed }) => [id, placed]));
   const lines =
@@ -77,12 +77,12 @@ export async function readBooks(container: MedusaContainer, orderId: string): Pr
 }
 
 async function readCharges(container: MedusaContainer, { payments }: RefundableOrder) {
-  const { engine, runSql } = contextOf(container);
+  const { engine, sql } = contextOf(container);
   const charges: Charge[] = [];
   const open: Charge[] = [];
   for (const { sessionId, leftCents } of payments.filter(({ isGiftcard }) => isGiftcard)) {
     const own = await engine.journal.chargesOfPayment(sessionId);
-    const booked = ((await readRefunds(runSql, sessionId))?.refunds ?? []).map(({ id }) => id);
+    const booked = ((await readRefunds(sql, sessionId))?.refunds ?? []).map(({ id }) => id);
     const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
     charges.push(...own);
     // A payment that was canceled, or never captured, has nothing to refund.

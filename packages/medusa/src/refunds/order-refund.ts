@@ -139,7 +139,7 @@ export async function whyUndecided(
   container: MedusaContainer,
   { orderId, charges }: Pick<OrderBooks, "orderId" | "charges">,
 ): Promise<string | null> {
-  const unknown = await findUnknownRefunds(scanOnly(contextOf(container).runSql, orderId));
+  const unknown = await findUnknownRefunds(scanOnly(contextOf(container).sql, orderId));
   if (unknown.length === 0) return null;
   return charges.length > 0 ? UNDECIDED : UNBOOKED;
 }
@@ -169,7 +169,7 @@ export async function refundOrder(
   wanted: unknown,
   actor: string | undefined,
 ): Promise<SplitRefund> {
-  const { runSql, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   return withOrder(container, orderId, async (books) => {
     const { splits, owedCents, unexplained } = toOwedRefund(books, settings.refundRule);
     if (owedCents > 0 && unexplained.length > 0) throw refusal(unexplainedText(unexplained));
@@ -177,7 +177,7 @@ export async function refundOrder(
     if (!split) throw refusal(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) throw refusal(undecided);
-    if (split.amountCents > owedCents && (await hasOpenChange(runSql, orderId)))
+    if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId)))
       throw refusal(
         "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",
       );

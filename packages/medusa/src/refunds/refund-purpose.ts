@@ -30,7 +30,7 @@ export async function explainRefund(
     if (!refund) throw refusal("This refund doesn't wait for an explanation.");
     const units = unitsBackWith(books, data.units);
     const { beyondCents } = refund;
-    await writePurpose(contextOf(container).runSql, { refundId, orderId, units, beyondCents, actor });
+    await writePurpose(contextOf(container).sql, { refundId, orderId, units, beyondCents, actor });
   });
 }
 

@@ -1,4 +1,4 @@
-import { openStates, type RunSql } from "@giftcard-pay/checkout";
+import { openStates, type Sql } from "@giftcard-pay/checkout";
 import { countCardsAndActions, OPEN_CHARGES, sumByState } from "../journal-tables/charges.js";
 import { OPEN_RELEASES } from "../journal-tables/releases.js";
 import { countPendingRemainders } from "../medusa-tables/unpaid-orders.js";
@@ -32,8 +32,8 @@ export interface Drain {
 }
 
 /** Reads what is open and what stays. Changes nothing. */
-export async function readDrain(run: RunSql): Promise<Drain> {
-  const [row] = await run(
+export async function readDrain(sql: Sql): Promise<Drain> {
+  const [row] = await sql(
     `select (${OPEN_CHARGES}) as open_charges, (select count(*) from giftcard_unpaid_order where kept_at is null and canceled_at is null) as unpaid_orders,
        (${OPEN_RELEASES}) as releases,
        (select count(*) from giftcard_job where kept_at is null) as failing_jobs,
@@ -42,12 +42,12 @@ export async function readDrain(run: RunSql): Promise<Drain> {
     [],
   );
   const figure = (name: string) => Number(row?.[name]);
-  const { appliedCards, actions } = await countCardsAndActions(run);
-  const byState = await sumByState(run);
+  const { appliedCards, actions } = await countCardsAndActions(sql);
+  const byState = await sumByState(sql);
   const { captured = { count: 0, cents: 0 } } = byState;
   const isOpen = ([state]: [string, unknown]) => openStates.some((open) => open === state);
   const open = Object.fromEntries(Object.entries(byState).filter(isOpen));
-  const pendingRemainders = await countPendingRemainders(run);
+  const pendingRemainders = await countPendingRemainders(sql);
   const [unpaidOrders, releases, failingJobs] = ["unpaid_orders", "releases", "failing_jobs"].map(figure) as [
     number,
     number,

@@ -4,9 +4,9 @@ import {
   type ReconcileOptions,
   type Reconciliation,
   type ReportSource,
-  type RunSql,
   readReconciliation,
   readStatement,
+  type Sql,
   type Statement,
 } from "@giftcard-pay/checkout";
 import { readOrderNames } from "../medusa-tables/orders.js";
@@ -15,7 +15,7 @@ import { readGiftcardPayments } from "../medusa-tables/payments.js";
 /** What a report is made of: the journal beside Medusa's own tables, in one database. */
 export interface ReportContext extends ReportSource {
   /** Runs one statement on Medusa's database. */
-  readonly run: RunSql;
+  readonly sql: Sql;
 }
 
 /** What people call the orders that a report names, `#12`, by id. */
@@ -30,7 +30,7 @@ export async function readMedusaStatement(
 ): Promise<Statement & OrderNames> {
   const statement = await readStatement(context, options);
   const orderIds = statement.lines.flatMap(({ orderId }) => orderId ?? []);
-  return { ...statement, orderNames: await readOrderNames(context.run, orderIds) };
+  return { ...statement, orderNames: await readOrderNames(context.sql, orderIds) };
 }
 
 /**
@@ -45,8 +45,8 @@ export async function readMedusaReconciliation(
   context: ReportContext,
   options: Days & Pick<ReconcileOptions, "report" | "onProgress">,
 ): Promise<Reconciliation & OrderNames> {
-  const payments = (query: PaymentQuery) => readGiftcardPayments(context.run, query);
+  const payments = (query: PaymentQuery) => readGiftcardPayments(context.sql, query);
   const result = await readReconciliation(context, { ...options, payments });
   const orderIds = result.differences.flatMap(({ orderId }) => orderId ?? []);
-  return { ...result, orderNames: await readOrderNames(context.run, orderIds) };
+  return { ...result, orderNames: await readOrderNames(context.sql, orderIds) };
 }

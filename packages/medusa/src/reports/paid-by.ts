@@ -50,7 +50,7 @@ export interface PaidBy {
  * @returns null where there is no such order, or where it isn't in euro: cards pay in euro only
  */
 export async function readPaidBy(container: MedusaContainer, orderId: string): Promise<PaidBy | null> {
-  const order = await readOrderPayment(contextOf(container).runSql, orderId);
+  const order = await readOrderPayment(contextOf(container).sql, orderId);
   if (order?.currency !== "eur") return null;
   const { paid, currentTotalCents, totalCents } = order;
   return {

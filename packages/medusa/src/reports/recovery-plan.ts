@@ -1,4 +1,4 @@
-import { createSqlJournal, type RunSql } from "@giftcard-pay/checkout";
+import { createSqlJournal, type Sql } from "@giftcard-pay/checkout";
 import { paidOrderOf, wasPaid } from "../completion/paid-orders.js";
 import { everyScanPage } from "../journal-tables/scan-pages.js";
 import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";
@@ -46,31 +46,31 @@ export type PlanSettings = Pick<Scan, "leaseMs" | "pendingRemainderLifeMs"> & {
 };
 
 /** Reads what recovery would do now. Changes nothing and calls nobody. */
-export async function readRecoveryPlan(run: RunSql, settings: PlanSettings): Promise<RecoveryPlan> {
+export async function readRecoveryPlan(sql: Sql, settings: PlanSettings): Promise<RecoveryPlan> {
   const { leaseMs, pendingRemainderLifeMs, allowPendingRemainder, maxCancelsPerRun } = settings;
-  const scan: Scan = { run, leaseMs, pendingRemainderLifeMs, after: "", only: null };
+  const scan: Scan = { sql, leaseMs, pendingRemainderLifeMs, after: "", only: null };
   const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
   for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
-    const kept = await readKeptJobs(run, kind);
+    const kept = await readKeptJobs(sql, kind);
     for (const find of finders) {
       for (const { id, orderId } of await everyScanPage(scan, find))
         if (!kept.has(id)) jobs.set(`${kind} ${id}`, { kind, id, orderId });
     }
   }
   return {
-    charges: await planCharges(run, allowPendingRemainder),
+    charges: await planCharges(sql, allowPendingRemainder),
     orders: await planOrders(scan),
     jobs: [...jobs.values()],
-    ...{ maxCancelsPerRun, cancelStop: await readCancelStop(run) },
+    ...{ maxCancelsPerRun, cancelStop: await readCancelStop(sql) },
   };
 }
 
-async function planCharges(run: RunSql, mayBePending: boolean): Promise<PlannedCharge[]> {
-  const journal = createSqlJournal(run);
+async function planCharges(sql: Sql, mayBePending: boolean): Promise<PlannedCharge[]> {
+  const journal = createSqlJournal(sql);
   const charges: PlannedCharge[] = [];
   for (let due = await journal.nextDue(""); due; due = await journal.nextDue(due.reference)) {
     const { reference, state, cartId, orderId, externalId, amountCents } = due;
-    const paid = state === "devalued" ? await paidOrderOf(run, { cartId, externalId }, mayBePending) : null;
+    const paid = state === "devalued" ? await paidOrderOf(sql, { cartId, externalId }, mayBePending) : null;
     const isSent = state === "sent" || state === "unknown";
     const next = state === "intent" ? "void" : isSent ? "settle" : "reverse";
     charges.push({
@@ -89,12 +89,12 @@ async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
       if ((found.get(order.orderId)?.reason ?? "unpaid") === "unpaid") found.set(order.orderId, order);
     }
   }
-  const payments = await readOrderPayments(scan.run, [...found.keys()]);
-  const keptJobs = await readKeptJobs(scan.run, "cancel_order");
+  const payments = await readOrderPayments(scan.sql, [...found.keys()]);
+  const keptJobs = await readKeptJobs(scan.sql, "cancel_order");
   const plans: PlannedOrder[] = [];
   for (const payment of payments) {
     const order = found.get(payment.orderId) as UnpaidOrder;
-    const isLeft = keptJobs.has(order.orderId) || (await isKept(scan.run, order.orderId));
+    const isLeft = keptJobs.has(order.orderId) || (await isKept(scan.sql, order.orderId));
     plans.push(planOrder(order, payment, isLeft));
   }
   return plans;

@@ -18,8 +18,8 @@ export default async function cancelUnpaidOrders({
   if (raw?.type === "Buffer" && raw.data) input.payload.rawData = Buffer.from(raw.data);
   const { action, data } = await container.resolve(Modules.PAYMENT).getWebhookActionAndData(input);
   if ((action !== "failed" && action !== "canceled") || !data?.session_id) return;
-  const { runSql } = contextOf(container);
-  const placed = await orderOfPendingSession(runSql, data.session_id);
+  const { sql } = contextOf(container);
+  const placed = await orderOfPendingSession(sql, data.session_id);
   if (placed) await cancelIfUnpaid(container, { ...placed, reason: "remainder_declined" });
 }
 

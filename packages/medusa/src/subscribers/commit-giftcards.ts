@@ -15,17 +15,17 @@ export default async function commitGiftcards({
   container,
 }: SubscriberArgs<{ id: string }>): Promise<void> {
   const orderId = event.data.id;
-  const { engine, runSql } = contextOf(container);
-  const cartId = await cartOfOrder(runSql, orderId);
+  const { engine, sql } = contextOf(container);
+  const cartId = await cartOfOrder(sql, orderId);
   if (cartId === null) return;
   for (const { reference, state, leaseOwner } of await engine.journal.chargesOfCart(cartId)) {
     if (state === "devalued" && leaseOwner) {
       await engine.commit(reference, leaseOwner, orderId).catch(() => null);
     }
   }
-  await noteIfPaid(runSql, [orderId]);
+  await noteIfPaid(sql, [orderId]);
   const books = await readBooks(container, orderId);
-  if (!books.isNoted) await noteLines(runSql, books, books.lines);
+  if (!books.isNoted) await noteLines(sql, books, books.lines);
   // A completion that was frozen goes on and places its order, though recovery has reversed its charges meanwhile.
   const isLeft = (await engine.journal.tenders(cartId)).length > 0;
   if (isLeft) await cancelIfUnpaid(container, { orderId, cartId, reason: "unpaid" });

@@ -8,11 +8,11 @@ export default async function refreshChangedEvents({
   event,
   container,
 }: SubscriberArgs<{ id: string }>): Promise<void> {
-  const { runSql, settings } = contextOf(container);
+  const { sql, settings } = contextOf(container);
   if (!settings.events) return;
   const { id } = event.data;
   const isVariant = event.name.startsWith("product-variant.");
-  await refreshEvents(container, isVariant ? await productsOfVariants(runSql, [id]) : [id]);
+  await refreshEvents(container, isVariant ? await productsOfVariants(sql, [id]) : [id]);
 }
 
 export const config: SubscriberConfig = {

@@ -266,7 +266,7 @@ const purchase: Call = async (play) => {
   if (!orders.includes(orderId)) orders.push(orderId);
   const lines = pick([null, [{ id: "ticket", quantity: 2, totalCents: 7498 }]]);
   const amounts = { totalCents: 7498, remainderCents: pick([0, 2498]), lines };
-  const begun = { orderId, cartId: pick(play.carts), runId: newId(play, "run"), ...amounts };
+  const begun = { orderId, cartId: pick(play.carts), attemptId: newId(play, "run"), ...amounts };
   const lease = leaseOf(play);
   await both(`begin ${orderId} for ${lease.owner}`, ({ purchases }) => purchases.begin(begun, lease));
 };
@@ -287,15 +287,15 @@ const decide: Call = async (play) => {
   const { pick, both, orders } = play;
   const orderId = pick(orders) ?? "none";
   let now: PurchaseState = "charging";
-  let runId = "none";
+  let attemptId = "none";
   await both(`read ${orderId}`, async ({ purchases }) => {
     const there = await purchases.read(orderId);
-    if (there) ({ state: now, runId } = there);
+    if (there) ({ state: now, attemptId } = there);
     return there;
   });
   const change = {
     ...{ from: pick([[now], [now], [pick(purchaseStates), pick(purchaseStates)]]), to: pick(purchaseStates) },
-    ...pick([{}, {}, { runId }, { runId: "none" }]),
+    ...pick([{}, {}, { attemptId }, { attemptId: "none" }]),
     ...pick([{}, {}, { owner: pick(owners) }]),
     ...pick([{}, { remainderData: "{}" }]),
     ...pick([{}, { lease: null }, { lease: leaseOf(play) }]),

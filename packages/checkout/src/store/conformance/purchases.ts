@@ -20,31 +20,31 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
   must("begin a purchase once among many, and say whose it is", async (book) => {
     const order = newOrder();
     const begun = await Promise.all(
-      [1, 2, 3, 4].map(() => book.begin({ ...order, runId: randomUUID() }, leaseOf("commit"))),
+      [1, 2, 3, 4].map(() => book.begin({ ...order, attemptId: randomUUID() }, leaseOf("commit"))),
     );
-    assert.equal(new Set(begun.map(({ runId }) => runId)).size, 1);
+    assert.equal(new Set(begun.map(({ attemptId }) => attemptId)).size, 1);
     const [first] = begun as [Purchase];
-    assert.deepEqual(first, { ...order, ...untried, runId: first.runId, createdAt: first.createdAt });
+    assert.deepEqual(first, { ...order, ...untried, attemptId: first.attemptId, createdAt: first.createdAt });
     assert.ok(Math.abs(Date.now() - first.createdAt.getTime()) < 10 * MINUTE_MS);
     assert.deepEqual(await book.read(order.orderId), first);
     assert.equal(await book.read(`order_${randomUUID()}`), null);
   });
 
   must("change a state by compare-and-set, for its own run and owner, once among many", async (book) => {
-    const { orderId, runId } = await book.begin(newOrder(), leaseOf("commit"));
+    const { orderId, attemptId } = await book.begin(newOrder(), leaseOf("commit"));
     const change = { from: ["charging"], to: "pending", remainderData: '{"page":"/pay"}' } as const;
-    assert.equal(await book.change(orderId, { ...change, runId: randomUUID() }), null);
+    assert.equal(await book.change(orderId, { ...change, attemptId: randomUUID() }), null);
     assert.equal(await book.change(orderId, { ...change, owner: "other" }), null);
     assert.equal(await book.change(orderId, { ...change, from: ["paid"] }), null);
     assert.equal(await book.change(`order_${randomUUID()}`, change), null);
-    const mine = { ...change, runId, owner: "commit", lease: null };
+    const mine = { ...change, attemptId, owner: "commit", lease: null };
     const changes = await Promise.all([1, 2, 3].map(() => book.change(orderId, mine)));
     assert.equal(changes.filter(Boolean).length, 1);
     assert.equal(await book.change(orderId, { from: ["pending"], to: "paid", owner: "commit" }), null);
     const paid = await book.change(orderId, { from: ["pending"], to: "paid", lastActor: "ada" });
     assert.deepEqual([paid?.state, paid?.remainderData, paid?.lastActor], ["paid", '{"page":"/pay"}', "ada"]);
-    const { runId: kept } = await book.begin({ ...newOrder(), orderId }, leaseOf("commit"));
-    assert.equal(kept, runId);
+    const { attemptId: kept } = await book.begin({ ...newOrder(), orderId }, leaseOf("commit"));
+    assert.equal(kept, attemptId);
   });
 
   must("let a failed purchase begin anew, with nothing left of its last try", async (book) => {
@@ -61,7 +61,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     const again = { ...newOrder(), orderId: first.orderId, totalCents: 900, remainderCents: 0, lines: null };
     const begun = await book.begin(again, leaseOf("commit"));
     assert.deepEqual(begun, { ...again, ...untried, createdAt: begun.createdAt });
-    assert.equal(await book.change(first.orderId, { ...voiding, runId: first.runId }), null);
+    assert.equal(await book.change(first.orderId, { ...voiding, attemptId: first.attemptId }), null);
   });
 
   must("lease a purchase that isn't settled to one at a time, by the store's clock", (book) =>
@@ -258,7 +258,7 @@ const leaseOf = (owner: string, forMs = MINUTE_MS): PurchaseLease => ({ owner, f
 const newOrder = (): NewPurchase => ({
   orderId: `order_${randomUUID()}`,
   cartId: `cart_${randomUUID()}`,
-  runId: randomUUID(),
+  attemptId: randomUUID(),
   totalCents: 7498,
   remainderCents: 2498,
   lines: [

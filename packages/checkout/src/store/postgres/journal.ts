@@ -4,7 +4,7 @@ import { toCharge, toTender } from "../rows.js";
 import { sqlList } from "../sql-text.js";
 import { freeSlot, isCharged, moveStatement } from "./move.js";
 import { createSqlOperatorQueries } from "./operator-queries.js";
-import type { RunSql } from "./run-sql.js";
+import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 
 /** It is in one of these states, and nobody holds it. */
@@ -54,9 +54,9 @@ const applyStatement = `
  * The journal on PostgreSQL. Each change is one statement, so it is atomic whatever runs beside it. Leases and
  * lives are judged by the database's clock.
  */
-export function createSqlJournal(run: RunSql): Journal {
-  const one = async (text: string, params: unknown[]) => (await run(text, params))[0];
-  const charges = async (text: string, params: unknown[]) => (await run(text, params)).map(toCharge);
+export function createSqlJournal(sql: Sql): Journal {
+  const one = async (text: string, params: unknown[]) => (await sql(text, params))[0];
+  const charges = async (text: string, params: unknown[]) => (await sql(text, params)).map(toCharge);
   const oneCharge = async (text: string, params: unknown[]) => (await charges(text, params))[0] ?? null;
 
   const moveAll: Journal["moveAll"] = async (references, move) => {
@@ -82,7 +82,7 @@ export function createSqlJournal(run: RunSql): Journal {
       return new Date(row?.now as string);
     },
     async addQuote(tender, lifeMs) {
-      await run(
+      await sql(
         `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, sealed_card, expires_at)
          values ($1, $2, 'quoted', $3, $4, $5, $6, now() + ${sqlInterval("$7")})`,
         [
@@ -143,7 +143,7 @@ export function createSqlJournal(run: RunSql): Journal {
       return row ? toTender(row) : null;
     },
     async tenders(cartId) {
-      const rows = await run(
+      const rows = await sql(
         `select ${tenderColumns} from giftcard_tender
          where cart_id = $1 and state in ('applied', 'charging') order by created_at, id`,
         [cartId],
@@ -165,7 +165,7 @@ export function createSqlJournal(run: RunSql): Journal {
         ...{ sealed_card: charge.sealedCard, pieces: charge.pieces && JSON.stringify(charge.pieces) },
       }));
       try {
-        const rows = await run(
+        const rows = await sql(
           `with tender as (
              update giftcard_tender set state = 'charging', updated_at = now()
              where id = $1 and cart_id = $2 and state = 'applied' and expires_at > now()
@@ -228,31 +228,31 @@ export function createSqlJournal(run: RunSql): Journal {
         [reference, lease.owner, lease.forMs],
       ),
     async release(reference, owner) {
-      await run(
+      await sql(
         "update giftcard_charge set lease_owner = null, lease_until = null where reference = $1 and lease_owner = $2",
         [reference, owner],
       );
     },
-    ...createSqlOperatorQueries(run),
+    ...createSqlOperatorQueries(sql),
     async purge() {
-      await run(
+      await sql(
         `update giftcard_tender set sealed_card = null, updated_at = now()
          where sealed_card is not null and expires_at <= now()`,
         [],
       );
       // One that was applied, charged and put back again has a charge that names it.
-      await run(
+      await sql(
         `delete from giftcard_tender where state = 'quoted' and expires_at <= now()
            and not exists (select 1 from giftcard_charge where tender_id = giftcard_tender.id)`,
         [],
       );
-      await run(
+      await sql(
         `update giftcard_tender set state = 'removed', updated_at = now()
          where state = 'applied' and expires_at <= now() - interval '30 days'`,
         [],
       );
-      await run("delete from giftcard_guess where resets_at <= now()", []);
-      await run(
+      await sql("delete from giftcard_guess where resets_at <= now()", []);
+      await sql(
         `update giftcard_charge set sealed_card = null, updated_at = now()
          where sealed_card is not null and created_at <= now() - interval '24 hours'`,
         [],

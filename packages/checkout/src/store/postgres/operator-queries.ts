@@ -4,7 +4,7 @@ import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
 import { toCharge } from "../rows.js";
 import { sqlList } from "../sql-text.js";
 import { moveStatement } from "./move.js";
-import type { RunSql } from "./run-sql.js";
+import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 
 /** Every sealed value that may still be opened. A settled charge's token opens nothing any more. */
@@ -51,14 +51,14 @@ interface PageBounds {
 }
 
 async function pageBetween(
-  run: RunSql,
+  sql: Sql,
   filter: ChargeFilter,
   { after, last, limit }: PageBounds,
 ): Promise<Charge[]> {
   const params: unknown[] = [after, limit];
   const condition = conditionOf(filter, params);
   const until = last === undefined ? "" : `and reference <= $${params.push(last)}`;
-  const rows = await run(
+  const rows = await sql(
     `select * from giftcard_charge where reference > $1 ${until} and ${condition} order by reference limit $2`,
     params,
   );
@@ -72,39 +72,39 @@ const SCANNED = 2000;
  * A page of charges that no index finds: the table is read stretch by stretch, in the order of its key. PostgreSQL, which
  * can't know how many moved within a time, would rather read and sort all of them again for each page.
  */
-async function scanPage(run: RunSql, filter: ChargeFilter, after: string, limit: number): Promise<Charge[]> {
+async function scanPage(sql: Sql, filter: ChargeFilter, after: string, limit: number): Promise<Charge[]> {
   const page: Charge[] = [];
   for (let begin = after; ; ) {
-    const [stretch] = await run(
+    const [stretch] = await sql(
       `select max(reference) as last, count(*)::integer as count
        from (select reference from giftcard_charge where reference > $1 order by reference limit ${SCANNED}) stretch`,
       [begin],
     );
     const last = String(stretch?.last ?? begin);
-    page.push(...(await pageBetween(run, filter, { after: begin, last, limit: limit - page.length })));
+    page.push(...(await pageBetween(sql, filter, { after: begin, last, limit: limit - page.length })));
     if (page.length === limit || Number(stretch?.count) < SCANNED) return page;
     begin = last;
   }
 }
 
 /** The part of the journal on PostgreSQL that operators and upkeep use. */
-export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
+export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
   return {
     async list({ limit = 50, offset = 0, ...filter }) {
       const params: unknown[] = [];
       const p = (value: unknown) => `$${params.push(value)}`;
       const matching = `from giftcard_charge where ${conditionOf(filter, params)}`;
-      const [counted] = await run(`select count(*)::integer as count ${matching}`, [...params]);
+      const [counted] = await sql(`select count(*)::integer as count ${matching}`, [...params]);
       const page = `order by state = 'needs_attention' desc, created_at desc, position desc, reference limit ${p(limit)} offset ${p(offset)}`;
-      const rows = await run(`select * ${matching} ${page}`, params);
+      const rows = await sql(`select * ${matching} ${page}`, params);
       return { charges: rows.map(toCharge), count: Number(counted?.count) };
     },
     readPage: (filter, after, limit) =>
       filter.moved && !filter.orderIds && !filter.externalIds
-        ? scanPage(run, filter, after, limit)
-        : pageBetween(run, filter, { after, limit }),
+        ? scanPage(sql, filter, after, limit)
+        : pageBetween(sql, filter, { after, limit }),
     async chargesOfCard(reference) {
-      const rows = await run(
+      const rows = await sql(
         `select charge.* from giftcard_charge charge join giftcard_tender t on t.id = charge.tender_id
          where t.fingerprint = (
            select fingerprint from giftcard_tender join giftcard_charge on giftcard_tender.id = tender_id
@@ -115,7 +115,7 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
       return rows.map(toCharge);
     },
     async countByState() {
-      const rows = await run(
+      const rows = await sql(
         "select state, count(*)::integer as count from giftcard_charge group by state",
         [],
       );
@@ -131,11 +131,11 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
           select reference, ${p(action)}, ${p(actor)}, ${p(from)}, state from charge
         )`,
       ]);
-      const [row] = await run(text, params);
+      const [row] = await sql(text, params);
       return row ? toCharge(row) : null;
     },
     async actions(reference) {
-      const rows = await run("select * from giftcard_action where reference = $1 order by id", [reference]);
+      const rows = await sql("select * from giftcard_action where reference = $1 order by id", [reference]);
       return rows.map(
         (row): ActionRecord => ({
           reference: String(row.reference),
@@ -150,7 +150,7 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
     async takeGuess(limits, windowMs) {
       if (limits.length === 0) return 0;
       // A call that had to wait for another began before that one's window did: the wait is told by the clock itself.
-      const rows = await run(
+      const rows = await sql(
         `insert into giftcard_guess as old (key, count, resets_at)
          select key, 1, now() + ${sqlInterval("$2")} from unnest($1::text[]) key order by key
          on conflict (key) do update set
@@ -165,7 +165,7 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
     },
     async returnGuess(limits) {
       if (limits.length === 0) return;
-      await run(
+      await sql(
         `update giftcard_guess set count = greatest(count - 1, 0) where key in (
            select key from giftcard_guess where key = any($1::text[]) and resets_at > now() order by key for update
          )`,
@@ -174,24 +174,24 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
     },
     async keepSecret(name, sealed) {
       const read = "select sealed from giftcard_secret where name = $1";
-      const [there] = await run(read, [name]);
+      const [there] = await sql(read, [name]);
       if (there) return String(there.sealed);
-      await run("insert into giftcard_secret (name, sealed) values ($1, $2) on conflict do nothing", [
+      await sql("insert into giftcard_secret (name, sealed) values ($1, $2) on conflict do nothing", [
         name,
         sealed,
       ]);
-      const [kept] = await run(read, [name]);
+      const [kept] = await sql(read, [name]);
       return String(kept?.sealed);
     },
     async sealCounts() {
-      const rows = await run(
+      const rows = await sql(
         `select ${KEY_ID} as key_id, count(*)::integer as count from (${LIVING_SEALS}) living group by 1`,
         [],
       );
       return Object.fromEntries(rows.map((row) => [String(row.key_id), Number(row.count)]));
     },
     async sealedUnderOther(keyId, limit) {
-      const rows = await run(`select * from (${LIVING_SEALS}) living where ${KEY_ID} <> $1 limit $2`, [
+      const rows = await sql(`select * from (${LIVING_SEALS}) living where ${KEY_ID} <> $1 limit $2`, [
         keyId,
         limit,
       ]);
@@ -199,7 +199,7 @@ export function createSqlOperatorQueries(run: RunSql): OperatorQueries {
     },
     async replaceSealed({ table, column, id, sealed: before }, sealed) {
       const key = sealIdOf[table];
-      const rows = await run(
+      const rows = await sql(
         `update ${table} set ${column} = $3, updated_at = now() where ${key} = $1 and ${column} = $2 returning ${key}`,
         [id, before, sealed],
       );

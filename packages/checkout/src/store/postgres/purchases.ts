@@ -7,7 +7,7 @@ import {
   unsettledStates,
 } from "../purchase-store.js";
 import { sqlList } from "../sql-text.js";
-import type { RunSql } from "./run-sql.js";
+import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 
 /** PostgreSQL's code of a row that is there already. */
@@ -31,25 +31,25 @@ function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined
 }
 
 /** Purchases on PostgreSQL. Each change is one statement. */
-export function createSqlPurchases(run: RunSql): PurchaseStore {
+export function createSqlPurchases(sql: Sql): PurchaseStore {
   const one = async (text: string, params: unknown[]): Promise<Purchase | null> => {
-    const [row] = await run(text, params);
+    const [row] = await sql(text, params);
     return row ? toPurchase(row) : null;
   };
   const read = (orderId: string) => one("select * from giftcard_purchase where order_id = $1", [orderId]);
   return {
     read,
-    async begin({ orderId, cartId, runId, totalCents, remainderCents, lines }, lease) {
+    async begin({ orderId, cartId, attemptId, totalCents, remainderCents, lines }, lease) {
       const begun = await one(
         `insert into giftcard_purchase as old
-           (order_id, cart_id, run_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until)
+           (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until)
          values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${sqlInterval("$7")})
-         on conflict (order_id) do update set cart_id = $2, run_id = $3, state = 'charging', total_cents = $4,
+         on conflict (order_id) do update set cart_id = $2, attempt_id = $3, state = 'charging', total_cents = $4,
            remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${sqlInterval("$7")},
            next_try_at = now(), tries = 0, last_error = null, last_actor = null, created_at = now(), updated_at = now()
          where old.state = 'failed' returning *`,
         [
-          ...[orderId, cartId, runId, totalCents, remainderCents, lease.owner, lease.forMs],
+          ...[orderId, cartId, attemptId, totalCents, remainderCents, lease.owner, lease.forMs],
           lines && JSON.stringify(lines),
         ],
       );
@@ -59,7 +59,7 @@ export function createSqlPurchases(run: RunSql): PurchaseStore {
       return there;
     },
     async change(orderId, change) {
-      const { from, to, runId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
+      const { from, to, attemptId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
       const params: unknown[] = [orderId, to];
       const p = (value: unknown) => `$${params.push(value)}`;
       const sets = ["state = $2", "updated_at = now()"];
@@ -78,7 +78,7 @@ export function createSqlPurchases(run: RunSql): PurchaseStore {
       if (lease === null) sets.push("lease_owner = null", "lease_until = null");
       else if (lease)
         sets.push(`lease_owner = ${p(lease.owner)}`, `lease_until = now() + ${sqlInterval(p(lease.forMs))}`);
-      const ofRun = runId === undefined ? "" : `and run_id = ${p(runId)}`;
+      const ofRun = attemptId === undefined ? "" : `and attempt_id = ${p(attemptId)}`;
       const ofOwner = owner === undefined ? "" : `and lease_owner = ${p(owner)}`;
       const changed = `update giftcard_purchase set ${sets.join(", ")}
          where order_id = $1 and state in (${sqlList(from)}) ${ofRun} ${ofOwner} returning *`;
@@ -90,14 +90,14 @@ export function createSqlPurchases(run: RunSql): PurchaseStore {
       });
     },
     async refunds(orderId) {
-      const rows = await run("select * from giftcard_refund where order_id = $1 order by number", [orderId]);
+      const rows = await sql("select * from giftcard_refund where order_id = $1 order by number", [orderId]);
       return rows.map(toRefund);
     },
     async claim(lease, limit, orderId) {
       const isDue = "next_try_at <= now()";
       const which = orderId === undefined ? isDue : `order_id = $4 and (state <> 'pending' or ${isDue})`;
       // An array is made once. As a plain subquery PostgreSQL may run it for each row, and lease more than the limit.
-      const rows = await run(
+      const rows = await sql(
         `update giftcard_purchase set lease_owner = $1, lease_until = now() + ${sqlInterval("$2")} where order_id = any(array(
            select order_id from giftcard_purchase
            where state in (${sqlList(unsettledStates)}) and ${which} and (lease_until is null or lease_until <= now())
@@ -110,8 +110,8 @@ export function createSqlPurchases(run: RunSql): PurchaseStore {
     async list({ states = unsettledStates, minTries = 0, limit = 50, offset = 0 }) {
       const matching = `from giftcard_purchase where state = any($1::text[]) and tries >= $2`;
       const params = [[...states], minTries];
-      const [counted] = await run(`select count(*) as count ${matching}`, params);
-      const rows = await run(
+      const [counted] = await sql(`select count(*) as count ${matching}`, params);
+      const rows = await sql(
         `select * ${matching} order by tries desc, created_at, order_id limit $3 offset $4`,
         [...params, limit, offset],
       );

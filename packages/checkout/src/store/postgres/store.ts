@@ -2,7 +2,7 @@ import type { CheckoutStore } from "../checkout-store.js";
 import { createSqlJournal } from "./journal.js";
 import { checkVersion, migratePostgres, type PgPool } from "./migrate.js";
 import { createSqlPurchases } from "./purchases.js";
-import type { RunSql } from "./run-sql.js";
+import type { Sql } from "./sql.js";
 
 /** Puts the schema before the tables' names. */
 function qualify(text: string, schema: string): string {
@@ -34,7 +34,7 @@ export function createPostgresStore(options: { pool: PgPool; schema?: string }):
     throw new TypeError("The schema's name must be lower-case letters, digits and underscores.");
   }
   let whenChecked: Promise<void> | undefined;
-  const run: RunSql = async (text, params) => {
+  const sql: Sql = async (text, params) => {
     whenChecked ??= checkVersion(pool, schema);
     await whenChecked.catch((error: unknown) => {
       whenChecked = undefined;
@@ -43,8 +43,8 @@ export function createPostgresStore(options: { pool: PgPool; schema?: string }):
     return (await pool.query(qualify(text, schema), params)).rows;
   };
   return {
-    journal: createSqlJournal(run),
-    purchases: createSqlPurchases(run),
+    journal: createSqlJournal(sql),
+    purchases: createSqlPurchases(sql),
     migrate: () => migratePostgres(pool, schema),
   };
 }

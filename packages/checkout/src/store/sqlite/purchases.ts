@@ -43,13 +43,13 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
   }
   return {
     read: async (orderId) => find(orderId),
-    async begin({ orderId, cartId, runId, totalCents, remainderCents, lines }, lease) {
+    async begin({ orderId, cartId, attemptId, totalCents, remainderCents, lines }, lease) {
       return alone((nowMs) => {
         const there = find(orderId);
         if (there && there.state !== "failed") return there;
         run("delete from giftcard_purchase where order_id = ?", orderId);
         insert("giftcard_purchase", {
-          ...{ order_id: orderId, cart_id: cartId, run_id: runId, state: "charging" },
+          ...{ order_id: orderId, cart_id: cartId, attempt_id: attemptId, state: "charging" },
           ...{ total_cents: totalCents, remainder_cents: remainderCents },
           ...{ lines: lines && JSON.stringify(lines) },
           ...{ lease_owner: lease.owner, lease_until: nowMs + lease.forMs },
@@ -59,12 +59,12 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
       });
     },
     async change(orderId, change) {
-      const { from, to, runId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
+      const { from, to, attemptId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
       return alone((nowMs) => {
         const row = rowOf(orderId);
         const there = row && toPurchase(row);
         if (!there || !from.includes(there.state)) return null;
-        if (runId !== undefined && there.runId !== runId) return null;
+        if (attemptId !== undefined && there.attemptId !== attemptId) return null;
         if (owner !== undefined && row.lease_owner !== owner) return null;
         if (change.refund && hasRefund(orderId, change.refund)) return null;
         if (change.isRefundDone)

@@ -54,7 +54,7 @@ values ('{taken}', 'mark_taken', 'ada', 'needs_attention', 'taken', {earlier});
 insert into giftcard_guess (key, count, resets_at) values ('address', 3, {later});
 
 insert into giftcard_purchase
-  (order_id, cart_id, run_id, state, total_cents, remainder_cents, remainder_data, lease_owner, lease_until, next_try_at,
+  (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, remainder_data, lease_owner, lease_until, next_try_at,
     tries, last_error, last_actor, created_at, updated_at)
 values
   ('charging', 'cart-a', 'run-charging', 'charging', 2000, 2000, null, 'gone', {earlier}, {earlier}, 0, null, null, {earlier}, {earlier}),

@@ -7,8 +7,8 @@ import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
 import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
+import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { OwedRefund, SplitRefund } from "../../refunds/order-refund.js";
-import type { RunPlan, RunReport } from "../../refunds/run-store.js";
 import type { EuroRegion } from "../../reports/regions.js";
 import { money } from "../components/texts.js";
 import type { Json } from "./json.js";
@@ -27,7 +27,7 @@ export type HealthView = Health & {
   /** Those in euro. */
   regions: EuroRegion[];
 };
-export type RunRow = Json<RunReport>;
+export type BulkRefundRow = Json<BulkRefundReport>;
 export type ActionRow = Json<Evidence["actions"][number]>;
 export type StatementView = Statement & { orderNames: Record<string, string> };
 export type ReconciliationView = Reconciliation & { orderNames: Record<string, string> };
@@ -137,7 +137,7 @@ export const useProducts = (title: string) =>
 export function useRefundPlan() {
   return useMutation({
     mutationFn: (sold: Sold) =>
-      sdk.client.fetch<{ plan: RunPlan }>(at("refund-plan"), { method: "POST", body: sold }),
+      sdk.client.fetch<{ plan: BulkRefundPlan }>(at("refund-plan"), { method: "POST", body: sold }),
     onError: (error) => toast.error(error.message),
   });
 }
@@ -146,8 +146,8 @@ export function useRefundPlan() {
 export function useBeginRefundRun() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ sold, title, amountCents }: RunPlan) =>
-      sdk.client.fetch<{ run: RunRow }>(at("refund-runs"), {
+    mutationFn: ({ sold, title, amountCents }: BulkRefundPlan) =>
+      sdk.client.fetch<{ bulkRefund: BulkRefundRow }>(at("bulk-refunds"), {
         method: "POST",
         body: { sold, title, amountCents },
       }),
@@ -159,15 +159,16 @@ export function useBeginRefundRun() {
 /** Refunds of many orders, the newest first; looked at again and again while one is under way. */
 export const useRefundRuns = () =>
   useQuery({
-    queryKey: [KEY, "refund-runs"],
-    queryFn: () => sdk.client.fetch<{ runs: RunRow[] }>(at("refund-runs")),
-    refetchInterval: ({ state }) => (state.data?.runs.some((run) => run.open > 0) ? 1_000 : 30_000),
+    queryKey: [KEY, "bulk-refunds"],
+    queryFn: () => sdk.client.fetch<{ bulkRefunds: BulkRefundRow[] }>(at("bulk-refunds")),
+    refetchInterval: ({ state }) =>
+      state.data?.bulkRefunds.some((bulkRefund) => bulkRefund.open > 0) ? 1_000 : 30_000,
   });
 
-/** Tries an order of a run again, or leaves it as it is. */
+/** Tries an order of a bulk refund again, or leaves it as it is. */
 export const useDecideRunOrder = () =>
-  usePost<{ runId: string; orderId: string; decision: "retry" | "keep" }>(
-    ({ runId, orderId, decision }) => `refund-runs/${runId}/orders/${orderId}/${decision}`,
+  usePost<{ bulkRefundId: string; orderId: string; decision: "retry" | "keep" }>(
+    ({ bulkRefundId, orderId, decision }) => `bulk-refunds/${bulkRefundId}/orders/${orderId}/${decision}`,
   );
 
 export const useUnpaidOrders = () =>

@@ -33,10 +33,10 @@ export async function createRemainderSession(
   try {
     const collectionId = String(req.params.id);
     if (bodyOf(req).provider_id === PROVIDER_ID)
-      throw await explainNoSession(contextOf(req.scope).runSql, collectionId);
-    if (await paysOrder(contextOf(req.scope).runSql, collectionId)) throw new CheckoutError("cart_completed");
-    const cartId = await cartOfCollection(contextOf(req.scope).runSql, collectionId);
-    if (!cartId || !(await readStanding(contextOf(req.scope).runSql, cartId)).hadCards) return next();
+      throw await explainNoSession(contextOf(req.scope).sql, collectionId);
+    if (await paysOrder(contextOf(req.scope).sql, collectionId)) throw new CheckoutError("cart_completed");
+    const cartId = await cartOfCollection(contextOf(req.scope).sql, collectionId);
+    if (!cartId || !(await readStanding(contextOf(req.scope).sql, cartId)).hadCards) return next();
     if (!(await withCartLock(req.scope, cartId, () => makeSession(req, cartId)))) return next();
     const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
       entity: "payment_collection",

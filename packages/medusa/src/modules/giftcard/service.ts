@@ -1,10 +1,4 @@
-import {
-  createEngine,
-  createSqlJournal,
-  type Engine,
-  type RunSql,
-  type Sealer,
-} from "@giftcard-pay/checkout";
+import { createEngine, createSqlJournal, type Engine, type Sealer, type Sql } from "@giftcard-pay/checkout";
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { registerCompletion } from "../../completion/register.js";
@@ -20,7 +14,7 @@ import { checkStart } from "./start-check.js";
 export class GiftcardService implements GiftcardContext {
   readonly engine: Engine;
   /** Runs one statement on Medusa's database, and commits it at once. */
-  readonly runSql: RunSql;
+  readonly sql: Sql;
   /** Keeps the shop's jobs apart at a cart's cards and payment, in all its processes. */
   readonly leases: CartLeases;
   /** Tells others what happens. */
@@ -33,7 +27,7 @@ export class GiftcardService implements GiftcardContext {
     onApplicationStart: async (): Promise<void> => {
       if (!this.#setup.callsHandlerItself) registerCompletion(this.#logger, this.#setup.chargesByLine);
       const { journal } = this.engine;
-      await checkStart({ runSql: this.runSql, journal, sealer: this.#setup.sealer, logger: this.#logger });
+      await checkStart({ sql: this.sql, journal, sealer: this.#setup.sealer, logger: this.#logger });
     },
   };
 
@@ -45,14 +39,14 @@ export class GiftcardService implements GiftcardContext {
     this.#setup = readSetup(options);
     const { client, sealer, environment, leaseMs, limits } = this.#setup;
     this.announcer = createAnnouncer(this.#logger, container.event_bus);
-    this.runSql = createStatementRunner(container.__pg_connection__);
-    this.leases = createCartLeases(this.runSql, leaseMs);
+    this.sql = createStatementRunner(container.__pg_connection__);
+    this.leases = createCartLeases(this.sql, leaseMs);
     this.engine = createEngine({
       client,
       sealer,
       environment,
       leaseMs,
-      journal: createSqlJournal(this.runSql),
+      journal: createSqlJournal(this.sql),
       onChange: this.announcer.charge,
       onTender: this.announcer.tender,
       onFailure: (error) => this.#logger.error(`giftcard: ${nameOf(error)}`),

@@ -1,10 +1,10 @@
-import { type Journal, type RunSql, readSeals, type Sealer } from "@giftcard-pay/checkout";
+import { type Journal, readSeals, type Sealer, type Sql } from "@giftcard-pay/checkout";
 import type { Logger } from "@medusajs/framework/types";
 import { checkVersion, TablesError } from "../../journal-tables/version.js";
 
 /** What a start depends on. */
 interface Start {
-  readonly runSql: RunSql;
+  readonly sql: Sql;
   readonly journal: Journal;
   readonly sealer: Sealer;
   readonly logger: Logger;
@@ -15,8 +15,8 @@ interface Start {
  * that isn't configured: the charge of an order that is canceled later could not be reversed. Medusa swallows what is thrown at
  * this moment, so the process ends.
  */
-export async function checkStart({ runSql, journal, sealer, logger }: Start): Promise<void> {
-  const failure = await findFailure(runSql, journal, sealer).catch((error: { code?: string }) =>
+export async function checkStart({ sql, journal, sealer, logger }: Start): Promise<void> {
+  const failure = await findFailure(sql, journal, sealer).catch((error: { code?: string }) =>
     error instanceof TablesError ? error.message : `the journal can't be read (${error.code}).`,
   );
   if (failure === null) return;
@@ -24,8 +24,8 @@ export async function checkStart({ runSql, journal, sealer, logger }: Start): Pr
   process.exit(1);
 }
 
-async function findFailure(run: RunSql, journal: Journal, sealer: Sealer): Promise<string | null> {
-  await checkVersion(run);
+async function findFailure(sql: Sql, journal: Journal, sealer: Sealer): Promise<string | null> {
+  await checkVersion(sql);
   const { unopenable, missingKeyIds } = await readSeals(journal, sealer);
   if (unopenable === 0) return null;
   return (

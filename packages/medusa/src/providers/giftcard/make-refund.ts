@@ -16,11 +16,11 @@ import { referencesOf } from "../../refund-metadata.js";
  * @throws {MedusaError} for an amount that isn't whole cents, or if there is no such payment
  */
 export async function makeRefund(
-  { engine, runSql }: GiftcardContext,
+  { engine, sql }: GiftcardContext,
   sessionId: string,
   asked: { readonly id: string; readonly amount: BigNumberInput },
 ): Promise<Charge[]> {
-  const payment = await readRefunds(runSql, sessionId);
+  const payment = await readRefunds(sql, sessionId);
   if (!payment) throw refusal("There is no such payment.");
   const { refunds } = payment;
   const at = refunds.findIndex(({ id }) => id === asked.id);

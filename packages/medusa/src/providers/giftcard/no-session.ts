@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 import { MedusaError } from "@medusajs/framework/utils";
 import { isOfOrder } from "../../medusa-tables/payments.js";
 
@@ -8,8 +8,8 @@ import { isOfOrder } from "../../medusa-tables/payments.js";
  *
  * @param id of the payment collection, or of its session
  */
-export async function explainNoSession(run: RunSql, id: string): Promise<MedusaError> {
-  const message = (await isOfOrder(run, id))
+export async function explainNoSession(sql: Sql, id: string): Promise<MedusaError> {
+  const message = (await isOfOrder(sql, id))
     ? "A placed order takes no gift card. Pay the difference by another method, or mark it as paid."
     : "Apply a gift card to the cart; it is charged when the order is placed, and takes no session.";
   return new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request");

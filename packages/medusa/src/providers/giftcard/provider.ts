@@ -106,7 +106,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     const lastFour = context?.[LAST_FOUR];
     const id = String(data?.session_id);
     if (typeof lastFour !== "string" || currency_code.toLowerCase() !== "eur")
-      throw await explainNoSession(this.#giftcard.runSql, id);
+      throw await explainNoSession(this.#giftcard.sql, id);
     return {
       id,
       status: "pending",

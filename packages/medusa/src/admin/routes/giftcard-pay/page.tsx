@@ -1,11 +1,11 @@
 import { defineRouteConfig } from "@medusajs/admin-sdk";
 import { Gift } from "@medusajs/icons";
 import { Tabs } from "@medusajs/ui";
+import { BulkRefundsSection } from "../../components/bulk-refunds-section.js";
 import { ChargesSection } from "../../components/charges-section.js";
 import { HealthSection } from "../../components/health-section.js";
 import { OpenSections } from "../../components/open-sections.js";
 import { ReconciliationSection } from "../../components/reconciliation-section.js";
-import { RefundRunsSection } from "../../components/refund-runs-section.js";
 import { StatementSection } from "../../components/statement-section.js";
 
 /** The page "Gift cards": what needs a person, how the service is, and the reports. */
@@ -28,7 +28,7 @@ function GiftcardsPage() {
           <ChargesSection />
         </Tabs.Content>
         <Tabs.Content value="refunds">
-          <RefundRunsSection />
+          <BulkRefundsSection />
         </Tabs.Content>
         <Tabs.Content value="reconciliation">
           <ReconciliationSection />

@@ -1,4 +1,4 @@
-import { CheckoutError, ReportError, type RunSql } from "@giftcard-pay/checkout";
+import { CheckoutError, ReportError, type Sql } from "@giftcard-pay/checkout";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
@@ -10,7 +10,7 @@ import type { ReportContext } from "../../../reports/journal-reports.js";
 export interface AdminCall {
   readonly giftcard: GiftcardContext;
   /** Runs one statement on Medusa's database. */
-  readonly run: RunSql;
+  readonly sql: Sql;
   readonly reports: ReportContext;
   readonly req: AuthenticatedMedusaRequest;
 }
@@ -23,11 +23,11 @@ export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
   return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
     res.setHeader("Cache-Control", "no-store");
     const giftcard = contextOf(req.scope);
-    const { engine, client, runSql: run } = giftcard;
+    const { engine, client, sql } = giftcard;
     const { journal, environment } = engine;
-    const reports = { run, journal, environment, companyId: client.companyId ?? 0 };
+    const reports = { sql, journal, environment, companyId: client.companyId ?? 0 };
     try {
-      res.status(200).json(await call({ giftcard, run, reports, req }));
+      res.status(200).json(await call({ giftcard, sql, reports, req }));
     } catch (error) {
       if (error instanceof CheckoutError) throw toMedusaError(error);
       if (UNSTORABLE.includes((error as { code?: string }).code ?? ""))

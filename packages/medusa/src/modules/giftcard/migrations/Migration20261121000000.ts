@@ -89,15 +89,15 @@ create unlogged table giftcard_cart_lease (
 create index giftcard_charge_changed on giftcard_charge (updated_at);
 
 -- Refunds of many orders at once, such as of a show that is off.
-create table giftcard_refund_run (
+create table giftcard_bulk_refund (
   id text primary key,
   title text not null,
   sold jsonb not null,
   actor text not null,
   created_at timestamptz not null default now()
 );
-create table giftcard_refund_order (
-  run_id text not null references giftcard_refund_run (id),
+create table giftcard_bulk_refund_order (
+  bulk_refund_id text not null references giftcard_bulk_refund (id),
   order_id text not null,
   -- open: to be refunded. person: a person has to look. kept: a person leaves it as it is.
   state text not null default 'open' check (state in ('open', 'done', 'person', 'kept')),
@@ -110,12 +110,12 @@ create table giftcard_refund_order (
   lease_owner text,
   lease_until timestamptz,
   updated_at timestamptz not null default now(),
-  primary key (run_id, order_id)
+  primary key (bulk_refund_id, order_id)
 );
-create index giftcard_refund_order_open on giftcard_refund_order (run_id) where state = 'open';
-create index giftcard_refund_order_order on giftcard_refund_order (order_id);
+create index giftcard_bulk_refund_order_open on giftcard_bulk_refund_order (bulk_refund_id) where state = 'open';
+create index giftcard_bulk_refund_order_order on giftcard_bulk_refund_order (order_id);
 -- An order is in one run at a time.
-create unique index giftcard_refund_order_one on giftcard_refund_order (order_id) where state in ('open', 'person');
+create unique index giftcard_bulk_refund_order_one on giftcard_bulk_refund_order (order_id) where state in ('open', 'person');
 
 -- What a refund by hand was for, as a person said: so many units of each line are back with it, or nothing that was sold.
 create table giftcard_refund_purpose (
@@ -253,7 +253,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(refuseWhileOpen);
     this.addSql(`
 drop table giftcard_event_push, giftcard_event_batch, giftcard_event, giftcard_show;
-drop table giftcard_refund_purpose, giftcard_refund_order, giftcard_refund_run, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
+drop table giftcard_refund_purpose, giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
   giftcard_scan, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
 drop function giftcard_same_amount();

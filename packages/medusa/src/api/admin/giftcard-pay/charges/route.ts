@@ -6,7 +6,7 @@ import { showCharge } from "../charge-view.js";
 const isState = (text: string): text is ChargeState => (chargeStates as readonly string[]).includes(text);
 
 /** Lists charges, what needs attention first: `?state=a,b&order_id=&from=&to=&limit=&offset=`. */
-export const GET = adminRoute(async ({ giftcard, run, req }) => {
+export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { limit, offset } = readPage(req, 20);
   const [state, orderId] = [readText(req, "state"), readText(req, "order_id")];
   const [from, to] = [readMoment("from", readText(req, "from")), readMoment("to", readText(req, "to"))];
@@ -19,7 +19,7 @@ export const GET = adminRoute(async ({ giftcard, run, req }) => {
   };
   const { charges, count } = await giftcard.engine.journal.list(filter);
   const names = await readOrderNames(
-    run,
+    sql,
     charges.flatMap((charge) => charge.orderId ?? []),
   );
   return { charges: charges.map((charge) => showCharge(charge, names)), count, limit, offset };

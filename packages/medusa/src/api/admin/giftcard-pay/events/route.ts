@@ -6,7 +6,7 @@ import { adminRoute, readPage, readText } from "../admin-route.js";
  * The shop's events: `?filter=missing|changed|failing&q=title&limit=&offset=`, with how many each filter has. In a shop that
  * sells no shows it says so, and nothing else.
  */
-export const GET = adminRoute(async ({ giftcard, run, req }) => {
+export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { settings, engine } = giftcard;
   if (!settings.events) return { isOn: false as const };
   const filter = (readText(req, "filter") ?? "all") as EventFilter;
@@ -17,7 +17,7 @@ export const GET = adminRoute(async ({ giftcard, run, req }) => {
     isOn: true as const,
     environment: engine.environment,
     isAutomatic: settings.events.isAutomatic,
-    counts: await countEvents(run, service),
-    ...(await listEvents(run, service, query)),
+    counts: await countEvents(sql, service),
+    ...(await listEvents(sql, service, query)),
   };
 });

@@ -12,15 +12,15 @@ import { adminRoute } from "../admin-route.js";
  * charges, failing jobs, unpaid orders that wait for a person, and automatic cancels that stand still; and which regions take
  * gift cards.
  */
-export const GET = adminRoute(async ({ giftcard, run, req }) => {
+export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { client, sealer } = giftcard;
   const { environment, journal } = giftcard.engine;
   const [health, failingJobs, { count: unpaidOrders }, cancelStop, events, regions] = await Promise.all([
     readHealth({ environment, client, sealer, journal }),
-    countFailingJobs(run),
-    listRefused(run, { limit: 0, offset: 0 }),
-    readCancelStop(run),
-    giftcard.settings.events ? countEvents(run, serviceOf(giftcard)) : null,
+    countFailingJobs(sql),
+    listRefused(sql, { limit: 0, offset: 0 }),
+    readCancelStop(sql),
+    giftcard.settings.events ? countEvents(sql, serviceOf(giftcard)) : null,
     listEuroRegions(req.scope),
   ]);
   return { ...health, failingJobs, unpaidOrders, cancelStop, events, regions };

@@ -3,11 +3,11 @@ import { listFailing } from "../../../../recovery/failing-jobs.js";
 import { adminRoute, readPage } from "../admin-route.js";
 
 /** Lists what fails again and again, jobs before charges, the oldest first: `?limit=&offset=`. */
-export const GET = adminRoute(async ({ run, req }) => {
+export const GET = adminRoute(async ({ sql, req }) => {
   const page = readPage(req, 100);
-  const { jobs, count } = await listFailing(run, page);
+  const { jobs, count } = await listFailing(sql, page);
   const names = await readOrderNames(
-    run,
+    sql,
     jobs.flatMap(({ orderId }) => orderId ?? []),
   );
   const named = jobs.map((job) => ({

@@ -22,7 +22,7 @@ async function maySee(
   orderId: string,
 ): Promise<boolean> {
   if (orderId.includes("\0")) return false;
-  const owner = await readOrderOwner(contextOf(scope).runSql, orderId);
+  const owner = await readOrderOwner(contextOf(scope).sql, orderId);
   const customerId = auth_context?.actor_id;
   return owner !== null && (!customerId || owner.customerId === customerId);
 }

@@ -21,7 +21,7 @@ export const POST = eventRoute(async (call) => {
   const { giftcard, req } = call;
   const { version, details: input } = (req.body ?? {}) as Record<string, unknown>;
   const productId = String(req.params.id);
-  const [product] = await readShowProducts(giftcard.runSql, [productId], call.settings.dateOption);
+  const [product] = await readShowProducts(giftcard.sql, [productId], call.settings.dateOption);
   if (!product) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such product.");
   if (typeof version !== "number" || !Number.isInteger(version) || version < 0)
     throw new RangeError("version is a whole number: as it was read, 0 where there was nothing.");
@@ -29,13 +29,13 @@ export const POST = eventRoute(async (call) => {
   return view(call);
 });
 
-async function view({ giftcard, run, req }: AdminCall) {
+async function view({ giftcard, sql, req }: AdminCall) {
   const { engine, settings } = giftcard;
   const productId = String(req.params.id);
-  const show = await readShow(run, productId);
-  const [product] = await readShowProducts(run, [productId], settings.events?.dateOption ?? "");
+  const show = await readShow(sql, productId);
+  const [product] = await readShowProducts(sql, [productId], settings.events?.dateOption ?? "");
   const query = { filter: "all" as const, text: "", productId, limit: MOST_EVENTS, offset: 0 };
-  const { events } = await listEvents(run, serviceOf(giftcard), query);
+  const { events } = await listEvents(sql, serviceOf(giftcard), query);
   return {
     isOn: true as const,
     environment: engine.environment,

@@ -9,11 +9,11 @@ import { findPublishedProduct } from "../../../../../../medusa-tables/show-produ
  * text of a `<script type="application/ld+json">`. None where it is no show.
  */
 export async function GET(req: MedusaRequest, res: MedusaResponse): Promise<void> {
-  const { runSql: run, settings } = contextOf(req.scope);
+  const { sql, settings } = contextOf(req.scope);
   const name = String(req.params.id);
   // A NUL, which a browser can send, is no text to a database.
   const isAsked = settings.events && !name.includes("\0");
-  const productId = isAsked ? await findPublishedProduct(run, name) : null;
-  const events = productId ? await readPublicEvents(run, productId) : [];
+  const productId = isAsked ? await findPublishedProduct(sql, name) : null;
+  const events = productId ? await readPublicEvents(sql, productId) : [];
   res.status(200).json({ events: events.map(feedItemOf), jsonLd: events.map(jsonLdText) });
 }

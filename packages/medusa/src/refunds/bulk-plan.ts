@@ -5,9 +5,9 @@ import { contextOf } from "../context/context.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
 import { faultOf } from "../recovery/failing-jobs.js";
+import { type BulkRefundPlan, isHeld, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import { type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
 import { planOf, toSplit, unexplainedText, whyUndecided } from "./order-refund.js";
-import { isHeld, type PlannedOrder, type RefusedOrder, type RunPlan } from "./run-store.js";
 
 /** So many orders are read beside each other. */
 const AT_ONCE = 4;
@@ -17,9 +17,9 @@ const AT_ONCE = 4;
  *
  * @throws {MedusaError} where there is no such product, variant or order
  */
-export async function planRun(container: MedusaContainer, sold: Sold): Promise<RunPlan> {
-  const { runSql: run } = contextOf(container);
-  const [title, found] = [await nameOfSold(run, sold), await findSold(run, sold)];
+export async function planBulkRefund(container: MedusaContainer, sold: Sold): Promise<BulkRefundPlan> {
+  const { sql } = contextOf(container);
+  const [title, found] = [await nameOfSold(sql, sold), await findSold(sql, sold)];
   if (title === null)
     throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such product or variant.");
   const orders: PlannedOrder[] = [];
@@ -43,8 +43,8 @@ function missingOf(sold: Sold, found: readonly SoldOrder[]): RefusedOrder[] {
   return missing.map((orderId) => ({ orderId, orderName: "?", amountCents: 0, why }));
 }
 
-function sumsOf(orders: readonly PlannedOrder[]): Pick<RunPlan, "amountCents" | "sums"> {
-  const sums = new Map<string, RunPlan["sums"][number]>();
+function sumsOf(orders: readonly PlannedOrder[]): Pick<BulkRefundPlan, "amountCents" | "sums"> {
+  const sums = new Map<string, BulkRefundPlan["sums"][number]>();
   for (const { providerId, lastFour, cents } of orders.flatMap(({ parts }) => parts)) {
     const before = sums.get(providerId)?.cents ?? 0;
     sums.set(providerId, { providerId, isCard: lastFour !== null, cents: before + cents });
@@ -57,16 +57,16 @@ function sumsOf(orders: readonly PlannedOrder[]): Pick<RunPlan, "amountCents" | 
  * Plans one order's part; null if nothing of it is left to refund. An order that can't be planned is a line with its reason:
  * it never fails the plan of the others.
  *
- * @param runId the run whose own hold on it doesn't count
+ * @param bulkRefundId the bulk refund whose own hold on it doesn't count
  */
 export async function planOrder(
   container: MedusaContainer,
   sold: Sold,
   order: SoldOrder,
-  runId?: string,
+  bulkRefundId?: string,
 ): Promise<PlannedOrder | RefusedOrder | null> {
   try {
-    return await planBooks(container, sold, await readBooks(container, order.orderId), runId);
+    return await planBooks(container, sold, await readBooks(container, order.orderId), bulkRefundId);
   } catch (error) {
     const why = `It can't be planned (${faultOf(error)}): look at it, and refund it on its own page.`;
     return { ...order, amountCents: 0, why };
@@ -102,7 +102,7 @@ async function planBooks(
   container: MedusaContainer,
   sold: Sold,
   books: OrderBooks,
-  runId: string | undefined,
+  bulkRefundId: string | undefined,
 ): Promise<PlannedOrder | RefusedOrder | null> {
   const { orderId, orderName, leftCents, owedCents, dueCents } = books;
   const isWhole = "orderIds" in sold;
@@ -111,7 +111,7 @@ async function planBooks(
   const isUncaptured = books.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
   if (amountCents === 0 && !(isWhole && isUncaptured)) return null;
   const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
-  const why = await whyRefused(container, books, { amountCents, isWhole, runId });
+  const why = await whyRefused(container, books, { amountCents, isWhole, bulkRefundId });
   if (why !== null) return refuse(why);
   const plan = planOf(books, amountCents, back, contextOf(container).settings.refundRule);
   if (plan.isPossible) {
@@ -127,10 +127,14 @@ async function planBooks(
   async function whyRefused(
     container: MedusaContainer,
     books: OrderBooks,
-    { amountCents, isWhole, runId }: { amountCents: number; isWhole: boolean; runId: string | undefined },
+    {
+      amountCents,
+      isWhole,
+      bulkRefundId,
+    }: { amountCents: number; isWhole: boolean; bulkRefundId: string | undefined },
   ): Promise<string | null> {
-    const { runSql: run } = contextOf(container);
-    if (await isHeld(run, orderId, runId))
+    const { sql } = contextOf(container);
+    if (await isHeld(sql, orderId, bulkRefundId))
       return "Another refund of many orders has it, or a person has left it as it was: look at its own page.";
     if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
     if (books.awaitsReturn) return "A return of it was requested: receive or cancel that first.";
@@ -144,7 +148,7 @@ async function planBooks(
       return `Its customer still has to pay ${euro(dueCents)}: have that paid, or take it off the order by an edit.`;
     if (leftCents < amountCents)
       return `Only ${euro(leftCents)} of its payments is left to refund: the rest was refunded before. Refund it on its own page.`;
-    if (await hasOpenChange(run, orderId, { but: "credit_line" }))
+    if (await hasOpenChange(sql, orderId, { but: "credit_line" }))
       return "An edit, return, exchange, claim or transfer is open: confirm or cancel it.";
     return null;
   }

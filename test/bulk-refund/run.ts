@@ -11,7 +11,7 @@ const LEASE_MS = 4000;
 /** Once nobody is killed any more, what is left is over within this. */
 const PATIENCE_MS = 300_000;
 
-export interface ShowRefundOptions {
+export interface BulkRefundOptions {
   /** How many orders the show has. */
   readonly orders: number;
   /** How long Medusa lives each time, on average. Default one second. */
@@ -25,7 +25,7 @@ export interface ShowRefundOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ShowRefundResult {
+export interface BulkRefundResult {
   readonly orders: number;
   readonly kills: number;
   /** How often a person had to look what the bank did. */
@@ -40,7 +40,7 @@ export interface ShowRefundResult {
  * A show is off: its orders are refunded while Medusa is killed again and again, and the service is away half of the time.
  * Then the books of the service, the bank and Medusa are read.
  */
-export async function runShowRefund(options: ShowRefundOptions): Promise<ShowRefundResult> {
+export async function runBulkRefund(options: BulkRefundOptions): Promise<BulkRefundResult> {
   const startedAt = performance.now();
   const postgres = options.postgresUrl === undefined ? await startPostgres() : null;
   const plugin = { charges: "by-line", timeoutMs: 3000, leaseMs: LEASE_MS } as const;
@@ -58,7 +58,7 @@ export async function runShowRefund(options: ShowRefundOptions): Promise<ShowRef
   }
 }
 
-async function play(world: World, options: ShowRefundOptions): Promise<Omit<ShowRefundResult, "minutes">> {
+async function play(world: World, options: BulkRefundOptions): Promise<Omit<BulkRefundResult, "minutes">> {
   const { say = () => {}, signal } = options;
   const productId = await world.storefront.createProduct("show", prices.show);
   await world.storefront.createProduct("encore", prices.encore);
@@ -75,10 +75,10 @@ async function play(world: World, options: ShowRefundOptions): Promise<Omit<Show
     `planned in ${planSeconds.toFixed(1)} s: ${plan.orders.length} orders, ${(amountCents / 100).toFixed(2)} euro`,
   );
   const { sold, title } = plan;
-  const { run } = await admin(world, "POST", "refund-runs", { sold, title, amountCents });
-  const kills = await killUntilOver(world, run.id, options);
-  const decisions = await settle(world, run.id, orders, signal);
-  const report = (await admin(world, "GET", `refund-runs/${run.id}`)).run;
+  const { bulkRefund } = await admin(world, "POST", "bulk-refunds", { sold, title, amountCents });
+  const kills = await killUntilOver(world, bulkRefund.id, options);
+  const decisions = await settle(world, bulkRefund.id, orders, signal);
+  const report = (await admin(world, "GET", `bulk-refunds/${bulkRefund.id}`)).bulkRefund;
   const wrong = await judge(world, orders);
   const left = await leftOver(world);
   if (left > 0) wrong.push(`${left} refunds aren't made or booked yet`);
@@ -91,7 +91,7 @@ async function play(world: World, options: ShowRefundOptions): Promise<Omit<Show
 
 async function buyAll(
   world: World,
-  { orders, say = () => {}, signal }: ShowRefundOptions,
+  { orders, say = () => {}, signal }: BulkRefundOptions,
 ): Promise<BoughtOrder[]> {
   const market = await readMarket(world.storefront);
   const bought: BoughtOrder[] = [];
@@ -112,26 +112,30 @@ const admin = (world: World, method: string, path: string, body?: unknown): Prom
   world.storefront.ok(method, `/admin/giftcard-pay/${path}`, body);
 
 /** @returns how often it was killed */
-async function killUntilOver(world: World, runId: string, options: ShowRefundOptions): Promise<number> {
+async function killUntilOver(
+  world: World,
+  bulkRefundId: string,
+  options: BulkRefundOptions,
+): Promise<number> {
   const { lifeMs = 1000, kills: most = Number.POSITIVE_INFINITY, seed = 1, say = () => {}, signal } = options;
   const random = createRandom(seed);
   let kills = 0;
-  for (; kills < most && (await openOrders(world, runId)) > 0 && !signal?.aborted; kills += 1) {
+  for (; kills < most && (await openOrders(world, bulkRefundId)) > 0 && !signal?.aborted; kills += 1) {
     await world.giftcards.proxy.listen(kills % 2 === 1);
     await pause(random.int(lifeMs / 2, (lifeMs * 3) / 2));
     await world.kill();
     await world.restore();
     if ((kills + 1) % 10 === 0)
-      say(`killed ${kills + 1} times, ${await openOrders(world, runId)} orders to go`);
+      say(`killed ${kills + 1} times, ${await openOrders(world, bulkRefundId)} orders to go`);
   }
   await world.giftcards.proxy.listen(true);
   return kills;
 }
 
-async function openOrders({ shopBooks }: World, runId: string): Promise<number> {
+async function openOrders({ shopBooks }: World, bulkRefundId: string): Promise<number> {
   const { rows } = await shopBooks.query(
-    "select count(*)::int as open from giftcard_refund_order where run_id = $1 and state = 'open'",
-    [runId],
+    "select count(*)::int as open from giftcard_bulk_refund_order where bulk_refund_id = $1 and state = 'open'",
+    [bulkRefundId],
   );
   return rows[0].open;
 }
@@ -149,15 +153,15 @@ async function leftOver({ shopBooks }: World): Promise<number> {
 /** Plays the person who looks at the bank, until nothing is left. @returns how often one had to */
 async function settle(
   world: World,
-  runId: string,
+  bulkRefundId: string,
   orders: readonly BoughtOrder[],
   signal?: AbortSignal,
 ): Promise<number> {
   let decisions = 0;
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
-    const { run } = await admin(world, "GET", `refund-runs/${runId}`);
-    const left = run.open + run.waiting.length + (await leftOver(world));
+    const { bulkRefund } = await admin(world, "GET", `bulk-refunds/${bulkRefundId}`);
+    const left = bulkRefund.open + bulkRefund.waiting.length + (await leftOver(world));
     if (left === 0 || signal?.aborted || performance.now() > giveUpAt) return decisions;
     const { jobs } = await admin(world, "GET", "jobs?limit=200");
     // A reversal that failed often is tried ever more rarely, within the hour: whoever looks asks for it now.
@@ -172,9 +176,9 @@ async function settle(
       if ((await world.storefront.send("POST", path, {})).status === 200) decisions += 1;
     }
     // What wasn't made is tried again by whoever has looked.
-    for (const { orderId } of run.waiting) {
+    for (const { orderId } of bulkRefund.waiting) {
       const isOpen = jobs.some((job: { orderId: string | null }) => job.orderId === orderId);
-      const path = `/admin/giftcard-pay/refund-runs/${runId}/orders/${orderId}/retry`;
+      const path = `/admin/giftcard-pay/bulk-refunds/${bulkRefundId}/orders/${orderId}/retry`;
       if (!isOpen) await world.storefront.send("POST", path, {});
     }
     await pause(500);

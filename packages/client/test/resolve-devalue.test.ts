@@ -11,10 +11,10 @@ const end = async (reply: {
   text?: string;
 }) => {
   const service = await foreignService(() => reply);
-  return { service, ended: clientOf(service).endDevalue("order-1") };
+  return { service, ended: clientOf(service).resolveDevalue("order-1") };
 };
 
-describe("endDevalue, believed when the service echoes the key", () => {
+describe("resolveDevalue, believed when the service echoes the key", () => {
   it("sends the key as a header, and no token", async () => {
     const { service, ended } = await end({ json: reversed, headers: echo });
     await ended;
@@ -36,7 +36,7 @@ describe("endDevalue, believed when the service echoes the key", () => {
   });
 });
 
-describe("endDevalue without an echo tells nothing", () => {
+describe("resolveDevalue without an echo tells nothing", () => {
   it.each([
     ["the plain interface's 422", { status: 422, json: refusal }],
     ["a 200", { json: reversed }],
@@ -51,7 +51,7 @@ describe("endDevalue without an echo tells nothing", () => {
   });
 });
 
-describe("endDevalue that was refused or lost can be made again", () => {
+describe("resolveDevalue that was refused or lost can be made again", () => {
   it.each([
     [
       { status: 401, json: refusal },

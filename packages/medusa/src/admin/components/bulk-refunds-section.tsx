@@ -2,9 +2,9 @@ import { Button, Input, Label, Select, Table, Text, usePrompt } from "@medusajs/
 import { useState } from "react";
 import { Link } from "react-router-dom";
 import type { Sold } from "../../medusa-tables/sold-items.js";
-import type { RunPlan } from "../../refunds/run-store.js";
+import type { BulkRefundPlan } from "../../refunds/bulk-store.js";
 import {
-  type RunRow,
+  type BulkRefundRow,
   useBeginRefundRun,
   useDecideRunOrder,
   useProducts,
@@ -17,7 +17,7 @@ import { cardName, methodName, money, time } from "./texts.js";
 const ALL = "all";
 
 /** A show is off: every order that has it gets its money back, by a plan that a person confirms. */
-export function RefundRunsSection() {
+export function BulkRefundsSection() {
   const [title, setTitle] = useState("");
   const [productId, setProductId] = useState<string>();
   const [variantId, setVariantId] = useState(ALL);
@@ -104,7 +104,7 @@ function Choice(props: {
   );
 }
 
-function Plan({ plan, onBegun }: { plan: RunPlan; onBegun: () => void }) {
+function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) {
   const { title, orders, refused, amountCents, sums } = plan;
   const { mutateAsync, isPending } = useBeginRefundRun();
   const prompt = usePrompt();
@@ -180,37 +180,37 @@ function OrderLink({ orderId, orderName }: { orderId: string; orderName: string 
 
 function Runs() {
   const { data } = useRefundRuns();
-  if (!data || data.runs.length === 0) return null;
+  if (!data || data.bulkRefunds.length === 0) return null;
   return (
     <Section title="Refunds of shows">
-      {data.runs.map((run) => (
-        <Run key={run.id} run={run} />
+      {data.bulkRefunds.map((bulkRefund) => (
+        <BulkRefund key={bulkRefund.id} bulkRefund={bulkRefund} />
       ))}
     </Section>
   );
 }
 
-function Run({ run }: { run: RunRow }) {
+function BulkRefund({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
   const { mutate, isPending } = useDecideRunOrder();
   const decide = (orderId: string, decision: "retry" | "keep") =>
-    mutate({ runId: run.id, orderId, decision });
+    mutate({ bulkRefundId: bulkRefund.id, orderId, decision });
   return (
     <div className="flex flex-col gap-y-2 px-6 py-4">
       <div className="flex flex-wrap items-center justify-between gap-x-4">
         <Text size="small" weight="plus">
-          {run.title}
+          {bulkRefund.title}
         </Text>
         <Text size="small">
-          {money(run.doneCents)} of {money(run.amountCents)}
+          {money(bulkRefund.doneCents)} of {money(bulkRefund.amountCents)}
         </Text>
       </div>
       <Text size="xsmall" className="text-ui-fg-subtle">
-        {run.done} orders refunded
-        {run.open > 0 && `, ${run.open} to go`}
-        {run.waiting.length > 0 && `, ${run.waiting.length} wait for a person`}. Asked for by {run.actor},{" "}
-        {time(run.createdAt)}.
+        {bulkRefund.done} orders refunded
+        {bulkRefund.open > 0 && `, ${bulkRefund.open} to go`}
+        {bulkRefund.waiting.length > 0 && `, ${bulkRefund.waiting.length} wait for a person`}. Asked for by{" "}
+        {bulkRefund.actor}, {time(bulkRefund.createdAt)}.
       </Text>
-      {run.waiting.map(({ orderId, orderName, amountCents, why }) => (
+      {bulkRefund.waiting.map(({ orderId, orderName, amountCents, why }) => (
         <div key={orderId} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           <Text size="small" className="min-w-0">
             <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {why}

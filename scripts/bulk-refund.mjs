@@ -5,8 +5,8 @@ import { command, loadTypeScript, UsageError } from "./command.mjs";
 const HELP = `Refunds a show of many orders while Medusa is killed each second and the service is away half of the time.
 Then it proves, order by order, that each card and the bank gave back their part once, and that Medusa's books say so.
 
-  npm run show-refund                    1,000 orders: about an hour
-  npm run show-refund -- --orders 50     a smaller show
+  npm run bulk-refund                    1,000 orders: about an hour
+  npm run bulk-refund -- --orders 50     a smaller show
 
   --life <ms>   how long Medusa lives each time, on average (default 1000)
   --seed <n>    from which the moments of death come (default 1)
@@ -35,10 +35,10 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const lifeMs = read(values.life, "life", 2);
   const seed = read(values.seed, "seed", 0);
   await build(["service", "checkout", "store"], { progress: say, signal });
-  /** @type {typeof import("../test/show-refund/run.js")} */
-  const { runShowRefund } = await loadTypeScript("test/show-refund/run.ts");
+  /** @type {typeof import("../test/bulk-refund/run.js")} */
+  const { runBulkRefund } = await loadTypeScript("test/bulk-refund/run.ts");
   say(`buying ${orders} orders`);
-  const result = await runShowRefund({ orders, lifeMs, seed, say, signal });
+  const result = await runBulkRefund({ orders, lifeMs, seed, say, signal });
   if (signal.aborted) return;
   if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   for (const what of result.wrong) say(`BAD ${what}`);

@@ -73,12 +73,12 @@ async function planOf(sold: object) {
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan as the admin has it
 async function begin({ sold, title, amountCents }: any) {
-  const { status, body } = await admin("POST", "refund-runs", { sold, title, amountCents });
+  const { status, body } = await admin("POST", "bulk-refunds", { sold, title, amountCents });
   expect(status, JSON.stringify(body)).toBe(200);
-  return body.run.id as string;
+  return body.bulkRefund.id as string;
 }
 
-const reportOf = async (id: string) => (await admin("GET", `refund-runs/${id}`)).body.run;
+const reportOf = async (id: string) => (await admin("GET", `bulk-refunds/${id}`)).body.bulkRefund;
 const untilOver = (id: string) =>
   expect.poll(async () => (await reportOf(id)).open, { interval: 300 }).toBe(0);
 
@@ -133,7 +133,7 @@ describe("a show that is off", () => {
     expect(again).toMatchObject({ orders: [], amountCents: 0 });
     // What was confirmed before isn't the plan any more.
     const body = { sold: plan.sold, title: plan.title, amountCents: plan.amountCents };
-    expect(await admin("POST", "refund-runs", body)).toMatchObject({
+    expect(await admin("POST", "bulk-refunds", body)).toMatchObject({
       status: 400,
       body: { code: "amount_changed" },
     });
@@ -163,13 +163,13 @@ describe("a show that is off", () => {
   test("waits for a person where an order changes between the plan and its turn", async () => {
     const productId = await newShow("matinee");
     const bought = await buy("matinee");
-    const { rows } = await database.query("select count(*)::int as n from giftcard_refund_run");
+    const { rows } = await database.query("select count(*)::int as n from giftcard_bulk_refund");
     const plan = await planOf({ productId });
-    // As if the run had been written, and the order edited before its turn.
+    // As if the bulk refund had been written, and the order edited before its turn.
     await shop.storefront.ok("POST", "/admin/order-edits", { order_id: bought.orderId });
-    const begun = await admin("POST", "refund-runs", { ...plan, orders: undefined });
+    const begun = await admin("POST", "bulk-refunds", { ...plan, orders: undefined });
     expect(begun.status).toBe(400);
-    expect((await database.query("select count(*)::int as n from giftcard_refund_run")).rows).toEqual(rows);
+    expect((await database.query("select count(*)::int as n from giftcard_bulk_refund")).rows).toEqual(rows);
     await shop.storefront.ok("DELETE", `/admin/order-edits/${bought.orderId}`);
     expect(await balanceOf(bought)).toBe(0);
   });
@@ -252,7 +252,7 @@ describe("a show that is off", () => {
     const bought = await buy("oratorio", { tickets: 1, balanceCents: 2000 });
     const bankId = paymentsOf(await shop.storefront.order(bought.orderId)).others[0].id as string;
     const plan = await planOf({ productId });
-    // The card's part is made, and the run dies before the bank's.
+    // The card's part is made, and the bulk refund dies before the bank's.
     await database.query(`create function dies() returns trigger language plpgsql as $$ begin
       if new.payment_id = '${bankId}' then raise exception 'dies'; end if; return new; end $$;
       create trigger dies before insert on refund for each row execute function dies()`);
@@ -260,7 +260,7 @@ describe("a show that is off", () => {
     await untilOver(id);
     await database.query("drop trigger dies on refund; drop function dies()");
     await shop.storefront.ok("POST", `/admin/payments/${bankId}/refund`, { amount: 5 });
-    expect((await admin("POST", `refund-runs/${id}/orders/${bought.orderId}/retry`)).status).toBe(200);
+    expect((await admin("POST", `bulk-refunds/${id}/orders/${bought.orderId}/retry`)).status).toBe(200);
     await untilOver(id);
     expect((await reportOf(id)).waiting).toMatchObject([{ why: expect.stringMatching(/has changed/) }]);
     expect(await balanceOf(bought)).toBe(2000);
@@ -296,10 +296,10 @@ describe("a show that is off", () => {
     const productId = await newShow("concert");
     const bought = [await buy("concert"), await buy("concert")];
     const { sold, title, amountCents } = await planOf({ productId });
-    const ask = () => admin("POST", "refund-runs", { sold, title, amountCents });
+    const ask = () => admin("POST", "bulk-refunds", { sold, title, amountCents });
     const answers = await Promise.all([ask(), ask()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
-    await untilOver(answers.find(({ status }) => status === 200)?.body.run.id);
+    await untilOver(answers.find(({ status }) => status === 200)?.body.bulkRefund.id);
     for (const one of bought) {
       expect(await balanceOf(one)).toBe(4375);
       expect(await figures(one)).toMatchObject({ refunded: 50, outstanding: 0 });
@@ -326,7 +326,7 @@ describe("a show that is off", () => {
     expect(await balanceOf(bought)).toBe(0);
     const done = await refund("--confirm", "finale", "--json");
     expect(JSON.parse(done.stdout.split("\n").find((line) => line.startsWith("{")) ?? "")).toMatchObject({
-      ...{ run: { done: 1, doneCents: 5000, open: 0, waiting: [] } },
+      ...{ bulkRefund: { done: 1, doneCents: 5000, open: 0, waiting: [] } },
     });
     expect(await balanceOf(bought)).toBe(4375);
     expect((await refund()).stdout).toContain("finale: 0 orders, 0.00");

@@ -1,4 +1,4 @@
-import type { RunSql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout";
 
 /** A refund in Medusa that a refund of many orders has made, or has begun. */
 export interface RunRefund {
@@ -15,18 +15,22 @@ export interface RunRefund {
  *
  * @param key under which the refund's metadata names the run
  */
-export async function readRunRefunds(
-  run: RunSql,
-  { runId, orderId, key }: { readonly runId: string; readonly orderId: string; readonly key: string },
+export async function readBulkRefundParts(
+  sql: Sql,
+  {
+    bulkRefundId,
+    orderId,
+    key,
+  }: { readonly bulkRefundId: string; readonly orderId: string; readonly key: string },
 ): Promise<RunRefund[]> {
-  const rows = await run(
+  const rows = await sql(
     `select refund.id, refund.payment_id, (select count(*) from order_transaction t where t.order_id = $2
          and t.reference_id = refund.id and t.reference = 'refund' and t.deleted_at is null) > 0 as is_recorded
      from order_payment_collection l
      join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
      join refund on refund.payment_id = p.id and refund.deleted_at is null
      where l.order_id = $2 and l.deleted_at is null and refund.metadata ->> $3 = $1`,
-    [runId, orderId, key],
+    [bulkRefundId, orderId, key],
   );
   return rows.map((row) => ({
     refundId: String(row.id),
@@ -43,11 +47,15 @@ export async function readRunRefunds(
  *
  * @param key under which the refund's metadata names the run
  */
-export async function readRunBasis(
-  run: RunSql,
-  { runId, orderId, key }: { readonly runId: string; readonly orderId: string; readonly key: string },
+export async function readBulkRefundBasis(
+  sql: Sql,
+  {
+    bulkRefundId,
+    orderId,
+    key,
+  }: { readonly bulkRefundId: string; readonly orderId: string; readonly key: string },
 ): Promise<string> {
-  const [row] = await run(
+  const [row] = await sql(
     `with paid as (select p.id from order_payment_collection l
        join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
        where l.order_id = $2 and l.deleted_at is null)
@@ -59,7 +67,7 @@ export async function readRunBasis(
        (select sum(amount) from capture where payment_id in (select id from paid) and deleted_at is null),
        (select string_agg(refund.id, ' ' order by refund.id) from refund
          where payment_id in (select id from paid) and deleted_at is null and metadata ->> $3 is distinct from $1))) as basis`,
-    [runId, orderId, key],
+    [bulkRefundId, orderId, key],
   );
   return String(row?.basis);
 }

@@ -1,9 +1,9 @@
 import { expect, inject, test } from "vitest";
-import { runShowRefund } from "./show-refund/run.js";
+import { runBulkRefund } from "./bulk-refund/run.js";
 
-/** The short form of `npm run show-refund`. */
+/** The short form of `npm run bulk-refund`. */
 test("a show's refund that is killed again and again, with the service away half of the time, is made once", async () => {
-  const { orders, kills, wrong } = await runShowRefund({
+  const { orders, kills, wrong } = await runBulkRefund({
     ...{ orders: 8, kills: 2, postgresUrl: inject("postgresUrl") },
   });
   expect(wrong).toEqual([]);
