@@ -28,7 +28,10 @@ export function createBankClient({ url, key, timeoutMs }, returnUrl) {
      * @returns {Promise<import("@giftcard-pay/checkout").RemainderAnswer>}
      */
     async authorize({ orderId, remainderCents, attemptId }) {
-      const payment = await ask("PUT", attemptId, { amountCents: remainderCents, returnUrl: returnUrl(orderId) });
+      const payment = await ask("PUT", attemptId, {
+        amountCents: remainderCents,
+        returnUrl: returnUrl(orderId),
+      });
       if (payment.state === "open") return { status: "pending", data: { page: payment.page } };
       return { status: payment.state === "authorized" ? "authorized" : "declined" };
     },

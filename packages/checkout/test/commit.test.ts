@@ -425,7 +425,12 @@ for (const [name, open] of Object.entries(stores)) {
           "change",
           async () => {
             const run = (await store.purchases.read(o.id))?.attemptId as string;
-            await store.purchases.change(o.id, { from: ["charging"], to: "paid", attemptId: run, lease: null });
+            await store.purchases.change(o.id, {
+              from: ["charging"],
+              to: "paid",
+              attemptId: run,
+              lease: null,
+            });
             throw down;
           },
           (_, { to }) => to === "paid",

@@ -131,7 +131,13 @@ export function createPurchaseFlow(options: FlowOptions) {
     const { orderId, attemptId } = purchase;
     // What isn't there has no text, whatever its type says.
     const remainderData: string | undefined = JSON.stringify(data);
-    const wait = { from: ["charging"], to: "pending", attemptId, lease: null, retryInMs: pendingLifeMs } as const;
+    const wait = {
+      from: ["charging"],
+      to: "pending",
+      attemptId,
+      lease: null,
+      retryInMs: pendingLifeMs,
+    } as const;
     const pending = await steps.change(orderId, { ...wait, ...(remainderData && { remainderData }) });
     if (!pending) throw new CheckoutError("payment_in_progress");
     // So long recovery needn't look at the cards' part; it would find it to be the purchase's.

@@ -149,7 +149,8 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const { orderId, state, attemptId } = purchase;
     // The cards may have taken long. The call ends before the lease does.
     const lease = { owner, forMs: leaseMs };
-    if (!(await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease }))) return null;
+    if (!(await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease })))
+      return null;
     try {
       await ask();
       return null;

@@ -55,7 +55,8 @@ export function createRefundSteps({ engine, purchases, remainder, report }: Purc
     if (refund) {
       const { id, number, remainderCents: amountCents } = refund;
       fault = await refundCharges(refund, await basics.chargesOf(purchase));
-      const ask = () => remainder.refund(purchase, { id, idempotencyKey: `${attemptId}:${number}`, amountCents });
+      const ask = () =>
+        remainder.refund(purchase, { id, idempotencyKey: `${attemptId}:${number}`, amountCents });
       if (amountCents > 0) fault = (await basics.askRemainder(purchase, owner, "refund", ask)) ?? fault;
     }
     if (fault !== null)
