@@ -1,4 +1,4 @@
-/** Compiles, makes the published types stand on their own, and bundles the standalone file. */
+/** Compiles the widget, makes its published types self-contained, and bundles the standalone file. */
 import { execFileSync } from "node:child_process";
 import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -14,7 +14,7 @@ execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--projec
   stdio: "inherit",
 });
 
-// The storefront's shapes are types only. They travel along, so that a page needs no server package to compile.
+// Copy the storefront's types, so that a page compiles without the server package.
 const shapes = "@giftcard-pay/checkout/storefront";
 await copyFile(path.join(here, "../checkout/dist/http/storefront.d.ts"), path.join(dist, "storefront.d.ts"));
 await writeFile(path.join(dist, "storefront.js"), "export {};\n");
@@ -27,7 +27,7 @@ for (const name of await readdir(dist, { recursive: true })) {
   await writeFile(file, text.replaceAll(`"${shapes}"`, `"${local.startsWith(".") ? local : `./${local}`}"`));
 }
 
-// What editors and frameworks read, from what the sources say of themselves.
+// Write the custom elements manifest, and from it the data for editors and the types for frameworks.
 execFileSync(process.execPath, [require.resolve("@custom-elements-manifest/analyzer/cem.js"), "analyze"], {
   cwd: here,
   stdio: ["ignore", "ignore", "inherit"],

@@ -1,16 +1,16 @@
-/** Makes the manifest from the sources, and from it what editors read. */
+/** Generates the custom elements manifest from the sources, and from it the data for VS Code. */
 import { customElementVsCodePlugin } from "custom-element-vs-code-integration";
 
-/** Leaves what is public, and says where to import it from. */
+/** Removes everything that is not public, and replaces source paths by those to import from. */
 const publicOnly = {
   name: "public-only",
   packageLinkPhase({ customElementsManifest: manifest }) {
     manifest.modules = manifest.modules
-      .filter(({ declarations }) => declarations.some((one) => one.tagName))
+      .filter(({ declarations }) => declarations.some(({ tagName }) => tagName))
       .map((module) => ({
         ...module,
         path: module.path.replace(/^src\/(.*)\.ts$/, "dist/$1.js"),
-        declarations: module.declarations.filter((one) => one.tagName).map(publicParts),
+        declarations: module.declarations.filter(({ tagName }) => tagName).map(publicParts),
       }));
   },
 };
@@ -23,7 +23,7 @@ function publicParts(element) {
   return {
     ...plain(element),
     superclass: { name: "LitElement", package: "lit" },
-    members: element.members.filter((one) => !isHidden(one)).map(plain),
+    members: element.members.filter((member) => !isHidden(member)).map(plain),
     attributes: element.attributes.filter(({ fieldName }) => !hidden.has(fieldName)).map(plain),
   };
 }

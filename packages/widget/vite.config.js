@@ -6,7 +6,7 @@ import { leanLit } from "./standalone/lean-lit.js";
 
 const here = import.meta.dirname;
 
-/** Takes the white space out of templates and styles, which a minifier leaves alone since it could be text. */
+/** Removes white space from templates and styles. A minifier can't, since it may be part of a text. */
 const flatTemplates = {
   name: "flat-templates",
   transform(code, id) {
@@ -34,7 +34,7 @@ const flatTemplates = {
   },
 };
 
-/** Puts a smaller file in the place of Lit's for old browsers. */
+/** Replaces Lit's fallbacks for old browsers by a smaller file. */
 const withoutFallbacks = {
   name: "without-fallbacks",
   enforce: "pre",
@@ -44,14 +44,14 @@ const withoutFallbacks = {
   },
 };
 
-/** The languages lie beside the standalone file by name, and a try after a failure has another address. */
+/** Makes the standalone file load languages from files next to it, with a new URL after a failure. */
 const languagesBeside = {
   name: "languages-beside",
   transform(code, id) {
     if (!id.endsWith("dist/messages/index.js")) return undefined;
     return code.replace(
-      /\(_again\) => \(await import\("\.\/(\w+)\.js"\)\)/g,
-      "(again) => (await import(/* @vite-ignore */ `./giftcard-pay.$1.js${again}`))",
+      /\(_query\) => \(await import\("\.\/(\w+)\.js"\)\)/g,
+      "(query) => (await import(/* @vite-ignore */ `./giftcard-pay.$1.js${query}`))",
     );
   },
 };
@@ -60,14 +60,14 @@ const languages = readdirSync(path.join(here, "dist", "messages"))
   .map((name) => /^(?!en)([a-z]{2})\.js$/.exec(name)?.[1])
   .filter(Boolean);
 
-/** Shortens the names that nobody outside says. Only the main file holds any, so no two files have to agree. */
+/** Shortens internal property names. Only the main file has any, so they need not match across files. */
 const shortNames = {
   name: "short-names",
   renderChunk: (code, { fileName }) =>
     minify(fileName, code, { compress: false, mangle: false, mangleProps: { include: innerNames } }),
 };
 
-/** One file for a script tag: the compiled modules with Lit in them. Other languages lie beside it, by name. */
+/** Bundles the compiled modules and Lit into one file for a script tag, and each language into a file of its own. */
 export default defineConfig({
   logLevel: "warn",
   plugins: [leanLit, withoutFallbacks, flatTemplates, languagesBeside, shortNames],

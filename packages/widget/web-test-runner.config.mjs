@@ -9,9 +9,9 @@ import { shop } from "./test/shop/shop.mjs";
 
 const chrome = await findBrowser();
 const firefox = await findFirefox();
-if (!firefox) console.log("Firefox: none on this machine, so it is skipped. FIREFOX_PATH names one.");
+if (!firefox) console.log("Firefox is not installed, so its tests are skipped. FIREFOX_PATH can name one.");
 
-/** FIREFOX_PATH, or what is installed. Nothing here needs one. */
+/** Returns FIREFOX_PATH or an installed Firefox. The tests do not need one. */
 async function findFirefox() {
   const { FIREFOX_PATH, PATH = "" } = process.env;
   const installed = PATH.split(path.delimiter).flatMap((folder) =>
@@ -23,20 +23,20 @@ async function findFirefox() {
       () => false,
     );
     if (runs) return file;
-    if (FIREFOX_PATH) throw new Error(`FIREFOX_PATH names ${file}, which is no program.`);
+    if (FIREFOX_PATH) throw new Error(`FIREFOX_PATH is ${file}, which is not an executable file.`);
   }
   return undefined;
 }
 
 const sessions = new WeakMap();
 
-/** Lets a test in Chromium speak to the browser itself: what media it pretends, what its accessibility tree holds. */
+/** Gives tests in Chromium access to the DevTools protocol, for emulated media and the accessibility tree. */
 const devtools = {
   name: "devtools-command",
   async executeCommand({ command, payload, session }) {
     if (command !== "devtools") return undefined;
     const page = session.browser.getPage(session.id);
-    // What is pretended lasts as long as the session that asked for it.
+    // Emulation ends with the session that started it, so the session is kept.
     sessions.set(page, sessions.get(page) ?? (await page.createCDPSession()));
     return sessions.get(page).send(payload.method, payload.params);
   },
@@ -67,7 +67,7 @@ export default {
               launchOptions: { browser: "firefox", executablePath: firefox },
               async createPage({ context }) {
                 const page = await context.newPage();
-                // Firefox ESR doesn't know all that setting a size asks of it; its window is large enough.
+                // Firefox ESR does not support every call behind this. Its window is large enough anyway.
                 page.setViewport = async () => {};
                 return page;
               },
@@ -77,11 +77,11 @@ export default {
         ]
       : []),
   ],
-  // That Lit's is the development build, which warns of misuse, isn't news; nor is which colours one of the two checkers
-  // of accessibility can't read, and leaves to the other.
+  // Hide Lit's note that this is its development build, and an accessibility checker's note about colours that it can't
+  // read. The other checker reads them.
   filterBrowserLogs: ({ args }) =>
     !args.some((text) => /lit\.dev\/msg\/dev-mode|unable to get color combo/.test(String(text))),
-  // For a slow or busy machine: tests wait for what they expect, so these end only what hangs.
+  // Generous, for slow machines: tests wait for conditions, so these end only a test that hangs.
   browserStartTimeout: 300_000,
   testsStartTimeout: 300_000,
   testsFinishTimeout: 900_000,

@@ -1,6 +1,6 @@
 import { html, LitElement } from "lit";
 
-/** What Lit alone costs: the smallest element there is. */
+/** The smallest possible Lit element, to measure the cost of Lit alone. */
 class BareHello extends LitElement {
   static properties = { name: {} };
 

@@ -1,2 +1,2 @@
-/** Times in milliseconds and the ratios that count. The widget must be built. */
+/** Returns times in milliseconds, and ratios to a bare Lit element. The widget must be built. */
 export function widgetBench(): Promise<Record<string, number>>;

@@ -1,6 +1,6 @@
 /**
- * What the tag costs a page in Chromium, as ratios to a bare Lit hello that is built and loaded the same way: times
- * differ from machine to machine, ratios much less.
+ * Measures the cost of the tag in Chromium relative to a bare Lit element that is built and loaded the same way. Times
+ * differ between machines; ratios differ much less.
  */
 import { readFile } from "node:fs/promises";
 import http from "node:http";
@@ -35,7 +35,7 @@ export async function bundle(entry, external = []) {
   return Buffer.from(output[0].code);
 }
 
-/** All sizes that docs/performance.md names, in bytes. */
+/** Returns all sizes in docs/performance.md, in bytes. */
 export async function widgetSizes() {
   const lit = [/^lit(\/|$)/];
   return {
@@ -46,7 +46,7 @@ export async function widgetSizes() {
   };
 }
 
-/** Serves both bundles, and a page for each. @returns {Promise<http.Server>} */
+/** Serves both bundles and a page for each. @returns {Promise<http.Server>} */
 async function serve() {
   const files = {
     "/tag.js": await readFile(path.join(dist, "giftcard-pay.standalone.js")),
@@ -71,7 +71,7 @@ async function serve() {
   return server;
 }
 
-/** From asking for the page until its tag has rendered, and the cost of rendering it again. */
+/** Measures the time from the page's request until the tag has rendered, and the time of another render. */
 async function measure(browser, url, tag) {
   const page = await browser.newPage();
   try {
@@ -100,10 +100,10 @@ async function measure(browser, url, tag) {
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
 /**
- * Times in milliseconds and the ratios that count. The widget must be built.
+ * Returns times in milliseconds, and ratios to a bare Lit element. The widget must be built.
  *
- * @returns {Promise<Record<string, number>>} `widgetReadyRatio`: until the empty form can be used, to a bare Lit hello;
- *   `widgetRenderRatio`: rendering it again; `widgetSizeRatio`: its bytes, by brotli
+ * @returns {Promise<Record<string, number>>} `widgetReadyRatio`: time until the empty form can be used;
+ *   `widgetRenderRatio`: time of another render; `widgetSizeRatio`: bytes after Brotli
  */
 export async function widgetBench() {
   const found = await findBrowser();

@@ -1,9 +1,9 @@
-/** Makes the gallery into files for any web server, with its shop in the page. */
+/** Builds the gallery as static files, with a simulated shop in the page. */
 import { build } from "vite";
 
 /**
- * @param {string} folder where it is written; it is emptied first
- * @param {{ home: string }} options the address of what the gallery is a part of, from its own
+ * @param {string} folder the output folder; it is emptied first
+ * @param {{ home: string }} options the relative URL of the site that the gallery belongs to
  */
 export const buildGallery = (folder, { home }) =>
   build({

@@ -1,12 +1,13 @@
 import "../src/define.js";
 import type { GiftcardPay } from "../src/define.js";
+import { builtInLanguages } from "../src/messages/index.js";
 import { endpoint, makeCart, poor, rich } from "./shop-client.js";
 import { type State, states } from "./states.js";
 import themes from "./themes.css?raw";
 
 const choices = {
   theme: ["plain", "dark", "checkout", "dense"],
-  lang: ["en", "nl", "de", "fr"],
+  lang: builtInLanguages(),
   dir: ["ltr", "rtl"],
 };
 type Choice = keyof typeof choices;
@@ -20,7 +21,7 @@ const initial = {
 };
 const chosen = (name: Choice) => query.get(name) ?? initial[name];
 
-/** What was asked for goes into the address, so that a state can be linked to. */
+/** Puts the choice into the URL, so that each view can be linked to. */
 function choose(name: Choice, value: string): void {
   query.set(name, value);
   location.search = query.toString();
@@ -37,7 +38,7 @@ function showChoices(): void {
   document.documentElement.className = `theme-${chosen("theme")}`;
 }
 
-/** The tag, with the custom properties of the theme, to copy. */
+/** Shows the HTML of the tag with the custom properties of the theme, to copy. */
 function showCode(): void {
   const name = chosen("theme");
   const rules = themes.match(/\.theme-[^{]*giftcard-pay[^{]*\{[^}]*\}/g) ?? [];
@@ -72,7 +73,7 @@ async function tryOut(): Promise<void> {
       const item = document.createElement("li");
       const code = document.createElement("code");
       code.textContent = `${number} ${pin}`;
-      item.append(code, ` holds ${(balanceCents / 100).toFixed(2)}`);
+      item.append(code, `, balance ${(balanceCents / 100).toFixed(2)}`);
       return item;
     }),
   );
@@ -104,7 +105,7 @@ showChoices();
 showCode();
 const only = query.get("only");
 await tryOut();
-// One after the other, since some of them move the focus.
+// One after another, since some of them move the focus.
 for (const state of states) if (!only || state.title.startsWith(only)) await show(state);
 (document.activeElement as HTMLElement | null)?.blur();
 scrollTo(0, 0);

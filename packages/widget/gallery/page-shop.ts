@@ -1,4 +1,4 @@
-/** Where the gallery is files alone, its shop is in the page: calls at `/shop/` never leave it. */
+/** Simulates the shop in the page when the gallery is served as static files: calls to `/shop/` never leave the page. */
 import { answerCall } from "../test/shop/shop-carts.mjs";
 
 const overNetwork = globalThis.fetch;
@@ -20,7 +20,7 @@ globalThis.fetch = async (input, init = {}) => {
   });
 };
 
-/** Rejects when the signal says so, as `fetch` does. */
+/** Rejects once the signal is aborted, as `fetch` does. */
 function aborted(signal?: AbortSignal | null): Promise<never> {
   return new Promise((_, reject) => {
     if (signal?.aborted) reject(signal.reason);

@@ -1,5 +1,5 @@
 /**
- * Takes pictures of every state, to be looked at: light, dark, narrow, at twice the size, right to left, and the themes.
+ * Takes screenshots of every state: light, dark, narrow, at twice the font size, right to left, and in each theme.
  * `node packages/widget/gallery/screenshots.mjs [folder]`
  */
 import { mkdir } from "node:fs/promises";
@@ -54,5 +54,5 @@ try {
   await browser.close();
   await gallery.close();
 }
-// The shop still waits to give its slow answer.
+// The simulated shop still has a slow response pending, which would keep the process alive.
 process.exit();

@@ -1,11 +1,11 @@
-/** Serves the gallery: every state of both tags, over the tests' shop. `npm run widget -- --port 5173` */
+/** Serves the gallery with every state of both tags, on the tests' shop. `npm run widget -- --port 5173` */
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { createServer } from "vite";
 import { command, interrupted, readPort } from "../../../scripts/command.mjs";
 import { shop } from "../test/shop/shop.mjs";
 
-/** The tests' shop speaks Koa; Vite speaks plain Node. */
+/** Adapts the tests' shop, which is Koa middleware, to Vite, which uses plain Node middleware. */
 async function middleware(req, res, next) {
   const context = {
     req,
@@ -30,11 +30,11 @@ async function middleware(req, res, next) {
 }
 
 /**
- * Serves a folder's pages with the tests' shop behind them.
+ * Serves the pages of a folder together with the tests' shop.
  *
  * @param {string} root the folder
- * @param {{ name: string, port?: number, plugins?: import("vite").PluginOption[], optimizeDeps?: object }} options the port
- *   is a free one when left out
+ * @param {{ name: string, port?: number, plugins?: import("vite").PluginOption[], optimizeDeps?: object }} options `port`
+ *   is by default any free port
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
 export async function serveWithShop(root, { name, port = 0, plugins = [], optimizeDeps = {} }) {
@@ -58,20 +58,20 @@ export async function serveWithShop(root, { name, port = 0, plugins = [], optimi
   return {
     url: `http://127.0.0.1:${server.httpServer?.address().port}/`,
     close: () => {
-      // One of the states waits for an answer that doesn't come.
+      // One of the states waits for a response that never comes.
       server.httpServer?.closeAllConnections();
       return server.close();
     },
   };
 }
 
-/** @param {number} [port] a free one when left out */
+/** Serves the gallery. @param {number} [port] any free port by default */
 export const serveGallery = (port = 0) => serveWithShop(import.meta.dirname, { name: "gallery", port });
 
-const HELP = `Serves the widget's gallery on this machine: each state of both tags, and themes.
+const HELP = `Serves the widget's gallery on this machine: every state of both tags, in several themes.
 
   npm run widget                  on port 5173, or the next free one; Ctrl-C stops it
-  npm run widget -- --port 8080   on another port; 0 for any free one
+  npm run widget -- --port 8080   on another port; 0 means any free port
 `;
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

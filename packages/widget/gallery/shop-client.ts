@@ -1,7 +1,7 @@
-/** The gallery's shop: the same one that the tests have. */
+/** The URL of the shop's gift card routes. The tests use the same shop. */
 export const endpoint = "/shop/store/giftcard-pay";
 
-/** More than the limit on it. */
+/** A card whose balance is above the limit per order. */
 export const rich = {
   number: "6064350000000001234",
   pin: "012345",
@@ -9,7 +9,7 @@ export const rich = {
   expiryDate: "2027-05-31",
 };
 
-/** Less than any order here. */
+/** A card whose balance is below every order in the gallery. */
 export const poor = {
   number: "6064350000000005678",
   pin: "000007",
@@ -22,12 +22,12 @@ async function post(path: string, body: unknown): Promise<{ id: string }> {
   return response.json();
 }
 
-/** @returns the id of a new cart that knows both cards */
+/** Creates a cart that both cards can pay. @returns its id */
 export async function makeCart(options: object = {}): Promise<string> {
   return (await post("/shop/carts", { cards: [rich, poor], ...options })).id;
 }
 
-/** Changes what the shop knows of a cart, or which faults its next calls meet. */
+/** Changes a cart in the shop, or injects faults into its next calls. */
 export async function changeCart(id: string, to: object): Promise<void> {
   await post(`/shop/carts/${id}`, to);
 }

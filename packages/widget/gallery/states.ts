@@ -4,12 +4,12 @@ import { changeCart, poor, rich } from "./shop-client.js";
 
 type Tag = GiftcardPay | GiftcardBalance;
 
-/** A state to show: how the cart begins, and what a shopper does. */
+/** A state to show: the initial cart, and the shopper's steps. */
 export interface State {
   title: string;
   tag?: "giftcard-balance";
   cart?: object;
-  /** The cart isn't waited for. */
+  /** Whether the state is shown before the cart is loaded. */
   isLoading?: boolean;
   act?(tag: Tag, cart: string): Promise<void>;
 }
@@ -57,7 +57,7 @@ const reload = (tag: Tag) => (tag as GiftcardPay).refresh();
 export const states: State[] = [
   { title: "Empty" },
   {
-    title: "Before the cart is known",
+    title: "Before the cart is loaded",
     cart: { faults: [{ delayMs: 600_000 }] },
     isLoading: true,
     async act(tag) {
@@ -76,7 +76,7 @@ export const states: State[] = [
     },
   },
   {
-    title: "Being checked, and slow",
+    title: "Checking, slow response",
     async act(tag, cart) {
       await changeCart(cart, { faults: [{ delayMs: 600_000 }] });
       fill(tag, rich);
@@ -84,8 +84,8 @@ export const states: State[] = [
       await until(() => inside(tag, "[role=status]:not(.silent)"));
     },
   },
-  { title: "Checked: the limit bites", act: (tag) => enter(tag, rich) },
-  { title: "Checked: the balance ends first", act: (tag) => enter(tag, poor) },
+  { title: "Checked: limit per order", act: (tag) => enter(tag, rich) },
+  { title: "Checked: whole balance used", act: (tag) => enter(tag, poor) },
   { title: "Applied", act: (tag) => apply(tag, rich) },
   {
     title: "Two cards",
@@ -112,7 +112,7 @@ export const states: State[] = [
     },
   },
   {
-    title: "The balance fell",
+    title: "The balance decreased",
     async act(tag, cart) {
       await apply(tag, rich);
       await changeCart(cart, { cards: [{ ...rich, balanceCents: 1200 }, poor] });
@@ -120,7 +120,7 @@ export const states: State[] = [
     },
   },
   {
-    title: "Details gone, payment being undone",
+    title: "Details expired, payment being undone",
     async act(tag, cart) {
       const applied = [
         { id: "a", number: rich.number, state: "expired" },
@@ -139,7 +139,7 @@ export const states: State[] = [
     },
   },
   {
-    title: "Sent before it was applied",
+    title: "Order submitted before the card was applied",
     async act(tag) {
       fill(tag, rich);
       await tag.updateComplete;
@@ -155,11 +155,11 @@ export const states: State[] = [
     },
   },
   {
-    title: "Order: what became of it isn't known",
+    title: "Order: outcome unknown",
     act: (tag) => (tag as GiftcardPay).showError("outcome_unknown"),
   },
   { title: "Balance: empty", tag: "giftcard-balance" },
-  { title: "Balance: told", tag: "giftcard-balance", act: (tag) => enter(tag, rich) },
+  { title: "Balance: shown", tag: "giftcard-balance", act: (tag) => enter(tag, rich) },
   ...Object.keys(en.errors)
     .filter((code) => !["offline", "unfinished", "outcome_unknown", "nothing_to_pay"].includes(code))
     .map((code) => refused(code, code === "too_many_attempts" ? { retryAfterSeconds: 899 } : {})),

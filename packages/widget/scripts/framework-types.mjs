@@ -1,4 +1,4 @@
-/** Writes the types of both tags for JSX, Vue and Svelte, from the manifest. */
+/** Writes the types of both tags for JSX, Vue and Svelte from the manifest. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -7,12 +7,10 @@ const dist = path.join(import.meta.dirname, "..", "dist");
 /** @returns {Promise<object[]>} the declarations of both elements */
 export async function readElements() {
   const { modules } = JSON.parse(await readFile(path.join(dist, "custom-elements.json"), "utf8"));
-  return modules
-    .flatMap(({ declarations }) => declarations)
-    .sort((one, other) => (one.tagName > other.tagName ? -1 : 1));
+  return modules.flatMap(({ declarations }) => declarations).sort((a, b) => (a.tagName > b.tagName ? -1 : 1));
 }
 
-/** What can be set on an element: properties, and attributes that are spelled otherwise. */
+/** Returns the members of an element that a page may set. */
 export function settable({ members }) {
   return members.filter(({ kind, readonly, static: isStatic }) => kind === "field" && !readonly && !isStatic);
 }
@@ -21,13 +19,13 @@ function propsOf(element) {
   const lines = settable(element).flatMap(({ name, attribute, description }) => {
     const names = attribute && attribute !== name ? [name, JSON.stringify(attribute)] : [name];
     return names.map(
-      (one) => `  /** ${description} */\n  ${one}?: ${element.name}[${JSON.stringify(name)}];`,
+      (prop) => `  /** ${description} */\n  ${prop}?: ${element.name}[${JSON.stringify(name)}];`,
     );
   });
   return `export interface ${element.name}Props {\n${lines.join("\n")}\n}\n`;
 }
 
-/** @param {(name: string) => string} nameOf how a framework writes the listener of an event */
+/** @param {(name: string) => string} nameOf returns a framework's name for the listener of an event */
 function listenersOf({ events }, nameOf) {
   return events
     .map(({ name, description }) => {
@@ -53,7 +51,7 @@ const importTypes = (elements) =>
 
 const jsx = (elements) => `${importTypes(elements)}
 ${elements.map(propsOf).join("\n")}
-/** What JSX passes on to any element. */
+/** The props that JSX passes to any element. */
 interface Common {
   id?: string;
   class?: string;
@@ -70,7 +68,7 @@ interface Common {
   children?: unknown;
 }
 
-/** Extend the \`JSX.IntrinsicElements\` of your framework with this. */
+/** The tags with their props. Extend your framework's \`JSX.IntrinsicElements\` with them. */
 export interface CustomElements {
 ${tags(
   elements,
@@ -110,7 +108,7 @@ ${tags(
 }
 `;
 
-/** Each as a types file with an empty module beside it, so that it can be imported by its name. */
+/** Writes each as a type declaration file with an empty module next to it, so that it can be imported. */
 export async function writeFrameworkTypes() {
   const elements = await readElements();
   for (const [name, write] of Object.entries({ jsx, vue, svelte })) {

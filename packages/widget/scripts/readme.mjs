@@ -1,4 +1,4 @@
-/** Writes the tables of the README from the manifest. Run it by itself after a change of what is public. */
+/** Writes the tables of the README from the manifest. Run it after a change of the public API. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,7 +17,7 @@ function table(title, head, rows) {
 }
 
 function signature({ name, parameters = [], static: isStatic }, element) {
-  const names = parameters.map(({ name: one, optional }) => (optional ? `${one}?` : one));
+  const names = parameters.map((parameter) => (parameter.optional ? `${parameter.name}?` : parameter.name));
   return code(`${isStatic ? `${element}.` : ""}${name}(${names.join(", ")})`);
 }
 
@@ -45,7 +45,7 @@ function section(element) {
       ]),
     ),
     table(
-      "State, read only",
+      "Read-only properties",
       ["Property", "Type", ""],
       members
         .filter(({ kind, readonly, static: isStatic }) => kind === "field" && readonly && !isStatic)
@@ -85,10 +85,10 @@ function section(element) {
   ].join("");
 }
 
-/** The README as it is, and as the manifest would have it. */
+/** Returns the README as it is, and with the tables of the manifest. */
 export async function readmeFromManifest() {
   const before = await readFile(readme, "utf8");
-  if (!marks.test(before)) throw new Error("The README has lost the marks between which its tables stand.");
+  if (!marks.test(before)) throw new Error("README.md misses the marks between which the tables go.");
   const sections = (await readElements()).map(section).join("\n");
   return { before, after: before.replace(marks, (_, begin, end) => `${begin}\n${sections}\n${end}`) };
 }

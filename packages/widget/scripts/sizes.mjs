@@ -1,6 +1,6 @@
 /**
- * The sizes of what a shop serves. Run by itself it writes those of the standalone file down, for the test that
- * compares them: a change of size is decided, not noticed later.
+ * Measures the files that a shop serves. Run as a program, it records the size of the standalone file in
+ * `test/sizes.json`. A test compares the two, so that no change makes the file larger unnoticed.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,9 +8,9 @@ import { pathToFileURL } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const dist = path.join(import.meta.dirname, "..", "dist");
-const written = path.join(import.meta.dirname, "..", "test", "sizes.json");
+const recorded = path.join(import.meta.dirname, "..", "test", "sizes.json");
 
-/** Bytes of a text as it is, and as the two usual compressions make it. @param {Buffer} code */
+/** Returns the bytes of a file: uncompressed, by gzip and by Brotli. @param {Buffer} code */
 export function sizesOf(code) {
   return {
     minified: code.length,
@@ -19,12 +19,12 @@ export function sizesOf(code) {
   };
 }
 
-/** Of the standalone file. */
+/** Returns the sizes of the standalone file. */
 export async function standaloneSizes() {
   return sizesOf(await readFile(path.join(dist, "giftcard-pay.standalone.js")));
 }
 
-/** Of the languages that lie beside it, by file. */
+/** Returns the sizes of the language files, by file name. */
 export async function languageSizes() {
   const names = (await readdir(dist)).filter((name) => /^giftcard-pay\.[a-z]{2}\.js$/.test(name)).sort();
   const sizes = await Promise.all(names.map(async (name) => sizesOf(await readFile(path.join(dist, name)))));
@@ -33,6 +33,6 @@ export async function languageSizes() {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const sizes = await standaloneSizes();
-  await writeFile(written, `${JSON.stringify(sizes, null, 2)}\n`);
+  await writeFile(recorded, `${JSON.stringify(sizes, null, 2)}\n`);
   console.log(sizes, await languageSizes());
 }

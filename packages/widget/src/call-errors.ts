@@ -1,24 +1,24 @@
 import type { Action } from "./events.js";
 import type { ErrorCode } from "./messages/index.js";
 
-/** The two fields of a card, in the order in which they stand. */
+/** The two fields of a card, in the order in which they are shown. */
 export type FieldName = "number" | "pin";
 
-/** Why a call gave nothing. It holds a code only: no server's text, no address, nothing that was sent. */
+/** A failed call. It carries only a code: no text of the server's, no address, nothing that was sent. */
 export class CallError extends Error {
   override readonly name = "CallError";
 
   constructor(
     readonly code: ErrorCode,
     readonly retryAfterSeconds?: number,
-    /** The HTTP status, where there was an answer. */
+    /** The HTTP status, if there was a response. */
     readonly status?: number,
   ) {
     super(code);
   }
 }
 
-/** What went wrong, and while doing what. `count` tells two alike apart, so that the second is announced too. */
+/** The error on display. `count` differs for each error, so that a screen reader also announces one that repeats. */
 export interface ShownError {
   code: ErrorCode;
   action: Action;
@@ -42,7 +42,7 @@ const fields: Partial<Record<ErrorCode, readonly FieldName[]>> = {
   amount_changed: pin,
 };
 
-/** The fields that a refusal is about. */
+/** Returns the fields that an error is about. */
 export function refusedFields(error: ShownError | undefined): readonly FieldName[] {
   return (error && fields[error.code]) ?? [];
 }
@@ -54,7 +54,7 @@ const closing: readonly ErrorCode[] = [
   "giftcards_not_accepted",
 ];
 
-/** Whether a cart takes no card any more, whatever a shopper does. */
+/** Returns whether the cart can take no more cards, whatever the shopper does. */
 export function isClosing(error: ShownError | undefined): boolean {
   return !!error && closing.includes(error.code);
 }
@@ -67,7 +67,7 @@ const retryable: ReadonlySet<ErrorCode> = new Set([
   "outcome_unknown",
 ]);
 
-/** Whether the very same call may be made again. All of the widget's calls are previews, so none can take twice. */
+/** Returns whether the same call may be sent again. None of the widget's calls takes money, so a repeat is safe. */
 export function isRetryable(code: ErrorCode): boolean {
   return retryable.has(code);
 }

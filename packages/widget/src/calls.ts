@@ -3,26 +3,26 @@ import { CallError, type ShownError } from "./call-errors.js";
 import { Countdown } from "./countdown.js";
 import { type Action, type CardAction, dispatch } from "./events.js";
 
-/** From when on an answer counts as slow, and the shopper is told to be patient. */
+/** After this time the shopper is asked to be patient. */
 const slowMs = 4000;
 
-/** What an element hears while it waits. */
+/** Callbacks of an element that waits. */
 export interface Waiting {
-  /** An answer takes long. */
+  /** Called once if a response is slow. */
   slow(): void;
-  /** Each second of a wait after too many attempts; 0 when it has passed. */
+  /** Called every second of a wait after too many attempts, and with 0 at its end. */
   wait(secondsLeft: number): void;
 }
 
-/** An element's calls, one at a time, and what went wrong with the last. */
+/** The calls of an element, one at a time, and the error of the last one. */
 export class Calls implements ReactiveController {
   error: ShownError | undefined;
   busy: CardAction | undefined;
-  /** The call under way takes long. */
+  /** Whether the pending call is slow. */
   slow = false;
   /** The wait after too many attempts. */
   readonly wait: Countdown;
-  /** Passes when no call is under way. */
+  /** Resolves once no call is pending. */
   settled: Promise<unknown> = Promise.resolve();
 
   #running = new AbortController();
@@ -39,7 +39,7 @@ export class Calls implements ReactiveController {
     });
   }
 
-  /** Whether a call can be made: none is under way, and no wait. */
+  /** Whether a call may be made: none is pending, and there is no wait. */
   get isFree(): boolean {
     return !this.busy && this.wait.seconds === 0;
   }
@@ -49,7 +49,7 @@ export class Calls implements ReactiveController {
     this.busy = undefined;
   }
 
-  /** Drops the call under way, the wait and the error. Nothing waits for the answer any more. */
+  /** Drops the pending call, the wait and the error. */
   reset(): void {
     this.hostDisconnected();
     this.settled = Promise.resolve();
@@ -58,8 +58,8 @@ export class Calls implements ReactiveController {
   }
 
   /**
-   * Makes a call, unless one is under way. The answer is dropped if the element was reset or taken off the page.
-   * @returns undefined if there is no answer; {@link error} says why
+   * Makes a call, unless one is pending. It ignores the response if the element is reset or removed meanwhile.
+   * @returns undefined if the call failed; {@link error} says why
    */
   async run<Answer>(
     action: CardAction,
@@ -92,7 +92,7 @@ export class Calls implements ReactiveController {
     }
   }
 
-  /** Shows an error and dispatches it; anything that is no {@link CallError} is thrown on. */
+  /** Shows and dispatches a {@link CallError}. Rethrows anything else. */
   fail(action: Action, error: unknown): void {
     if (!(error instanceof CallError)) throw error;
     const { code, retryAfterSeconds, status } = error;
@@ -106,7 +106,7 @@ export class Calls implements ReactiveController {
     });
   }
 
-  /** Shows an error, also one that isn't a call's. */
+  /** Shows an error. Unlike {@link fail}, it dispatches no event. */
   show(action: Action, code: ShownError["code"]): void {
     this.error = { code, action, count: ++this.#errors };
     this.host.requestUpdate();

@@ -5,24 +5,24 @@ import { figure } from "./card-quote.js";
 import { keyed } from "./keyed.js";
 import type { Wording } from "./wording.js";
 
-/** What the list of applied cards shows. */
+/** The input of {@link cardList}. */
 export interface CardListState {
   words: Wording;
   summary: CartSummary;
-  /** No further card fits although there is more to pay. */
+  /** The cart has its maximum number of cards, and there is more to pay. */
   isFull: boolean;
-  /** The id of the card that is being taken off. */
+  /** The id of the card that is being removed. */
   removing: string | undefined;
 }
 
-/** The applied cards with an amount each, what they cover together, and what is left to pay. */
+/** Renders the applied cards with the amount of each, their total, and the remainder. */
 export function cardList(state: CardListState, remove: (card: AppliedCard) => void): TemplateResult {
   const { words, summary } = state;
   const { texts } = words;
   const { remainderCents } = summary;
   return html`<div class="panel" part="summary" id="summary" tabindex="-1" role="group" aria-label=${texts.covered}>
     ${
-      // A row is never turned into another card's row: its button would keep the focus and change its name.
+      // If Lit reused a removed card's row for the next card, the focused button would silently get another name.
       keyed(
         summary.cards.length,
         html`<ul part="cards" role="list">

@@ -3,16 +3,16 @@ import { html, nothing, type TemplateResult } from "lit";
 import { cardGlyph } from "./card-glyph.js";
 import type { Wording } from "./wording.js";
 
-/** What the quote shows. */
+/** The input of {@link cardQuote}. */
 export interface CardQuoteState {
   words: Wording;
   quote: Quote;
   busy: boolean;
-  /** Whether a further card fits after this one. */
+  /** Whether the cart can take another card after this one. */
   takesAnother: boolean;
 }
 
-/** A checked card: its balance, what this order would use of it, and the step that applies it. */
+/** Renders a checked card: its balance, how much of it this order would use, and the button that applies it. */
 export function cardQuote(state: CardQuoteState, apply: () => void, cancel: () => void): TemplateResult {
   const { words, quote, busy } = state;
   const { texts } = words;
@@ -34,12 +34,12 @@ export function cardQuote(state: CardQuoteState, apply: () => void, cancel: () =
   );
 }
 
-/** A card by its last four digits, what it holds, and what else there is to say of it. */
+/** Renders a card: its last four digits, expiry date and balance, then the caller's own figures and content. */
 export function cardPanel(
   words: Wording,
   { lastFour, balanceCents, expiryDate }: CardBalance,
   figures?: TemplateResult,
-  more?: TemplateResult,
+  content?: TemplateResult,
 ): TemplateResult {
   const { texts } = words;
   const expiry = words.date(expiryDate);
@@ -49,21 +49,21 @@ export function cardPanel(
       ${expiry ? html`<p class="hint">${words.fill(texts.validUntil, { date: expiry })}</p>` : nothing}
     </div>
     <dl>${figure(words, texts.balance, balanceCents)}${figures}</dl>
-    ${more}
+    ${content}
   </div>`;
 }
 
-/** A term and its figure, side by side. */
+/** Renders a term and its amount, side by side. */
 export function figure(words: Wording, term: string, cents: number, kind = ""): TemplateResult {
   return html`<div class="row ${kind}"><dt>${term}</dt><dd>${words.money(cents)}</dd></div>`;
 }
 
-/** Why figures are as they are. */
+/** Renders an explanation of the figures above it. */
 export function note(text: string): TemplateResult | typeof nothing {
   return text ? html`<p class="note" part="note">${text}</p>` : nothing;
 }
 
-/** The limit is explained only when it, and nothing else, keeps the order from using more. */
+/** Explains the limit per card if this limit alone keeps the order from using more. */
 function limitNote({ words, quote, takesAnother }: CardQuoteState): TemplateResult | typeof nothing {
   const { limit, limitAnother } = words.texts;
   if (quote.limitedBy !== "limit") return nothing;

@@ -5,23 +5,23 @@ import type { Calls } from "./calls.js";
 import { dispatch } from "./events.js";
 import type { ShopApi } from "./shop-api.js";
 
-/** An element that names its cart. */
+/** An element with the id of its cart. */
 interface CartHost extends ReactiveControllerHost, EventTarget {
   readonly cart: string;
 }
 
 /**
- * One cart and its gift cards, as the shop told them last. What is typed passes through and isn't kept. It dispatches
- * the events of a cart.
+ * A cart and its gift cards, as of the shop's last response. It dispatches the cart's events, and stores no card number
+ * and no PIN.
  */
 export class CartCards implements ReactiveController {
   summary: CartSummary | undefined;
   quote: Quote | undefined;
-  /** The cart before its figures changed by themselves; until the shopper's next step. */
+  /** The cart before its figures changed without the shopper doing anything. Cleared by the shopper's next step. */
   before: CartSummary | undefined;
-  /** The card that is being taken off, or that couldn't be. */
+  /** The card that is being removed, or could not be removed. */
   removing: AppliedCard | undefined;
-  /** Whether the shop has answered, whatever it said. */
+  /** Whether loading the cart has ended, with or without success. */
   isAnswered = false;
 
   #loading = new AbortController();
@@ -34,28 +34,28 @@ export class CartCards implements ReactiveController {
     host.addController(this);
   }
 
-  /** Whether the cart has something to pay and room for a card; assumed until the shop has answered. */
+  /** Whether the cart has something to pay and room for a card. True until the cart is loaded. */
   get takesCard(): boolean {
     return this.#room > 0 && !this.isClosed;
   }
 
-  /** Whether the shop said last that the cart is placed, gone, or in another currency. */
+  /** Whether the shop's last error rules out gift cards: the cart is placed, gone, or in another currency, for example. */
   get isClosed(): boolean {
     return isClosing(this.calls.error);
   }
 
-  /** Whether a card would fit after the one that is quoted. */
+  /** Whether the cart would have room for another card after the quoted one. */
   get takesAnother(): boolean {
     const { quote, summary } = this;
     return (!quote || quote.remainderCents > (summary?.notByCardCents ?? 0)) && this.#room > 1;
   }
 
-  /** Whether the cards, and not the amount, keep the cart from taking another. */
+  /** Whether the cart has its maximum number of cards, and there is more that a card may pay. */
   get isFull(): boolean {
     return !!this.summary && openCents(this.summary) > 0 && this.#room <= 0;
   }
 
-  /** Whether the cards pay all of it. */
+  /** Whether the cards pay the whole cart. */
   get isCovered(): boolean {
     return !!this.summary && isCovered(this.summary);
   }
@@ -65,7 +65,7 @@ export class CartCards implements ReactiveController {
     return !!this.summary && this.summary.cards.length > 0;
   }
 
-  /** How many more cards fit, if anything is left that a card may pay. An expired one counts for nothing. */
+  /** The number of further cards, if anything is left that a card may pay. Expired cards take no place. */
   get #room(): number {
     const { summary } = this;
     if (!summary) return 2;
@@ -78,7 +78,7 @@ export class CartCards implements ReactiveController {
     this.#loading.abort();
   }
 
-  /** Forgets everything, for another cart. */
+  /** Clears everything before another cart is shown. */
   reset(): void {
     this.#loading.abort();
     this.calls.reset();
@@ -87,9 +87,9 @@ export class CartCards implements ReactiveController {
   }
 
   /**
-   * Asks for the cart. A change under way is waited for, so that an older answer never covers a newer one.
-   * @param isQuiet nobody asked for it, so that a failure that passes isn't told
-   * @returns whether figures that the shopper had seen have changed
+   * Loads the cart. It waits for a pending change first, so that an older response never replaces a newer one.
+   * @param isQuiet whether the shopper did not ask for this: a temporary failure is not shown
+   * @returns whether figures changed that the shopper has seen
    */
   async load(isQuiet = false): Promise<boolean> {
     await this.calls.settled;
@@ -99,15 +99,15 @@ export class CartCards implements ReactiveController {
       const summary = await this.shop.summary(this.host.cart, signal);
       return !signal.aborted && this.#reload(summary);
     } catch (error) {
-      const passes = isQuiet && isRetryable((error as CallError).code);
-      if (!signal.aborted && !passes) this.calls.fail("load", error);
+      const isIgnored = isQuiet && isRetryable((error as CallError).code);
+      if (!signal.aborted && !isIgnored) this.calls.fail("load", error);
       return false;
     } finally {
       if (!signal.aborted) this.isAnswered = true;
     }
   }
 
-  /** Asks what a card holds, and what the order would use of it. Undefined if that failed. */
+  /** Fetches a card's balance and how much of it the order would use. Returns undefined if the call failed. */
   async fetchQuote(entry: CardEntry): Promise<Quote | undefined> {
     const quote = await this.calls.run("quote", (signal) => this.shop.quote(this.host.cart, entry, signal));
     if (quote) {
@@ -117,7 +117,7 @@ export class CartCards implements ReactiveController {
     return quote;
   }
 
-  /** Applies the quoted card. Undefined if that failed; where the shop refused the quote, it is gone. */
+  /** Applies the quoted card. Returns undefined if that failed. If the shop refuses the quote, the quote is dropped. */
   async apply(): Promise<AppliedCard | undefined> {
     const { quote, calls } = this;
     if (!quote) return undefined;
@@ -125,9 +125,9 @@ export class CartCards implements ReactiveController {
     if (!dispatch(this.host, "giftcard-before-apply", { quote: shown, summary: this.summary }))
       return undefined;
     const known = new Set(this.summary?.cards.map((card) => card.id));
-    // A loaded cart would be older than what this call answers.
+    // A cart that is loading now would be older than the response to this call.
     this.#loading.abort();
-    const summary = await calls.run("apply", (signal) => this.#applyOnce(quote, known, signal));
+    const summary = await calls.run("apply", (signal) => this.#applyOrFind(quote, known, signal));
     const code = calls.error?.code;
     if (summary) {
       this.quote = this.before = undefined;
@@ -140,7 +140,7 @@ export class CartCards implements ReactiveController {
     return undefined;
   }
 
-  /** Takes a card off. False if that failed. */
+  /** Removes a card from the cart. Returns false if that failed. */
   async remove(card: AppliedCard): Promise<boolean> {
     this.removing = card;
     this.#loading.abort();
@@ -155,10 +155,10 @@ export class CartCards implements ReactiveController {
   }
 
   /**
-   * A refusal may only mean that the card is applied already: an earlier answer was lost, or the browser, which
-   * repeats a call by itself where a kept connection breaks, asked twice. So look before believing it.
+   * Applies the quoted card. A refusal may mean that the card is applied already: an earlier response was lost, or the
+   * browser sent the call twice, as browsers do if a kept-alive connection breaks. So this checks the cart first.
    */
-  async #applyOnce(quote: Quote, known: ReadonlySet<string>, signal: AbortSignal): Promise<CartSummary> {
+  async #applyOrFind(quote: Quote, known: ReadonlySet<string>, signal: AbortSignal): Promise<CartSummary> {
     const { shop } = this;
     const { cart } = this.host;
     try {
@@ -180,7 +180,7 @@ export class CartCards implements ReactiveController {
     return changed;
   }
 
-  /** Takes over what the shop said. Returns whether a figure differs from before. */
+  /** Stores the cart from a response. Returns whether one of its figures changed. */
   #accept(summary: CartSummary): boolean {
     const before = this.summary;
     this.summary = summary;
@@ -198,12 +198,12 @@ export class CartCards implements ReactiveController {
   }
 }
 
-/** What is left to pay, and a card may pay. */
+/** Returns the part of the remainder that a card may pay. */
 function openCents({ remainderCents, notByCardCents = 0 }: CartSummary): number {
   return remainderCents - notByCardCents;
 }
 
-/** What a quoted card would pay of a cart that changed since; undefined where there is nothing left for it to pay. */
+/** Recalculates a quote for a cart that changed; undefined if nothing is left for the card to pay. */
 function requote(quote: Quote, summary: CartSummary): Quote | undefined {
   const { balanceCents } = quote;
   const { remainderCents, maxPerCardCents } = summary;
@@ -218,6 +218,7 @@ function isCovered({ remainderCents, coveredCents }: CartSummary): boolean {
   return remainderCents === 0 && coveredCents > 0;
 }
 
+/** Returns the card that the quote added to the cart. Another card with the same last digits may have been there before. */
 function newCard(summary: CartSummary, quote: Quote, known: ReadonlySet<string>): AppliedCard | undefined {
   return summary.cards.find((card) => card.lastFour === quote.lastFour && !known.has(card.id));
 }

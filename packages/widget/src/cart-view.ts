@@ -6,23 +6,23 @@ import type { CartCards } from "./cart-cards.js";
 import { changeText } from "./change-text.js";
 import type { Wording } from "./wording.js";
 
-/** What the cart view shows. */
+/** The input of {@link cartView}. */
 export interface CartViewState {
   words: Wording;
   cards: CartCards;
-  /** A card is being taken off. */
-  busy: boolean;
+  /** A card is being removed. */
+  isRemoving: boolean;
 }
 
-/** The cart as the shop told it last: its cards, whether it takes any, and why its figures changed. */
+/** Renders the cart as of the shop's last answer: its cards, why it takes no card, and why its figures changed. */
 export function cartView(state: CartViewState, remove: (card: AppliedCard) => void): TemplateResult {
-  const { words, cards, busy } = state;
+  const { words, cards, isRemoving } = state;
   const { texts } = words;
   const { summary, quote, isApplied, isClosed, isFull, takesCard, removing } = cards;
   return html`${summary?.environment === "sandbox" ? html`<span class="badge">${texts.sandbox}</span>` : nothing}
   ${
     summary && isApplied
-      ? cardList({ words, summary, isFull, removing: busy ? removing?.id : undefined }, remove)
+      ? cardList({ words, summary, isFull, removing: isRemoving ? removing?.id : undefined }, remove)
       : nothing
   }
   ${note(summary?.notByCardCents ? texts.errors.giftcard_not_payable : "")}

@@ -1,13 +1,13 @@
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 
-/** Counts a wait down in seconds, and renders its host each second meanwhile. */
+/** Counts down the seconds of a wait, and renders its host every second. */
 export class Countdown implements ReactiveController {
   #until = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** The whole wait, in seconds. */
+  /** The length of the whole wait, in seconds. */
   total = 0;
 
-  /** @param onTick called each second with the seconds left; 0 once, when the wait has passed */
+  /** @param onTick called every second with the seconds left, and once with 0 at the end */
   constructor(
     private readonly host: ReactiveControllerHost,
     private readonly onTick: (seconds: number) => void,
@@ -15,7 +15,7 @@ export class Countdown implements ReactiveController {
     host.addController(this);
   }
 
-  /** Seconds left; 0 when there is no wait. */
+  /** The seconds left; 0 without a wait. */
   get seconds(): number {
     return Math.max(0, Math.ceil((this.#until - Date.now()) / 1000));
   }
@@ -26,7 +26,7 @@ export class Countdown implements ReactiveController {
     this.hostConnected();
   }
 
-  /** Ends the wait without a call. */
+  /** Ends the wait without calling `onTick`. */
   stop(): void {
     this.#until = 0;
     this.hostDisconnected();

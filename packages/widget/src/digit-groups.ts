@@ -3,8 +3,8 @@ import { normalize } from "./entry-parser.js";
 const inGroups = (digits: string) => digits.replace(/\d{4}(?=\d)/g, "$& ");
 
 /**
- * Shows the digits of a field in groups of four, as they stand on a card; the caret stays behind the digit that it was
- * behind. Anything with more than digits in it stays as it was typed.
+ * Shows the digits of a field in groups of four, as on a printed card. The caret stays behind the same digit. Text that
+ * has more than digits in it is left as it was typed.
  */
 export function showGroups(field: HTMLInputElement): void {
   const digits = normalize(field.value);
@@ -13,13 +13,13 @@ export function showGroups(field: HTMLInputElement): void {
   const before = normalize(field.value.slice(0, field.selectionEnd ?? 0)).length;
   field.value = grouped;
   const caret = inGroups(digits.slice(0, before)).length;
-  // Elsewhere the focus would come along.
+  // In a field without the focus, this would also move the focus there.
   if ((field.getRootNode() as ShadowRoot).activeElement === field) field.setSelectionRange(caret, caret);
 }
 
 /**
- * Deletes the digit behind a gap where the gap would be deleted.
- * @returns whether it did
+ * Deletes the digit beyond a gap if the browser is about to delete the gap itself.
+ * @returns whether it deleted a digit
  */
 export function deleteOverGap(event: InputEvent): boolean {
   const field = event.target as HTMLInputElement;

@@ -8,57 +8,57 @@ import { moveFocus } from "./focus.js";
 import type { Messages } from "./messages/index.js";
 import { clock } from "./wording.js";
 
-/** What the form is told when it renders. */
+/** The input of {@link EntryForm.render}. */
 export interface EntryFormState {
   texts: Messages;
   hidden: boolean;
-  /** Its place is kept, and for a moment nothing is to be seen: the cart may need no form. */
+  /** The cart is not loaded yet and may need no form, so the form stays invisible for a moment but keeps its space. */
   unsure: boolean;
   /** A card is being checked. */
   busy: boolean;
-  /** Nothing can be sent: the page hasn't named the cart yet. */
+  /** Nothing can be sent yet, since the page has not set the cart. */
   shut: boolean;
-  /** Seconds until something can be sent again; 0 without a wait. */
+  /** Seconds until the next call is allowed; 0 without a wait. */
   waitSeconds: number;
-  /** What the alert shows; the fields that it is about are marked. */
+  /** The error in the alert. The fields that it is about are marked. */
   error: ShownError | undefined;
   check(): void;
-  /** Puts the form away, where it can be. */
+  /** Closes the form; undefined if it can't be closed. */
   cancel: (() => void) | undefined;
 }
 
-/** Card number and PIN while a shopper fills them in. What is typed stays in the fields: nothing here keeps it. */
+/** The fields for card number and PIN. What a shopper types stays in the fields: this class stores none of it. */
 export class EntryForm {
-  /** Fields that were left empty. */
+  /** The fields that the shopper left empty. */
   missing: readonly FieldName[] = [];
   #pinShown = false;
 
   constructor(private readonly host: LitElement) {}
 
-  /** Card number and PIN, normalized. Undefined where a field is empty: the focus goes to it. */
+  /** Returns the normalized card number and PIN. If a field is empty, focuses it and returns undefined. */
   take(): CardEntry | undefined {
-    this.#spread();
+    this.#splitFields();
     const empty = this.#empty;
     const [first] = empty;
-    // Enter in the number goes on to the PIN: nothing is wrong yet.
-    const goesOn = first === "pin" && this.host.shadowRoot?.activeElement?.id === "number";
-    this.missing = goesOn ? [] : empty;
+    // Enter in the number moves on to the PIN. That the PIN is empty is no mistake yet.
+    const movesOn = first === "pin" && this.host.shadowRoot?.activeElement?.id === "number";
+    this.missing = movesOn ? [] : empty;
     this.host.requestUpdate();
     if (!first) return this.#entry;
     void moveFocus(this.host, `#${first}`);
     return undefined;
   }
 
-  /** After a refusal: the PIN goes unless the very same call may be made again, and the focus goes to what is wrong. */
+  /** Focuses the refused field, or the retry button. It clears the PIN, unless the shopper may repeat the same call. */
   async showError(error: ShownError, keepPin = false): Promise<void> {
     if (isRetryable(error.code)) return moveFocus(this.host, "#retry");
     if (!keepPin) this.clearPin();
-    // With both in doubt it's the emptied one, which is the last, that has to be filled again.
+    // If both fields may be wrong, focus the PIN (the last): it was cleared and has to be entered again.
     const [last] = refusedFields(error).slice(-1);
     await moveFocus(this.host, ...(last ? [`#${last}`] : []));
   }
 
-  /** Whether nothing stands in either field. */
+  /** Whether both fields are empty. */
   get isBlank(): boolean {
     return !this.host.hasUpdated || this.#empty.length === 2;
   }
@@ -77,7 +77,7 @@ export class EntryForm {
 
   render(state: EntryFormState): TemplateResult {
     const { texts, hidden, unsure, busy, shut, waitSeconds, check, cancel } = state;
-    // A page in a sandbox sends no form: there it's the button that tells, also for Enter in a field.
+    // A sandboxed page never fires `submit`. It does fire `click` on the button, also for Enter in a field.
     const onSubmit = (event: Event) => {
       event.preventDefault();
       check();
@@ -117,15 +117,15 @@ export class EntryForm {
   }
 
   /**
-   * One field. A PIN is a text field with its characters masked: a password field makes browsers offer to keep
-   * card and PIN as a login.
+   * Renders a field. The PIN is a masked text field: for a password field, browsers would offer to save number and PIN as
+   * a login.
    */
   #field(
     name: FieldName,
     label: string,
     missing: string,
     { busy, error }: EntryFormState,
-    ornament: TemplateResult,
+    decoration: TemplateResult,
   ): TemplateResult {
     const isEmpty = this.missing.includes(name);
     const isRefused = refusedFields(error).includes(name);
@@ -157,31 +157,31 @@ export class EntryForm {
           @compositionend=${this.#onInput}
           @blur=${this.#onLeave}
         />
-        ${ornament}
+        ${decoration}
       </div>
     </div>`;
   }
 
-  /** A missing entry's message goes while it is typed; none comes. */
+  /** Removes the message of an empty field while the shopper types. It never adds one. */
   readonly #onInput = (event?: Event): void => {
-    // What is being composed is the input method's.
+    // Leave the text alone while an input method composes it.
     if (!(event as InputEvent | undefined)?.isComposing) showGroups(this.#input("number"));
     const empty = this.#empty;
     this.missing = this.missing.filter((name) => empty.includes(name));
     this.host.requestUpdate();
   };
 
-  /** A PIN has no groups. */
+  /** Deletes across a gap between groups. Only the number has groups. */
   readonly #onDelete = (event: InputEvent): void => {
     if (event.target === this.#input("number") && deleteOverGap(event)) this.#onInput();
   };
 
   /**
-   * A field that is left empty while the other is filled is named. On the way to the button nothing is shown, which
-   * would move the button from under a click: the button itself checks both.
+   * Marks a field that is left empty while the other is filled. It shows nothing if the focus moves to the button: a
+   * message would move the button from under the click, and the button checks both fields anyway.
    */
   readonly #onLeave = ({ target, relatedTarget }: FocusEvent): void => {
-    this.#spread();
+    this.#splitFields();
     const { id } = target as HTMLInputElement;
     const empty = this.#empty;
     if (
@@ -195,9 +195,9 @@ export class EntryForm {
     this.host.requestUpdate();
   };
 
-  /** Number and PIN that were pasted together go to their own fields. */
+  /** Puts number and PIN that were pasted together into their own fields. */
   readonly #onPaste = (event: ClipboardEvent): void => {
-    if (!this.#put(parseEntry(event.clipboardData?.getData("text/plain") ?? ""))) return;
+    if (!this.#fillIn(parseEntry(event.clipboardData?.getData("text/plain") ?? ""))) return;
     event.preventDefault();
     this.#input("pin").focus();
   };
@@ -207,16 +207,16 @@ export class EntryForm {
     this.host.requestUpdate();
   };
 
-  /** A scanner types as a keyboard does, all into the field that has the focus. */
-  #spread(): void {
+  /** Splits a field that holds both number and PIN. A scanner types both into the focused field, as a keyboard would. */
+  #splitFields(): void {
     for (const name of ["number", "pin"] as const) {
       const { value } = this.#input(name);
-      // Digits in groups are one entry, however they are spaced.
-      if (/[^\d\s-]/.test(value)) this.#put(parseEntry(value));
+      // Digits with spaces or dashes are a single number.
+      if (/[^\d\s-]/.test(value)) this.#fillIn(parseEntry(value));
     }
   }
 
-  #put(entry: CardEntry | undefined): boolean {
+  #fillIn(entry: CardEntry | undefined): boolean {
     const pin = this.#input("pin");
     if (!entry || pin.readOnly) return false;
     if (entry.cardNumber) this.#input("number").value = entry.cardNumber;

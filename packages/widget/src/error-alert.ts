@@ -3,16 +3,16 @@ import { isRetryable, type ShownError } from "./call-errors.js";
 import { keyed } from "./keyed.js";
 import type { Wording } from "./wording.js";
 
-/** What the alert shows. */
+/** The input of {@link errorAlert}. */
 export interface ErrorAlertState {
   words: Wording;
   error: ShownError;
-  /** The wait that a refusal named, in seconds, as it was at first: one that ran down would be read aloud all the time. */
+  /** The length of the whole wait. With the seconds left, a screen reader would read the alert again every second. */
   waitSeconds: number;
   busy: boolean;
 }
 
-/** What went wrong and what to do; with the length of a wait. Each error is announced, also the same one again. */
+/** Renders an error and what to do about it. A new `count` makes a screen reader announce it, even if the text repeats. */
 export function errorAlert(state: ErrorAlertState, retry: () => void): TemplateResult {
   const { words, error, waitSeconds, busy } = state;
   const { texts } = words;

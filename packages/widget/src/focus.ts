@@ -1,17 +1,17 @@
 import type { LitElement } from "lit";
 
 /**
- * Renders, then moves the focus to the first of the places that is to be seen. A shopper who went elsewhere on the
- * page meanwhile is left alone.
- * @param selectors with none, or none there: the element's own choice, if what had the focus is gone
+ * Waits for the render, then focuses the first visible match. It leaves the focus alone if the shopper has moved it to
+ * another part of the page.
+ * @param selectors tried in order; if none matches and the focused part is gone, `element.focus()` decides
  */
 export async function moveFocus(element: LitElement, ...selectors: string[]): Promise<void> {
   const { activeElement } = element.getRootNode() as Document | ShadowRoot;
   if (activeElement && activeElement !== document.body && activeElement !== (element as Element)) return;
   await element.updateComplete;
   for (const selector of selectors) {
-    const place = element.renderRoot.querySelector<HTMLElement>(selector);
-    if (place?.getClientRects().length) return place.focus();
+    const target = element.renderRoot.querySelector<HTMLElement>(selector);
+    if (target?.getClientRects().length) return target.focus();
   }
   if (!element.shadowRoot?.activeElement) element.focus();
 }

@@ -1,11 +1,11 @@
 import type { LitElement } from "lit";
 import type { Calls } from "./calls.js";
 
-/** Ties an element to the form around it: whether that may be sent, and that it waits for a call under way. */
+/** Connects an element to the form around it: blocks the form's submission, or delays it until a call has ended. */
 export class FormLink {
   readonly internals: ElementInternals;
   #form: HTMLFormElement | null = null;
-  /** What the form is to be sent by once the call is over; undefined where it isn't. */
+  /** The button of the delayed submission (null without a button); undefined if none is delayed. */
   #submitter: HTMLElement | null | undefined;
 
   constructor(
@@ -15,7 +15,7 @@ export class FormLink {
     this.internals = host.attachInternals();
   }
 
-  /** Whether the form is sent once the call is over. */
+  /** Whether the form will be submitted once the pending call has ended. */
   get isWaiting(): boolean {
     return this.#submitter !== undefined;
   }
@@ -26,32 +26,32 @@ export class FormLink {
     form?.addEventListener("submit", this.#onSubmit, true);
   }
 
-  /** Shows states to a page's style sheet, where the browser has them. */
+  /** Sets the CSS states that are true and deletes the others, if the browser supports states. */
   show(all: Record<string, boolean>): void {
     const { states } = this.internals;
     for (const [name, isOn] of Object.entries(all)) isOn ? states?.add(name) : states?.delete(name);
   }
 
-  /** Keeps the form from being sent, for a reason; without one, lets it. */
-  refuse(reason: string | false): void {
+  /** Blocks the form's submission for a reason, or allows it again with `false`. */
+  block(reason: string | false): void {
     this.internals.setValidity(reason ? { customError: true } : {}, reason || "");
   }
 
-  /** However often it is asked to meanwhile, the form is sent once, by what asked last. */
+  /** Submits the form once after the call, by the button that was pressed last, however often the shopper presses. */
   readonly #onSubmit = async (event: SubmitEvent): Promise<void> => {
     const { calls, isWaiting, internals } = this;
     const submitter = event.submitter as HTMLButtonElement | null;
-    const waits = calls.busy || isWaiting;
-    // With `novalidate` the browser lets everything pass.
-    if (!waits && (internals.validity.valid || submitter?.formNoValidate)) return;
+    const mustWait = calls.busy || isWaiting;
+    // Checked here too, since the browser does not validate a form with `novalidate`.
+    if (!mustWait && (internals.validity.valid || submitter?.formNoValidate)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (!waits) return void internals.reportValidity();
+    if (!mustWait) return void internals.reportValidity();
     this.#submitter = submitter;
     if (isWaiting) return;
     this.host.requestUpdate();
     await calls.settled;
-    // What became of the call is noted a moment after.
+    // The element handles the call's result in the next task.
     await new Promise((resolve) => setTimeout(resolve));
     await this.host.updateComplete;
     const last = this.#submitter;

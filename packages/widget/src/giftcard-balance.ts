@@ -5,31 +5,31 @@ import { dispatch } from "./events.js";
 import { GiftcardElement, register } from "./giftcard-element.js";
 
 /**
- * Tells what a gift card holds: card number and PIN in, balance out. For a page of its own, without a cart.
+ * Shows the balance of a gift card by its number and PIN. For a page without a cart.
  *
  * @tag giftcard-balance
  *
- * @event {GiftcardEvent<CardBalance>} giftcard-balance - The balance of a card was told.
- * @event {GiftcardEvent<ErrorDetail>} giftcard-error - A call was refused or got no answer.
+ * @event {GiftcardEvent<CardBalance>} giftcard-balance - The shop returned a card's balance.
+ * @event {GiftcardEvent<ErrorDetail>} giftcard-error - A call was refused or got no response.
  *
- * @csspart base - The whole.
- * @csspart form - Card number and PIN.
- * @csspart label - A label of a field.
+ * @csspart base - The whole element.
+ * @csspart form - The form for card number and PIN.
+ * @csspart label - The label of a field.
  * @csspart input - A field.
- * @csspart button - Every button; `check` and `retry` name one each.
+ * @csspart button - Every button; two have a part name of their own, `check` and `retry`.
  * @csspart quote - The checked card.
- * @csspart alert - The message when something went wrong.
- * @csspart error - The text of a message, in the alert or below a field.
+ * @csspart alert - The error message with its button.
+ * @csspart error - The text of an error, in the alert or below a field.
  */
 export class GiftcardBalance extends GiftcardElement {
-  /** Registers the tag. Where it is registered already, whoever did it, nothing happens. */
+  /** Registers the tag. Does nothing if the tag is registered already. */
   static define(tag = "giftcard-balance", registry?: CustomElementRegistry): void {
     register(tag, GiftcardBalance, registry);
   }
 
   #balance: CardBalance | undefined;
 
-  /** What the shop told last; undefined until then. */
+  /** The card that was checked last; undefined before that. */
   get balance(): CardBalance | undefined {
     return this.#balance;
   }

@@ -23,17 +23,17 @@ import {
 import { ShopApi, type Transport } from "./shop-api.js";
 import { usableLocale, Wording } from "./wording.js";
 
-/** How long a page waits for the texts of its language before it shows English. */
+/** After this time an element shows English if the texts of its language are not loaded yet. */
 const languageMs = 1500;
 
-/** What an element puts around the form, and what its buttons do. */
+/** The content that an element adds around the form, and the actions of the buttons. */
 interface Frame {
-  /** Names the whole for a screen reader. */
+  /** The name of the whole element for a screen reader. */
   title: string;
   before?: unknown;
   between?: unknown;
   after?: unknown;
-  /** Told in place of what is to be read aloud, and to be seen. */
+  /** A visible text that replaces the live region's text. */
   notice?: string | false;
   hidden?: boolean;
   unsure?: boolean;
@@ -46,23 +46,23 @@ interface Frame {
 }
 
 /**
- * What both elements are made of: where to call, the texts, and the parts that each of them uses in its own way.
+ * The base of both elements: the shop's address, the texts, and the shared parts.
  *
- * @cssproperty [--giftcard-pay-accent=#1f4fd1] - The main button and the focus ring.
- * @cssproperty [--giftcard-pay-on-accent=#fff] - The text on the main button.
- * @cssproperty [--giftcard-pay-error] - Messages; a red that follows the text colour.
- * @cssproperty [--giftcard-pay-border] - The lines of panels.
- * @cssproperty [--giftcard-pay-field] - The ground of a field.
- * @cssproperty [--giftcard-pay-field-border] - The lines of fields and buttons.
- * @cssproperty [--giftcard-pay-surface] - The ground of panels.
- * @cssproperty [--giftcard-pay-focus] - The focus ring alone; the accent, nearer to the text colour.
- * @cssproperty [--giftcard-pay-radius=0.5rem] - Rounding.
+ * @cssproperty [--giftcard-pay-accent=#1f4fd1] - Colour of the main button and the focus ring.
+ * @cssproperty [--giftcard-pay-on-accent=#fff] - Text colour of the main button.
+ * @cssproperty [--giftcard-pay-error] - Colour of errors; by default a red mixed with the text colour.
+ * @cssproperty [--giftcard-pay-border] - Border colour of panels.
+ * @cssproperty [--giftcard-pay-field] - Background of fields.
+ * @cssproperty [--giftcard-pay-field-border] - Border colour of fields and buttons.
+ * @cssproperty [--giftcard-pay-surface] - Background of panels.
+ * @cssproperty [--giftcard-pay-focus] - Colour of the focus ring; by default the accent mixed with the text colour.
+ * @cssproperty [--giftcard-pay-radius=0.5rem] - Corner radius.
  * @cssproperty [--giftcard-pay-gap=1rem] - Space between the parts.
  */
 export class GiftcardElement extends LitElement {
   static override styles: CSSResult = styles;
 
-  // Declared here and not by decorators, whose helpers would weigh more than all of this.
+  // The helpers of decorators would be larger than this list.
   static override properties: PropertyDeclarations = {
     endpoint: {},
     publishableKey: { attribute: "publishable-key" },
@@ -72,22 +72,22 @@ export class GiftcardElement extends LitElement {
     messages: { attribute: false },
   };
 
-  /** The address of the shop's gift card routes, for example `https://shop.example/store/giftcard-pay`. */
+  /** The URL of the shop's gift card routes, for example `https://shop.example/store/giftcard-pay`. */
   endpoint = "";
 
   /** Medusa's publishable API key, sent as `x-publishable-api-key`. */
   publishableKey = "";
 
-  /** The language of the texts and amounts; without it, that of the nearest `lang`, then the browser's. */
+  /** The language of texts and amounts. By default the nearest `lang` attribute, then the browser's language. */
   declare lang: string;
 
-  /** Further headers of every call. */
+  /** Additional headers of every call. */
   headers: Record<string, string> = {};
 
-  /** Makes the calls in place of `fetch`. */
+  /** A function that replaces `fetch`. */
   transport: Transport | undefined;
 
-  /** Texts of the page's own, on top of the language's; what they leave out stays as it is. */
+  /** The page's own texts. They override the built-in ones; texts that are missing here stay built-in. */
   messages: MessageOverrides = {};
 
   #loading: Promise<void> | undefined;
@@ -98,7 +98,7 @@ export class GiftcardElement extends LitElement {
 
   protected readonly calls: Calls = new Calls(this, {
     slow: () => this.say(this.words.texts.slow),
-    // A countdown that is read out each second can't be borne: every five minutes, at one, and at the end.
+    // A screen reader must not announce every second: every five minutes, at one minute, and at the end are enough.
     wait: (seconds) => {
       const { words } = this;
       const { wait, waitOver } = words.texts;
@@ -107,18 +107,18 @@ export class GiftcardElement extends LitElement {
     },
   });
 
-  /** Whether a call is under way. */
+  /** Whether a call is pending. */
   get busy(): boolean {
     return !!this.calls.busy;
   }
 
-  /** Puts the focus on the first field, or on what stands in its place. */
+  /** Focuses the first field, or if it is hidden, the button or summary shown instead. */
   override focus(options?: FocusOptions): void {
-    const place = this.renderRoot.querySelector<HTMLElement>("#apply, form:not([hidden]) #number, #add");
-    (place ?? this.renderRoot.querySelector<HTMLElement>("#summary"))?.focus(options);
+    const target = this.renderRoot.querySelector<HTMLElement>("#apply, form:not([hidden]) #number, #add");
+    (target ?? this.renderRoot.querySelector<HTMLElement>("#summary"))?.focus(options);
   }
 
-  /** Waits a moment for the language; what comes later takes the place of English then. */
+  /** Delays the render for a moment until the language is loaded. If it loads later, it then replaces English. */
   protected override async scheduleUpdate(): Promise<void> {
     const language = builtInLanguage(this.#locale);
     const loading = loadMessages(language);
@@ -135,12 +135,12 @@ export class GiftcardElement extends LitElement {
     this.words = new Wording(locale, withOverrides(messagesOf(builtInLanguage(locale)), this.messages));
   }
 
-  /** Has a screen reader read a text, filled in with values; a number is cents. */
+  /** Announces a text to screen readers, filled in with values; a number is an amount in cents. */
   protected say(text: string, values: Record<string, string | number> = {}): void {
     this.live.say(this.words.fill(text, values));
   }
 
-  /** The form with the alert above it, and what the element adds. */
+  /** Renders the form, the alert above it, and the element's own content. */
   protected frame(frame: Frame): TemplateResult {
     const { words, calls } = this;
     const { error, busy, wait } = calls;
@@ -181,15 +181,15 @@ export class GiftcardElement extends LitElement {
   }
 }
 
-/** Registers a tag. Where it is registered already, whoever did it, nothing happens. */
+/** Registers a tag. If another copy of the widget has registered it, or the browser is too old, logs a hint instead. */
 export function register(
   tag: string,
   element: CustomElementConstructor,
   registry: CustomElementRegistry | undefined = globalThis.customElements,
 ): void {
-  const known = registry?.get(tag);
-  if (!registry || known === element) return;
-  if (known) hint(`another copy of <${tag}> is on this page already.`);
+  const registered = registry?.get(tag);
+  if (!registry || registered === element) return;
+  if (registered) hint(`another copy of <${tag}> is already on this page.`);
   else if ("attachInternals" in element.prototype) registry.define(tag, element);
-  else hint("this browser is too old for it.");
+  else hint("this browser is too old for the widget.");
 }

@@ -6,111 +6,65 @@ import { CartCards } from "./cart-cards.js";
 import { cartView } from "./cart-view.js";
 import { changeText } from "./change-text.js";
 import { moveFocus } from "./focus.js";
-import { FormLink } from "./form-link.js";
-import { GiftcardElement, register } from "./giftcard-element.js";
+import { FormAssociatedElement } from "./form-associated-element.js";
+import { register } from "./giftcard-element.js";
 import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
 
-/** The cart isn't asked for more often than this because the shopper came back to the page. */
+/** A cart younger than this is not loaded again when the shopper returns to the page. */
 const freshMs = 5000;
 
 /**
- * Takes gift cards at a checkout: card number and PIN, balance, what this order would use, apply, remove.
- * Nothing is taken from a card before the order is placed.
+ * Takes gift cards at a checkout: shoppers enter number and PIN, see the balance, and apply or remove the card. No money
+ * is taken before the order is placed.
  *
  * @tag giftcard-pay
  *
- * @event {GiftcardEvent<BeforeApplyDetail>} giftcard-before-apply - A card is about to be applied; `preventDefault()` keeps it from that.
+ * @event {GiftcardEvent<BeforeApplyDetail>} giftcard-before-apply - A card is about to be applied; `preventDefault()` stops it.
  * @event {GiftcardEvent<CardDetail>} giftcard-applied - A card was applied to the cart.
- * @event {GiftcardEvent<CardDetail>} giftcard-removed - A card was taken off the cart.
- * @event {GiftcardEvent<TotalDetail>} giftcard-total - What the cards cover or what is left to pay changed, or became known.
- * @event {GiftcardEvent<ErrorDetail>} giftcard-error - A call was refused or got no answer.
+ * @event {GiftcardEvent<CardDetail>} giftcard-removed - A card was removed from the cart.
+ * @event {GiftcardEvent<TotalDetail>} giftcard-total - The total, the cards' part or the remainder changed, or was loaded.
+ * @event {GiftcardEvent<ErrorDetail>} giftcard-error - A call was refused or got no response.
  *
- * @cssstate covered - The cards pay all of it: the page's other payment methods can be put away.
+ * @cssstate covered - The cards pay the whole order, so the page can hide its other payment methods.
  * @cssstate applied - The cart has a card.
- * @cssstate busy - A call is under way.
+ * @cssstate busy - A call is pending.
  *
- * @csspart base - The whole.
- * @csspart form - Card number and PIN.
- * @csspart label - A label of a field.
+ * @csspart base - The whole element.
+ * @csspart form - The form for card number and PIN.
+ * @csspart label - The label of a field.
  * @csspart input - A field.
- * @csspart button - Every button but "remove"; `check`, `apply`, `add` and `retry` name one each.
- * @csspart quote - A checked card, before it is applied.
- * @csspart note - Why figures are as they are: the limit per card, or what changed.
- * @csspart summary - The applied cards with their totals.
+ * @csspart button - Every button but "remove"; some have a part name of their own: `check`, `apply`, `add` and `retry`.
+ * @csspart quote - A checked card that is not applied yet.
+ * @csspart note - An explanation of figures: the limit per card, or what changed.
+ * @csspart summary - The applied cards and their totals.
  * @csspart cards - The list of applied cards.
- * @csspart card - One applied card.
- * @csspart remove - The button that takes a card off.
- * @csspart totals - What the cards cover, and what is left to pay.
- * @csspart alert - The message when something went wrong.
- * @csspart error - The text of a message, in the alert or below a field.
+ * @csspart card - An applied card.
+ * @csspart remove - The button that removes a card.
+ * @csspart totals - What the cards pay, and the remainder.
+ * @csspart alert - The error message with its button.
+ * @csspart error - The text of an error, in the alert or below a field.
  */
-export class GiftcardPay extends GiftcardElement {
-  static readonly formAssociated = true;
+export class GiftcardPay extends FormAssociatedElement {
+  static override properties: PropertyDeclarations = { cart: {}, open: { state: true } };
 
-  static override properties: PropertyDeclarations = {
-    cart: {},
-    disabled: { type: Boolean, reflect: true },
-    open: { state: true },
-  };
-
-  /** Registers the tag. Where it is registered already, whoever did it, nothing happens. */
+  /** Registers the tag. Does nothing if the tag is registered already. */
   static define(tag = "giftcard-pay", registry?: CustomElementRegistry): void {
     register(tag, GiftcardPay, registry);
   }
 
-  /** The id of the cart. The form opens once it and the endpoint are known. */
+  /** The id of the cart. Cards can be checked once this and `endpoint` are set. */
   cart = "";
 
-  /** Whether nothing can be entered or changed; a disabled `<fieldset>` around it does the same. */
-  disabled = false;
-
-  /** Whether the entry of a card is to be seen. */
+  /** Whether the form for a card is open. */
   protected open = true;
 
   readonly #cards = new CartCards(this, this.calls, this.shop);
-  readonly #link = new FormLink(this, this.calls);
-  #fieldsetDisabled = false;
   #readAt = 0;
 
-  constructor() {
-    super();
-    this.addEventListener("invalid", this.#onInvalid);
-  }
-
-  /** The cart as the shop told it last; undefined until then. */
+  /** The cart as of the shop's last response; undefined before that. */
   get summary(): CartSummary | undefined {
     return this.#cards.summary;
-  }
-
-  /** The form that it belongs to. It waits for a call under way, and isn't sent while a card is entered but not applied. */
-  get form(): HTMLFormElement | null {
-    return this.#link.internals.form;
-  }
-
-  /** Invalid while a card is entered or checked, but not applied. */
-  get validity(): ValidityState {
-    return this.#link.internals.validity;
-  }
-
-  /** Whether it can keep the form from being sent: not where it is disabled. */
-  get willValidate(): boolean {
-    return this.#link.internals.willValidate;
-  }
-
-  /** What keeps the form from being sent; empty where nothing does. */
-  get validationMessage(): string {
-    return this.#link.internals.validationMessage;
-  }
-
-  /** Whether no card is entered or checked without being applied. */
-  checkValidity(): boolean {
-    return this.#link.internals.checkValidity();
-  }
-
-  /** The same, and where one is, says so and goes there. */
-  reportValidity(): boolean {
-    return this.#link.internals.reportValidity();
   }
 
   override connectedCallback(): void {
@@ -126,18 +80,7 @@ export class GiftcardPay extends GiftcardElement {
     document.removeEventListener("visibilitychange", this.#onReturn);
   }
 
-  /** @ignore */
-  formAssociatedCallback(form: HTMLFormElement | null): void {
-    this.#link.attach(form);
-  }
-
-  /** @ignore */
-  formDisabledCallback(disabled: boolean): void {
-    this.#fieldsetDisabled = disabled;
-    this.requestUpdate();
-  }
-
-  /** What was entered goes; applied cards stay, since they are the cart's. @ignore */
+  /** Clears what the shopper entered. Applied cards stay: they belong to the cart. @ignore */
   formResetCallback(): void {
     if (!this.hasUpdated) return;
     this.entry.clear();
@@ -145,7 +88,7 @@ export class GiftcardPay extends GiftcardElement {
     this.open = !this.#cards.isApplied;
   }
 
-  /** Asks the shop for the cart again. Call it when the cart changed. Never rejects: a failure is shown. */
+  /** Loads the cart again. Call it whenever the cart has changed. It shows a failure and never rejects. */
   refresh(): Promise<void> {
     return this.#refresh();
   }
@@ -171,9 +114,9 @@ export class GiftcardPay extends GiftcardElement {
   }
 
   /**
-   * Asks for the cart again, and shows then the text of a code that the shop refused an order with.
-   * @param code a ShopErrorCode; any other shows the text of `internal`
-   * @param retryAfterSeconds the wait, where the refusal names one
+   * Loads the cart again, then shows the text for the code with which the shop refused the order.
+   * @param code a `ShopErrorCode`; any other code shows the text of `internal`
+   * @param retryAfterSeconds the wait, if the refusal has one
    */
   async showError(code: string, retryAfterSeconds?: number): Promise<void> {
     await this.refresh();
@@ -195,11 +138,11 @@ export class GiftcardPay extends GiftcardElement {
   }
 
   protected override updated(changed: PropertyValues<this>): void {
-    if (this.cart && !this.endpoint) hint("it has a cart but no endpoint.");
+    if (this.cart && !this.endpoint) hint("the tag has a cart but no endpoint.");
     if (isAnotherCart(changed)) void this.refresh();
     const { isCovered, isApplied } = this.#cards;
-    this.#link.show({ covered: isCovered, applied: isApplied, busy: this.busy });
-    this.#link.refuse(this.#isUnfinished && this.words.texts.errors.unfinished);
+    this.link.show({ covered: isCovered, applied: isApplied, busy: this.busy });
+    this.link.block(this.#isUnfinished && this.words.texts.errors.unfinished);
   }
 
   protected override render(): TemplateResult {
@@ -210,19 +153,19 @@ export class GiftcardPay extends GiftcardElement {
     const { quote, takesCard, takesAnother, isApplied } = cards;
     return this.frame({
       title: texts.title,
-      before: cartView({ words, cards, busy: busy === "remove" }, this.#remove),
+      before: cartView({ words, cards, isRemoving: busy === "remove" }, this.#remove),
       between: quote
-        ? cardQuote({ words, quote, busy: busy === "apply", takesAnother }, this.#apply, this.#leaveQuote)
+        ? cardQuote({ words, quote, busy: busy === "apply", takesAnother }, this.#apply, this.#cancelQuote)
         : nothing,
       after:
         isApplied && !this.open && !quote && takesCard
           ? html`<button part="button add" id="add" type="button" @click=${this.#onOpen}>${texts.another}</button>`
           : nothing,
-      notice: this.#link.isWaiting && texts.sending,
+      notice: this.link.isWaiting && texts.sending,
       hidden: !this.open || !!quote || !takesCard,
-      // What a server rendered is seen without any script.
+      // The form that a server renders must be visible without scripts.
       unsure: !cards.isAnswered && !!globalThis.document,
-      disabled: this.disabled || this.#fieldsetDisabled,
+      disabled: this.disabled || this.isFieldsetDisabled,
       shut: !this.#isReady,
       check: this.#check,
       retry: this.#retry,
@@ -234,13 +177,13 @@ export class GiftcardPay extends GiftcardElement {
     return !!this.endpoint && !!this.cart;
   }
 
-  /** Whether a card is entered or checked, but not applied. While a call is under way a form isn't refused but waits. */
+  /** Whether a card is entered or checked, but not applied. While a call is pending, the form waits and is not blocked. */
   get #isUnfinished(): boolean {
     const { quote, takesCard } = this.#cards;
     return !this.busy && (!!quote || (this.open && takesCard && !this.entry.isBlank));
   }
 
-  /** A page from the back/forward cache, or a tab that was put away, shows what was. */
+  /** Loads the cart again: a page from the back/forward cache, or a tab in the background, may show an old one. */
   readonly #onReturn = (event: Event): void => {
     const isStale = !document.hidden && Date.now() - this.#readAt > freshMs;
     if ((event as PageTransitionEvent).persisted ?? isStale) void this.#refresh(true);
@@ -257,12 +200,6 @@ export class GiftcardPay extends GiftcardElement {
     this.calls.error = undefined;
     this.open = false;
     void moveFocus(this, "#add");
-  };
-
-  readonly #onInvalid = (event: Event): void => {
-    event.preventDefault();
-    this.calls.show("order", "unfinished");
-    this.focus();
   };
 
   readonly #check = async (): Promise<void> => {
@@ -291,7 +228,7 @@ export class GiftcardPay extends GiftcardElement {
     await moveFocus(this, "#add", "#summary");
   };
 
-  readonly #leaveQuote = async (): Promise<void> => {
+  readonly #cancelQuote = async (): Promise<void> => {
     if (this.busy) return;
     this.#cards.quote = this.calls.error = undefined;
     this.requestUpdate();
@@ -300,16 +237,16 @@ export class GiftcardPay extends GiftcardElement {
 
   readonly #remove = async (card: AppliedCard): Promise<void> => {
     if (this.busy) return;
-    const at = this.summary?.cards.findIndex(({ id }) => id === card.id) ?? 0;
+    const index = this.summary?.cards.findIndex(({ id }) => id === card.id) ?? 0;
     if (!(await this.#cards.remove(card))) return this.#showFailure();
     this.#announce(this.words.texts.announceRemoved, card);
     const cards = this.summary?.cards ?? [];
-    const next = cards[Math.min(at, cards.length - 1)];
+    const next = cards[Math.min(index, cards.length - 1)];
     if (!next) this.open = true;
     await moveFocus(this, next ? `[data-remove="${CSS.escape(next.id)}"]` : "#number", "#apply");
   };
 
-  /** Tries again what the alert is about. */
+  /** Repeats the step that failed. */
   readonly #retry = (): void => {
     const { error } = this.calls;
     const { removing } = this.#cards;
@@ -325,7 +262,7 @@ export class GiftcardPay extends GiftcardElement {
   async #showFailure(): Promise<void> {
     const { error } = this.calls;
     if (!error) return;
-    // What the shop refused, it may know better by now.
+    // A refusal can mean that the cart has changed meanwhile.
     if (error.action === "apply" && !isRetryable(error.code)) void this.#cards.load();
     await this.entry.showError(error, error.action === "remove" || !!this.#cards.quote);
   }

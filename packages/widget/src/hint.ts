@@ -1,8 +1,8 @@
-const given = new Set<string>();
+const logged = new Set<string>();
 
-/** Tells a developer, once, in the console, what keeps the widget from working. Nothing that was sent is in it. */
+/** Logs a mistake in the widget's setup for the page's developer, once per text. Never pass data of a call. */
 export function hint(text: string): void {
-  if (given.has(text)) return;
-  given.add(text);
+  if (logged.has(text)) return;
+  logged.add(text);
   console.warn(`giftcard-pay: ${text}`);
 }

@@ -10,7 +10,6 @@ export {
   type BeforeApplyDetail,
   type CardDetail,
   type ErrorDetail,
-  type FormerEventMap,
   GiftcardEvent,
   type GiftcardEventMap,
   type TotalDetail,

@@ -1,10 +1,10 @@
 import { html, type TemplateResult } from "lit";
 
 /**
- * The content in new elements each time the number goes one up or down. Lit's own `keyed` is a directive, and the
- * standalone file leaves directives out.
+ * Renders the content into new elements whenever the number goes up or down by one. Lit's own `keyed` is a directive, and
+ * the standalone file has none.
  */
 export function keyed(number: number, content: unknown): TemplateResult {
-  // Two templates, though alike: Lit keeps elements only for the very same one.
+  // These are two templates: Lit reuses elements only if the template literal is the same.
   return number % 2 ? html`${content}` : html` ${content}`;
 }

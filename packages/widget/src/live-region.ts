@@ -1,12 +1,12 @@
 import type { ReactiveControllerHost } from "lit";
 
-/** What a screen reader is to read aloud. */
+/** The text of the live region, which screen readers announce. */
 export class LiveRegion {
   text = "";
 
   constructor(private readonly host: ReactiveControllerHost) {}
 
-  /** Says a text. Said twice in a row, it is made to differ, or it wouldn't be read again. */
+  /** Announces a text. A repeated text gets a space, since screen readers ignore a region that did not change. */
   say(text: string): void {
     this.text = text === this.text ? `${text}\u00a0` : text;
     this.host.requestUpdate();

@@ -3,10 +3,10 @@ import * as React from "react";
 import { GiftcardBalance as Balance, GiftcardPay as Pay } from "./define.js";
 import type { GiftcardEventMap } from "./events.js";
 
-const named = <Type extends keyof GiftcardEventMap>(type: Type): EventName<GiftcardEventMap[Type]> =>
+const eventName = <Type extends keyof GiftcardEventMap>(type: Type): EventName<GiftcardEventMap[Type]> =>
   type as unknown as EventName<GiftcardEventMap[Type]>;
 
-/** The events of `<giftcard-pay>` as React spells them. */
+/** The event props of `<giftcard-pay>` in React. */
 export type GiftcardPayEvents = {
   onBeforeApply: EventName<GiftcardEventMap["giftcard-before-apply"]>;
   onApplied: EventName<GiftcardEventMap["giftcard-applied"]>;
@@ -15,7 +15,7 @@ export type GiftcardPayEvents = {
   onError: EventName<GiftcardEventMap["giftcard-error"]>;
 };
 
-/** The events of `<giftcard-balance>` as React spells them. */
+/** The event props of `<giftcard-balance>` in React. */
 export type GiftcardBalanceEvents = {
   onBalance: EventName<GiftcardEventMap["giftcard-balance"]>;
   onError: EventName<GiftcardEventMap["giftcard-error"]>;
@@ -28,11 +28,11 @@ export const GiftcardPay: ReactWebComponent<Pay, GiftcardPayEvents> = createComp
     tagName: "giftcard-pay",
     elementClass: Pay,
     events: {
-      onBeforeApply: named("giftcard-before-apply"),
-      onApplied: named("giftcard-applied"),
-      onRemoved: named("giftcard-removed"),
-      onTotal: named("giftcard-total"),
-      onError: named("giftcard-error"),
+      onBeforeApply: eventName("giftcard-before-apply"),
+      onApplied: eventName("giftcard-applied"),
+      onRemoved: eventName("giftcard-removed"),
+      onTotal: eventName("giftcard-total"),
+      onError: eventName("giftcard-error"),
     },
   },
 );
@@ -45,5 +45,5 @@ export const GiftcardBalance: ReactWebComponent<Balance, GiftcardBalanceEvents> 
   react: React,
   tagName: "giftcard-balance",
   elementClass: Balance,
-  events: { onBalance: named("giftcard-balance"), onError: named("giftcard-error") },
+  events: { onBalance: eventName("giftcard-balance"), onError: eventName("giftcard-error") },
 });

@@ -9,10 +9,10 @@ import { CallError } from "./call-errors.js";
 import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
 
-/** How a call goes out: `fetch`, or anything of its shape. */
+/** A function that sends a request: `fetch`, or one with the same signature. */
 export type Transport = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Where the shop's gift card routes are, and what goes along with each call. */
+/** The URL of the shop's gift card routes, and the options of every call. */
 export interface ShopAddress {
   readonly endpoint: string;
   readonly publishableKey: string;
@@ -20,38 +20,38 @@ export interface ShopAddress {
   readonly transport: Transport | undefined;
 }
 
-/** How long one call may take before it counts as lost. */
+/** The timeout of a call. */
 const timeoutMs = 20_000;
 
 const figures = ["totalCents", "coveredCents", "remainderCents", "maxPerCardCents", "maxCards", "cards"];
 
-/** Speaks to a shop's gift card routes. Every method throws {@link CallError}. */
+/** A client of the shop's gift card routes. Every method throws {@link CallError}. */
 export class ShopApi {
-  /** @param address read anew for each call */
+  /** @param address read again for every call, since the page may change it */
   constructor(private readonly address: ShopAddress) {}
 
-  /** The cart with its applied cards. */
+  /** Fetches the cart with its applied cards. */
   summary(cart: string, signal: AbortSignal): Promise<CartSummary> {
     return this.#call(signal, figures, "GET", pathOf(cart));
   }
 
-  /** What a card holds, and what this order would use of it. Takes nothing. */
+  /** Fetches a card's balance and how much of it this order would use. Takes no money. */
   quote(cart: string, entry: CardEntry, signal: AbortSignal): Promise<Quote> {
     const needed = ["balanceCents", "usableCents", "remainderCents"];
     return this.#call(signal, needed, "POST", `${pathOf(cart)}/quote`, entry);
   }
 
-  /** What a card holds. */
+  /** Fetches a card's balance. */
   balance(entry: CardEntry, signal: AbortSignal): Promise<CardBalance> {
     return this.#call(signal, ["balanceCents"], "POST", "/balance", entry);
   }
 
-  /** Applies a quoted card to the cart. Takes nothing until the order is placed. */
+  /** Applies a quoted card to the cart. No money is taken before the order is placed. */
   apply(cart: string, quoteId: string, signal: AbortSignal): Promise<CartSummary> {
     return this.#call(signal, figures, "POST", `${pathOf(cart)}/cards`, { quoteId });
   }
 
-  /** Takes a card off the cart; one that is gone already counts as taken off. */
+  /** Removes a card from the cart. A card that is not there any more counts as removed. */
   async remove(cart: string, id: string, signal: AbortSignal): Promise<CartSummary> {
     try {
       return await this.#call(signal, figures, "DELETE", `${pathOf(cart)}/cards/${encodeURIComponent(id)}`);
@@ -61,7 +61,7 @@ export class ShopApi {
     }
   }
 
-  /** @param needed what has to stand in the answer: amounts, or the list of cards */
+  /** @param needed names of required fields in the response: integers, or the list of cards */
   async #call<Answer>(
     signal: AbortSignal,
     needed: readonly string[],
@@ -82,9 +82,9 @@ export class ShopApi {
         },
         ...(body && { body: JSON.stringify(body) }),
         cache: "no-store",
-        // A redirect would carry the card elsewhere.
+        // A redirect would send card number and PIN to another address.
         redirect: "error",
-        // Safari before 17.4 has no `any`, and ends a call by itself.
+        // Safari before 17.4 has no `any`. There the call has the browser's own timeout.
         signal: AbortSignal.any?.([signal, AbortSignal.timeout(timeoutMs)]) ?? signal,
       });
       const answer = parse(await response.text());
@@ -93,16 +93,16 @@ export class ShopApi {
         throw new CallError("internal");
       return answer as Answer;
     } catch (error) {
-      // Whatever else was thrown may hold what was sent; it ends here.
+      // Any other error may contain what was sent, so it goes no further.
       throw error instanceof CallError ? error : new CallError("offline");
     }
   }
 }
 
-/** What a developer has to look at, by the status of an answer without a code of ours. */
+/** Hints for the page's developer, by the status of a response that is not from the gift card routes. */
 const misuse: Record<number, string> = {
-  401: "the shop takes no call with this publishable key",
-  404: "the endpoint has no gift card routes",
+  401: "the shop refuses this publishable key",
+  404: "there are no gift card routes at this endpoint",
 };
 
 function pathOf(cart: string): string {
@@ -119,7 +119,7 @@ function refusal(
   if (known !== "too_many_attempts") return new CallError(known, undefined, status);
   const after = `${retryAfterSeconds ?? headers.get("retry-after")}`;
   const seconds = Number(after) || (Date.parse(after) - Date.now()) / 1000;
-  // Without a usable wait the form stays shut for a moment only: the shop decides again at the next try.
+  // Without a usable Retry-After, wait a few seconds and let the shop decide again.
   return new CallError(known, seconds > 0 ? Math.min(Math.ceil(seconds), 86_399) : 5, status);
 }
 

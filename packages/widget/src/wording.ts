@@ -1,14 +1,14 @@
 import type { Messages } from "./messages/index.js";
 
-/** Writes texts, amounts, dates and durations the way a locale does. */
+/** Formats texts, amounts, dates and durations for a locale. */
 export class Wording {
-  /** @param locale a BCP 47 tag that Intl takes */
+  /** @param locale a BCP 47 tag that `Intl` accepts */
   constructor(
     private readonly locale: string,
     readonly texts: Messages,
   ) {}
 
-  /** Fills `{name}` in a text with the value of that name; a number is cents. */
+  /** Replaces each `{name}` in a text with the value of that name; a number is an amount in cents. */
   fill(text: string, values: Record<string, string | number>): string {
     return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
       const value = values[name] ?? whole;
@@ -16,19 +16,19 @@ export class Wording {
     });
   }
 
-  /** Cents of euro as money, for example 4998 as € 49,98. */
+  /** Formats cents of euro, for example 4998 as € 49,98. */
   money(cents: number): string {
     return new Intl.NumberFormat(this.locale, { style: "currency", currency: "EUR" }).format(cents / 100);
   }
 
-  /** A date yyyy-mm-dd in words; anything else gives an empty text. */
+  /** Formats a date yyyy-mm-dd; returns an empty text for anything else. */
   date(isoDate: string): string {
     const time = /^\d{4}-\d\d-\d\d$/.test(isoDate) && Date.parse(isoDate);
     const style = { dateStyle: "long", timeZone: "UTC" } as const;
     return time ? new Intl.DateTimeFormat(this.locale, style).format(time) : "";
   }
 
-  /** A rough duration in words: seconds, from a minute on minutes, from two hours on hours; rounded up. */
+  /** Formats a duration, rounded up: in seconds, from a minute in minutes, from two hours in hours. */
   duration(seconds: number): string {
     const [unit, size] = (
       seconds < 60 ? ["second", 1] : seconds < 7200 ? ["minute", 60] : ["hour", 3600]
@@ -38,12 +38,12 @@ export class Wording {
   }
 }
 
-/** A clock face for a countdown of less than a day: 14:59, or 01:04:59 from an hour on. */
+/** Formats a countdown of less than a day: 14:59, or 01:04:59 from an hour on. */
 export function clock(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(seconds < 3600 ? 14 : 11, 19);
 }
 
-/** The first of the given language tags that Intl takes, in its canonical spelling; else `en`. */
+/** Returns the first of the given language tags that `Intl` accepts, in its canonical form, or `en`. */
 export function usableLocale(...tags: (string | null | undefined)[]): string {
   for (const tag of tags) {
     if (!tag) continue;
@@ -51,7 +51,7 @@ export function usableLocale(...tags: (string | null | undefined)[]): string {
       const [locale] = Intl.getCanonicalLocales(tag.replaceAll("_", "-"));
       if (locale) return locale;
     } catch {
-      // Not a language tag: the next one may be.
+      // Not a language tag. Try the next one.
     }
   }
   return "en";

@@ -1,10 +1,10 @@
 /**
- * Takes the place of Lit's file of this name in the standalone file. Lit's own also serves browsers without adopted
- * style sheets, which those that this element is for all have; others come as far as hearing that they are too old.
+ * Replaces Lit's file of this name in the standalone file. Lit's own also supports browsers without adopted style sheets.
+ * Every browser that the widget supports has them, and an older browser logs a hint before any style is used.
  */
 export const supportsAdoptingStyleSheets = true;
 
-export const css = ([text]) => text;
+export const css = (texts, ...values) => String.raw({ raw: texts }, ...values);
 
 export function getCompatibleStyle(text) {
   const sheet = new CSSStyleSheet();

@@ -1,9 +1,9 @@
 /**
- * Property names that get one letter in the standalone file: those that neither a page, nor the shop, nor the browser
- * ever says. What a page may use of the elements, texts and events isn't here.
+ * Property names that become one letter in the standalone file. Names that a page, the shop's JSON or the browser uses
+ * must not be in this list.
  */
-const ours = `address after attach between calls clear clearPin duration entry fail fetchQuote frame internals
-  isAnswered isApplied isBlank isClosed isCovered isFree isFull isWaiting live load locale missing money notice onTick refuse removing reset run say seconds settled
+const ours = `address after attach between block calls clear clearPin duration entry fail fetchQuote frame internals
+  isAnswered isApplied isBlank isClosed isCovered isFree isFieldsetDisabled isFull isRemoving isWaiting link live load locale missing money notice onTick removing reset run say seconds settled
   shop show shut start stop take takesAnother takesCard texts unsure waitSeconds waiting words`;
 const lits = `_\\$\\w+ attribute converter createProperty createRenderRoot creationScope ctor element elementStyles
   enableUpdating endNode finalize finalizeStyles firstUpdated fromAttribute getPropertyDescriptor getPropertyOptions

@@ -1,11 +1,11 @@
 /**
- * Takes out of Lit, in the standalone file only, what no template here uses and no minifier can prove unused:
- * directives, property and element bindings, SVG and MathML roots, comments and bindings in them, in script, style,
- * textarea and title, nodes as values, listeners that aren't functions, compiled templates, converters and defaults of
- * properties, lists of styles, decorators' metadata, and hooks for polyfills. Everything else is Lit's own code.
- * Its policy for trusted types has a name of its own, since a page's Lit may have taken Lit's.
+ * Cuts from Lit, in the standalone file only, the code that the widget's templates never use and that no minifier can
+ * prove unused: directives, property and element bindings, SVG and MathML roots, comments and bindings in comments, script,
+ * style, textarea and title, nodes as values, listeners that are not functions, compiled templates, converters and defaults
+ * of properties, lists of styles, decorators' metadata, and hooks for polyfills. The rest is Lit's own code. The Trusted
+ * Types policy is renamed, since the page's own Lit may have created one called `lit-html`.
  *
- * Keyed by the text of the release that is installed: where a text isn't found, the build says so.
+ * Each cut matches a text of the installed release of Lit. If a text is not found, the build fails and names it.
  */
 const cuts = {
   "/lit-html/lit-html.js": [
@@ -103,7 +103,7 @@ const cuts = {
   "/@lit/reactive-element/reactive-element.js": [
     [',a=globalThis,c=a.trustedTypes,l=c?c.emptyScript:"",p=a.reactiveElementPolyfillSupport,d=(t,s)=>t', ""],
     [/\bd\(("\w+")\)/g, "$1"],
-    // They are said as texts too, which no shortener of names finds.
+    // Lit also uses these two names as strings, which the shortening of names does not find.
     [/elementProperties/g, "eP"],
     [/finalized/g, "fD"],
     [/Symbol\.metadata\?\?=.*?new WeakMap;/, ""],
@@ -181,11 +181,11 @@ export const leanLit = {
   transform(code, id) {
     const file = Object.keys(cuts).find((name) => id.endsWith(name));
     if (!file) return undefined;
-    return cuts[file].reduce((rest, [part, instead]) => {
-      const cut = rest.replace(part, instead);
-      if (cut === rest)
-        throw new Error(`Lit has changed: ${file} holds no ${part}. See standalone/lean-lit.js.`);
-      return cut;
+    return cuts[file].reduce((before, [part, replacement]) => {
+      const after = before.replace(part, replacement);
+      if (after === before)
+        throw new Error(`Lit has changed: ${file} does not contain ${part}. Adapt standalone/lean-lit.js.`);
+      return after;
     }, code);
   },
 };

@@ -1,5 +1,6 @@
 import { setViewport } from "@web/test-runner-commands";
-import { accessibilityTree, hasDevtools, pretend } from "./shop/devtools.js";
+import { builtInLanguages } from "../src/messages/index.js";
+import { accessibilityTree, emulateMedia, hasDevtools } from "./shop/devtools.js";
 import { expect, makeCart, poor, rich, show, type Widget } from "./shop/page.js";
 
 const form = (...details: string[]) => [
@@ -31,7 +32,7 @@ const cards = (...lastFour: string[]) => [
 (hasDevtools ? describe : describe.skip)("the accessibility tree", () => {
   const tree = () => accessibilityTree("Gift card");
 
-  it("holds the form: empty, with empty fields named, refused, and shut", async () => {
+  it("describes the form: empty, with missing fields, refused, and locked", async () => {
     const cart = await makeCart({ maxWrong: 2, lockSeconds: 60 });
     const widget = await show(cart);
     expect(await tree()).to.deep.equal(["alert", ...form(), "status"]);
@@ -47,7 +48,7 @@ const cards = (...lastFour: string[]) => [
     );
   });
 
-  it("holds the quote, what went wrong with it, the applied cards, and what is left", async () => {
+  it("describes the quote, an error, the applied cards, and the remainder", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await widget.check(rich);
@@ -70,7 +71,7 @@ const cards = (...lastFour: string[]) => [
   });
 });
 
-/** Nothing sticks out of the page or of the tag, and what can be pressed can be hit. */
+/** Expects that nothing overflows the page or the tag, and that buttons and fields are large enough to hit. */
 function expectFit(widget: Widget): void {
   const { left, right } = widget.element.getBoundingClientRect();
   expect(document.documentElement.scrollWidth, "no scrolling sideways").to.be.at.most(innerWidth);
@@ -84,7 +85,7 @@ function expectFit(widget: Widget): void {
   }
 }
 
-/** Whoever says what is written on a button, presses it; and where the focus is can be seen. */
+/** Expects that each button's name contains its visible text, for voice control, and that its focus is visible. */
 function expectOperable(widget: Widget): void {
   for (const button of widget.root.querySelectorAll<HTMLElement>("button")) {
     if (!button.checkVisibility()) continue;
@@ -101,7 +102,7 @@ function expectOperable(widget: Widget): void {
   }
 }
 
-/** The states that hold most: a refusal, the limit explained, two cards with more to pay. */
+/** Runs a check in the states with the most content: a refusal, the limit explained, two cards with more to pay. */
 async function throughStates(widget: Widget, check: () => Promise<void> | void): Promise<void> {
   const press = async (selector: string) => {
     await widget.press(selector);
@@ -121,14 +122,14 @@ async function throughStates(widget: Widget, check: () => Promise<void> | void):
   await press("#apply");
 }
 
-describe("for everyone", () => {
+describe("layout and names", () => {
   afterEach(() => {
     document.documentElement.style.fontSize = "";
   });
 
-  it("fits with texts at twice their size, in every language", async () => {
+  it("fits at twice the font size, in every language", async () => {
     document.documentElement.style.fontSize = "200%";
-    for (const lang of ["en", "nl", "de", "fr"])
+    for (const lang of builtInLanguages())
       for (const width of ["640px", "320px"]) {
         const widget = await show(await makeCart(), lang);
         widget.element.style.inlineSize = width;
@@ -137,8 +138,8 @@ describe("for everyone", () => {
       }
   });
 
-  it("fits with letters, words and lines further apart", async () => {
-    for (const lang of ["en", "nl", "de", "fr"]) {
+  it("fits with more space between letters, words and lines, in every language", async () => {
+    for (const lang of builtInLanguages()) {
       const widget = await show(await makeCart(), lang);
       Object.assign(widget.element.style, {
         inlineSize: "320px",
@@ -151,15 +152,15 @@ describe("for everyone", () => {
     }
   });
 
-  it("names each button as it is written, and shows where the focus is, in every language", async () => {
-    for (const lang of ["en", "nl", "de", "fr"]) {
+  it("names each button by its visible text and shows the focus, in every language", async () => {
+    for (const lang of builtInLanguages()) {
       const widget = await show(await makeCart(), lang);
       await throughStates(widget, () => expectOperable(widget));
       widget.element.remove();
     }
   });
 
-  it("puts fields and button on one line where there is room, and else the number above, whatever wraps", async () => {
+  it("puts fields and button on one line if there is room, else the number on a line above", async () => {
     const widget = await show(await makeCart());
     widget.element.messages = { pin: "The code below the silver strip" };
     const bottoms = () =>
@@ -182,7 +183,7 @@ describe("for everyone", () => {
     }
   });
 
-  it("shows a call under way in its button, which stays where it is", async () => {
+  it("shows a pending call in its button without moving it", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     widget.element.style.inlineSize = "400px";
@@ -199,7 +200,7 @@ describe("for everyone", () => {
     expect(getComputedStyle(button, "::before").borderTopStyle).to.equal("none");
   });
 
-  it("reads from right to left on a page that does", async () => {
+  it("reads from right to left in a right-to-left language", async () => {
     document.documentElement.dir = "rtl";
     const widget = await show(await makeCart(), "ar");
     widget.element.messages = { check: "Check balance" };
@@ -215,23 +216,23 @@ describe("for everyone", () => {
   });
 });
 
-(hasDevtools ? describe : describe.skip)("for everyone, as the browser is set", () => {
+(hasDevtools ? describe : describe.skip)("browser settings", () => {
   afterEach(async () => {
-    await pretend({});
+    await emulateMedia({});
     await setViewport({ width: 800, height: 600 });
   });
 
   it("fits at 400 % zoom, in every language", async () => {
     await setViewport({ width: 320, height: 256 });
-    for (const lang of ["en", "nl", "de", "fr"]) {
+    for (const lang of builtInLanguages()) {
       const widget = await show(await makeCart(), lang);
       await throughStates(widget, () => expectFit(widget));
       widget.element.remove();
     }
   });
 
-  it("keeps lines around fields and buttons in forced colours, and marks what is wrong and what is shut", async () => {
-    await pretend({ "forced-colors": "active" });
+  it("shows borders, invalid fields and locked buttons in forced colours", async () => {
+    await emulateMedia({ "forced-colors": "active" });
     const widget = await show(await makeCart({ maxWrong: 2 }));
     const style = (part: HTMLElement) => getComputedStyle(part);
     const width = style(widget.number).borderTopWidth;
@@ -245,16 +246,16 @@ describe("for everyone", () => {
   });
 
   it("is readable on a dark page in every state", async () => {
-    await pretend({ "prefers-color-scheme": "dark" });
+    await emulateMedia({ "prefers-color-scheme": "dark" });
     document.documentElement.style.cssText = "color-scheme: dark; background: #121418; color: #eceef2";
     const widget = await show(await makeCart());
     await throughStates(widget, () => expect(widget.element).to.be.accessible());
     document.documentElement.style.cssText = "";
   });
 
-  it("moves nothing but the sign of a call under way, and not even that where the shopper wants it so", async () => {
+  it("animates only the spinner of a pending call, and nothing if the shopper prefers reduced motion", async () => {
     for (const preference of ["reduce", "no-preference"]) {
-      await pretend({ "prefers-reduced-motion": preference });
+      await emulateMedia({ "prefers-reduced-motion": preference });
       const cart = await makeCart();
       const widget = await show(cart);
       await throughStates(widget, () => expect(widget.root.getAnimations()).to.deep.equal([]));

@@ -11,25 +11,25 @@ async function show(cart: TestCart): Promise<Widget<GiftcardBalance>> {
 }
 
 describe("<giftcard-balance>", () => {
-  it("tells the balance without a cart, announces it, and keeps nothing of what was typed", async () => {
+  it("shows and announces the balance without a cart, and clears the fields", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
-    const told: CardBalance[] = [];
-    widget.element.addEventListener("giftcard-balance", ({ detail }) => told.push(detail));
+    const balances: CardBalance[] = [];
+    widget.element.addEventListener("giftcard-balance", ({ detail }) => balances.push(detail));
     await widget.check(rich);
     expect(widget.text).to.contain("Card ending in 1234");
     expect(widget.text).to.contain("Valid until May 31, 2027");
     expect(widget.text).to.contain("Balance €75.00");
     expect(widget.status).to.equal("Card ending in 1234: balance €75.00.");
     expect(widget.element.balance?.balanceCents).to.equal(7500);
-    expect(told).to.deep.equal([{ lastFour: "1234", balanceCents: 7500, expiryDate: "2027-05-31" }]);
+    expect(balances).to.deep.equal([{ lastFour: "1234", balanceCents: 7500, expiryDate: "2027-05-31" }]);
     expect(widget.number.value + widget.pin.value).to.equal("");
     const calls = await cart.calls();
     expect(calls.map(({ method, url }) => `${method} ${url}`)).to.deep.equal([`POST ${endpoint}/balance`]);
     await expect(widget.element).to.be.accessible();
   });
 
-  it("shares the entry: refusals by cause, the lock, and another try after a lost answer", async () => {
+  it("shows refusals and the wait after too many attempts, and retries after a lost response", async () => {
     const cart = await makeCart({ maxWrong: 2, lockSeconds: 1 });
     const widget = await show(cart);
     await widget.check({ number: rich.number, pin: "1" });

@@ -10,7 +10,7 @@ const dist = path.join(here, "..", "dist");
 const run = promisify(execFile);
 
 describe("the build", () => {
-  it.each(["index.js", "define.js"])("imports %s on a server without a browser, twice", async (file) => {
+  it.each(["index.js", "define.js"])("lets Node import %s, even twice", async (file) => {
     const program = `
       await import(${JSON.stringify(path.join(dist, file))});
       const { GiftcardPay } = await import(${JSON.stringify(`${path.join(dist, file)}?again`)});
@@ -19,13 +19,13 @@ describe("the build", () => {
     expect(stdout.trim()).toBe("GiftcardPay");
   });
 
-  it("brings its types along, without a server's package", async () => {
+  it("contains the storefront's types, so that pages don't need the checkout package", async () => {
     const types = await readFile(path.join(dist, "giftcard-pay.d.ts"), "utf8");
     expect(types).toContain('"./storefront.js"');
     expect(types).not.toContain("@giftcard-pay/checkout");
   });
 
-  it("keeps the standalone file, with everything in it, at the sizes that are written down", async () => {
+  it("keeps the standalone file self-contained and at the recorded size", async () => {
     const code = await readFile(path.join(dist, "giftcard-pay.standalone.js"));
     const sizes = {
       minified: code.length,

@@ -6,8 +6,8 @@ import { endpoint, expect } from "./shop/page.js";
 
 const themes = ["plain", "dark", "checkout", "dense"];
 
-/** Puts a state of the gallery's on the page. */
-async function put(state: State): Promise<HTMLElement> {
+/** Shows a state of the gallery. */
+async function showState(state: State): Promise<HTMLElement> {
   const main = document.createElement("main");
   const cart = await makeCart(state.cart);
   const tag = document.createElement(state.tag ?? "giftcard-pay");
@@ -21,7 +21,7 @@ async function put(state: State): Promise<HTMLElement> {
   return main;
 }
 
-describe("two checkers", () => {
+describe("two accessibility checkers", () => {
   const { documentElement: root } = document;
 
   before(async () => {
@@ -39,8 +39,8 @@ describe("two checkers", () => {
     document.querySelector("main")?.remove();
   });
 
-  it("would find what is wrong in a shadow root", async () => {
-    const main = await put(states[0] as State);
+  it("find a missing label inside a shadow root", async () => {
+    const main = await showState(states[0] as State);
     main.firstElementChild?.shadowRoot?.querySelector("label")?.remove();
     const ofAxe = await expect(main)
       .to.be.accessible()
@@ -50,10 +50,10 @@ describe("two checkers", () => {
   });
 
   for (const theme of themes)
-    it(`find nothing definite in any state of the theme "${theme}"`, async () => {
+    it(`find no definite failure in any state of the theme "${theme}"`, async () => {
       root.className = `theme-${theme}`;
       for (const state of states) {
-        const main = await put(state);
+        const main = await showState(state);
         await expect(main).to.be.accessible();
         expect(await definiteFindings(main), state.title).to.deep.equal([]);
         main.remove();

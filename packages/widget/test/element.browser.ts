@@ -3,7 +3,7 @@ import { GiftcardPay } from "../src/index.js";
 import { expect, makeCart, rich, show, Widget } from "./shop/page.js";
 
 describe("the element", () => {
-  it("registers once, however often it is defined, and leaves a second copy on the page alone", async () => {
+  it("registers only once, even if a second copy is loaded", async () => {
     GiftcardPay.define();
     const standalone = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).href;
     const copy = await import(standalone);
@@ -11,7 +11,7 @@ describe("the element", () => {
     expect(customElements.get("giftcard-pay")).to.equal(GiftcardPay);
   });
 
-  it("works from the standalone file under a strict content security policy, in a page without a framework", async () => {
+  it("works from the standalone file under a strict content security policy", async () => {
     const cart = await makeCart();
     const violations: string[] = [];
     const frame = await fixture<HTMLIFrameElement>(
@@ -33,7 +33,7 @@ describe("the element", () => {
     expect(violations).to.deep.equal([]);
   });
 
-  it("writes texts and amounts in the language of lang, of the page, or in English", async () => {
+  it("uses the language of its lang, else of the page, else English", async () => {
     const cart = await makeCart();
     const dutch = await show(cart, "nl-BE");
     expect(dutch.text).to.contain("Saldo bekijken");
@@ -43,22 +43,22 @@ describe("the element", () => {
     const unknown = await show(cart, "da");
     expect(unknown.text).to.contain("Check balance");
     expect(unknown.find(".base")?.lang).to.equal("en");
-    const odd = await show(cart, "nl_NL");
-    expect(odd.text).to.contain("Pincode");
+    const underscored = await show(cart, "nl_NL");
+    expect(underscored.text).to.contain("Pincode");
     const around = await fixture<HTMLElement>(html`<div lang="nl"><giftcard-pay></giftcard-pay></div>`);
     const inside = around.querySelector("giftcard-pay") as GiftcardPay;
     await inside.updateComplete;
     expect(inside.shadowRoot?.textContent).to.contain("Saldo bekijken");
   });
 
-  it("changes its language while it is shown", async () => {
+  it("switches its language while it is shown", async () => {
     const widget = await show(await makeCart());
     await widget.check(rich);
     widget.element.lang = "nl";
     await widget.until(() => widget.text.includes("€ 50,00 gebruiken"), "Dutch");
   });
 
-  it("takes texts of the page's own", async () => {
+  it("uses the page's own texts", async () => {
     const widget = await show(await makeCart(), "da");
     widget.element.messages = { check: "Se saldo", errors: { card_blocked: "Kortet er spærret." } };
     await widget.element.updateComplete;
@@ -69,7 +69,7 @@ describe("the element", () => {
     expect(widget.alert).to.equal("Kortet er spærret.");
   });
 
-  it("waits for the page to name the cart", async () => {
+  it("waits until the page sets the cart", async () => {
     const element = await fixture<GiftcardPay>(html`<giftcard-pay lang="en"></giftcard-pay>`);
     const button = element.shadowRoot?.querySelector("button[type=submit]");
     expect(button?.getAttribute("aria-disabled")).to.equal("true");
@@ -81,7 +81,7 @@ describe("the element", () => {
     expect(button?.getAttribute("aria-disabled")).to.equal("false");
   });
 
-  it("keeps the form's place until the shop has answered, and shows it only where it is needed", async () => {
+  it("keeps space for the form, but hides it for a moment while the cart loads", async () => {
     const cart = await makeCart({ faults: [{ delayMs: 400 }] });
     const element = await fixture<GiftcardPay>(
       html`<giftcard-pay endpoint="/shop/store/giftcard-pay" cart=${cart.id} lang="en"></giftcard-pay>`,
@@ -92,7 +92,7 @@ describe("the element", () => {
     expect(height).to.be.above(60);
     expect(opacities()).to.deep.equal(["0"]);
     for (const animation of form.getAnimations({ subtree: true })) animation.finish();
-    expect(opacities(), "after a while").to.deep.equal(["1"]);
+    expect(opacities(), "after that moment").to.deep.equal(["1"]);
     const widget = new Widget(element);
     await widget.until(() => !!element.summary, "the cart is shown");
     await element.updateComplete;
@@ -100,7 +100,7 @@ describe("the element", () => {
     expect(element.getBoundingClientRect().height).to.equal(height);
   });
 
-  it("keeps its cards when it is moved on the page", async () => {
+  it("keeps its cards if it is moved on the page", async () => {
     const widget = await show(await makeCart());
     await widget.apply(rich);
     const elsewhere = document.createElement("section");
@@ -110,7 +110,7 @@ describe("the element", () => {
     expect(widget.text).to.contain("Card ending in 1234 €50.00");
   });
 
-  it("sets no inline style, so that a strict content security policy lets it be", async () => {
+  it("has no inline styles, which a strict content security policy would block", async () => {
     const widget = await show(await makeCart());
     await widget.apply(rich);
     expect(widget.root.querySelector("style, [style]")).to.equal(null);

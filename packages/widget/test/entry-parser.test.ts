@@ -24,16 +24,16 @@ const noise = fc.string({
 });
 
 describe("an entry", () => {
-  it("loses what keyboards and people add, and nothing else", () => {
+  it("loses spaces, dashes and invisible characters, and nothing else", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.stringMatching(/^[0-9A-Za-z]$/), noise)), noise, (parts, before) => {
         const typed = before + parts.map((part) => part.join("")).join("");
-        expect(normalize(typed)).toBe(parts.map(([kept]) => kept).join(""));
+        expect(normalize(typed)).toBe(parts.map(([character]) => character).join(""));
       }),
     );
   });
 
-  it("is the same in the digits of other scripts", () => {
+  it("may use the digits of other scripts", () => {
     fc.assert(
       fc.property(digits(0, 30), fc.constantFrom(0xff10, 0x660, 0x6f0), (text, zero) => {
         const other = [...text].map((digit) => String.fromCodePoint(zero + Number(digit))).join("");
@@ -42,7 +42,7 @@ describe("an entry", () => {
     );
   });
 
-  it("stays the same when it is normalized again", () => {
+  it("does not change if it is normalized twice", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),
@@ -51,7 +51,7 @@ describe("an entry", () => {
     );
   });
 
-  it("is taken apart from any way of writing number and PIN together", () => {
+  it("is split however number and PIN are written together", () => {
     const between = fc.constantFrom(
       " ",
       "\n",
@@ -81,26 +81,26 @@ describe("an entry", () => {
     );
   });
 
-  it("is taken apart where the number is in groups of four, and a longer group follows", () => {
+  it("is split if the number is in groups of four and a longer group follows", () => {
     const groupsOf = (number: string, gap: string) => number.replace(/\d{4}(?=\d)/g, `$&${gap}`);
     const label = fc.constantFrom("", "Kaartnummer ", "Card number: ");
     const gap = fc.constantFrom(" ", "-", "\u00a0");
     fc.assert(
-      fc.property(label, digits(16, 24), gap, digits(5, 8), (before, number, by, code) => {
-        expect(parseEntry(`${before}${groupsOf(number, by)} ${code}`)).toEqual({
+      fc.property(label, digits(16, 24), gap, digits(5, 8), (before, number, divider, code) => {
+        expect(parseEntry(`${before}${groupsOf(number, divider)} ${code}`)).toEqual({
           cardNumber: number,
           pin: code,
         });
-        expect(parseEntry(`${before}${groupsOf(number, by)} pincode ${code}`)).toEqual({
+        expect(parseEntry(`${before}${groupsOf(number, divider)} pincode ${code}`)).toEqual({
           cardNumber: number,
           pin: code,
         });
-        expect(parseEntry(groupsOf(number, by))).toBeUndefined();
+        expect(parseEntry(groupsOf(number, divider))).toBeUndefined();
       }),
     );
   });
 
-  it("is taken apart from the address that a card's code holds", () => {
+  it("is split from the address in a card's QR code", () => {
     const write = fc.constantFrom(
       (number: string, code: string) => `https://cards.example/use?nr=${number}&pin=${code}`,
       (number: string, code: string) => `https://cards.example/use?pin=${code}&card=${number}`,
@@ -118,7 +118,7 @@ describe("an entry", () => {
     });
   });
 
-  it("loses its label where number or PIN came alone", () => {
+  it("loses its label if it is a number or PIN alone", () => {
     const label = fc.constantFrom("Card number: ", "Kaartnummer:", "No. # ", "Carte cadeau :\u00a0");
     fc.assert(
       fc.property(label, cardNumber, pin, (before, number, code) => {
@@ -127,10 +127,10 @@ describe("an entry", () => {
         expect(parseEntry(`PIN: ${code}`)).toEqual({ cardNumber: "", pin: code });
       }),
     );
-    expect(parseEntry("GC 123456789012"), "letters may be the card's").toBeUndefined();
+    expect(parseEntry("GC 123456789012"), "the letters may be part of the number").toBeUndefined();
   });
 
-  it("is left as it is where it is no pair", () => {
+  it("is left as it is if it is not a pair", () => {
     fc.assert(fc.property(cardNumber, (number) => void expect(parseEntry(number)).toBeUndefined()));
     for (const text of [
       "6064 3500 0000 0001 234",

@@ -1,9 +1,7 @@
 import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
 import { waitUntil } from "@open-wc/testing";
-import { de } from "../src/messages/de.js";
 import { en } from "../src/messages/en.js";
-import { fr } from "../src/messages/fr.js";
-import { nl } from "../src/messages/nl.js";
+import { builtInLanguages, loadMessages, messagesOf } from "../src/messages/index.js";
 import { expect, listen, makeCart, plain, poor, rich, show } from "./shop/page.js";
 
 const codes = Object.keys(en.errors).filter(
@@ -11,11 +9,13 @@ const codes = Object.keys(en.errors).filter(
 ) as ShopErrorCode[];
 
 describe("errors", () => {
-  for (const [lang, { errors }] of Object.entries({ en, nl, de, fr })) {
-    it(`has a text of its own for every code in ${lang}`, () => {
+  for (const lang of builtInLanguages())
+    it(`has a different text for every code in ${lang}`, async () => {
+      await loadMessages(lang);
+      const { errors } = messagesOf(lang);
+      expect(lang === "en" || errors !== en.errors, "the language is loaded").to.equal(true);
       expect(new Set(Object.values(errors)).size).to.equal(Object.keys(en.errors).length);
     });
-  }
 
   for (const code of codes) {
     it(`shows the text for ${code}, and never the server's`, async () => {
@@ -39,7 +39,7 @@ describe("errors", () => {
     "currency_not_supported",
     "giftcards_not_accepted",
   ] as const)
-    it(`asks for no card once the shop has said ${code}, and keeps its text`, async () => {
+    it(`asks for no card after ${code}, and keeps showing its text`, async () => {
       const cart = await makeCart({ faults: [{ code }] });
       const widget = await show(cart);
       await widget.settled();
@@ -58,7 +58,7 @@ describe("errors", () => {
       expect(widget.element.checkValidity()).to.equal(true);
     });
 
-  it("keeps the number and clears the PIN after a wrong pair, and puts the focus on the PIN", async () => {
+  it("keeps the number, and clears and focuses the PIN if the two don't match", async () => {
     const widget = await show(await makeCart());
     await widget.check({ number: rich.number, pin: "999999" });
     expect(widget.number.value).to.equal(rich.number);
@@ -68,7 +68,7 @@ describe("errors", () => {
     expect(widget.pin.getAttribute("aria-describedby")).to.equal("error");
   });
 
-  it("puts the focus on the number when the card itself can't be used", async () => {
+  it("focuses the number if the card itself can't be used", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await cart.trouble({ code: "card_blocked" });
@@ -78,7 +78,7 @@ describe("errors", () => {
     expect(widget.pin.getAttribute("aria-invalid")).to.equal("false");
   });
 
-  it("names the fields left empty, and drops the message while they are filled", async () => {
+  it("marks empty fields, and removes a message while its field is being filled", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     widget.button("Check balance").click();
@@ -94,7 +94,7 @@ describe("errors", () => {
     expect((await cart.calls()).filter((call) => call.method === "POST")).to.have.length(0);
   });
 
-  it("shows how long to wait, counts down, and opens again", async () => {
+  it("shows how long to wait, counts down, and then allows another try", async () => {
     const cart = await makeCart({ maxWrong: 2, lockSeconds: 2 });
     const widget = await show(cart);
     await widget.check({ number: rich.number, pin: "1" });
@@ -110,34 +110,37 @@ describe("errors", () => {
     expect(widget.text).to.contain("Balance €75.00");
   });
 
-  it("announces a wait sparingly", async () => {
+  it("announces a wait only once a minute or less", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 62 });
     await widget.check(rich);
-    const said = new Set<string>();
-    const observer = new MutationObserver(() => said.add(widget.status));
+    const announced = new Set<string>();
+    const observer = new MutationObserver(() => announced.add(widget.status));
     const region = widget.find('[role="status"]') as HTMLElement;
     observer.observe(region, { characterData: true, childList: true, subtree: true });
     await widget.until(() => widget.text.includes("(00:58)"), "some seconds have passed");
     observer.disconnect();
-    expect([...said]).to.deep.equal(["You can try again in 1 minute."]);
+    expect([...announced]).to.deep.equal(["You can try again in 1 minute."]);
   });
 
-  it("says that a slow answer is still awaited", async () => {
+  it("asks the shopper for patience while a response is slow", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await cart.trouble({ delayMs: 7000 });
     widget.number.value = rich.number;
     widget.pin.value = rich.pin;
     widget.button("Check balance").click();
-    await widget.until(() => widget.text.includes("This takes longer than usual."), "the shopper is told");
+    await widget.until(
+      () => widget.text.includes("This is taking longer than usual."),
+      "the notice is shown",
+    );
     expect(widget.text).to.contain("Checking…");
     await widget.until(() => !!widget.find("#apply"), "the quote is shown");
     expect(widget.text).not.to.contain("longer than usual");
   });
 
-  it("checks a field on leaving it, never while it is typed, and not on the way to the button", async () => {
+  it("checks a field when the focus leaves it, but not while typing or on the way to the button", async () => {
     const widget = await show(await makeCart());
     widget.pin.focus();
     await widget.type("01");
@@ -154,7 +157,7 @@ describe("errors", () => {
     expect(widget.text).not.to.contain("Enter the number");
   });
 
-  it("takes the wait from Retry-After alone, too", async () => {
+  it("reads the wait from a Retry-After header in seconds", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     const errors = listen(widget, "giftcard-error");
@@ -164,7 +167,7 @@ describe("errors", () => {
     expect(errors[0]?.detail.retryAfterSeconds).to.equal(900);
   });
 
-  it("takes the wait from a Retry-After that names a moment, too", async () => {
+  it("reads the wait from a Retry-After header with a date", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     const errors = listen(widget, "giftcard-error");
@@ -176,7 +179,7 @@ describe("errors", () => {
     expect(errors[0]?.detail.status).to.equal(429);
   });
 
-  it("gives a developer a hint, once, where the key or the endpoint is wrong", async () => {
+  it("logs a hint for the developer, once, if the key or the endpoint is wrong", async () => {
     const widget = await show(await makeCart());
     const hints: string[] = [];
     const { warn } = console;
@@ -192,14 +195,14 @@ describe("errors", () => {
       console.warn = warn;
     }
     expect(hints).to.deep.equal([
-      "giftcard-pay: the shop takes no call with this publishable key (401).",
-      "giftcard-pay: the endpoint has no gift card routes (404).",
-      "giftcard-pay: it has a cart but no endpoint.",
+      "giftcard-pay: the shop refuses this publishable key (401).",
+      "giftcard-pay: there are no gift card routes at this endpoint (404).",
+      "giftcard-pay: the tag has a cart but no endpoint.",
     ]);
   });
 
   for (const cut of ["before", "after"] as const) {
-    it(`asks for the balance again after an answer that was lost ${cut} the shop did its work`, async () => {
+    it(`fetches the balance again after the connection broke ${cut} the shop did its work`, async () => {
       const cart = await makeCart();
       const widget = await show(cart);
       await cart.trouble({ cut });
@@ -213,7 +216,7 @@ describe("errors", () => {
       expect(widget.pin.value).to.equal("");
     });
 
-    it(`applies a card once although the answer was lost ${cut} the shop did its work`, async () => {
+    it(`applies a card once although the connection broke ${cut} the shop did its work`, async () => {
       const cart = await makeCart();
       const widget = await show(cart);
       const applied = listen(widget, "giftcard-applied");
@@ -228,7 +231,7 @@ describe("errors", () => {
       expect(await cart.appliedCount()).to.equal(1);
     });
 
-    it(`takes a card off once although the answer was lost ${cut} the shop did its work`, async () => {
+    it(`removes a card once although the connection broke ${cut} the shop did its work`, async () => {
       const cart = await makeCart();
       const widget = await show(cart);
       await widget.apply(rich);
@@ -242,7 +245,7 @@ describe("errors", () => {
     });
   }
 
-  it("applies a card once although the browser asked twice", async () => {
+  it("applies a card once although the browser sent the call twice", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await widget.check(rich);
@@ -254,17 +257,17 @@ describe("errors", () => {
     expect(await cart.appliedCount()).to.equal(1);
   });
 
-  it("offers to load the cart again when that failed, and takes a card meanwhile", async () => {
+  it("offers to load the cart again after a failure, and takes a card meanwhile", async () => {
     const cart = await makeCart({ faults: [{ raw: "<html>busy</html>", code: undefined, status: 502 }] });
     const widget = await show(cart);
-    expect(widget.alert).to.contain("Gift cards can't be checked now.");
+    expect(widget.alert).to.contain("Gift cards can't be checked right now.");
     expect(widget.number.checkVisibility()).to.equal(true);
     await widget.press("#retry");
     await widget.until(() => widget.alert === "", "the cart is read");
     expect(widget.element.summary?.remainderCents).to.equal(7498);
   });
 
-  it("takes an unreadable answer, and a code it doesn't know, for a fault of the shop's", async () => {
+  it("reports an unreadable response or an unknown code as an error of the shop", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     for (const trouble of [{ raw: "{}" }, { raw: "<p>" }, { code: "brand_new" }]) {
@@ -274,30 +277,30 @@ describe("errors", () => {
     }
   });
 
-  it("drops a quote that the shop no longer knows, and keeps the number", async () => {
+  it("drops a quote that has expired at the shop, and keeps the number", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await widget.check(rich);
     await cart.trouble({ code: "quote_expired" });
     await widget.press("#apply");
-    expect(widget.alert).to.contain("That was too long ago.");
+    expect(widget.alert).to.contain("Too much time has passed.");
     expect(widget.number.value).to.equal(rich.number);
     expect(widget.focused).to.equal("pin");
   });
 
-  it("shows the text for a code that the page passes on from placing the order", async () => {
+  it("shows the text for a code that the page got when placing the order", async () => {
     const widget = await show(await makeCart(), "nl");
     await widget.element.showError("outcome_unknown");
     await widget.settled();
     expect(widget.alert).to.contain("We weten nog niet of de betaling gelukt is.");
     await widget.element.refresh();
     await widget.settled();
-    expect(widget.alert, "a refresh doesn't take it away").to.contain("We weten nog niet");
+    expect(widget.alert, "it stays after a refresh").to.contain("We weten nog niet");
     await widget.press("#retry");
-    await waitUntil(() => widget.alert === "", "what is tried again takes it away");
+    await waitUntil(() => widget.alert === "", "it is gone after a retry");
   });
 
-  it("drops an answer for a cart that is no longer shown", async () => {
+  it("ignores a response for a cart that is no longer shown", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     let release = () => {};
@@ -305,7 +308,7 @@ describe("errors", () => {
     let answered = false;
     widget.element.transport = async (url, init) => {
       if (!url.endsWith("/quote")) return fetch(url, init);
-      // This answer comes late, although nobody waits for it any more.
+      // Without the signal, the response arrives although the widget has aborted the call.
       const response = await fetch(url, { ...init, signal: null });
       await released;
       answered = true;
@@ -318,7 +321,7 @@ describe("errors", () => {
     widget.element.cart = other.id;
     await widget.until(() => widget.element.summary?.cartId === other.id, "the other cart is shown");
     release();
-    await widget.until(() => answered, "the late answer is there");
+    await widget.until(() => answered, "the late response has arrived");
     await widget.settled();
     expect(!!widget.find("#apply")).to.equal(false);
     expect(widget.alert).to.equal("");

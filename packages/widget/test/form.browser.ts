@@ -2,7 +2,7 @@ import { fixture, html } from "@open-wc/testing";
 import type { GiftcardPay } from "../src/define.js";
 import { endpoint, expect, makeCart, poor, rich, type TestCart, Widget } from "./shop/page.js";
 
-/** A page's own form with the widget in it; it counts what is sent. */
+/** Shows a page's form with the widget in it, and records its submissions. */
 async function showForm(cart: TestCart) {
   const sent: FormData[] = [];
   const onSubmit = (event: SubmitEvent) => {
@@ -24,7 +24,7 @@ async function showForm(cart: TestCart) {
 }
 
 describe("in a form", () => {
-  it("belongs to it, is valid while empty, and sends nothing of its own", async () => {
+  it("belongs to the form, is valid while empty, and adds no data", async () => {
     const { form, widget, sent, button } = await showForm(await makeCart());
     expect(widget.element.form).to.equal(form);
     expect([...form.elements]).to.include(widget.element);
@@ -33,7 +33,7 @@ describe("in a form", () => {
     expect(sent.map((data) => [...data])).to.deep.equal([[["order", "yes"]]]);
   });
 
-  it("holds a form back while a card is entered or checked but not applied, and says why", async () => {
+  it("blocks the form while a card is entered or checked but not applied, and says why", async () => {
     const { widget, sent, button } = await showForm(await makeCart());
     widget.number.focus();
     await widget.type("6");
@@ -60,7 +60,7 @@ describe("in a form", () => {
     expect(sent).to.have.length(1);
   });
 
-  it("makes a form wait for the call under way, and then sends it by the same button", async () => {
+  it("delays the form until the pending call has ended, then submits it by the same button", async () => {
     const cart = await makeCart();
     const { widget, sent, button } = await showForm(cart);
     await widget.check(rich);
@@ -70,12 +70,12 @@ describe("in a form", () => {
     await widget.element.updateComplete;
     button.click();
     expect(sent).to.have.length(0);
-    await widget.until(() => sent.length === 1, "the form is sent");
+    await widget.until(() => sent.length === 1, "the form is submitted");
     expect(await cart.appliedCount()).to.equal(1);
     expect(sent[0]?.get("order")).to.equal("yes");
   });
 
-  it("sends a form once, however often it was asked to meanwhile, by the last button, and says that it waits", async () => {
+  it("submits a delayed form once, by the button pressed last, and says that it waits", async () => {
     const cart = await makeCart();
     const { form, widget, sent, button } = await showForm(cart);
     const other = document.createElement("button");
@@ -85,17 +85,17 @@ describe("in a form", () => {
     await cart.trouble({ delayMs: 300 });
     (widget.find("#apply") as HTMLElement).click();
     await widget.element.updateComplete;
-    for (const one of [button, button, other]) one.click();
+    for (const pressed of [button, button, other]) pressed.click();
     await widget.element.updateComplete;
     expect(widget.text).to.contain("Your order is sent once this is done.");
     expect(widget.status).to.equal("Your order is sent once this is done.");
-    await widget.until(() => sent.length > 0, "the form is sent");
+    await widget.until(() => sent.length > 0, "the form is submitted");
     await widget.settled();
     expect(sent.map((data) => data.get("order"))).to.deep.equal(["as a gift"]);
     expect(widget.status).to.equal("€50.00 of the card ending in 1234 applied. €24.98 left to pay.");
   });
 
-  it("holds back a form that the browser doesn't check, but not by a button that wants no check", async () => {
+  it("blocks a form with novalidate, but not a submission by a button with formnovalidate", async () => {
     const { form, widget, sent, button } = await showForm(await makeCart());
     form.noValidate = true;
     widget.number.focus();
@@ -110,7 +110,7 @@ describe("in a form", () => {
     expect(sent).to.have.length(1);
   });
 
-  it("doesn't send a form after a call that failed", async () => {
+  it("does not submit a delayed form if the call fails", async () => {
     const cart = await makeCart();
     const { widget, sent, button } = await showForm(cart);
     await widget.check(rich);
@@ -118,31 +118,31 @@ describe("in a form", () => {
     (widget.find("#apply") as HTMLElement).click();
     await widget.element.updateComplete;
     button.click();
-    await widget.until(() => widget.alert !== "", "the alert");
+    await widget.until(() => widget.alert !== "", "the alert is shown");
     await widget.settled();
     expect(sent).to.have.length(0);
     expect(widget.status).not.to.contain("is sent");
   });
 
-  it("can't be used in a disabled fieldset, or when disabled itself", async () => {
+  it("is disabled in a disabled fieldset, or by its own attribute", async () => {
     const { form, widget } = await showForm(await makeCart());
     const fieldset = form.querySelector("fieldset") as HTMLFieldSetElement;
-    const isOff = () =>
+    const isDisabled = () =>
       widget.number.matches(":disabled") && widget.button("Check balance").matches(":disabled");
     fieldset.disabled = true;
     await widget.element.updateComplete;
-    expect(isOff()).to.equal(true);
+    expect(isDisabled()).to.equal(true);
     await expect(widget.element).to.be.accessible();
     fieldset.disabled = false;
     await widget.element.updateComplete;
-    expect(isOff()).to.equal(false);
+    expect(isDisabled()).to.equal(false);
     widget.element.disabled = true;
     await widget.element.updateComplete;
-    expect(isOff()).to.equal(true);
+    expect(isDisabled()).to.equal(true);
     expect(widget.element.hasAttribute("disabled")).to.equal(true);
   });
 
-  it("forgets what was entered when the form is reset, and keeps applied cards", async () => {
+  it("clears the fields when the form is reset, and keeps applied cards", async () => {
     const { form, widget } = await showForm(await makeCart());
     await widget.apply(rich);
     await widget.press("#add");

@@ -13,7 +13,7 @@ import { readmeFromManifest } from "../scripts/readme.mjs";
 const here = import.meta.dirname;
 const require = createRequire(import.meta.url);
 const run = promisify(execFile);
-// Inside node_modules, so that the frameworks are found as any shop's project finds them.
+// Inside node_modules, so that imports of the frameworks resolve as in a shop's project.
 const project = path.join(
   here,
   "..",
@@ -25,7 +25,7 @@ const project = path.join(
   `packed-${process.pid}`,
 );
 
-/** A project of a shop's: the frameworks, and the package as npm would publish it. */
+// Makes a shop's project with the frameworks, and with the package as npm would publish it.
 beforeAll(async () => {
   const modules = path.join(project, "node_modules");
   await mkdir(path.join(modules, "@giftcard-pay"), { recursive: true });
@@ -55,8 +55,8 @@ afterAll(() => rm(project, { recursive: true, force: true }));
 
 const source = (name: string) => readFile(path.join(here, "frameworks", name), "utf8");
 
-/** What the compiler has to say of the fixtures and of the package. The frameworks' own types are theirs to keep. */
-async function complaints(...options: string[]): Promise<string[]> {
+/** Returns the compiler's errors in the fixtures and in the package. Errors in the frameworks' own types don't count. */
+async function compilerErrors(...options: string[]): Promise<string[]> {
   const tsc = require.resolve("typescript/bin/tsc");
   const { stdout } = await run(process.execPath, [tsc, "--project", project, ...options]).catch(
     (error: { stdout: string }) => ({ stdout: error.stdout }),
@@ -66,15 +66,15 @@ async function complaints(...options: string[]): Promise<string[]> {
 
 describe("the packed package", () => {
   it("compiles in projects with React, JSX, Vue and Svelte, and without a framework", async () => {
-    expect(await complaints()).toEqual([]);
+    expect(await compilerErrors()).toEqual([]);
   });
 
-  it("is found by its types where modules are looked up as before `exports`", async () => {
-    const found = await complaints("--moduleResolution", "node10", "--ignoreDeprecations", "6.0");
-    expect(found.filter((line) => line.includes("@giftcard-pay/widget"))).toEqual([]);
+  it("has types for `node10` module resolution, which ignores `exports`", async () => {
+    const errors = await compilerErrors("--moduleResolution", "node10", "--ignoreDeprecations", "6.0");
+    expect(errors.filter((line) => line.includes("@giftcard-pay/widget"))).toEqual([]);
   });
 
-  it("compiles with the compiler of React's frameworks, which takes no colon in a name", async () => {
+  it("compiles with SWC, which React frameworks use", async () => {
     const { code } = await transform(await source("jsx.tsx"), {
       jsc: { parser: { syntax: "typescript", tsx: true }, transform: { react: { runtime: "automatic" } } },
     });
@@ -115,7 +115,7 @@ describe("the packed package", () => {
     expect(stdout).toContain("<giftcard-pay");
   });
 
-  it("says in its manifest and in VS Code's data what there is", async () => {
+  it("describes both tags in its manifest and in the data for VS Code", async () => {
     const read = async (name: string) =>
       JSON.parse(await readFile(path.join(project, "package", "dist", name), "utf8"));
     const manifest = await read("custom-elements.json");
@@ -136,8 +136,8 @@ describe("the packed package", () => {
 });
 
 describe("the README", () => {
-  it("has the tables that the manifest makes", async () => {
+  it("has the tables of the current manifest", async () => {
     const { before, after } = await readmeFromManifest();
-    expect(before, "run node scripts/readme.mjs").toBe(after);
+    expect(before, "run `node packages/widget/scripts/readme.mjs`").toBe(after);
   });
 });

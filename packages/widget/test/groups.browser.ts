@@ -3,7 +3,7 @@ import { expect, makeCart, rich, show, type Widget } from "./shop/page.js";
 
 const shown = "6064 3500 0000 0001 234";
 
-/** The field with a bar where the caret is. */
+/** Returns the text of the field with a bar at the caret. */
 function field({ number }: Widget): string {
   const { value, selectionStart, selectionEnd } = number;
   expect(selectionStart, "nothing is selected").to.equal(selectionEnd);
@@ -19,7 +19,7 @@ async function typed(text: string, caret: number, end = caret): Promise<Widget> 
 }
 
 describe("the digits of a card number", () => {
-  it("stand in groups as they are typed, and are sent without gaps", async () => {
+  it("are grouped while they are typed, and sent without spaces", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     widget.number.focus();
@@ -36,12 +36,12 @@ describe("the digits of a card number", () => {
     expect(JSON.parse(sent?.body ?? "").cardNumber).to.equal(rich.number);
   });
 
-  it("may be typed with spaces, dashes or in another script", async () => {
+  it("may be typed with spaces or dashes, or in another script", async () => {
     const widget = await typed("6064 3500-0000 \u0660\uff10", 30);
     expect(field(widget)).to.equal("6064 3500 0000 00|");
   });
 
-  it("keep the caret where something is put in, taken out or replaced", async () => {
+  it("keep the caret in place when digits are inserted, deleted or replaced", async () => {
     let widget = await typed(rich.number, 7);
     await widget.type("99");
     expect(field(widget)).to.equal("6064 3599| 0000 0000 0123 4");
@@ -59,7 +59,7 @@ describe("the digits of a card number", () => {
     expect(field(widget)).to.equal("6064| 0000 0001 234");
   });
 
-  it("are deleted across a gap as if it weren't there", async () => {
+  it("are deleted across a gap with a single key", async () => {
     let widget = await typed(rich.number, 5);
     await widget.key("Backspace");
     expect(field(widget)).to.equal("606|3 5000 0000 0012 34");
@@ -70,10 +70,10 @@ describe("the digits of a card number", () => {
     widget.element.remove();
     widget = await typed(rich.number, 99);
     for (let left = rich.number.length; left > 0; left--) await widget.key("Backspace");
-    expect(widget.number.value, "one key for each digit").to.equal("");
+    expect(widget.number.value, "each key deletes a digit").to.equal("");
   });
 
-  it("stand in groups when they are pasted, filled in, or dropped, and the focus stays where it is", async () => {
+  it("are grouped when they are pasted or filled in, without moving the focus", async () => {
     const widget = await typed("", 0);
     document.execCommand("insertText", false, "6064-3500-0000-0001-234");
     expect(field(widget)).to.equal(`${shown}|`);
@@ -84,7 +84,7 @@ describe("the digits of a card number", () => {
     expect(widget.focused).to.equal("pin");
   });
 
-  it("are left as they are typed where letters are among them", async () => {
+  it("are not grouped if there are letters among them", async () => {
     const widget = await typed("AB 1234 5678", 3);
     await widget.key("Backspace");
     expect(field(widget)).to.equal("AB|1234 5678");
@@ -92,7 +92,7 @@ describe("the digits of a card number", () => {
 });
 
 (hasDevtools ? describe : describe.skip)("the digits of a card number, with an input method", () => {
-  it("are the input method's as long as it composes them", async () => {
+  it("are not grouped before the input method has finished composing", async () => {
     const widget = await typed("", 0);
     const composed = { selectionStart: 5, selectionEnd: 5, text: "60643" };
     await send("Input.imeSetComposition", composed);

@@ -1,7 +1,7 @@
 import { expect, makeCart, poor, rich, show } from "./shop/page.js";
 
 describe("keyboard and screen reader", () => {
-  it("applies two cards and takes one off with the keyboard alone", async () => {
+  it("applies two cards and removes one with the keyboard alone", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     widget.element.focus();
@@ -36,7 +36,7 @@ describe("keyboard and screen reader", () => {
     expect(await cart.appliedCount()).to.equal(1);
   });
 
-  it("goes on to the PIN with Enter in the number, and finds nothing wrong yet", async () => {
+  it("moves on to the PIN on Enter in the number, without an error", async () => {
     const widget = await show(await makeCart());
     widget.number.focus();
     await widget.type(rich.number);
@@ -50,7 +50,7 @@ describe("keyboard and screen reader", () => {
     expect(widget.text).to.contain("Enter the PIN.");
   });
 
-  it("announces the quote, what was applied, and what is left to pay", async () => {
+  it("announces the quote, the applied amount, and the remainder", async () => {
     const widget = await show(await makeCart());
     await widget.check(rich);
     expect(widget.status).to.equal(
@@ -60,7 +60,7 @@ describe("keyboard and screen reader", () => {
     expect(widget.status).to.equal("€50.00 of the card ending in 1234 applied. €24.98 left to pay.");
   });
 
-  it("announces an error that comes twice each time", async () => {
+  it("announces the same error again if it repeats", async () => {
     const widget = await show(await makeCart());
     const seen = new Set<Node>();
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -71,14 +71,14 @@ describe("keyboard and screen reader", () => {
     expect(seen.size).to.equal(2);
   });
 
-  it("puts the focus on the total when a card covers everything", async () => {
+  it("focuses the totals once a card covers the whole order", async () => {
     const widget = await show(await makeCart({ totalCents: 2000 }));
     await widget.apply(rich);
     expect(widget.focused).to.equal("summary");
     expect(widget.text).to.contain("Nothing left to pay");
   });
 
-  it("leaves a shopper alone who went elsewhere on the page meanwhile", async () => {
+  it("does not move the focus if the shopper has moved to another part of the page", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     const elsewhere = document.createElement("input");
@@ -94,7 +94,7 @@ describe("keyboard and screen reader", () => {
     elsewhere.remove();
   });
 
-  it("goes back from a quote to the PIN, and from another card to the list", async () => {
+  it("returns the focus on Cancel: from a quote to the PIN, from another card to its button", async () => {
     const widget = await show(await makeCart());
     await widget.check(rich);
     widget.button("Cancel").click();

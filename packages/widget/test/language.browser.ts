@@ -2,14 +2,14 @@ import { fixture, html, waitUntil } from "@open-wc/testing";
 import type { GiftcardPay } from "../src/define.js";
 import { expect, makeCart, Widget } from "./shop/page.js";
 
-/** A Dutch page whose language file comes late. */
+/** Shows a Dutch page whose language file arrives late. */
 async function showLate(late: string): Promise<Widget> {
   const cart = await makeCart();
   const frame = await fixture<HTMLIFrameElement>(
     html`<iframe title="shop" width="400" height="400"></iframe>`,
   );
   frame.src = `/shop/strict?cart=${cart.id}&lang=nl&script=/shop/late/${late}/giftcard-pay.standalone.js`;
-  // Firefox calls a page loaded only when the language has come.
+  // Don't wait for `load`: in Firefox it fires only once the language has arrived.
   const tag = () => frame.contentDocument?.querySelector<GiftcardPay>("giftcard-pay");
   await waitUntil(() => tag()?.shadowRoot?.querySelector(".base"), "something is shown", { timeout: 60_000 });
   return new Widget(tag() as GiftcardPay);
@@ -20,10 +20,10 @@ const failing = () => `fails-${Math.random()}`;
 const langOf = (widget: Widget) => widget.find(".base")?.lang;
 
 describe("a language", () => {
-  it("that comes late is English until then, and says so", async () => {
-    const begun = performance.now();
+  it("that loads late is replaced by English, marked as English", async () => {
+    const startedAt = performance.now();
     const widget = await showLate("4000");
-    expect(performance.now() - begun).to.be.below(3500);
+    expect(performance.now() - startedAt).to.be.below(3500);
     expect(widget.root.textContent).to.contain("Check balance");
     expect(langOf(widget)).to.equal("en");
     widget.number.value = "6064";
@@ -32,18 +32,18 @@ describe("a language", () => {
     expect(widget.number.value, "nothing typed is lost").to.equal("6064");
   });
 
-  it("that couldn't be loaded is English, and asked for again later", async () => {
+  it("that could not be loaded is replaced by English, and requested again later", async () => {
     const widget = await showLate(failing());
     expect(langOf(widget)).to.equal("en");
     expect(widget.root.textContent).to.contain("Check balance");
     await widget.until(() => {
-      // Asked for no sooner than some seconds after it failed.
+      // A render requests the language again, but only some seconds after the failure.
       widget.element.requestUpdate();
       return langOf(widget) === "nl";
     }, "Dutch");
   });
 
-  it("is read in its own direction, whatever the page's is", async () => {
+  it("has its own direction, whatever the page's is", async () => {
     document.documentElement.dir = "rtl";
     const element = await fixture<GiftcardPay>(html`<giftcard-pay lang="nl"></giftcard-pay>`);
     const base = element.shadowRoot?.querySelector<HTMLElement>(".base");

@@ -3,7 +3,7 @@ import { expect, makeCart, rich, show } from "./shop/page.js";
 const standalone = (copy: string) =>
   import(new URL(`../dist/giftcard-pay.standalone.js?${copy}`, import.meta.url).href);
 
-/** Runs with something taken from the browser, as an older one lacks it, and gives it back. */
+/** Runs the body without a browser feature that older browsers lack, then restores it. */
 async function without(from: object, name: string, body: () => Promise<void>): Promise<void> {
   const { [name]: own = {} } = Object.getOwnPropertyDescriptors(from);
   Reflect.deleteProperty(from, name);
@@ -45,7 +45,7 @@ describe("in an older browser", () => {
       });
     });
 
-  it("is named too old where it can't be a part of a form, and stays out", async () => {
+  it("registers nothing and logs a hint if elements can't be part of a form", async () => {
     const hints = await hintsOf(() =>
       without(HTMLElement.prototype, "attachInternals", async () => {
         const { GiftcardPay } = await standalone("old");
@@ -53,14 +53,14 @@ describe("in an older browser", () => {
       }),
     );
     expect(customElements.get("giftcard-old")).to.equal(undefined);
-    expect(hints).to.contain("giftcard-pay: this browser is too old for it.");
+    expect(hints).to.contain("giftcard-pay: this browser is too old for the widget.");
   });
 
-  it("says where another copy has the tag", async () => {
+  it("logs a hint if another copy has registered the tag", async () => {
     const hints = await hintsOf(() => standalone("copy"));
     expect(hints).to.deep.equal([
-      "giftcard-pay: another copy of <giftcard-pay> is on this page already.",
-      "giftcard-pay: another copy of <giftcard-balance> is on this page already.",
+      "giftcard-pay: another copy of <giftcard-pay> is already on this page.",
+      "giftcard-pay: another copy of <giftcard-balance> is already on this page.",
     ]);
   });
 });

@@ -2,12 +2,12 @@ import { fixture, html } from "@open-wc/testing";
 import type { GiftcardPay } from "../src/define.js";
 import { endpoint, expect, listen, makeCart, poor, rich, show, Widget } from "./shop/page.js";
 
-describe("on any page", () => {
+describe("on different pages", () => {
   for (const [lang, check] of [
     ["en", "Check balance"],
     ["nl", "Saldo bekijken"],
   ] as const) {
-    it(`takes over the form that a server rendered, with what stands in it (${lang})`, async () => {
+    it(`hydrates a server-rendered form and keeps what was typed (${lang})`, async () => {
       const cart = await makeCart();
       const frame = await fixture<HTMLIFrameElement>(
         html`<iframe title="shop" width="500" height="600"></iframe>`,
@@ -24,7 +24,7 @@ describe("on any page", () => {
       script.src = new URL("./shop/hydrate.ts", import.meta.url).href;
       page.body.append(script);
       await widget.until(() => !!widget.element.summary, "the cart is shown");
-      expect(widget.number, "the very same field").to.equal(number);
+      expect(widget.number, "the same element").to.equal(number);
       expect(widget.root.querySelectorAll("form")).to.have.length(1);
       expect(widget.number.value).to.equal(rich.number);
       widget.pin.value = rich.pin;
@@ -34,7 +34,7 @@ describe("on any page", () => {
     });
   }
 
-  it("checks a card on a page whose sandbox lets no form be sent", async () => {
+  it("checks a card on a sandboxed page that may not submit forms", async () => {
     const cart = await makeCart();
     const script = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).pathname;
     const frame = await fixture<HTMLIFrameElement>(
@@ -52,7 +52,7 @@ describe("on any page", () => {
     expect((await cart.calls()).filter(({ method }) => method === "POST")).to.have.length(1);
   });
 
-  it("stands twice on one page, each with its own cart", async () => {
+  it("works twice on a page, each with its own cart", async () => {
     const [first, second] = [await show(await makeCart()), await show(await makeCart())];
     document.body.append(first.element, second.element);
     await first.settled();
@@ -67,7 +67,7 @@ describe("on any page", () => {
     second.element.remove();
   });
 
-  it("works inside someone else's shadow root, and its events come out", async () => {
+  it("works inside another shadow root, and its events bubble out", async () => {
     const cart = await makeCart();
     const host = await fixture<HTMLElement>(html`<section></section>`);
     const outer = host.attachShadow({ mode: "open" });
@@ -76,18 +76,18 @@ describe("on any page", () => {
     outer.append(element);
     const widget = new Widget(element);
     await widget.until(() => !!element.summary, "the cart is shown");
-    const heard: number[] = [];
-    host.addEventListener("giftcard-total", ({ detail }) => heard.push(detail.remainderCents));
+    const remainders: number[] = [];
+    host.addEventListener("giftcard-total", ({ detail }) => remainders.push(detail.remainderCents));
     await widget.apply(rich);
     expect(widget.focused).to.equal("add");
-    expect(heard).to.deep.equal([2498]);
+    expect(remainders).to.deep.equal([2498]);
     widget.button("Remove card ending in 1234").click();
     await widget.settled();
     expect(widget.focused).to.equal("number");
     await expect(element).to.be.accessible();
   });
 
-  it("is moved while a call is under way, and asks the shop again", async () => {
+  it("can be moved on the page while a call is pending", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await cart.trouble({ delayMs: 150 });

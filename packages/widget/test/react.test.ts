@@ -9,7 +9,7 @@ const card = { number: "6064350000000001234", pin: "012345", balanceCents: 7500 
 let server: Awaited<ReturnType<typeof serveWithShop>>;
 let browser: Browser;
 
-/** The page of `/checkout/{cart}`, as a shop's server renders it. */
+/** Serves `/checkout/{cart}`, rendered on the server. */
 const page = {
   name: "server-rendered",
   configureServer: (vite: import("vite").ViteDevServer) =>
@@ -37,7 +37,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-it("is rendered by a server with React 19, and taken over without a warning", async () => {
+it("is rendered on a server with React 19, and hydrated without a warning", async () => {
   expect(createRequire(import.meta.url)("react/package.json").version).toMatch(/^19\./);
   const made = await fetch(`${server.url}shop/carts`, {
     method: "POST",
@@ -47,11 +47,11 @@ it("is rendered by a server with React 19, and taken over without a warning", as
   const rendered = await (await fetch(`${server.url}checkout/${id}`)).text();
   expect(rendered).toContain('<giftcard-pay class="pay"></giftcard-pay>');
   const tab = await openPage(browser);
-  const said: string[] = [];
+  const warnings: string[] = [];
   tab.on("console", (message) => {
-    if (["warning", "error"].includes(message.type())) said.push(message.text());
+    if (["warning", "error"].includes(message.type())) warnings.push(message.text());
   });
-  tab.on("pageerror", (error) => said.push(error.message));
+  tab.on("pageerror", (error) => warnings.push(error.message));
   await tab.goto(`${server.url}checkout/${id}`);
   await tab.getByLabel("Gift card number").fill(card.number);
   await tab.getByLabel("PIN", { exact: true }).fill(card.pin);
@@ -62,6 +62,6 @@ it("is rendered by a server with React 19, and taken over without a warning", as
     log: { headers: Record<string, string> }[];
   };
   expect(log.every(({ headers }) => headers["x-shop"] === "1")).toBe(true);
-  // Lit says itself that it is the development build.
-  expect(said.filter((text) => !text.includes("lit.dev/msg/dev-mode"))).toEqual([]);
+  // Lit's development build logs a note about itself.
+  expect(warnings.filter((text) => !text.includes("lit.dev/msg/dev-mode"))).toEqual([]);
 }, 120_000);

@@ -3,8 +3,8 @@ import { expect, makeCart, rich, show, type TestCart } from "./shop/page.js";
 const fromCache = () => new PageTransitionEvent("pageshow", { persisted: true });
 const reads = async (cart: TestCart) => (await cart.calls()).filter((call) => call.method === "GET").length;
 
-describe("a shopper who comes back", () => {
-  it("sees the cart as it is now on a page from the back/forward cache", async () => {
+describe("a shopper who returns to the page", () => {
+  it("sees the current cart on a page from the back/forward cache", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await widget.apply(rich);
@@ -15,7 +15,7 @@ describe("a shopper who comes back", () => {
     expect(widget.number.checkVisibility()).to.equal(true);
   });
 
-  it("sees the cart as it is now in a tab that was put away, which asks every few seconds at most", async () => {
+  it("sees the current cart in a tab from the background, loaded at most every few seconds", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     const { now } = Date;
@@ -31,7 +31,7 @@ describe("a shopper who comes back", () => {
     expect(await reads(cart)).to.equal(2);
   });
 
-  it("isn't told of a cart that couldn't be read unasked, and asks no more once it is gone", async () => {
+  it("sees no error if that load fails, and a removed element loads no more", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await cart.trouble({ cut: "before" });

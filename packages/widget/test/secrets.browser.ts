@@ -1,6 +1,6 @@
 import { expect, makeCart, rich, show, type Widget } from "./shop/page.js";
 
-/** Everything of the page that can be read without looking into a field. */
+/** Returns everything on the page that is readable outside the values of the fields. */
 function traces(widget: Widget, events: Event[]): string {
   const attributes = [widget.element, ...widget.root.querySelectorAll("*")].flatMap((element) =>
     [...element.attributes].map((attribute) => attribute.value),
@@ -29,14 +29,14 @@ function paste(field: HTMLElement, text: string): Event {
   const clipboardData = new DataTransfer();
   clipboardData.setData("text/plain", text);
   const event = new Event("paste", { bubbles: true, cancelable: true });
-  // Firefox hides what a page puts into a ClipboardEvent of its own.
+  // In Firefox, a page can't read the data of a ClipboardEvent that it has made itself.
   Object.defineProperty(event, "clipboardData", { value: clipboardData });
   field.dispatchEvent(event);
   return event;
 }
 
 describe("card number and PIN", () => {
-  it("stand in no attribute, event, storage or address, and not in the fields after use", async () => {
+  it("are in no attribute, event, storage or URL, and not in the fields after use", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     const events = collect(widget);
@@ -55,7 +55,7 @@ describe("card number and PIN", () => {
     for (const { url } of await cart.calls()) expect(url).not.to.contain(rich.number);
   });
 
-  it("go out as strings, with leading zeros and without what a keyboard added", async () => {
+  it("are sent as strings, with leading zeros and without spaces or dashes", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await widget.check({ number: " 6064-3500 0000\u00a00001２34 ", pin: "０12 345\u200b " });
@@ -66,7 +66,7 @@ describe("card number and PIN", () => {
     expect(widget.text).to.contain("Balance €75.00");
   });
 
-  it("are taken apart when pasted together", async () => {
+  it("are split if they are pasted together", async () => {
     const widget = await show(await makeCart());
     widget.number.focus();
     expect(
@@ -77,7 +77,7 @@ describe("card number and PIN", () => {
     expect(widget.focused).to.equal("pin");
   });
 
-  it("lose their labels when pasted one by one, and leave each other alone", async () => {
+  it("lose their labels if they are pasted one by one, and don't overwrite each other", async () => {
     const widget = await show(await makeCart());
     widget.pin.focus();
     paste(widget.pin, "PIN: 012345");
@@ -87,7 +87,7 @@ describe("card number and PIN", () => {
     expect([widget.number.value, widget.pin.value]).to.deep.equal(["6064 3500 0000 0001 234", rich.pin]);
   });
 
-  it("are taken apart when a scanner types them into the first field", async () => {
+  it("are split if a scanner types both into the first field", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     widget.number.focus();
@@ -98,12 +98,12 @@ describe("card number and PIN", () => {
     expect(JSON.parse((await cart.calls()).at(-1)?.body ?? "").pin).to.equal(rich.pin);
   });
 
-  it("leave a number alone that is pasted by itself", async () => {
+  it("let the browser paste a number alone", async () => {
     const widget = await show(await makeCart());
     expect(paste(widget.number, "6064 3500 0000 0001 234").defaultPrevented).to.equal(false);
   });
 
-  it("shows the PIN on demand, and hides it again after use", async () => {
+  it("show the PIN on demand, and mask it again after use", async () => {
     const widget = await show(await makeCart());
     expect(getComputedStyle(widget.pin).getPropertyValue("-webkit-text-security")).to.equal("disc");
     widget.button("Show PIN").click();
@@ -113,7 +113,7 @@ describe("card number and PIN", () => {
     expect(getComputedStyle(widget.pin).getPropertyValue("-webkit-text-security")).to.equal("disc");
   });
 
-  it("keep the PIN only while the same call can be made again", async () => {
+  it("keep the PIN only while the shopper can repeat the same call", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await cart.trouble({ code: "service_unavailable" });

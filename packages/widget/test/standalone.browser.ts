@@ -1,4 +1,4 @@
-// First of all, so that it's the one that is registered, and everything below is done with it.
+// The first import, so that the standalone file registers the tags and all tests below use it.
 import "../dist/giftcard-pay.standalone.js";
 import { GiftcardPay } from "../src/index.js";
 import { expect } from "./shop/page.js";
@@ -10,8 +10,8 @@ import "./keyboard.browser.js";
 import "./return.browser.js";
 import "./secrets.browser.js";
 
-describe("all of the above", () => {
-  it("was done with the standalone file, which holds Lit without what no template uses", () => {
+describe("all tests above", () => {
+  it("used the standalone file", () => {
     expect(customElements.get("giftcard-pay")).not.to.equal(undefined);
     expect(customElements.get("giftcard-pay")).not.to.equal(GiftcardPay);
   });

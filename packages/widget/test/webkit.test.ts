@@ -5,12 +5,12 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveGallery } from "../gallery/serve.mjs";
 
-/** The driver of WebKitGTK, and GTK's display in memory, as Debian's webkit2gtk-driver and libgtk-3-bin bring them. */
+/** The driver of WebKitGTK and GTK's virtual display, from Debian's webkit2gtk-driver and libgtk-3-bin. */
 const programs = ["WebKitWebDriver", "broadwayd"].map((name) =>
   (process.env["PATH"] ?? "").split(path.delimiter).find((folder) => exists(path.join(folder, name))),
 );
 const hasWebKit = programs.every(Boolean);
-if (!hasWebKit) console.log("WebKit: no WebKitWebDriver with a broadwayd on this machine, so it is skipped.");
+if (!hasWebKit) console.log("WebKitWebDriver or broadwayd is not installed, so WebKit's tests are skipped.");
 
 function exists(file: string): boolean {
   try {
@@ -39,18 +39,18 @@ function start(name: string, args: string[], env: Record<string, string> = {}): 
   started.push(spawn(name, args, { stdio: "ignore", env: { ...process.env, ...env } }));
 }
 
-/** One call of WebDriver's, below the session. */
-async function call<Value>(method: string, what: string, body?: object): Promise<Value> {
-  const response = await fetch(`${driver}/session${session}${what}`, {
+/** Calls WebDriver at a path below the session. */
+async function call<Value>(method: string, path: string, body?: object): Promise<Value> {
+  const response = await fetch(`${driver}/session${session}${path}`, {
     method,
     ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
   });
   const { value } = (await response.json()) as { value: Value & { error?: string; message?: string } };
-  if (!response.ok) throw new Error(`${what}: ${value.error} ${value.message}`);
+  if (!response.ok) throw new Error(`${path}: ${value.error} ${value.message}`);
   return value;
 }
 
-/** Runs in the page, with the tag's shadow root as `root`. */
+/** Runs a script in the page, with the tag as `tag` and its shadow root as `root`. */
 const run = <Value>(script: string): Promise<Value> =>
   call("POST", "/execute/sync", {
     script: `const tag = document.querySelector("#live giftcard-pay"); const root = tag?.shadowRoot; ${script}`,
@@ -64,7 +64,7 @@ async function element(selector: string): Promise<string> {
 
 const type = async (selector: string, text: string) =>
   call("POST", `${await element(selector)}/value`, { text });
-/** By the keyboard: a click wants a window that is on top. */
+/** Presses a button by the keyboard, since a click needs a window in the foreground. */
 const press = (selector: string) => type(selector, "\uE007");
 const text = () =>
   run<string>(`return (root?.querySelector(".base")?.innerText ?? "").replace(/\\s+/g, " ")`);
@@ -101,12 +101,12 @@ describe.skipIf(!hasWebKit)("in WebKit", () => {
     await gallery?.close();
   });
 
-  it("checks, applies, reads the cart anew after Back, and removes, with the PIN masked", async () => {
+  it("checks, applies and removes a card, masks the PIN, and reloads the cart after Back", async () => {
     await open();
     await call("POST", "/url", { url: `${gallery.url}?lang=en&only=none` });
     await waitFor("Check balance");
     await type("#number", "6064359");
-    // Back over the gap before the 9, as a caret that was put there goes.
+    // Delete backwards with the caret just after the gap.
     await run("root.querySelector('#number').setSelectionRange(5, 5)");
     await type("#number", "\uE003");
     expect(await run('return root.querySelector("#number").value')).toBe("6063 59");
@@ -129,7 +129,7 @@ describe.skipIf(!hasWebKit)("in WebKit", () => {
     await waitFor("Apply €50.00");
     await press("#apply");
     await waitFor("Left to pay €24.98");
-    // The card goes while the shopper is elsewhere.
+    // The card is removed while the shopper is on another page.
     await run(
       'return fetch("/shop/carts/" + tag.cart, { method: "POST", body: \'{"applied":[]}\' }).then(String)',
     );

@@ -4,50 +4,53 @@ import type { ErrorCode, MessageOverrides, Messages } from "./messages.js";
 export type { ErrorCode, MessageOverrides, Messages } from "./messages.js";
 
 /**
- * Languages beside English, each loaded when it is first asked for. A new language is a file and a line here. The build
- * of the standalone file has `again` stand behind the file's name; where a page's bundler names it, that can't be.
+ * Loaders of all languages but English. To add a language, add a file and a line here. In the standalone file the build
+ * appends `query` to the file's URL; a page's bundler uses URLs of its own.
  */
-const loaders: Record<string, (again: string) => Promise<Messages>> = {
-  nl: async (_again) => (await import("./nl.js")).nl,
-  de: async (_again) => (await import("./de.js")).de,
-  fr: async (_again) => (await import("./fr.js")).fr,
+const loaders: Record<string, (query: string) => Promise<Messages>> = {
+  nl: async (_query) => (await import("./nl.js")).nl,
+  de: async (_query) => (await import("./de.js")).de,
+  fr: async (_query) => (await import("./fr.js")).fr,
 };
 
 const loaded = new Map<string, Messages>([["en", en]]);
 const loading = new Map<string, Promise<void>>();
-/** Chromium takes an address that failed once for failed as long as the page is open, so the next try has another. */
-let again = "";
+/** Changes after a failure: Chromium caches a failed import until the page is reloaded, so a retry needs another URL. */
+let retryQuery = "";
 
-/** When a language that couldn't be loaded is asked for again, at the earliest. */
+/** The time after a failure before a language is requested again. */
 const retryMs = 10_000;
 
-/** The part of a locale that names a built-in language; `en` for any that isn't built in. */
+/** Returns the codes of all built-in languages. */
+export const builtInLanguages = (): string[] => ["en", ...Object.keys(loaders)];
+
+/** Returns the language of a locale if it is built in, else `en`. */
 export function builtInLanguage(locale: string): string {
   const language = locale.split("-")[0] ?? "en";
   return Object.hasOwn(loaders, language) ? language : "en";
 }
 
-/** The texts of a built-in language, as far as they are loaded; English until then. */
+/** Returns the texts of a built-in language, or the English ones until they are loaded. */
 export function messagesOf(language: string): Messages {
   return loaded.get(language) ?? en;
 }
 
-/** Whether a language is there, so that its texts are shown. */
+/** Returns whether the texts of a language are loaded. */
 export function isLoaded(language: string): boolean {
   return loaded.has(language);
 }
 
 /**
- * Loads a built-in language. Where that fails, English serves until it is asked for again, some seconds later. Returns
- * nothing to wait for if it is there already.
+ * Loads a built-in language. After a failure, English is shown, and a later call tries again once `retryMs` have passed.
+ * @returns undefined if there is nothing to wait for
  */
 export function loadMessages(language: string): Promise<void> | undefined {
   const load = isLoaded(language) ? undefined : loaders[language];
   if (load && !loading.has(language)) {
-    const done = load(again).then(
+    const done = load(retryQuery).then(
       (messages) => void loaded.set(language, messages),
       () => {
-        again = `?${Date.now()}`;
+        retryQuery = `?${Date.now()}`;
         setTimeout(() => loading.delete(language), retryMs);
       },
     );
@@ -56,12 +59,12 @@ export function loadMessages(language: string): Promise<void> | undefined {
   return load && loading.get(language);
 }
 
-/** Lays a page's own texts over a language. */
+/** Overrides the texts of a language with a page's own. */
 export function withOverrides(messages: Messages, overrides: MessageOverrides): Messages {
   return { ...messages, ...overrides, errors: { ...messages.errors, ...overrides.errors } };
 }
 
-/** Whether a code that a shop sent is one that has a text here. */
+/** Returns whether the widget has a text for a code that a shop sent. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === "string" && Object.hasOwn(en.errors, code);
 }

@@ -1,17 +1,17 @@
 import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
 
 /**
- * What can go wrong: the shop's codes, and the widget's own: `offline` for an answer that never came, `unfinished`
- * for a form that was sent with a card in it that isn't applied.
+ * An error's code: one of the shop's, or one of the widget's own. `offline`: the shop did not respond. `unfinished`: the
+ * form was submitted while an entered card was not applied.
  */
 export type ErrorCode = ShopErrorCode | "offline" | "unfinished";
 
 /**
- * Every text of the widget in one language. Words in braces are filled in: `{amount}`, `{last4}` and so on.
- * A code without a text doesn't compile.
+ * All texts of the widget in one language. Words in braces are placeholders: `{amount}`, `{last4}` and so on. A language
+ * that misses a text does not compile.
  */
 export interface Messages {
-  /** Names the whole for a screen reader. */
+  /** The name of the whole element for a screen reader. */
   title: string;
   cardNumber: string;
   pin: string;
@@ -26,9 +26,9 @@ export interface Messages {
   balance: string;
   usable: string;
   remainder: string;
-  /** `{limit}`, `{kept}`; shown when the limit per card bites. */
+  /** `{limit}`, `{kept}`; shown if the limit per card keeps the order from using more of it. */
   limit: string;
-  /** Follows `limit` where another card fits. */
+  /** Follows `limit` if the cart has room for another card. */
   limitAnother: string;
   nothingTaken: string;
   /** `{date}` */
@@ -51,13 +51,13 @@ export interface Messages {
   /** `{time}`, a rough duration such as "15 minutes" */
   wait: string;
   waitOver: string;
-  /** Shown when an answer takes long. */
+  /** Shown if a response is slow. */
   slow: string;
-  /** Shown when the page's form was sent while a call is under way. */
+  /** Shown if the shopper submits the page's form while a call is pending. */
   sending: string;
-  /** `{before}`, `{total}`: why figures changed by themselves. */
+  /** `{before}`, `{total}`: why figures changed without the shopper doing anything. */
   changedOrder: string;
-  /** `{last4}`: why figures changed by themselves. */
+  /** `{last4}`: why figures changed without the shopper doing anything. */
   changedBalance: string;
   /** `{last4}`, `{balance}` */
   announceBalance: string;
@@ -67,10 +67,10 @@ export interface Messages {
   announceApplied: string;
   /** `{last4}`, `{remainder}` */
   announceRemoved: string;
-  /** `{covered}`, `{remainder}`; follows why they changed. */
+  /** `{covered}`, `{remainder}`; follows the reason why they changed. */
   announceChanged: string;
   errors: Record<ErrorCode, string>;
 }
 
-/** Texts of a page's own: any of them, on top of the language that is built in. */
+/** A page's own texts, which override some or all of the built-in ones. */
 export type MessageOverrides = Partial<Omit<Messages, "errors">> & { errors?: Partial<Messages["errors"]> };

@@ -16,7 +16,7 @@ export const page = (
       ongiftcard-total={(event) => console.log(event.detail.covered === true)}
     />
     <giftcard-balance endpoint="/store/giftcard-pay" />
-    {/* @ts-expect-error an amount is no cart */}
+    {/* @ts-expect-error a cart's id is a string */}
     <giftcard-pay cart={5} />
   </>
 );

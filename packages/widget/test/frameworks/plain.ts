@@ -9,5 +9,5 @@ tag.addEventListener("giftcard-total", ({ detail }) => {
 });
 document.addEventListener("giftcard-before-apply", (event) => event.preventDefault());
 console.log(tag instanceof GiftcardPay, document.createElement("giftcard-balance").balance?.balanceCents);
-// @ts-expect-error what the shop told can't be set
+// @ts-expect-error the summary is read-only
 tag.summary = undefined;

@@ -20,7 +20,7 @@ export function Checkout({ cart }: { cart: string }) {
         endpoint="/store/giftcard-pay"
         onBalance={(event) => console.log(event.detail.lastFour)}
       />
-      {/* @ts-expect-error an amount is no cart */}
+      {/* @ts-expect-error a cart's id is a string */}
       <GiftcardPay cart={5} />
     </>
   );

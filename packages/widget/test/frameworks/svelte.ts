@@ -9,5 +9,5 @@ export const attributes: SvelteHTMLElements["giftcard-pay"] = {
   headers: { "x-shop": "1" },
   "ongiftcard-applied": (event) => console.log(event.detail.card.lastFour),
 };
-// @ts-expect-error an amount is no cart
+// @ts-expect-error a cart's id is a string
 export const wrong: SvelteHTMLElements["giftcard-pay"] = { cart: 5 };

@@ -9,6 +9,6 @@ const props: Props = {
   cart: "cart_1",
   onGiftcardTotal: (event) => console.log(event.detail.remainderCents.toFixed()),
 };
-// @ts-expect-error an amount is no cart
+// @ts-expect-error a cart's id is a string
 export const wrong: Props = { cart: 5 };
 export const app = createSSRApp({ render: () => h("giftcard-pay", props) });

@@ -1,7 +1,7 @@
 import { createElement, useState } from "react";
 import { GiftcardPay } from "../../dist/react.js";
 
-/** A shop's checkout in React: rendered by its server, taken over by the browser. */
+/** A shop's checkout in React, rendered on the server and hydrated in the browser. */
 export function Checkout({ cart }) {
   const [remainderCents, setRemainderCents] = useState();
   return createElement(

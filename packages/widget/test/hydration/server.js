@@ -2,7 +2,7 @@ import { createElement } from "react";
 import { renderToString } from "react-dom/server";
 import { Checkout } from "./checkout.js";
 
-/** The page of a cart, as a shop's server renders it. */
+/** Renders the checkout page of a cart, as a shop's server does. */
 export const renderPage = (cart) => `<!doctype html>
 <html lang="en"><title>Shop</title><link rel="icon" href="data:,"><body>
   <div id="root" data-cart="${cart}">${renderToString(createElement(Checkout, { cart }))}</div>

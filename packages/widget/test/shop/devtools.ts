@@ -1,14 +1,14 @@
 import { executeServerCommand } from "@web/test-runner-commands";
 
-/** Only Chromium lets a test speak to it this way. */
+/** Whether the browser supports the DevTools protocol. Of the tested browsers, only Chromium does. */
 export const hasDevtools = !navigator.userAgent.includes("Firefox");
 
-/** Calls a method of the browser's own protocol. */
+/** Calls a method of the DevTools protocol. */
 export const send = <Answer>(method: string, params: object = {}): Promise<Answer> =>
   executeServerCommand<Answer, { method: string; params: object }>("devtools", { method, params });
 
-/** Lets the browser pretend media features, such as `forced-colors: active`. */
-export async function pretend(features: Record<string, string>): Promise<void> {
+/** Emulates media features, such as `forced-colors: active`. */
+export async function emulateMedia(features: Record<string, string>): Promise<void> {
   const list = Object.entries(features).map(([name, value]) => ({ name, value }));
   await send("Emulation.setEmulatedMedia", { features: list });
 }
@@ -22,7 +22,7 @@ interface AxNode {
   properties?: { name: string; value: { value: unknown } }[];
 }
 
-const dull = new Set([
+const ignoredRoles = new Set([
   "generic",
   "none",
   "StaticText",
@@ -31,9 +31,9 @@ const dull = new Set([
   "LabelText",
   "ListMarker",
 ]);
-const telling = ["required", "invalid", "disabled", "pressed", "focused"];
+const listedProperties = ["required", "invalid", "disabled", "pressed", "focused"];
 
-/** What a screen reader finds in the group of this name: role, name and what stands out of each, in order. */
+/** Returns what a screen reader finds in the group of this name: role, name and properties of each node, in order. */
 export async function accessibilityTree(group: string): Promise<string[]> {
   const { nodes } = await send<{ nodes: AxNode[] }>("Accessibility.getFullAXTree");
   const byId = new Map(nodes.map((node) => [node.nodeId, node]));
@@ -43,14 +43,14 @@ export async function accessibilityTree(group: string): Promise<string[]> {
     const node = byId.get(id);
     if (!node) return;
     const role = node.role?.value ?? "";
-    if (!node.ignored && !dull.has(role)) {
-      const is = (node.properties ?? []).filter(
-        ({ name, value }) => telling.includes(name) && value.value && value.value !== "false",
-      );
+    if (!node.ignored && !ignoredRoles.has(role)) {
+      const properties = (node.properties ?? [])
+        .filter(
+          ({ name, value }) => listedProperties.includes(name) && value.value && value.value !== "false",
+        )
+        .map(({ name }) => name);
       const name = (node.name?.value ?? "").replace(/\s+/g, " ").trim();
-      lines.push(
-        [role, name && JSON.stringify(name), ...is.map((one) => one.name)].filter(Boolean).join(" "),
-      );
+      lines.push([role, name && JSON.stringify(name), ...properties].filter(Boolean).join(" "));
     }
     for (const child of node.childIds ?? []) walk(child);
   };

@@ -1,4 +1,4 @@
-/** IBM's accessibility checker, which finds other things than axe does. Its engine runs in the page. */
+/** A finding of IBM's accessibility checker. It runs in the page, and has other rules than axe. */
 interface Result {
   ruleId: string;
   value: [string, string];
@@ -12,7 +12,7 @@ interface Engine {
 
 const address = "/node_modules/accessibility-checker-engine/ace.js";
 
-/** Loads the engine, a script that sets a global name. */
+/** Loads the checker's engine, a script that sets a global variable. */
 export async function load(): Promise<void> {
   const script = document.createElement("script");
   script.src = address;
@@ -24,7 +24,7 @@ export async function load(): Promise<void> {
   await loaded;
 }
 
-/** What fails WCAG 2.2 A or AA for certain in a part of the page; what only a person can judge isn't in it. */
+/** Returns the definite failures of WCAG 2.2 A and AA in a part of the page, without those that a person must judge. */
 export async function definiteFindings(part: Element): Promise<string[]> {
   const { ace } = globalThis as unknown as { ace: Engine };
   const { results } = await new ace.Checker().check(part, ["WCAG_2_2"]);

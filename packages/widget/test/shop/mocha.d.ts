@@ -1,4 +1,4 @@
-/** The words of mocha, which the test runner brings into each page. */
+/** The globals of Mocha, which the test runner adds to each page. */
 declare const describe: {
   (name: string, body: () => void): void;
   skip(name: string, body: () => void): void;

@@ -4,18 +4,19 @@ import type { GiftcardBalance, GiftcardPay } from "../../src/define.js";
 import "../../src/define.js";
 import type { GiftcardEventMap } from "../../src/index.js";
 
-/** Two cards that every test cart knows: one with more than the limit, one with less. */
+/** A card with a balance above the limit per order. Every test cart knows this card and the next. */
 export const rich = {
   number: "6064350000000001234",
   pin: "012345",
   balanceCents: 7500,
   expiryDate: "2027-05-31",
 };
+/** A card with a balance below the limit. */
 export const poor = { number: "6064350000000005678", pin: "000007", balanceCents: 1000 };
 
 /**
- * A fault that meets the next call: refused, its answer cut before or after the shop did its work (`silent`: after it,
- * and without a byte, which the browser meets by asking again), slow, or unreadable.
+ * A fault of the next call: a refusal, a connection that breaks before or after the shop did its work, a slow response, or
+ * an unreadable one. With `silent` it breaks after the work and before the first byte, so the browser sends the call again.
  */
 export interface ShopTrouble {
   code?: string;
@@ -27,7 +28,7 @@ export interface ShopTrouble {
   status?: number;
 }
 
-/** A test's own cart in the shop. */
+/** A cart in the shop, for one test. */
 export interface TestCart {
   id: string;
   change(to: Record<string, unknown>): Promise<void>;
@@ -53,7 +54,7 @@ export async function makeCart(options: Record<string, unknown> = {}): Promise<T
 
 export const endpoint = "/shop/store/giftcard-pay";
 
-/** Puts the widget on the page and waits until it has shown the cart. */
+/** Puts the widget on the page and waits until it shows the cart. */
 export async function show(cart: TestCart, lang = "en"): Promise<Widget> {
   const element = await fixture<GiftcardPay>(
     html`<giftcard-pay endpoint=${endpoint} cart=${cart.id} publishable-key="pk_test" lang=${lang}></giftcard-pay>`,
@@ -63,7 +64,7 @@ export async function show(cart: TestCart, lang = "en"): Promise<Widget> {
   return widget;
 }
 
-/** What a shopper does with the widget, and sees of it. */
+/** A widget on the page, as a shopper uses and sees it. */
 export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay> {
   constructor(readonly element: Element) {}
 
@@ -83,9 +84,9 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     return this.find<HTMLInputElement>("#pin") as HTMLInputElement;
   }
 
-  /** What is to be seen, in one line. */
+  /** The visible text, on one line. */
   get text(): string {
-    // biome-ignore lint/performance/useDomNodeTextContent: hidden parts don't count
+    // biome-ignore lint/performance/useDomNodeTextContent: it must not contain hidden parts
     return plain((this.find(".base") as HTMLElement).innerText);
   }
 
@@ -97,26 +98,26 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     return plain(this.find('[role="status"]')?.textContent ?? "");
   }
 
-  /** The id of the focused element, or the name of the one it stands for. */
+  /** The id of the focused element, or its accessible name. */
   get focused(): string | undefined {
     const active = this.root.activeElement as HTMLElement | null;
     return active?.id || active?.getAttribute("aria-label") || undefined;
   }
 
   button(name: string): HTMLButtonElement {
-    const found = [...this.root.querySelectorAll("button")].find(
+    const match = [...this.root.querySelectorAll("button")].find(
       (button) =>
         button.checkVisibility() && (button.getAttribute("aria-label") ?? plain(button.textContent)) === name,
     );
-    if (!found) throw new Error(`no button "${name}" in: ${this.text}`);
-    return found;
+    if (!match) throw new Error(`no button "${name}" in: ${this.text}`);
+    return match;
   }
 
-  until(condition: () => boolean, what: string): Promise<void> {
-    return waitUntil(condition, what, { timeout: 60_000, interval: 10 });
+  until(condition: () => boolean, expected: string): Promise<void> {
+    return waitUntil(condition, expected, { timeout: 60_000, interval: 10 });
   }
 
-  /** Types number and PIN and asks for the balance. */
+  /** Enters number and PIN and checks the balance. */
   async check(card: { number: string; pin: string }): Promise<void> {
     this.number.value = card.number;
     this.pin.value = card.pin;
@@ -139,10 +140,10 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     await this.settled();
   }
 
-  /** Waits until no call is under way. */
+  /** Waits until no call is pending. */
   async settled(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 30));
-    await this.until(() => !this.root.querySelector("input[readonly], .busy"), "it has settled");
+    await this.until(() => !this.root.querySelector("input[readonly], .busy"), "no call is pending");
     await this.element.updateComplete;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -170,7 +171,7 @@ export function listen<Type extends keyof GiftcardEventMap>(
   return events;
 }
 
-/** A text without line breaks and without the spaces that Intl keeps together. */
+/** Replaces line breaks and the non-breaking spaces of `Intl` by single spaces. */
 export function plain(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }

@@ -1,4 +1,4 @@
-/** Whole pages of a shop's for the tests, as its server makes them. */
+/** Serves whole pages of a shop for the tests. */
 import { readFile } from "node:fs/promises";
 import { render } from "@lit-labs/ssr";
 import { collectResult } from "@lit-labs/ssr/lib/render-result.js";
@@ -11,9 +11,10 @@ const STRICT = "default-src 'self'; require-trusted-types-for 'script'; trusted-
 /**
  * Middleware for the test server.
  *
- * `/shop/page?cart=…&lang=…`: the tag is rendered; its scripts come later, when the test says so.
- * `/shop/strict?cart=…&lang=…&script=…`: the tag and its script, under a strict policy.
- * `/shop/late/{ms}/{file}`: a file of the build, and any other language after so long, or `fails` at first.
+ * `/shop/page?cart=…&lang=…`: the server-rendered tag. The test adds its scripts later.
+ * `/shop/strict?cart=…&lang=…&script=…`: the tag and its script under a strict content security policy.
+ * `/shop/late/{ms}/{file}`: a file of the build. Language files are delayed; with `fails…` for `ms`, the first request
+ * fails.
  */
 export async function serverPage(context, next) {
   const { pathname, searchParams } = new URL(context.url, "http://shop");

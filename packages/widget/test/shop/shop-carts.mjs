@@ -1,11 +1,11 @@
 /**
- * What a shop's gift card routes answer: real arithmetic, state per cart, without the connection. A test makes its own
- * cart, cards included, through `POST /shop/carts`, and changes it through `POST /shop/carts/{cart}`.
+ * A simulated shop's gift card routes: real arithmetic and state per cart, without the HTTP server. A test creates its own
+ * cart and cards by `POST /shop/carts`, and changes them by `POST /shop/carts/{cart}`.
  */
 
 /** @typedef {import("@giftcard-pay/checkout/storefront").CartSummary} CartSummary */
 
-/** Codes by the HTTP status that goes with them; any other is a 400. */
+/** The HTTP status of each code; 400 for any other. */
 const statusOf = {
   too_many_attempts: 429,
   cart_not_found: 404,
@@ -31,16 +31,16 @@ class Refusal extends Error {
 const carts = new Map();
 
 /**
- * An answer, or none: the connection ends before it, or after its first bytes.
+ * A response, or a connection that breaks: before the response, or after its first bytes.
  * @typedef {{ status: number, headers: Record<string, string>, body: string } | { cut: "before" | "begun" }} Answer
  */
 
 /**
- * Answers a call at `/shop/…`.
+ * Answers a call to `/shop/…`.
  *
  * @param {{ method: string, url: string, headers: Record<string, string | string[] | undefined>, text: string }} call
- *   the names of headers in small letters
- * @returns {Promise<Answer>} its body is JSON
+ *   header names are in lower case
+ * @returns {Promise<Answer>} with a JSON body
  */
 export async function answerCall(call) {
   const [, what, ...rest] = new URL(call.url, "http://shop").pathname.split("/").filter(Boolean);
@@ -48,7 +48,7 @@ export async function answerCall(call) {
 }
 
 async function answerRoute({ method, url, headers, text }, [first, ...others]) {
-  // A balance is asked for without a cart; a test names the one that knows its cards in a header.
+  // A balance needs no cart. A test names in a header the cart that knows its cards.
   const isBalance = first === "balance";
   const cart = carts.get(isBalance ? headers["x-cart"] : others[0]);
   if (!cart) return refuse(new Refusal("cart_not_found"));
@@ -145,7 +145,7 @@ function apply(cart, quoteId) {
   return summaryOf(cart);
 }
 
-/** What an order uses of a card: the least of what is owed, what it holds, and the limit. */
+/** Returns how much an order uses of a card: the least of the amount owed, the balance and the limit. */
 function shareOf(cart, card, owedCents) {
   const usableCents = Math.min(owedCents, card.balanceCents, cart.maxPerCardCents);
   const limitedBy =

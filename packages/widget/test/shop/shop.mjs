@@ -1,4 +1,4 @@
-/** A shop's gift card routes for the widget's tests, over real HTTP. */
+/** Serves the simulated shop's gift card routes to the widget's tests over HTTP. */
 import { answerCall } from "./shop-carts.mjs";
 
 /** Middleware for the test server. */
@@ -14,7 +14,7 @@ export async function shop(context, next) {
   context.body = answer.body;
 }
 
-/** Ends the connection, after the first bytes of an answer, or with none: then the browser may ask again by itself. */
+/** Breaks the connection after the first bytes of a response, or before them. Then the browser may send the call again. */
 function cut(context, begun) {
   context.status = 200;
   context.respond = false;
