@@ -50,7 +50,7 @@ export const groups = [
   { text: "Packages", files: linkedFrom("Packages").filter((file) => file.startsWith("packages/")) },
   {
     text: "Guides",
-    files: unique([...linkedFrom("Read on").filter((file) => guides.includes(file)), ...guides]),
+    files: unique([...linkedFrom("Documentation").filter((file) => guides.includes(file)), ...guides]),
   },
   {
     text: "Examples",
