@@ -4,11 +4,13 @@ import path from "node:path";
 import { Application, Logger, LogLevel, OptionDefaults, ReflectionKind, UnknownType } from "typedoc";
 import { build } from "./build.mjs";
 import { command, root } from "./command.mjs";
+import { README, readmeWithOptions } from "./docs/options-table.mjs";
 import { CompactTheme } from "./docs/theme.mjs";
 
 /** @import { DeclarationReflection, ParameterReflection, ProjectReflection, TypeDocOptions } from "typedoc" */
 
-const out = path.join(root, "docs", "api");
+const API = "docs/api";
+const out = path.join(root, API);
 const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
 
 /**
@@ -291,21 +293,23 @@ function withoutUnusedAnchors(pages) {
   return new Map([...pages].map(([file, text]) => [file, strip(text)]));
 }
 
-/** The pages that aren't what the sources give. @param {Map<string, string>} pages */
+/** The pages that differ from the sources. @param {Map<string, string>} pages by their paths from the repository's root */
 async function staleFiles(pages) {
-  const there = await readdir(out).catch(() => /** @type {string[]} */ ([]));
-  const stale = there.filter((file) => file.endsWith(".md") && !pages.has(file));
+  const existing = await readdir(out).catch(() => /** @type {string[]} */ ([]));
+  const stale = existing
+    .map((file) => `${API}/${file}`)
+    .filter((file) => file.endsWith(".md") && !pages.has(file));
   for (const [file, text] of pages)
-    if ((await readFile(path.join(out, file), "utf8").catch(() => undefined)) !== text) stale.push(file);
+    if ((await readFile(path.join(root, file), "utf8").catch(() => undefined)) !== text) stale.push(file);
   return stale;
 }
 
-const HELP = `Writes the API reference, docs/api, from the sources of the packages.
+const HELP = `Writes the API reference, docs/api, and the plugin's table of options from the sources of the packages.
 
   npm run docs              writes it
   npm run docs -- --check   fails where it isn't what the sources give; writes nothing
 
-Both fail where something that is exported has no comment.
+Both fail if something that is exported has no comment, or if an option of the plugin has none or isn't used.
 `;
 
 /** @param {boolean} [isCheck] */
@@ -313,22 +317,24 @@ async function run(isCheck) {
   const progress = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
   // A package reads the types of the others as they are built.
   await build(["client", "checkout"], { progress });
-  const { pages, faults } = await documentAll(progress);
+  const { pages: api, faults } = await documentAll(progress);
+  const readme = await readmeWithOptions();
+  faults.push(...readme.faults);
+  const pages = new Map([...api].map(([file, text]) => [`${API}/${file}`, text]));
+  pages.set(README, readme.text);
   const stale = await staleFiles(pages);
   if (!isCheck && faults.length === 0) {
     await mkdir(out, { recursive: true });
     for (const file of stale) {
       const text = pages.get(file);
-      if (text === undefined) await rm(path.join(out, file));
-      else await writeFile(path.join(out, file), text);
-      progress(`docs/api/${file}: ${text === undefined ? "removed" : "written"}`);
+      if (text === undefined) await rm(path.join(root, file));
+      else await writeFile(path.join(root, file), text);
+      progress(`${file}: ${text === undefined ? "removed" : "written"}`);
     }
   }
   if (faults.length > 0) throw new Error(`${faults.join("\n")}\nGive each a comment; then run npm run docs.`);
   if (isCheck && stale.length > 0)
-    throw new Error(
-      `Not what the sources give: ${stale.map((file) => `docs/api/${file}`).join(", ")}. Run npm run docs.`,
-    );
+    throw new Error(`These differ from the sources: ${stale.join(", ")}. Run npm run docs.`);
 }
 
 const options = /** @type {const} */ ({ check: { type: "boolean" } });

@@ -1,9 +1,10 @@
 import type { ConfigModule } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import type { GiftcardOptions } from "./giftcard-options.js";
 import { checkMedusa } from "./medusa-release.js";
+import { PACKAGE } from "./names.js";
+import type { GiftcardOptions } from "./options.js";
 
-export type { GiftcardOptions } from "./giftcard-options.js";
+export type { GiftcardOptions } from "./options.js";
 
 /** The parts of Medusa's configuration that take the plugin in. */
 type Config = Pick<ConfigModule, "plugins" | "modules">;
@@ -12,8 +13,6 @@ interface PaymentModule {
   dependencies?: string[];
   options?: { providers?: object[] };
 }
-
-const PACKAGE = "@giftcard-pay/medusa";
 
 /**
  * Adds gift cards to a Medusa configuration: the plugin with its module, and the payment provider. What is there stays.

@@ -1,3 +1,6 @@
+/** The plugin's package, by which a configuration names it. */
+export const PACKAGE = "@giftcard-pay/medusa";
+
 /** The module's name, and its key in Medusa's container. */
 export const GIFTCARD_MODULE = "giftcard";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readSetup } from "../src/context/options.js";
+import { readRecoverySettings, readSetup } from "../src/options.js";
 
 const faultsOf = (options: object) => {
   try {
@@ -9,7 +9,7 @@ const faultsOf = (options: object) => {
     return (error as Error).message;
   }
 };
-const notSet = "is not set. If it comes from an environment variable, give that one a value.";
+const notSet = "is not set. If it comes from an environment variable, set that variable.";
 
 it("all that isn't set is named at once, as where no environment variable is set", () => {
   const sealingKeys = [{ id: "2026", key: undefined }];
@@ -37,4 +37,14 @@ it("a lease must outlast a call to the service: an equal time is rejected too", 
   expect(faultsOf({ ...setup, timeoutMs: 120_000 })).toBe(tooShort);
   expect(faultsOf({ ...setup, leaseMs: 10_000 })).toBe(tooShort);
   expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5001 })).toBe("");
+});
+
+it("a command reads the options that recovery uses, without the others", () => {
+  const defaults = { leaseMs: 120_000, pendingRemainderLifeMs: 604_800_000, maxCancelsPerRun: 20 };
+  expect(readRecoverySettings({ leaseMs: "5000", apiKey: "" })).toEqual({
+    ...defaults,
+    leaseMs: 5000,
+    allowPendingRemainder: false,
+  });
+  expect(() => readRecoverySettings({ leaseMs: "soon" })).toThrow("leaseMs: must be a number.");
 });

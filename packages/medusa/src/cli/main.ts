@@ -4,7 +4,7 @@ import { Command, CommanderError } from "commander";
 import { drainCommand } from "./drain.js";
 import { CommandFailure } from "./failure.js";
 import { reconcileCommand } from "./reconcile.js";
-import { recoverCommand } from "./recover.js";
+import { recoveryPlanCommand } from "./recovery-plan.js";
 import { refundCommand } from "./refund.js";
 import { resealCommand } from "./reseal.js";
 import { statementCommand } from "./statement.js";
@@ -30,7 +30,7 @@ function program(): Command {
     .addCommand(reconcileCommand())
     .addCommand(statementCommand())
     .addCommand(resealCommand())
-    .addCommand(recoverCommand())
+    .addCommand(recoveryPlanCommand())
     .addCommand(drainCommand())
     .addCommand(refundCommand())
     .addCommand(storefrontCommand());

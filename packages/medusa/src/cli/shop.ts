@@ -12,6 +12,8 @@ import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
 import { Command } from "commander";
 import { type ConnectionPool, createStatementRunner } from "../context/statement-runner.js";
 import { checkVersion, TablesError } from "../journal-tables/version.js";
+import { PACKAGE } from "../names.js";
+import type { GiftcardOptions } from "../options.js";
 import { CommandFailure } from "./failure.js";
 
 /** What every command takes. */
@@ -28,24 +30,13 @@ export interface ShopContext {
   readonly journal: Journal;
   /** Opens and seals as the shop does. @throws {CommandFailure} where no sealing keys are set */
   sealer(): Sealer;
-  /** The service that the shop is configured for, as far as the settings say. */
-  readonly configured: Omit<PluginOptions, "sealingKeys">;
-}
-
-/** What the commands go by, of the plugin's options. */
-interface PluginOptions {
-  sealingKeys?: { id: string; key: string }[];
-  environment?: string;
-  companyId?: string | number;
-  allowPendingRemainder?: boolean;
-  leaseMs?: number | string;
-  pendingRemainderLifeMs?: number | string;
-  maxCancelsPerRun?: number | string;
+  /** The plugin's options as they are configured, not checked. */
+  readonly configured: Partial<GiftcardOptions>;
 }
 
 interface ShopConfig {
   projectConfig?: { databaseUrl?: string; databaseDriverOptions?: object };
-  plugins?: { resolve?: string; options?: PluginOptions }[];
+  plugins?: { resolve?: string; options?: Partial<GiftcardOptions> }[];
 }
 
 /** Makes a command of the command line, with the options that every one has. */
@@ -80,9 +71,11 @@ export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext)
   const sql = createStatementRunner(pool as unknown as ConnectionPool);
   try {
     await checkTables(sql);
-    const { sealingKeys: _, ...configured } = pluginOptions(config);
+    const configured = config?.plugins?.find(({ resolve }) => resolve === PACKAGE)?.options ?? {};
     return await job({
-      ...{ sql, journal: createSqlJournal(sql), sealer: () => openSealer(config) },
+      sql,
+      journal: createSqlJournal(sql),
+      sealer: () => openSealer(configured),
       configured,
     });
   } finally {
@@ -116,12 +109,9 @@ function readConfig(directory: string): ShopConfig | undefined {
   }
 }
 
-const pluginOptions = (config: ShopConfig | undefined): PluginOptions =>
-  config?.plugins?.find(({ resolve }) => resolve === "@giftcard-pay/medusa")?.options ?? {};
-
-function openSealer(config: ShopConfig | undefined): Sealer {
+function openSealer({ sealingKeys = [] }: Partial<GiftcardOptions>): Sealer {
   const text = process.env.GIFTCARD_SEALING_KEYS;
-  const keys = text ? readSealingKeys(text) : (pluginOptions(config).sealingKeys ?? []);
+  const keys = text ? readSealingKeys(text) : sealingKeys;
   try {
     return createSealer({ keys });
   } catch (error) {

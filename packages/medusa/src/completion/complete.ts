@@ -177,8 +177,8 @@ async function layPlan(
   orderId: string | undefined,
 ): Promise<PaymentPlan> {
   const { sql, settings } = contextOf(container);
-  const { chargesByLine, maxChargesPerCard, cardsBuyCards } = settings;
-  if (!chargesByLine || orderId === undefined) return plan;
+  const { charges, maxChargesPerCard, cardsBuyCards } = settings;
+  if (charges !== "by-line" || orderId === undefined) return plan;
   const sold = await readSoldLines(container, orderId);
   const giftcardItemIds = cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, orderId);
   const notByCardCents = cart.notByCardCents ?? 0;

@@ -2,24 +2,9 @@ import type { Engine, Sealer, Sql } from "@giftcard-pay/checkout";
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { GIFTCARD_MODULE } from "../names.js";
+import type { Settings } from "../options.js";
 import type { Announcer } from "./announcer.js";
 import type { CartLeases } from "./cart-leases.js";
-import type { Setup } from "./options.js";
-
-/** The options that the plugin's functions go by; no secret is among them. */
-export type FlowSettings = Pick<
-  Setup,
-  | "trustedAddressHeader"
-  | "allowPendingRemainder"
-  | "pendingRemainderLifeMs"
-  | "leaseMs"
-  | "maxCancelsPerRun"
-  | "chargesByLine"
-  | "maxChargesPerCard"
-  | "refundRule"
-  | "cardsBuyCards"
-  | "events"
->;
 
 /** What the plugin's functions share. The module makes it, and Medusa's container holds it. */
 export interface GiftcardContext {
@@ -35,7 +20,7 @@ export interface GiftcardContext {
   readonly client: GiftcardClient;
   /** For a count of what is sealed under which key. */
   readonly sealer: Sealer;
-  readonly settings: FlowSettings;
+  readonly settings: Settings;
 }
 
 /** What the plugin's functions share, from Medusa's container or a request's. */

@@ -4,30 +4,30 @@ import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { registerCompletion } from "../../completion/register.js";
 import { type Announcer, createAnnouncer } from "../../context/announcer.js";
 import { type CartLeases, createCartLeases } from "../../context/cart-leases.js";
-import type { FlowSettings, GiftcardContext } from "../../context/context.js";
-import { readSetup, type Setup } from "../../context/options.js";
+import type { GiftcardContext } from "../../context/context.js";
 import { type ConnectionPool, createStatementRunner } from "../../context/statement-runner.js";
 import { nameOf } from "../../errors.js";
+import { readSetup, type Settings } from "../../options.js";
 import { checkStart } from "./start-check.js";
 
-/** The plugin's module: the money flow on Medusa's database, and the door to the payment provider. */
+/** The plugin's Medusa module. It creates what the plugin's functions share. */
 export class GiftcardService implements GiftcardContext {
   readonly engine: Engine;
-  /** Runs one statement on Medusa's database, and commits it at once. */
   readonly sql: Sql;
-  /** Keeps the shop's jobs apart at a cart's cards and payment, in all its processes. */
   readonly leases: CartLeases;
-  /** Tells others what happens. */
   readonly announcer: Announcer;
-  readonly #setup: Setup;
+  readonly client: GiftcardClient;
+  readonly sealer: Sealer;
+  readonly settings: Settings;
   readonly #logger: Logger;
 
-  /** What Medusa calls once every module stands. */
+  /** Medusa calls this once every module is loaded. */
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
-      if (!this.#setup.callsHandlerItself) registerCompletion(this.#logger, this.#setup.chargesByLine);
-      const { journal } = this.engine;
-      await checkStart({ sql: this.sql, journal, sealer: this.#setup.sealer, logger: this.#logger });
+      const { sql, engine, sealer, settings } = this;
+      const logger = this.#logger;
+      if (!settings.callsHandlerItself) registerCompletion(logger, settings.charges === "by-line");
+      await checkStart({ sql, journal: engine.journal, sealer, logger });
     },
   };
 
@@ -35,37 +35,28 @@ export class GiftcardService implements GiftcardContext {
     container: { logger: Logger; __pg_connection__: ConnectionPool; event_bus: IEventBusModuleService },
     options: unknown,
   ) {
+    const { client, sealer, settings } = readSetup(options);
+    const { environment, leaseMs, maxCards, tenderLifeMs, quoteLifeMs, guessLimits } = settings;
+    this.client = client;
+    this.sealer = sealer;
+    this.settings = settings;
     this.#logger = container.logger;
-    this.#setup = readSetup(options);
-    const { client, sealer, environment, leaseMs, limits } = this.#setup;
-    this.announcer = createAnnouncer(this.#logger, container.event_bus);
+    this.announcer = createAnnouncer(container.logger, container.event_bus);
     this.sql = createStatementRunner(container.__pg_connection__);
     this.leases = createCartLeases(this.sql, leaseMs);
     this.engine = createEngine({
       client,
       sealer,
+      journal: createSqlJournal(this.sql),
       environment,
       leaseMs,
-      journal: createSqlJournal(this.sql),
+      maxCards,
+      tenderLifeMs,
+      quoteLifeMs,
+      guessLimits,
       onChange: this.announcer.charge,
       onTender: this.announcer.tender,
-      onFailure: (error) => this.#logger.error(`giftcard: ${nameOf(error)}`),
-      ...limits,
+      onFailure: (error) => container.logger.error(`giftcard: ${nameOf(error)}`),
     });
-  }
-
-  /** For a look at whether the service answers, and for events; money moves through the engine alone. */
-  get client(): GiftcardClient {
-    return this.#setup.client;
-  }
-
-  /** For a count of what is sealed under which key. */
-  get sealer(): Sealer {
-    return this.#setup.sealer;
-  }
-
-  /** What the shop's own part of the flow goes by. */
-  get settings(): FlowSettings {
-    return this.#setup;
   }
 }

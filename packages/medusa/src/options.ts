@@ -1,0 +1,213 @@
+import { createSealer } from "@giftcard-pay/checkout";
+import { type ClientOptions, createClient } from "@giftcard-pay/client";
+import { z } from "@medusajs/framework/zod";
+import { eventSettings, eventsSchema } from "./context/options.js";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const text = z.string().min(1);
+const address = z.url({ protocol: /^https?$/ });
+/** Whole numbers may be strings, since they often come from environment variables. */
+const count = z.coerce.number<number | string>().int().min(1);
+
+/**
+ * Every option of the plugin: its type, default, limits and description. `npm run docs` writes the README's table from
+ * it, and checks the defaults in the comments.
+ */
+export const declaration = z.strictObject({
+  /** The service's environment: `live`, or `sandbox` for testing. */
+  environment: z.enum(["live", "sandbox"]),
+  /** The service's address. Give `baseUrls` instead to configure both environments at once. */
+  baseUrl: address.optional(),
+  /** The addresses of both environments; `environment` selects one. */
+  baseUrls: z.strictObject({ live: address, sandbox: address }).optional(),
+  /** Allows an `http:` address on another machine. Only use it on a network that you control. Default: `false`. */
+  allowHttp: z.boolean().default(false),
+  /** The company's API key. Without it, the first call fetches one with `credentials`. */
+  apiKey: text.optional(),
+  /** The email and password of the company's account, to fetch an API key with. */
+  credentials: z.strictObject({ email: text, password: text }).optional(),
+  /** The company's number at the service. */
+  companyId: count,
+  /**
+   * The keys that seal cards and cancel tokens, newest first. Each key is 32 bytes in base64. Keep an old key until nothing
+   * is sealed under it.
+   */
+  sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
+  /** Maximum number of cards per order, 1 to 20. Default: 5. */
+  maxCards: count.max(20).default(5),
+  /**
+   * How a card is charged. `whole`: one charge for everything that it pays. `by-line`: one charge for each unit that it
+   * pays, so that a returned ticket is refunded to the card to the cent. Default: `whole`.
+   */
+  charges: z.enum(["whole", "by-line"]).default("whole"),
+  /**
+   * Maximum number of charges per card and order, 1 to 50, if cards are charged by line. If a card pays more units, equal
+   * ones share a charge, and can only be refunded to the card together. Default: 50.
+   */
+  maxChargesPerCard: count.max(50).default(50),
+  /**
+   * Which payments are refunded first. `as-paid`: each line the way it was paid. `cards-first` and `other-first`: as much
+   * as possible to the cards, or to the other payments. `in-proportion`: to all, in proportion to what each of them still
+   * holds. Default: `as-paid`.
+   */
+  refundRule: z.enum(["as-paid", "cards-first", "other-first", "in-proportion"]).default("as-paid"),
+  /** Timeout of a call to the service in milliseconds, including its retries. Default: 10 seconds. */
+  timeoutMs: count.default(10_000),
+  /** How long an applied card can be charged, in milliseconds. Default: 2 hours. */
+  tenderLifeMs: count.default(120 * MINUTE_MS),
+  /** How long a quote can be applied, in milliseconds. Default: 15 minutes. */
+  quoteLifeMs: count.default(15 * MINUTE_MS),
+  /**
+   * How long a process owns the carts, charges and orders that it works on, in milliseconds. It renews the lease while it
+   * lives. Must be longer than `timeoutMs`. Default: 2 minutes.
+   */
+  leaseMs: count.default(2 * MINUTE_MS),
+  /** Limits on wrong card numbers and PINs. Beyond them, the gift card routes answer 429 until the window has passed. */
+  guessLimits: z
+    .strictObject({
+      /** The window in which wrong entries are counted, in milliseconds. Default: 15 minutes. */
+      windowMs: count.default(15 * MINUTE_MS),
+      /** Wrong entries per cart. Default: 10. */
+      perCart: count.default(10),
+      /** Wrong entries per network address of a shopper. Default: 20. */
+      perAddress: count.default(20),
+      /** Wrong entries in the whole shop. Beyond it, each cart and each address has a fifth of its entries. Default: 600. */
+      perShop: count.default(600),
+    })
+    .prefault({}),
+  /**
+   * The header in which your own proxy writes the shopper's address, such as `x-real-ip`. If it holds a list, the last entry
+   * counts. Without this option, the connection's address counts.
+   */
+  trustedAddressHeader: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,64}$/)
+    .toLowerCase()
+    .optional(),
+  /** Allows cards to pay for gift cards in the cart. Default: `false`. */
+  cardsBuyCards: z.boolean().default(false),
+  /** Allows the remainder to be paid by a method that settles later, such as a bank transfer. Default: `false`. */
+  allowPendingRemainder: z.boolean().default(false),
+  /**
+   * How long such a remainder may stay pending, in milliseconds. After that, the order is canceled and its cards are
+   * refunded. Default: 7 days.
+   */
+  pendingRemainderLifeMs: count.default(7 * DAY_MS),
+  /**
+   * Maximum number of unpaid orders that one recovery run cancels. If there are more, recovery stops canceling until a
+   * person resumes it. Default: 20.
+   */
+  maxCancelsPerRun: z.coerce.number<number | string>().int().min(0).default(20),
+  /**
+   * Set it if the shop calls `completeWithGiftcards` from its own workflow hook. The plugin then registers no hook.
+   * Default: `false`.
+   */
+  callsHandlerItself: z.boolean().default(false),
+  /** For a shop that sells tickets: tells its shows to the card's issuer, and to who fetches the feed. */
+  events: eventsSchema.optional(),
+});
+
+/** The plugin's options, as a merchant writes them. */
+export interface GiftcardOptions extends z.input<typeof declaration> {}
+
+const NOT_SET = "is not set. If it comes from an environment variable, set that variable.";
+/** Also runs if other options are wrong, so that one message reports every fault. */
+const alongsideOthers = {
+  when: ({ value }: { value: unknown }) => typeof value === "object" && value !== null,
+};
+
+const schema = declaration
+  .refine(({ baseUrl, baseUrls }) => baseUrl !== undefined || baseUrls !== undefined, {
+    ...alongsideOthers,
+    path: ["baseUrl"],
+    error: `${NOT_SET} Or give baseUrls with both addresses.`,
+  })
+  .refine(({ baseUrl, baseUrls }) => baseUrl === undefined || baseUrls === undefined, {
+    ...alongsideOthers,
+    path: ["baseUrls"],
+    error: "Give baseUrls with both addresses, or baseUrl, not both.",
+  })
+  .refine(({ apiKey, credentials }) => apiKey !== undefined || credentials !== undefined, {
+    ...alongsideOthers,
+    path: ["apiKey"],
+    error: `${NOT_SET} Or give credentials with email and password.`,
+  })
+  .refine(({ leaseMs, timeoutMs }) => leaseMs > timeoutMs, {
+    path: ["leaseMs"],
+    error: "must be longer than timeoutMs.",
+  });
+
+/** The options that the plugin's functions use. Contains no secret. */
+export type Settings = ReturnType<typeof readSetup>["settings"];
+
+/**
+ * Checks the options, and creates what needs their secrets.
+ *
+ * @throws {TypeError} naming every faulty option, never its value
+ */
+export function readSetup(options: unknown) {
+  // Medusa writes `database` into the options of every module.
+  const { database: _, ...given } = (options ?? {}) as { database?: unknown };
+  const {
+    sealingKeys,
+    baseUrl,
+    baseUrls,
+    allowHttp,
+    apiKey,
+    credentials,
+    companyId,
+    timeoutMs,
+    events,
+    ...others
+  } = parse(schema, given);
+  const settings = { ...others, events: events ? eventSettings(events) : null };
+  const { environment } = settings;
+  const connection = { environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs };
+  try {
+    const client = createClient(connection as ClientOptions);
+    return { client, sealer: createSealer({ keys: sealingKeys }), settings };
+  } catch (error) {
+    throw wrongOptions(error instanceof Error ? error.message : "");
+  }
+}
+
+/** Reads the options that recovery uses, without those that connect to the service. @throws {TypeError} as `readSetup` */
+export const readRecoverySettings = (options: object) =>
+  parse(
+    declaration
+      .pick({
+        leaseMs: true,
+        pendingRemainderLifeMs: true,
+        maxCancelsPerRun: true,
+        allowPendingRemainder: true,
+      })
+      .strip(),
+    options,
+  );
+
+function parse<T extends z.ZodType>(type: T, given: object): z.output<T> {
+  const { success, data, error } = type.safeParse(given);
+  if (success) return data;
+  const faults = error.issues.map(
+    (issue) => `${issue.path.join(".") || "options"}: ${describe(issue, given)}`,
+  );
+  throw wrongOptions(faults.join(" "));
+}
+
+const wrongOptions = (faults: string) => new TypeError(`@giftcard-pay/medusa: wrong options. ${faults}`);
+
+/** Describes a fault in our own words, since zod's messages can contain keys and values. */
+function describe(issue: z.core.$ZodIssue, given: object): string {
+  if (issue.code === "custom") return issue.message;
+  if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}.`;
+  const value = issue.path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)?.[key], given);
+  if (value === undefined || value === "") return NOT_SET;
+  if (issue.code === "invalid_type") return `must be a ${issue.expected}.`;
+  if (issue.code === "invalid_value") return `must be one of: ${issue.values.join(", ")}.`;
+  if (issue.code === "too_small") return `must be at least ${issue.minimum}.`;
+  if (issue.code === "too_big") return `must be at most ${issue.maximum}.`;
+  if (issue.code === "invalid_format" && issue.format === "url") return "must be an http or https address.";
+  return "is not valid.";
+}

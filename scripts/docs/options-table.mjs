@@ -1,0 +1,113 @@
+/** Writes the table of options in the Medusa plugin's README from their declaration. */
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import ts from "typescript";
+import { loadTypeScript, root } from "../command.mjs";
+
+const SOURCES = "packages/medusa/src";
+const SOURCE = `${SOURCES}/options.ts`;
+export const README = "packages/medusa/README.md";
+const TABLE = /^\| Option \| Meaning \| Default \|\n(?:\|.*\n)+/m;
+
+/**
+ * An option as its declaration describes it.
+ * @typedef {object} Option
+ * @property {string[]} path its name, after the names of the objects that hold it
+ * @property {string} comment
+ */
+
+/**
+ * The README with the table that the declaration gives, and what the declaration lacks.
+ *
+ * @returns {Promise<{ text: string, faults: string[] }>}
+ */
+export async function readmeWithOptions() {
+  const source = await readFile(path.join(root, SOURCE), "utf8");
+  const options = optionsOf(source);
+  const { declaration } = await loadTypeScript(SOURCE);
+  const rows = [];
+  const faults = await unusedOf(options, source);
+  for (const { path: names, comment } of options) {
+    const name = names.join(".");
+    const value = defaultOf(declaration, names);
+    const [meaning = "", stated] = comment.split(/ ?Default: (.*)\.$/);
+    const expected = value === REQUIRED || value === undefined ? undefined : textOf(name, value);
+    if (meaning === "") faults.push(`medusa: the option ${name} has no comment.`);
+    if (stated !== expected)
+      faults.push(`medusa: the comment of ${name} ends with "Default: ${expected}.", if it has a default.`);
+    rows.push(`| \`${name}\` | ${meaning} | ${value === REQUIRED ? "required" : (expected ?? "")} |`);
+  }
+  const readme = await readFile(path.join(root, README), "utf8");
+  if (!TABLE.test(readme)) faults.push(`${README} has no table with Option, Meaning and Default.`);
+  const table = `| Option | Meaning | Default |\n|---|---|---|\n${rows.join("\n")}\n`;
+  return { text: readme.replace(TABLE, () => table), faults };
+}
+
+/** Reports options that nothing reads. @param {Option[]} options @param {string} source */
+async function unusedOf(options, source) {
+  const folder = path.join(root, SOURCES);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
+  const texts = await Promise.all(
+    files.filter((file) => file !== "options.ts").map((file) => readFile(path.join(folder, file), "utf8")),
+  );
+  const code = [source.split("export interface GiftcardOptions")[1], ...texts].join("\n");
+  return options
+    .filter(({ path: [name, member] }) => member === undefined && !new RegExp(`\\b${name}\\b`).test(code))
+    .map(({ path: [name] }) => `medusa: nothing uses the option ${name}.`);
+}
+
+/** The options in the order of their declaration. @param {string} source @returns {Option[]} */
+function optionsOf(source) {
+  const file = ts.createSourceFile("options.ts", source, ts.ScriptTarget.Latest, true);
+  const declaration = file.statements
+    .filter(ts.isVariableStatement)
+    .flatMap((statement) => [...statement.declarationList.declarations])
+    .find((one) => one.name.getText() === "declaration");
+  if (!declaration?.initializer) throw new Error(`${SOURCE} declares no options.`);
+  return membersOf(declaration.initializer, []);
+}
+
+/** @param {ts.Node} node an object's schema, such as `z.strictObject({ … }).optional()` @param {string[]} parents @returns {Option[]} */
+function membersOf(node, parents) {
+  if (ts.isObjectLiteralExpression(node))
+    return node.properties.filter(ts.isPropertyAssignment).flatMap((property) => {
+      const names = [...parents, property.name.getText()];
+      const [doc] = ts.getJSDocCommentsAndTags(property);
+      const comment = (ts.getTextOfJSDocComment(doc?.comment) ?? "").replaceAll(/\s+/g, " ");
+      const members = membersOf(property.initializer, names);
+      // Of an object whose members have no comments, its own comment says it all.
+      const described = members.filter((member) => member.comment !== "");
+      return [{ path: names, comment }, ...described];
+    });
+  return ts.isCallExpression(node)
+    ? [node.expression, ...node.arguments].flatMap((child) => membersOf(child, parents))
+    : ts.isPropertyAccessExpression(node)
+      ? membersOf(node.expression, parents)
+      : [];
+}
+
+const REQUIRED = Symbol("required");
+
+/** What an option is if nobody gives it. @param {any} schema @param {string[]} names @returns {unknown} */
+function defaultOf(schema, [name = "", ...names]) {
+  const { success, data } = schema.shape[name].safeParse(undefined);
+  if (!success) return REQUIRED;
+  const value = names.reduce((parent, member) => parent?.[member], data);
+  // Its members have defaults of their own.
+  return typeof value === "object" ? undefined : value;
+}
+
+const units = /** @type {const} */ ([
+  [86_400_000, "day"],
+  [3_600_000, "hour"],
+  [60_000, "minute"],
+  [1000, "second"],
+]);
+
+/** @param {string} name @param {unknown} value */
+function textOf(name, value) {
+  if (typeof value !== "number") return `\`${value}\``;
+  if (!name.endsWith("Ms")) return value.toLocaleString("en");
+  const [ms, unit] = units.find(([length]) => value % length === 0) ?? [1, "millisecond"];
+  return value === ms ? `1 ${unit}` : `${value / ms} ${unit}s`;
+}
