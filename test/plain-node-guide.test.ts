@@ -166,8 +166,8 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
       );
       expect(new URL(page).origin).toBe(bank.url);
       expect(await balanceCents()).toBe(2500);
-      const comeBack = `import { comeBack } from "./bank.mjs"; console.log(await comeBack(${order}.id));`;
-      expect(await newcomer.evaluate(comeBack)).toBe("pending");
+      const confirmOrder = `import { confirmOrder } from "./bank.mjs"; console.log(await confirmOrder(${order}.id));`;
+      expect(await newcomer.evaluate(confirmOrder)).toBe("pending");
       const answer = await fetch(page, {
         method: "POST",
         headers: { origin: bank.url },
@@ -175,7 +175,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
         redirect: "manual",
       });
       expect(answer.headers.get("location")).toMatch(/^https:\/\/shop\.example\/orders\/.+\/return$/);
-      expect(await newcomer.evaluate(comeBack)).toBe(outcome);
+      expect(await newcomer.evaluate(confirmOrder)).toBe(outcome);
       expect(await balanceCents()).toBe(leftCents);
     });
   }
