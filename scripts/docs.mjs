@@ -48,8 +48,12 @@ const packages = {
     {
       from: "@giftcard-pay/checkout",
       file: "src/index.ts",
-      about:
-        "the money flow of a shop, its handler, its books; also all types of `@giftcard-pay/checkout/storefront`",
+      about: "the money flow of a shop: its checkout, its handler, its store on PostgreSQL, its reports",
+    },
+    {
+      from: "@giftcard-pay/checkout/storefront",
+      file: "src/http/storefront.ts",
+      about: "the shapes that a page and a shop's server exchange, and every error code",
     },
     { from: "@giftcard-pay/checkout/node", file: "src/http/node.ts", about: "the handler in `node:http`" },
     {
@@ -60,7 +64,17 @@ const packages = {
     {
       from: "@giftcard-pay/checkout/conformance",
       file: "src/store/conformance/index.ts",
-      about: "what every store has to do, for a store of your own",
+      about: "tests for a store of your own",
+    },
+    {
+      from: "@giftcard-pay/checkout/store",
+      file: "src/store/index.ts",
+      about: "the states, records and interfaces of a store",
+    },
+    {
+      from: "@giftcard-pay/checkout/plugin",
+      file: "src/plugin.ts",
+      about: "the engine and its parts, for the plugin of a shop system such as Medusa",
     },
   ],
   widget: [

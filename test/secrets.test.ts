@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
-import { createSealer } from "@giftcard-pay/checkout";
+import { createSealer } from "@giftcard-pay/checkout/plugin";
 import { createClient } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

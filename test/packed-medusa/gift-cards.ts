@@ -1,6 +1,7 @@
 /** What a Medusa shop writes of its own with the packages' types: its own hook, and its own look at a card and an order. */
 
-import type { CartSummary, Charge } from "@giftcard-pay/checkout";
+import type { Charge } from "@giftcard-pay/checkout/store";
+import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import { createClient, RefusedError } from "@giftcard-pay/client";
 import { type PaidBy, readPaidBy } from "@giftcard-pay/medusa/paid-by";
 import { completeWithGiftcards, voidCompletion } from "@giftcard-pay/medusa/workflows";

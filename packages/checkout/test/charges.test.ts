@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Charge } from "../src/index.js";
+import type { Charge } from "../src/store/index.js";
 import { beginCharge, beginOne, letLeasesRunOut, newCart, type Shop, startShop } from "./shop.js";
 
 let shop: Shop;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createSealer, readSeals, resealAll } from "../src/index.js";
+import { createSealer, readSeals, resealAll } from "../src/plugin.js";
 import {
   beginCharge,
   beginOne,

@@ -1,6 +1,7 @@
 import { cents, type GiftcardClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Charge, createSqlJournal, type EngineOptions, type Sql } from "../src/index.js";
+import { createSqlJournal, type EngineOptions, type Sql } from "../src/plugin.js";
+import type { Charge } from "../src/store/index.js";
 import { beginCharge, letLeasesRunOut, newCart, type Shop, startShop } from "./shop.js";
 
 let shop: Shop;

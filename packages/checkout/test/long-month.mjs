@@ -1,6 +1,7 @@
 // Reconciles a month whose charges and payments are in one database, and prints what came of it.
 import { createReadStream } from "node:fs";
-import { createPostgresStore, readReconciliation } from "@giftcard-pay/checkout";
+import { createPostgresStore } from "@giftcard-pay/checkout";
+import { readReconciliation } from "@giftcard-pay/checkout/plugin";
 import pg from "pg";
 
 const [databaseUrl, company, from = "", to = "", file = ""] = process.argv.slice(2);

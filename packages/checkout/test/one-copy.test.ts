@@ -17,7 +17,7 @@ async function run(program: string): Promise<unknown> {
 describe("what is imported and what is required, in one process", () => {
   const entries = {
     client: ["", "/contract"],
-    checkout: ["", "/storefront", "/sqlite", "/conformance", "/node"],
+    checkout: ["", "/plugin", "/store", "/storefront", "/sqlite", "/conformance", "/node"],
   };
   for (const [name, paths] of Object.entries(entries)) {
     it(`is the same, by every entry of ${name}`, async () => {
@@ -61,8 +61,8 @@ describe("what is imported and what is required, in one process", () => {
       const { createClient, GiftcardError, Secret } = await import("@giftcard-pay/client");
       const client = require("@giftcard-pay/client");
       const { Secret: SecretOfContract } = require("@giftcard-pay/client/contract");
-      const { createSealer } = require("@giftcard-pay/checkout");
-      const { SealError } = await import("@giftcard-pay/checkout");
+      const { createSealer } = require("@giftcard-pay/checkout/plugin");
+      const { SealError } = await import("@giftcard-pay/checkout/plugin");
       const sealer = createSealer({ keys: [{ id: "a", key: Buffer.alloc(32).toString("base64") }] });
       const fetch = async () => { throw new Error("no network"); };
       const options = { baseUrl: "http://127.0.0.1:1", apiKey: "key", companyId: 1, fetch, timeoutMs: 100 };

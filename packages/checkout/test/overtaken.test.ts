@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { GiftcardError, Secret } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Charge, type ChargeState, createSealer, type Engine } from "../src/index.js";
+import { createSealer, type Engine } from "../src/plugin.js";
+import type { Charge, ChargeState } from "../src/store/index.js";
 import { withRival } from "./rival.js";
 import {
   beginCharge,

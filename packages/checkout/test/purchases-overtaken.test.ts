@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
-  type ChargeState,
   type Checkout,
   type CheckoutOptions,
   createCheckout,
   type PurchaseState,
   type RemainderRequest,
 } from "../src/index.js";
+import type { ChargeState } from "../src/store/index.js";
 import { Bank, gate } from "./bank.js";
 import { withRival } from "./rival.js";
 import { beginOne, newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";

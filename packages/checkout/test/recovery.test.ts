@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Charge, type Engine, LEAVE, type RecoverOptions } from "../src/index.js";
+import { type Engine, LEAVE, type RecoverOptions } from "../src/plugin.js";
+import type { Charge } from "../src/store/index.js";
 import { beginCharge, letLeasesRunOut, newCart, type Shop, startShop } from "./shop.js";
 
 let shop: Shop;

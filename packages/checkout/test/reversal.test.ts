@@ -1,15 +1,14 @@
 import { createClient, type GiftcardClient, Secret } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Charge,
-  type ChargeState,
   createEngine,
   createSealer,
   type Engine,
   type EngineOptions,
   LEAVE,
   type Sealer,
-} from "../src/index.js";
+} from "../src/plugin.js";
+import type { Charge, ChargeState } from "../src/store/index.js";
 import { withRival } from "./rival.js";
 import {
   beginCharge,

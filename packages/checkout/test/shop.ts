@@ -7,17 +7,16 @@ import { dropDatabase } from "../../../test/support/postgres.js";
 import { startGiftcardService, type TestService } from "../../../test/support/service.js";
 import { attachService } from "../../../test/support/shared-service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
+import type { CartView } from "../src/index.js";
 import {
-  type CartView,
-  type Charge,
   createEngine,
   createSealer,
   createSqlJournal,
   type Engine,
   type EngineOptions,
-  type Journal,
   journalMigrations,
-} from "../src/index.js";
+} from "../src/plugin.js";
+import type { Charge, Journal } from "../src/store/index.js";
 
 export const sealingKeys = [{ id: "test", key: Buffer.alloc(32, 7).toString("base64") }];
 

@@ -7,13 +7,9 @@ import { cents, Secret } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
-import {
-  type CheckoutStore,
-  chargeStates,
-  createCheckout,
-  createPostgresStore,
-  createSealer,
-} from "../src/index.js";
+import { type CheckoutStore, createCheckout, createPostgresStore } from "../src/index.js";
+import { createSealer } from "../src/plugin.js";
+import { chargeStates } from "../src/store/index.js";
 import type { TableMigration } from "../src/store/migrations.js";
 import { checkVersion, migratePostgres, postgresMigrations } from "../src/store/postgres/migrate.js";
 import { openSqlite } from "../src/store/sqlite/database.js";

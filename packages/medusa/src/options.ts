@@ -1,4 +1,4 @@
-import { createSealer } from "@giftcard-pay/checkout";
+import { createSealer } from "@giftcard-pay/checkout/plugin";
 import { type ClientOptions, createClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
 import { eventSettings, eventsSchema } from "./context/options.js";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type Sql } from "@giftcard-pay/checkout";
+import { CheckoutError } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { asValue } from "@medusajs/framework/awilix";
 import type { Migration } from "@medusajs/framework/mikro-orm/migrations";
 import type { MedusaContainer } from "@medusajs/framework/types";

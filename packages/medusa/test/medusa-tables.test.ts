@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as runRefunds from "../src/medusa-tables/bulk-refunds.js";

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
-import { createPostgresStore, journalMigrations } from "@giftcard-pay/checkout";
+import { createPostgresStore } from "@giftcard-pay/checkout";
+import { journalMigrations } from "@giftcard-pay/checkout/plugin";
 import type { Migration } from "@medusajs/framework/mikro-orm/migrations";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { planRefund, toOpenCharge } from "@giftcard-pay/checkout";
+import { planRefund, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import { formatCents } from "@giftcard-pay/client";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";

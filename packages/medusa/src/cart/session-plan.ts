@@ -1,4 +1,4 @@
-import type { Engine, PaymentPlan } from "@giftcard-pay/checkout";
+import type { Engine, PaymentPlan } from "@giftcard-pay/checkout/plugin";
 import type { SessionView } from "../medusa-tables/carts.js";
 import { PLAN } from "../names.js";
 import type { CartPayment } from "./cart-payment.js";

@@ -1,4 +1,6 @@
-import { CheckoutError, orderedStates, type PaymentPlan } from "@giftcard-pay/checkout";
+import { CheckoutError } from "@giftcard-pay/checkout";
+import type { PaymentPlan } from "@giftcard-pay/checkout/plugin";
+import { orderedStates } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
 import { fromCents } from "../amount.js";

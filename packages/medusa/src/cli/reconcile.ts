@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
-import { ReportError, reconciliationText } from "@giftcard-pay/checkout";
+import { reconciliationText } from "@giftcard-pay/checkout";
+import { ReportError } from "@giftcard-pay/checkout/plugin";
 import type { Command } from "commander";
 import { readMedusaReconciliation } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";

@@ -1,4 +1,4 @@
-import { readSeals, resealAll } from "@giftcard-pay/checkout";
+import { readSeals, resealAll } from "@giftcard-pay/checkout/plugin";
 import type { Command } from "commander";
 import { CommandFailure } from "./failure.js";
 import { type ShopOptions, shopCommand, withShop } from "./shop.js";

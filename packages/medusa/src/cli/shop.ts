@@ -1,13 +1,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import {
-  createSealer,
-  createSqlJournal,
-  type Journal,
-  readSealingKeys,
-  type Sealer,
-  type Sql,
-} from "@giftcard-pay/checkout";
+import { readSealingKeys } from "@giftcard-pay/checkout";
+import { createSealer, createSqlJournal, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
+import type { Journal } from "@giftcard-pay/checkout/store";
 import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
 import { Command } from "commander";
 import { type ConnectionPool, createStatementRunner } from "../context/statement-runner.js";

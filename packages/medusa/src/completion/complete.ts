@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type Engine, layCharges, type PaymentPlan } from "@giftcard-pay/checkout";
+import { CheckoutError } from "@giftcard-pay/checkout";
+import { type Engine, layCharges, type PaymentPlan } from "@giftcard-pay/checkout/plugin";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";

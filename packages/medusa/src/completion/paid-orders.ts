@@ -1,4 +1,5 @@
-import type { Charge, Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
+import type { Charge } from "@giftcard-pay/checkout/store";
 import type { GiftcardContext } from "../context/context.js";
 import { type OrderPayment, readOrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";
 import { notePaid, orderWithPayment } from "../medusa-tables/orders.js";

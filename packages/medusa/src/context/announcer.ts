@@ -1,4 +1,5 @@
-import type { ChargeState, ChargeView, TenderChange } from "@giftcard-pay/checkout";
+import type { ChargeView, TenderChange } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 

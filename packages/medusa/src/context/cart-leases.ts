@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CheckoutError, type Sql, sqlInterval } from "@giftcard-pay/checkout";
+import { CheckoutError } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 
 /** Ends this job's part of a turn. Never throws; called again it does nothing. */
 export type Release = () => Promise<void>;

@@ -1,4 +1,4 @@
-import type { Engine, Sealer, Sql } from "@giftcard-pay/checkout";
+import type { Engine, Sealer, Sql } from "@giftcard-pay/checkout/plugin";
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { GIFTCARD_MODULE } from "../names.js";

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 interface PgClient {
   query(text: string, params: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { GiftcardClient, Event as ListedEvent } from "@giftcard-pay/client";
 import { feedItemOf } from "@giftcard-pay/events";
 import type { MedusaContainer } from "@medusajs/framework/types";

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { EventState, ShopEvent } from "@giftcard-pay/events";
 
 /** What an event says, without whether it is public and since when. */

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { GiftcardClient, Event as ListedEvent } from "@giftcard-pay/client";
 import type { EventContent } from "./event-store.js";
 import { type Batch, readTakenIds } from "./push-store.js";

@@ -1,4 +1,4 @@
-import { type Sql, sqlInterval } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import { newEventLimits } from "@giftcard-pay/events";
 import type { EventContent } from "./event-store.js";
 

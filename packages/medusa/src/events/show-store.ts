@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { ShowDetails } from "./show-details.js";
 
 /** A product that is a show. */

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 /**
  * Lets an order of a refund of many be tried again at once, or left as it is.

@@ -1,5 +1,6 @@
 /** What the plugin reads of the journal's tables in statements of its own, because they count, or join tables of its own. */
-import { openStates, type Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { openStates } from "@giftcard-pay/checkout/store";
 import { stateList } from "../medusa-tables/state-list.js";
 
 /** A count of the charges that aren't over. */

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { SCAN_PAGE, type Scan } from "../medusa-tables/scan.js";
 
 /** @returns where this run's page begins; the next run, in whatever process, goes on after it */

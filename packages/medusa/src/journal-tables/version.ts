@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 /** The number of the newest migration: the version of the tables with which this package works. */
 export const NEWEST_MIGRATION = 1;

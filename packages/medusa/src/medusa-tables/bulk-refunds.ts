@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 /** A refund in Medusa that a refund of many orders has made, or has begun. */
 export interface RunRefund {

@@ -1,4 +1,5 @@
-import { orderedStates, settledStates, sqlInterval } from "@giftcard-pay/checkout";
+import { sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { orderedStates, settledStates } from "@giftcard-pay/checkout/store";
 import { PAYMENT_STANDING } from "./payments.js";
 import { type PlacedCart, toPlacedCart } from "./placed-cart.js";
 import { SCANNED, type Scan } from "./scan.js";

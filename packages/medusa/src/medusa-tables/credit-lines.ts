@@ -1,4 +1,4 @@
-import { type Sql, sqlInterval } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
 
 /** A credit line that Medusa began to write into an order, and never confirmed. */

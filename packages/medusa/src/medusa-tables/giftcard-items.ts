@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 /**
  * Whether the line `i` is a gift card: as Medusa noted when it was put into the cart, or as its product says now. Nobody

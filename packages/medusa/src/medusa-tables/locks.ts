@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { RECOVERY_LOCK } from "../names.js";
 
 /**

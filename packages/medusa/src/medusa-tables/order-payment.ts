@@ -1,4 +1,5 @@
-import { heldStates, type Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { heldStates } from "@giftcard-pay/checkout/store";
 import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";

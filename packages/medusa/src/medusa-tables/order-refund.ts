@@ -1,4 +1,5 @@
-import type { OrderLine, Sql } from "@giftcard-pay/checkout";
+import type { OrderLine } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";

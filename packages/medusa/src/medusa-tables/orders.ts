@@ -1,4 +1,5 @@
-import type { OrderLine, Sql } from "@giftcard-pay/checkout";
+import type { OrderLine } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { OrderPayment } from "./order-payment.js";
 
 /**

@@ -1,4 +1,5 @@
-import type { PaymentQuery, ShopPayment, Sql } from "@giftcard-pay/checkout";
+import type { PaymentQuery, ShopPayment } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 /** So many that a run costs little, and that the whole past of a large shop is scanned within hours. */
 export const SCAN_PAGE = 2000;

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 /** Whose money goes back: of a variant, of all variants of a product, or all of these orders. */
 export type Sold =

@@ -1,4 +1,5 @@
-import { chargingStates, orderedStates, type Sql, sqlInterval } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { chargingStates, orderedStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
 import { PAYMENT_STANDING } from "./payments.js";
 import { SCANNED, type Scan } from "./scan.js";

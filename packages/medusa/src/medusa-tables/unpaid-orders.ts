@@ -1,4 +1,5 @@
-import { chargingStates, type Sql, sqlInterval } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { chargingStates } from "@giftcard-pay/checkout/store";
 import { PLAN } from "../names.js";
 import { everyPage } from "./page.js";
 import { type PlacedCart, toPlacedCart } from "./placed-cart.js";

@@ -1,4 +1,5 @@
-import { orderedStates, type Sql, sqlInterval } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { orderedStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
 import { isRecordedSql } from "./amounts.js";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";

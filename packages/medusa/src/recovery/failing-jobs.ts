@@ -1,4 +1,5 @@
-import { CheckoutError, type Sql } from "@giftcard-pay/checkout";
+import { CheckoutError } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { MedusaError } from "@medusajs/framework/utils";
 import { FAILING_CHARGES } from "../journal-tables/charges.js";
 

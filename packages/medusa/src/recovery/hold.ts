@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ChargeState, Journal } from "@giftcard-pay/checkout";
+import type { ChargeState, Journal } from "@giftcard-pay/checkout/store";
 
 /**
  * Holds a charge while what is missing of it in Medusa is done, so that two processes don't both do it.

@@ -1,4 +1,4 @@
-import type { Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { everyPage } from "../medusa-tables/page.js";
 import { toPlacedCart } from "../medusa-tables/placed-cart.js";
 import type { Scan } from "../medusa-tables/scan.js";

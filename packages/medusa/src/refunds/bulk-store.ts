@@ -1,4 +1,4 @@
-import { type Sql, sqlInterval } from "@giftcard-pay/checkout";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import type { Sold } from "../medusa-tables/sold-items.js";
 import type { RefundPart } from "./order-refund.js";
 

@@ -1,4 +1,6 @@
-import { type Charge, type OrderLine, returnedUnits } from "@giftcard-pay/checkout";
+import type { OrderLine } from "@giftcard-pay/checkout";
+import { returnedUnits } from "@giftcard-pay/checkout/plugin";
+import type { Charge } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";

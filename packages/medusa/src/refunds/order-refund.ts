@@ -1,10 +1,5 @@
-import {
-  planRefund,
-  type RefundPlan,
-  type RefundRule,
-  type RefundSplit,
-  toOpenCharge,
-} from "@giftcard-pay/checkout";
+import type { RefundRule } from "@giftcard-pay/checkout";
+import { planRefund, type RefundPlan, type RefundSplit, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import { formatCents } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";

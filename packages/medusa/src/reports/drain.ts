@@ -1,4 +1,5 @@
-import { openStates, type Sql } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { openStates } from "@giftcard-pay/checkout/store";
 import { countCardsAndActions, OPEN_CHARGES, sumByState } from "../journal-tables/charges.js";
 import { OPEN_RELEASES } from "../journal-tables/releases.js";
 import { countPendingRemainders } from "../medusa-tables/unpaid-orders.js";

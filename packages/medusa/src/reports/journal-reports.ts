@@ -1,14 +1,10 @@
+import type { Days, PaymentQuery, ReconcileOptions, Reconciliation, Statement } from "@giftcard-pay/checkout";
 import {
-  type Days,
-  type PaymentQuery,
-  type ReconcileOptions,
-  type Reconciliation,
   type ReportSource,
   readReconciliation,
   readStatement,
   type Sql,
-  type Statement,
-} from "@giftcard-pay/checkout";
+} from "@giftcard-pay/checkout/plugin";
 import { readOrderNames } from "../medusa-tables/orders.js";
 import { readGiftcardPayments } from "../medusa-tables/payments.js";
 

@@ -1,4 +1,4 @@
-import { createSqlJournal, type Sql } from "@giftcard-pay/checkout";
+import { createSqlJournal, type Sql } from "@giftcard-pay/checkout/plugin";
 import { paidOrderOf, wasPaid } from "../completion/paid-orders.js";
 import { everyScanPage } from "../journal-tables/scan-pages.js";
 import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";

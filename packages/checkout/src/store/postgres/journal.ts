@@ -6,6 +6,7 @@ import { freeSlot, isCharged, moveStatement } from "./move.js";
 import { createSqlOperatorQueries } from "./operator-queries.js";
 import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
+import { isUniqueViolation } from "./unique-violation.js";
 
 /** It is in one of these states, and nobody holds it. */
 const isLeft = (states: readonly ChargeState[]) =>
@@ -259,8 +260,4 @@ export function createSqlJournal(sql: Sql): Journal {
       );
     },
   };
-}
-
-function isUniqueViolation(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "code" in error && error.code === "23505";
 }

@@ -9,9 +9,7 @@ import {
 import { sqlList } from "../sql-text.js";
 import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
-
-/** PostgreSQL's code of a row that is there already. */
-const isThere = (error: unknown) => (error as { code?: unknown } | null)?.code === "23505";
+import { isUniqueViolation } from "./unique-violation.js";
 
 /** What else a change writes, as parts of its statement that read from `purchase`, the changed row. */
 function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined, isDone: boolean): string[] {
@@ -85,7 +83,7 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
       const { refund, isRefundDone = false } = change;
       const parts = [`purchase as (${changed})`, ...alsoRefund(p, refund, isRefundDone)];
       return one(`with ${parts.join(", ")} select * from purchase`, params).catch((error: unknown) => {
-        if (refund && isThere(error)) return null;
+        if (refund && isUniqueViolation(error)) return null;
         throw error;
       });
     },

@@ -1,4 +1,5 @@
-import type { ChargeState, Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout";
+import type { Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { showCharge } from "../../api/admin/giftcard-pay/charge-view.js";

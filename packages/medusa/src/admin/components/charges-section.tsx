@@ -1,4 +1,4 @@
-import type { ChargeState } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { Select, Table } from "@medusajs/ui";
 import { useState } from "react";
 import { useCharges } from "../client/queries.js";

@@ -1,4 +1,4 @@
-import type { ChargeState } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { Button } from "@medusajs/ui";
 import { useState } from "react";
 import { type ChargeRow, useCharges } from "../client/queries.js";

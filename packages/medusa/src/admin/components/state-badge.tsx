@@ -1,4 +1,4 @@
-import type { ChargeState } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { StatusBadge } from "@medusajs/ui";
 import { stateTexts } from "./texts.js";
 

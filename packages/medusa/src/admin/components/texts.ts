@@ -1,4 +1,5 @@
-import type { ChargeState, DifferenceKind } from "@giftcard-pay/checkout";
+import type { DifferenceKind } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { Failing } from "../../recovery/failing-jobs.js";
 
 export type BadgeColor = "green" | "red" | "blue" | "orange" | "grey" | "purple";

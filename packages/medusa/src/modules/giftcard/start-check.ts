@@ -1,4 +1,5 @@
-import { type Journal, readSeals, type Sealer, type Sql } from "@giftcard-pay/checkout";
+import { readSeals, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
+import type { Journal } from "@giftcard-pay/checkout/store";
 import type { Logger } from "@medusajs/framework/types";
 import { checkVersion, TablesError } from "../../journal-tables/version.js";
 

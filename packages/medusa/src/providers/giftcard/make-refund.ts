@@ -1,4 +1,4 @@
-import type { Charge } from "@giftcard-pay/checkout";
+import type { Charge } from "@giftcard-pay/checkout/store";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { isCents, toCents } from "../../amount.js";

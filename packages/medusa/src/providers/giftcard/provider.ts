@@ -1,10 +1,5 @@
-import {
-  type Charge,
-  CheckoutError,
-  chargedStates,
-  orderedStates,
-  RefundError,
-} from "@giftcard-pay/checkout";
+import { CheckoutError, RefundError } from "@giftcard-pay/checkout";
+import { type Charge, chargedStates, orderedStates } from "@giftcard-pay/checkout/store";
 import { formatCents } from "@giftcard-pay/client";
 import type {
   AuthorizePaymentInput,

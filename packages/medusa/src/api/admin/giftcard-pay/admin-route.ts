@@ -1,4 +1,5 @@
-import { CheckoutError, ReportError, type Sql } from "@giftcard-pay/checkout";
+import { CheckoutError } from "@giftcard-pay/checkout";
+import { ReportError, type Sql } from "@giftcard-pay/checkout/plugin";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";

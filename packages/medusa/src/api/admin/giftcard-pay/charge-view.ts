@@ -1,4 +1,5 @@
-import { type ChargeView, viewCharge } from "@giftcard-pay/checkout";
+import type { ChargeView } from "@giftcard-pay/checkout";
+import { viewCharge } from "@giftcard-pay/checkout/plugin";
 
 /** A charge as the admin shows it, with what people call its order. Amounts are whole cents, times are ISO 8601. */
 export function showCharge(charge: ChargeView, orderNames: Readonly<Record<string, string>> = {}) {

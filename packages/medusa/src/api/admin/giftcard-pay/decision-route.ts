@@ -1,4 +1,5 @@
-import type { Charge, Engine } from "@giftcard-pay/checkout";
+import type { Engine } from "@giftcard-pay/checkout/plugin";
+import type { Charge } from "@giftcard-pay/checkout/store";
 import { MedusaError } from "@medusajs/framework/utils";
 import { adminRoute, notOpen, readActor } from "./admin-route.js";
 import { showCharge } from "./charge-view.js";

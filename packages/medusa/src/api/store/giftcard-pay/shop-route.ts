@@ -1,5 +1,6 @@
-import { type CartSummary, type CartView, CheckoutError, createHandler } from "@giftcard-pay/checkout";
+import { type CartView, CheckoutError, createHandler } from "@giftcard-pay/checkout";
 import { toNodeListener } from "@giftcard-pay/checkout/node";
+import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { type CartPayment, providersOfCart, readCartPayment } from "../../../cart/cart-payment.js";

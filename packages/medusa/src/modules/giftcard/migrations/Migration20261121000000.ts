@@ -1,4 +1,4 @@
-import { journalMigrations } from "@giftcard-pay/checkout";
+import { journalMigrations } from "@giftcard-pay/checkout/plugin";
 import { Migration } from "@medusajs/framework/mikro-orm/migrations";
 import { refuseWhileOpen } from "../open-money.js";
 

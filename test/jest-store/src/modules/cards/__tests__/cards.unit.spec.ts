@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
-import { createSealer, SealError } from "@giftcard-pay/checkout";
 import { purchaseConformance } from "@giftcard-pay/checkout/conformance";
 import { toNodeListener } from "@giftcard-pay/checkout/node";
+import { createSealer, SealError } from "@giftcard-pay/checkout/plugin";
 import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
 import { cents, createClient, GiftcardError, Secret, UnreachableError } from "@giftcard-pay/client";
 import { Secret as SecretOfContract } from "@giftcard-pay/client/contract";

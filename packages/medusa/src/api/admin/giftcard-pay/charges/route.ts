@@ -1,4 +1,4 @@
-import { type ChargeListing, type ChargeState, chargeStates } from "@giftcard-pay/checkout";
+import { type ChargeListing, type ChargeState, chargeStates } from "@giftcard-pay/checkout/store";
 import { readOrderNames } from "../../../../medusa-tables/orders.js";
 import { adminRoute, readPage, readText } from "../admin-route.js";
 import { showCharge } from "../charge-view.js";

@@ -1,4 +1,4 @@
-import { readHealth } from "@giftcard-pay/checkout";
+import { readHealth } from "@giftcard-pay/checkout/plugin";
 import { countEvents } from "../../../../events/event-list.js";
 import { serviceOf } from "../../../../events/push.js";
 import { readCancelStop } from "../../../../recovery/cancel-limit.js";

@@ -1,0 +1,34 @@
+/** For a plugin of a shop system that has carts, orders and payments of its own, such as Medusa. */
+export { type LaidCharge, layCharges, type Piece } from "./flow/charge-layout.js";
+export { viewCharge } from "./flow/charge-view.js";
+export { createEngine } from "./flow/create-engine.js";
+export {
+  type Engine,
+  type EngineOptions,
+  LEAVE,
+  type PaymentPlan,
+  type PlannedPart,
+  type RecoverOptions,
+} from "./flow/engine.js";
+export {
+  type ChargePieces,
+  type OpenCharge,
+  planRefund,
+  type RefundPlan,
+  type RefundSplit,
+  type RefundWish,
+  returnedUnits,
+} from "./flow/refund-plan.js";
+export { toOpenCharge } from "./flow/refunds.js";
+export type { ReportSource } from "./operator/charge-pages.js";
+export { type HealthSource, readHealth } from "./operator/health.js";
+export { readReconciliation, readStatement } from "./operator/reports.js";
+export { ReportError } from "./operator/service-report.js";
+export { createSealer, SealError, type Sealer, type SealFault } from "./sealing/seal.js";
+export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
+export { createSqlJournal } from "./store/postgres/journal.js";
+export { type JournalMigration, journalMigrations } from "./store/postgres/journal-migrations.js";
+export type { Sql } from "./store/postgres/sql.js";
+export { sqlInterval } from "./store/postgres/sql-interval.js";
+export { isUniqueViolation } from "./store/postgres/unique-violation.js";
+export { sqlList } from "./store/sql-text.js";

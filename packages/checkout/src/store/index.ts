@@ -1,0 +1,42 @@
+/** For a store of one's own; `@giftcard-pay/checkout/conformance` tests it. */
+export {
+  chargedStates,
+  chargeStates,
+  chargingStates,
+  heldStates,
+  livingStates,
+  openStates,
+  orderedStates,
+  recoverableStates,
+  settledStates,
+} from "./charge-states.js";
+export type {
+  Action,
+  ActionRecord,
+  Charge,
+  ChargeFilter,
+  ChargeListing,
+  ChargeState,
+  GuessLimit,
+  Journal,
+  Move,
+  NewCharge,
+  NewPayment,
+  NewTender,
+  SealedValue,
+  Tender,
+  TenderState,
+} from "./journal.js";
+export { StoreError } from "./migrations.js";
+export {
+  type NewPurchase,
+  type NewRefund,
+  type Purchase,
+  type PurchaseChange,
+  type PurchaseLease,
+  type PurchaseListing,
+  type PurchaseState,
+  type PurchaseStore,
+  purchaseStates,
+  type Refund,
+} from "./purchase-store.js";
