@@ -1,16 +1,17 @@
-/** Sells while primaries die and their synchronous standbys take over, and proves that nothing that was answered is lost. */
+/** Sells while primaries fail and their synchronous standbys take over, and proves that no answered sale is lost. */
 import { build } from "./build.mjs";
 import { command, loadTypeScript, UsageError } from "./command.mjs";
 
-const HELP = `64 callers sell while the database's primary dies, again and again, and its synchronous standby takes over.
+const HELP = `64 callers sell while the database's primary fails repeatedly and its synchronous standby takes over.
 
   npm run failover                   ten rounds
-  npm run failover -- --rounds 3     so many
+  npm run failover -- --rounds 3     this number of rounds
 
-  --json   the result as JSON, progress on the other output
+  --json   prints the result as JSON, and progress on standard error
 
-In every other round the primary falls silent and doesn't end, as behind a network that is cut. Ends with 1 when anything
-that was answered is lost, a sale's outcome stays unknown, or the books aren't exact.
+The service knows one address, which moves to the standby as a virtual IP does. In every other round the primary stops
+answering without ending, as behind a cut network. Ends with 1 if an answered sale is lost, the outcome of a sale stays
+unknown, or the books are not exact.
 `;
 
 /** @typedef {import("../test/failover/run.js").FailoverResult} FailoverResult */
@@ -27,18 +28,22 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   await build(["service"], { progress: say, signal });
   /** @type {typeof import("../test/failover/run.js")} */
   const { runFailover } = await loadTypeScript("test/failover/run.ts");
-  say("a primary, a synchronous standby, and the service on both");
+  say("starting a primary, a synchronous standby, and the service");
   const faults = Array.from({ length: rounds }, (_, round) => (round % 2 ? "silent" : "killed"));
   const result = await runFailover({ faults: /** @type {("silent" | "killed")[]} */ (faults), say, signal });
-  tell(result, values.json ?? false);
+  print(result, values.json ?? false);
   return result.differences.length === 0 ? 0 : 1;
 });
 
 /** @param {FailoverResult} result @param {boolean} asJson */
-function tell(result, asJson) {
+function print(result, asJson) {
   if (asJson) return void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   const { differences, ...counts } = result;
   for (const [name, value] of Object.entries(counts)) console.log(`${name.padEnd(14)}  ${value}`);
   for (const difference of differences.slice(0, 50)) console.log(difference);
-  console.log(differences.length === 0 ? "The books are exact." : `${differences.length} differences.`);
+  console.log(
+    differences.length === 0
+      ? "No answered sale is lost, and the books are exact."
+      : `${differences.length} differences.`,
+  );
 }

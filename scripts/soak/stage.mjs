@@ -1,8 +1,8 @@
 // What the soak happens to: a database and two processes of the service, which it ends and starts again.
 import fs from "node:fs";
-import net from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startForwarder } from "../process/forwarder.mjs";
 import { freePort, startNode } from "../process.mjs";
 
 const { migrate, openKeyring, openPool } = await import("@giftcard-pay/service");
@@ -17,9 +17,9 @@ const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/gi
 export async function openStage({ folder, processes, args = [] }) {
   const dataDir = path.join(folder, "data");
   let server = await openEmbeddedPostgres({ dataDir, role: "serve" });
-  const door = await openDoor(() => Number(new URL(server.url).port));
+  const address = await startForwarder(() => Number(new URL(server.url).port));
   const url = new URL(server.url);
-  url.port = String(door.port);
+  url.port = String(address.port);
   const pool = openPool(url.href, () => {}, 4);
   await migrate(pool);
   const secretsFile = path.join(folder, "secrets.json");
@@ -72,40 +72,8 @@ export async function openStage({ folder, processes, args = [] }) {
     async close() {
       await Promise.all(services.map((service) => service.stop()));
       await pool.end();
-      await door.close();
+      await address.close();
       await server.close();
     },
   };
-}
-
-/**
- * A port that leads to wherever the database is now.
- * @param {() => number} portNow
- */
-async function openDoor(portNow) {
-  /** @type {Set<net.Socket>} */
-  const open = new Set();
-  const door = net.createServer((socket) => {
-    const onward = net.connect(portNow(), "127.0.0.1");
-    for (const [one, other] of /** @type {const} */ ([
-      [socket, onward],
-      [onward, socket],
-    ])) {
-      open.add(one);
-      one.setNoDelay();
-      one.on("error", () => other.destroy());
-      one.on("close", () => {
-        open.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  });
-  await new Promise((resolve) => door.listen(0, "127.0.0.1", () => resolve(undefined)));
-  const { port } = /** @type {net.AddressInfo} */ (door.address());
-  const close = () => {
-    for (const socket of open) socket.destroy();
-    return new Promise((resolve) => door.close(resolve));
-  };
-  return { port, close };
 }

@@ -12,18 +12,23 @@ interface Row {
 const hash = (token: string) => createHash("sha256").update(token).digest("hex");
 
 /**
- * Holds what callers were told against the ledger, each card and `check`.
+ * Compares the answers that callers got with the ledger, each card's balance and `check`.
  *
- * @returns every difference; none when the books are exact
+ * @returns every difference; none if the books are exact
  */
-export async function compareBooks(what: {
+export async function compareBooks({
+  service,
+  primary,
+  sales,
+  cards,
+  issuedCents,
+}: {
   readonly service: TestService;
   readonly primary: Member;
   readonly sales: Sales;
   readonly cards: readonly TestCard[];
   readonly issuedCents: number;
 }): Promise<string[]> {
-  const { service, primary, sales, cards, issuedCents } = what;
   const { rows } = await primary.query(
     `select encode(d.token_hash, 'hex') as token, d.refund_cents::int as cents, r.id is not null as canceled
        from ledger d left join ledger r on r.reverses = d.id where d.kind = 'devalue'`,
@@ -32,7 +37,7 @@ export async function compareBooks(what: {
   for (const card of cards) {
     const expected = issuedCents - sumOf(sales.answered.filter((sale) => sale.card === card));
     const found = await sales.balanceOf(card);
-    if (found !== expected) differences.push(`a card holds ${found}, and ${expected} were to be left`);
+    if (found !== expected) differences.push(`a card holds ${found} cents, not ${expected}`);
   }
   const check = (await service.command("check")) as { ok: boolean; faults: unknown[] };
   if (!check.ok) differences.push(`check: ${JSON.stringify(check.faults)}`);
@@ -45,13 +50,13 @@ function compareRows(ledger: Map<string, Row>, answered: readonly Sale[]): strin
     const token = hash(sale.token);
     const row = ledger.get(token);
     ledger.delete(token);
-    if (!row) differences.push("a devalue was answered, and is lost");
+    if (!row) differences.push("an answered devalue is lost");
     else if (row.cents !== sale.cents)
-      differences.push(`${sale.cents} were answered, ${row.cents} were taken`);
+      differences.push(`a devalue took ${row.cents} cents, not ${sale.cents} as answered`);
     else if (row.canceled !== sale.canceled)
-      differences.push(sale.canceled ? "a cancel was answered, and is lost" : "a cancel nobody was told of");
+      differences.push(sale.canceled ? "an answered cancel is lost" : "a cancel was never answered");
   }
-  if (ledger.size > 0) differences.push(`${ledger.size} devalues that nobody was told of`);
+  if (ledger.size > 0) differences.push(`${ledger.size} devalues were never answered`);
   return differences;
 }
 

@@ -14,13 +14,13 @@ const { backUp, putBack } = await import("../../packages/service/dist/postgres/b
 const STARTS_WITHIN_MS = 60_000;
 export const USER = "postgres";
 
-/** How all members are reached, and where they keep their data. */
+/** The password of all members, and the folder of their data. */
 export interface Site {
   readonly folder: string;
   readonly password: string;
 }
 
-/** One PostgreSQL of a pair, on a port that stays: of what is built in, and nothing else. */
+/** One PostgreSQL of a pair, run from the built-in programs on a fixed port. */
 export class Member {
   readonly #site: Site;
   readonly port: number;
@@ -34,7 +34,7 @@ export class Member {
     this.port = port;
   }
 
-  /** This server alone. Holds the password. */
+  /** The address of this server alone. Holds the password. */
   get url(): string {
     return `postgres://${USER}:${this.#site.password}@127.0.0.1:${this.port}/postgres`;
   }
@@ -48,7 +48,7 @@ export class Member {
     await this.#start(dataDir, {});
   }
 
-  /** Copies the other one as it is now, and follows it from there on. What this one had is thrown away. */
+  /** Replaces its data with a copy of the primary, and follows the primary from there. */
   async follow(primary: Member): Promise<void> {
     const dataDir = await this.#prepare();
     const target = `${dataDir}.copy`;
@@ -61,7 +61,7 @@ export class Member {
     });
   }
 
-  /** Makes a standby the primary, as an operator does. */
+  /** Promotes this standby, as an operator does. */
   async promote(): Promise<void> {
     const program = path.join(this.#binDir, "pg_ctl");
     const cluster = path.join(this.#dataDir, "postgres");
@@ -69,7 +69,7 @@ export class Member {
     await promisify(execFile)(program, ["promote", "-w", "-D", this.#seenFromInside(cluster)], options);
   }
 
-  /** Ends it, with all of its processes, as a power cut does. */
+  /** Kills all of its processes, as a power cut does. */
   async kill(): Promise<void> {
     const server = this.#server;
     if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
@@ -78,7 +78,7 @@ export class Member {
     await ended;
   }
 
-  /** It stays there and says nothing any more, as behind a network that is cut. */
+  /** Stops it from answering without ending it, as behind a cut network. */
   freeze(): void {
     this.#signal("SIGSTOP");
   }
@@ -101,7 +101,7 @@ export class Member {
       try {
         process.kill(one, signal);
       } catch {
-        // It has ended by itself.
+        // The process has already ended.
       }
     }
   }
@@ -121,7 +121,7 @@ export class Member {
     return dataDir;
   }
 
-  /** As root we enter the folder first: its account may not walk to it. */
+  /** The path for a server that starts inside the folder: as root, we change the account only there. */
   #seenFromInside = (cluster: string) =>
     this.#runAs.uid !== undefined && process.platform === "linux" ? "/proc/self/cwd" : cluster;
 
@@ -137,7 +137,7 @@ export class Member {
       listen_addresses: "127.0.0.1",
       unix_socket_directories: "",
       synchronous_commit: "on",
-      // Empty until a standby stands: else each commit waits for one.
+      // Empty until a standby follows: otherwise each commit waits for one.
       synchronous_standby_names: "",
       wal_keep_size: "512MB",
       ...more,
@@ -145,14 +145,14 @@ export class Member {
     const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
     const cluster = path.join(dataDir, "postgres");
     this.#write(path.join(cluster, "postgresql.auto.conf"), lines.join(""));
-    const log = fs.openSync(path.join(dataDir, "postgres.log"), "a", 0o600);
+    const output = fs.openSync(path.join(dataDir, "postgres.log"), "a", 0o600);
     const server = spawn(path.join(this.#binDir, "postgres"), ["-D", this.#seenFromInside(cluster)], {
       ...this.#runAs,
       cwd: cluster,
       env: postgresEnv,
-      stdio: ["ignore", log, log],
+      stdio: ["ignore", output, output],
     });
-    fs.closeSync(log);
+    fs.closeSync(output);
     this.#server = server;
     for (const giveUpAt = Date.now() + STARTS_WITHIN_MS; ; await sleep(50)) {
       const answers = await this.query("select 1").then(
@@ -161,8 +161,8 @@ export class Member {
       );
       if (answers) return;
       if (Date.now() < giveUpAt && server.exitCode === null) continue;
-      const said = fs.readFileSync(path.join(dataDir, "postgres.log"), "utf8").slice(-2000);
-      throw new Error(`PostgreSQL at port ${this.port} did not start:\n${said}`);
+      const log = fs.readFileSync(path.join(dataDir, "postgres.log"), "utf8").slice(-2000);
+      throw new Error(`PostgreSQL at port ${this.port} did not start:\n${log}`);
     }
   }
 }

@@ -6,28 +6,27 @@ import { Sales } from "./sales.js";
 const CALLERS = 64;
 const CARDS = 8;
 const CARD_CENTS = 50_000_000;
-/** So many sales are answered before each fault, and after it. */
+/** The number of answered sales before each failure, and after it. */
 const SALES_BETWEEN = 200;
 
 export interface FailoverResult {
   readonly rounds: number;
   readonly sales: number;
   readonly canceled: number;
-  /** First answers that didn't say what had happened; each was asked for again. */
+  /** Calls with an unknown outcome, such as a lost answer or a 500. Each was retried with the same key. */
   readonly unknown: number;
-  readonly refused: number;
-  /** The longest time without an answered sale, of all rounds. */
+  /** Calls that were rejected with 503: nothing was done. */
+  readonly rejected: number;
+  /** The longest time between two answered sales. */
   readonly worstPauseMs: number;
   readonly differences: readonly string[];
 }
 
 /**
- * Sells while one primary after the other goes and its synchronous standby takes over, and holds what was answered
- * against the books.
+ * Sells while primaries fail and their synchronous standbys take over, and compares the answers with the books.
  *
- * @param faults what happens to each primary, a round each
- * @param restsBetween whether nobody sells while the next standby is copied: with sales, that takes minutes on a machine
- *   with other work
+ * @param faults how the primary fails, in each round
+ * @param restsBetween stops selling while the next standby is copied, which otherwise takes minutes on a busy machine
  */
 export async function runFailover({
   faults,
@@ -50,29 +49,26 @@ export async function runFailover({
       const cards = [];
       for (let n = 0; n < CARDS; n++) cards.push(await service.issueCard({ balanceCents: CARD_CENTS }));
       sales = new Sales(service.url, company, cards);
-      sales.begin(CALLERS);
+      sales.start(CALLERS);
       for (const [index, fault] of faults.entries()) {
         signal?.throwIfAborted();
-        await sales.more(SALES_BETWEEN);
+        await sales.waitFor(SALES_BETWEEN);
         await pair.failOver(fault);
-        await sales.more(SALES_BETWEEN);
-        // Nothing follows the last one.
+        await sales.waitFor(SALES_BETWEEN);
+        // No further failure follows the last one.
         if (index < faults.length - 1) await (restsBetween ? sales.restDuring(pair.restore) : pair.restore());
         const pause = `${(sales.worstPauseMs / 1000).toFixed(1)} s`;
         say(`round ${index + 1}: primary ${fault}, ${sales.answered.length} sales, worst pause ${pause}`);
       }
       await sales.end();
       const { primary } = pair;
-      const differences = await compareBooks({
-        ...{ service, primary, sales, cards },
-        issuedCents: CARD_CENTS,
-      });
+      const differences = await compareBooks({ service, primary, sales, cards, issuedCents: CARD_CENTS });
       return {
         rounds: faults.length,
         sales: sales.answered.length,
         canceled: sales.answered.filter(({ canceled }) => canceled).length,
         unknown: sales.unknown,
-        refused: sales.refused,
+        rejected: sales.rejected,
         worstPauseMs: Math.round(sales.worstPauseMs),
         differences,
       };

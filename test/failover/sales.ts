@@ -5,11 +5,11 @@ import type { TestCard, TestCompany } from "../support/service.js";
 
 const TIMEOUT_MS = 20_000;
 const MAX_AMOUNT_CENTS = 300;
-const CANCELED_PART = 0.2;
-/** So long a caller asks again before it says that it will never know. */
-const ASKS_FOR_MS = 120_000;
+const CANCELED_SHARE = 0.2;
+/** How long a caller retries before it reports an unknown outcome. */
+const RETRIES_FOR_MS = 120_000;
 
-/** A sale that was answered. */
+/** An answered sale. */
 export interface Sale {
   readonly card: TestCard;
   readonly token: string;
@@ -22,14 +22,14 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Callers that sell, and know of each sale what became of it: what they weren't told, they ask again by its key. */
+/** Callers that sell. They retry each sale of unknown outcome with the same idempotency key until they know it. */
 export class Sales {
   readonly answered: Sale[] = [];
-  /** Calls whose outcome nobody could tell from their first answer. */
+  /** Calls with an unknown outcome, each then retried. */
   unknown = 0;
-  /** Calls that were told to come again. */
-  refused = 0;
-  /** The longest time in which no sale was answered. */
+  /** Calls that were rejected with 503, each then retried. */
+  rejected = 0;
+  /** The longest time between two answered sales. */
   worstPauseMs = 0;
   readonly #url: string;
   readonly #company: TestCompany;
@@ -38,7 +38,7 @@ export class Sales {
   #isOver = false;
   #isGivenUp = false;
   #lastAt = performance.now();
-  #acting: Promise<unknown> = Promise.resolve();
+  #selling: Promise<unknown> = Promise.resolve();
 
   constructor(url: string, company: TestCompany, cards: readonly TestCard[]) {
     this.#url = url;
@@ -46,24 +46,23 @@ export class Sales {
     this.#cards = cards;
   }
 
-  begin(callers: number): void {
+  start(callers: number): void {
     this.#lastAt = performance.now();
-    this.#acting = Promise.all(Array.from({ length: callers }, () => this.#act()));
-    // Whoever waits or ends hears of a failure; the others stop then.
-    this.#acting.catch(() => this.giveUp());
+    this.#selling = Promise.all(Array.from({ length: callers }, () => this.#sellRepeatedly()));
+    // If one caller fails, the others stop. `waitFor` and `end` report the failure.
+    this.#selling.catch(() => this.giveUp());
   }
 
-  /** Waits until so many more sales were answered. */
-  async more(count: number): Promise<void> {
+  /** Waits for this number of further answered sales. */
+  async waitFor(count: number): Promise<void> {
     const until = this.answered.length + count;
     const wait = async () => {
       while (!this.#isOver && this.answered.length < until) await sleep(20);
     };
-    // A caller that fails ends the wait.
-    await Promise.race([wait(), this.#acting]);
+    await Promise.race([wait(), this.#selling]);
   }
 
-  /** Nobody begins a sale while this is done. */
+  /** Starts no sale while the work is done. */
   async restDuring(work: () => Promise<void>): Promise<void> {
     this.#isResting = true;
     try {
@@ -74,32 +73,32 @@ export class Sales {
     }
   }
 
-  /** Lets every caller come to know the outcome of its last call. */
+  /** Waits until every caller knows the outcome of its last call. */
   async end(): Promise<void> {
     this.#isOver = true;
-    await this.#acting;
+    await this.#selling;
   }
 
-  /** What a card holds, in cents. */
+  /** Returns a card's balance, in cents. */
   async balanceOf({ cardNumber, pin }: TestCard): Promise<unknown> {
-    const { body } = await this.#ask("balance", { cardnumber: cardNumber, pin });
+    const { body } = await this.#call("balance", { cardnumber: cardNumber, pin });
     return body.balance;
   }
 
-  /** Ends every caller as it is: what they wait for isn't there any more. */
+  /** Stops every caller, even if it does not know the outcome of its last call. */
   giveUp(): void {
     this.#isOver = true;
     this.#isGivenUp = true;
   }
 
-  async #act(): Promise<void> {
+  async #sellRepeatedly(): Promise<void> {
     while (!this.#isOver) {
       if (this.#isResting) {
         await sleep(20);
         continue;
       }
       const sale = await this.#sell();
-      if (Math.random() < CANCELED_PART) await this.#cancel(sale);
+      if (Math.random() < CANCELED_SHARE) await this.#cancel(sale);
     }
   }
 
@@ -107,7 +106,7 @@ export class Sales {
     const card = this.#cards[Math.floor(Math.random() * this.#cards.length)] as TestCard;
     const amount = 1 + Math.floor(Math.random() * MAX_AMOUNT_CENTS);
     const order = { cardnumber: card.cardNumber, pin: card.pin, amount };
-    const { status, body } = await this.#ask("devalue", order, randomUUID());
+    const { status, body } = await this.#call("devalue", order, randomUUID());
     if (status !== 200 || body.amount_deducted !== amount)
       throw new Error(`A devalue was answered with ${status} (${JSON.stringify(body.errorcode)}).`);
     const now = performance.now();
@@ -119,29 +118,29 @@ export class Sales {
   }
 
   /**
-   * A reversal has an outcome of its own: one that was made and not answered is 409 when it is asked for again. A token
-   * that isn't known, 404, is a sale that is lost: the books say so.
+   * Cancels a sale. A repeated cancel gets 409 if the first was done but its answer was lost. An unknown token, 404, is a
+   * lost sale: the comparison of the books reports it.
    */
   async #cancel(sale: Sale): Promise<void> {
-    const { status } = await this.#ask("canceldevalue", { cancel_token: sale.token });
+    const { status } = await this.#call("canceldevalue", { cancel_token: sale.token });
     if (status === 404) return;
     if (status !== 200 && status !== 409) throw new Error(`A cancel was answered with ${status}.`);
     sale.canceled = true;
   }
 
-  /** Asks until the answer says what happened: no answer, 500 and 503 don't. */
-  async #ask(operation: string, parameters: Record<string, unknown>, key?: string): Promise<Answer> {
+  /** Retries until the outcome is known: after a lost answer, a 500 or a 503 it is not. */
+  async #call(operation: string, parameters: Record<string, unknown>, key?: string): Promise<Answer> {
     for (
-      const giveUpAt = performance.now() + ASKS_FOR_MS;
+      const giveUpAt = performance.now() + RETRIES_FOR_MS;
       performance.now() < giveUpAt && !this.#isGivenUp;
     ) {
       const answer = await this.#send(operation, parameters, key);
       if (answer.status !== 0 && answer.status < 500) return answer;
-      if (answer.status === 503) this.refused += 1;
+      if (answer.status === 503) this.rejected += 1;
       else this.unknown += 1;
       await sleep(50 + Math.random() * 100);
     }
-    throw new Error(`Nobody knows what became of a ${operation}: it was asked again and again.`);
+    throw new Error(`The outcome of a ${operation} is unknown after ${RETRIES_FOR_MS / 1000} s of retries.`);
   }
 
   async #send(operation: string, parameters: Record<string, unknown>, key?: string): Promise<Answer> {

@@ -2,100 +2,60 @@ import fs from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import { exitCodes, OperatorError } from "./operator-error.js";
 
-/** A server of the database. Without a name it is where PostgreSQL is by default. */
-export interface DatabaseHost {
-  readonly name: string | undefined;
-  readonly port: number | undefined;
-}
-
-const targets = ["any", "read-write", "primary"] as const;
-/** What a host must be: any that answers, one that takes writes, or one that isn't a standby. */
-export type HostTarget = (typeof targets)[number];
-
-/** What a database's address says. */
+/** A database's address, read. */
 export interface DatabaseAddress {
-  /** The address of the first host, without what is said here. It holds the password: never print it. */
+  /** The address for `pg`, without the parameters that are read here. It holds the password: never print it. */
   readonly connectionString: string;
-  /** In the order in which they are tried. */
-  readonly hosts: readonly DatabaseHost[];
-  readonly target: HostTarget;
-  /** How TLS is used; undefined where the address doesn't say. */
+  /** The TLS options; undefined if the address says nothing about TLS. */
   readonly ssl: ConnectionOptions | false | undefined;
-  /** True behind a PgBouncer that gives each transaction another session. */
+  /** Whether a PgBouncer in transaction mode gives each transaction another session. */
   readonly isPooled: boolean;
 }
 
-const ADDRESS = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#]*)([^?#]*)(?:\?([^#]*))?$/;
-const USUAL_PORT = 5432;
-const HOST = /^(\[[^\]]+\]|[^:]*)(?::(\d{1,5}))?$/;
+const ADDRESS = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#]*)[^?#]*(?:\?([^#]*))?$/;
 
 /**
- * Reads an address as libpq does: several hosts, `target_session_attrs`, and `sslmode` with its files; besides,
- * `pgbouncer=true`.
+ * Reads a database's address as libpq does, TLS included, but with one host.
  *
- * @throws {OperatorError} when it says something else; never with the address, which holds the password
+ * @throws {OperatorError} if the address is invalid; the message never shows the address, which holds the password
  */
 export function readAddress(url: string): DatabaseAddress {
-  const [, scheme, user, hostList = "", path = "", query = ""] = ADDRESS.exec(url) ?? [];
-  if (scheme === undefined) throw wrong("The database address is not a postgres:// address.");
+  const [, host, query = ""] = ADDRESS.exec(url) ?? [];
   const parameters = new URLSearchParams(query);
+  if (host?.includes(",") || parameters.get("host")?.includes(",") || parameters.has("target_session_attrs"))
+    throw wrong(
+      "The database address names several hosts. Give the one address that always leads to the primary, without " +
+        "target_session_attrs: see `A standby that takes over` in operating.md.",
+    );
+  // `pg` finds the host itself if the address names none; Node.js rejects such a URL.
+  if (host === undefined || (host !== "" && !URL.canParse(url)))
+    throw wrong("The database address is not valid. Write postgres://USER:PASSWORD@HOST:PORT/DATABASE.");
   const take = (name: string) => {
     const value = parameters.get(name) ?? undefined;
     parameters.delete(name);
     return value;
   };
-  const hosts = readHosts(hostList);
-  const target = readTarget(take("target_session_attrs") ?? (hosts.length > 1 ? "read-write" : "any"));
   const ssl = readSsl(take);
   const isPooled = readBoolean("pgbouncer", take("pgbouncer"));
-  refuseUnknown(parameters.keys());
-  const [first = ""] = hostList.split(",");
-  const rest = parameters.size > 0 ? `?${parameters}` : "";
-  const connectionString = `${scheme}${user === undefined ? "" : `${user}@`}${first}${path}${rest}`;
-  try {
-    new URL(connectionString, "postgres://base");
-  } catch {
-    // An address without a host is none for Node, and one for pg.
-    if (first !== "") throw wrong("The database address is not a postgres:// address.");
-  }
-  return { connectionString, hosts, target, ssl, isPooled };
+  rejectUnknown(parameters.keys());
+  const [start = ""] = url.split("?", 1);
+  return { connectionString: parameters.size > 0 ? `${start}?${parameters}` : start, ssl, isPooled };
 }
 
 const wrong = (message: string) => new OperatorError(message, exitCodes.usage);
 
-/** What an address may say besides: the driver's to read, or to leave. */
+/** The other parameters of libpq: `pg` reads them or ignores them. */
 const OTHERS =
   /^(host|port|user|password|dbname|options|(fallback_)?application_name|client_encoding|connect_timeout|tcp_user_timeout|keepalives(_\w+)?|channel_binding|gssencmode|ssl)$/;
 
-/** A mistyped sslmode would leave TLS out without a word. The name isn't shown: it may be the rest of a password. */
-function refuseUnknown(names: Iterable<string>): void {
+/** A mistyped `sslmode` would turn TLS off silently. The name is not shown: it may be the end of a password. */
+function rejectUnknown(names: Iterable<string>): void {
   for (const name of names)
     if (!OTHERS.test(name))
       throw wrong(
-        "The database address has a parameter that is not known. Is one mistyped? Those for TLS are sslmode, " +
-          "sslrootcert, sslcert and sslkey.",
+        "The database address has an unknown parameter. Is one mistyped? Those for TLS are sslmode, sslrootcert, " +
+          "sslcert and sslkey.",
       );
-}
-
-function readHosts(list: string): DatabaseHost[] {
-  const texts = list.split(",");
-  return texts.map((text) => {
-    const [, name, port] = HOST.exec(text) ?? [];
-    if (name === undefined || Number(port) > 65_535 || (name === "" && texts.length > 1))
-      throw wrong("A host of the database address is not written as name:port, with a comma between two.");
-    // Of several, none has the port of the first.
-    const usual = texts.length > 1 ? USUAL_PORT : undefined;
-    return {
-      name: name === "" ? undefined : decodeURIComponent(name.replace(/^\[|\]$/g, "")),
-      port: port === undefined ? usual : Number(port),
-    };
-  });
-}
-
-function readTarget(text: string): HostTarget {
-  const target = targets.find((one) => one === text);
-  if (target) return target;
-  throw wrong(`target_session_attrs must be ${targets.join(", ")}: the service writes.`);
 }
 
 function readBoolean(name: string, text: string | undefined): boolean {
@@ -104,7 +64,10 @@ function readBoolean(name: string, text: string | undefined): boolean {
   throw wrong(`${name} must be true or false.`);
 }
 
-/** As libpq: `require` encrypts and trusts whoever answers, `verify-ca` wants a certificate, `verify-full` its name too. */
+/**
+ * Reads the TLS parameters with libpq's meaning: `require` encrypts and trusts any server, `verify-ca` checks the
+ * certificate's authority, `verify-full` also the host's name.
+ */
 function readSsl(take: (name: string) => string | undefined): ConnectionOptions | false | undefined {
   const mode = take("sslmode");
   const [root, cert, key] = (["sslrootcert", "sslcert", "sslkey"] as const).map((name) => ({

@@ -1,8 +1,6 @@
-import { READ_ONLY } from "./database-pool.js";
-
 /** By the code of a failure: what is the matter, and what to do. The first that fits counts. */
 const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
-  [new RegExp(`^${READ_ONLY}$`), "No host of its address takes writes: is a standby being promoted?"],
+  [/^25006$/, "It takes no writes: it is a standby, or was made read-only. Give the address of the primary."],
   // PgBouncer's word for a setting in a connection's first message that it was not told to ignore.
   [
     /^08P01$/,

@@ -2,8 +2,6 @@ import pg from "pg";
 import { retryConflicts } from "./conflicts.js";
 import { readAddress } from "./database-address.js";
 import { databaseAdvice } from "./database-fault.js";
-import { DatabaseHosts } from "./database-hosts.js";
-import { DatabasePool } from "./database-pool.js";
 import { exitCodes, OperatorError } from "./operator-error.js";
 
 /** Whole cents and identifiers fit a number; dates and times stay the strings that the wire shows. */
@@ -20,21 +18,31 @@ const types = {
 /** Anything that runs a statement: the pool, or one connection in a transaction. */
 export type Queryable = Pick<pg.Pool, "query">;
 
+/** PostgreSQL's error code for a server, or a session, that takes no writes. */
+const READ_ONLY = "25006";
+
+/** A vanished machine is noticed this long after a connection's last packet, plus ten probes, a second apart. */
+const KEEP_ALIVE_MS = 5000;
+/** A connection to a former primary that still answers reads is replaced after this time, at the latest. */
+const MAX_LIFETIME_SECONDS = 300;
+
 /**
- * Opens a pool. It connects when it is first used. `onError` hears of connections that broke while idle.
+ * Opens a pool. It connects when it is first used.
  *
- * @param url as libpq's, also with several hosts and `sslmode`: the pool then uses the host that takes writes.
- *   `pgbouncer=true` for one in transaction mode
- * @throws {OperatorError} when it is no such address, or names a file that can't be read
+ * @param url as for libpq, with one host; `pgbouncer=true` for a PgBouncer in transaction mode
+ * @param onError called when an idle connection breaks
+ * @throws {OperatorError} if the address is invalid, or names a file that can't be read
  */
 export function openPool(url: string, onError: (error: Error) => void, maxConnections = 16): pg.Pool {
-  const { connectionString, hosts, target, ssl, isPooled } = readAddress(url);
-  const pool = new DatabasePool({
+  const { connectionString, ssl, isPooled } = readAddress(url);
+  const pool = createPool({
     connectionString,
     ...(ssl !== undefined && { ssl }),
-    hosts: new DatabaseHosts(hosts, target),
-    isPooled,
+    ...(isPooled && { Client: PooledClient as unknown as new () => pg.Client }),
     max: maxConnections,
+    maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
     application_name: "giftcard-service",
     connectionTimeoutMillis: 5000,
@@ -43,6 +51,30 @@ export function openPool(url: string, onError: (error: Error) => void, maxConnec
   });
   pool.on("error", onError);
   return pool;
+}
+
+/** Opens a pool of which a connection may break within a transaction. */
+export function createPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config);
+  // An error event without a listener would end the process.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+/** A connection through a PgBouncer: statements have no names, and the settings are those of the role. */
+class PooledClient extends pg.Client {
+  constructor(config: pg.ClientConfig) {
+    super({ ...config, statement_timeout: undefined, idle_in_transaction_session_timeout: undefined });
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: every signature that pg has
+  override query(config: any, ...rest: any[]): any {
+    const isNamed = typeof config?.name === "string";
+    return (super.query as (...all: unknown[]) => unknown)(
+      isNamed ? { ...config, name: undefined } : config,
+      ...rest,
+    );
+  }
 }
 
 /** A pool whose single statements are run again where others got in their way. */
@@ -82,13 +114,14 @@ async function transactOnce<T>(pool: pg.Pool, work: (client: Queryable) => Promi
     return result;
   } catch (error) {
     failure = error as Error;
+    const isReadOnly = (error as { code?: string }).code === READ_ONLY;
     await client.query("rollback").then(
-      () => (failure = undefined),
+      () => (failure = isReadOnly ? failure : undefined),
       () => {},
     );
     throw error;
   } finally {
-    // A connection that could not roll back is not used again.
+    // Closes a connection that could not roll back, or that leads to a former primary.
     client.release(failure);
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { DatabasePool } from "./database-pool.js";
+import { createPool } from "./database.js";
 import { compareMigrations } from "./migrations.js";
 
 const PROBE_TIMEOUT_MS = 2000;
@@ -10,7 +10,7 @@ const PROBE_TIMEOUT_MS = 2000;
  * connections are all busy.
  */
 export function openProbe(pool: pg.Pool): pg.Pool {
-  const probe = new DatabasePool({
+  const probe = createPool({
     ...pool.options,
     // Not among the enumerable ones.
     password: pool.options.password,
@@ -49,6 +49,7 @@ async function findReadiness(probe: pg.Pool): Promise<Readiness> {
     const { missing, differing, newer } = await compareMigrations(probe);
     if (missing.length > 0) return notReady("database not migrated");
     if (differing.length > 0) return notReady("database migrated by another program");
+    await requireWrites(probe);
     await takeRoom(probe);
     await usePreparedStatement(probe);
     return { missing: undefined, newerMigrations: newer };
@@ -68,6 +69,11 @@ const FAILURES: readonly (readonly [codes: RegExp, says: string])[] = [
   [/^(26000|42P05)$/, "pooler loses prepared statements"],
   [/^08P01$/, "pooler refuses a setting"],
 ];
+
+/** Locks no row, but fails on a standby and on a former primary, which still answer reads. */
+async function requireWrites(probe: pg.Pool): Promise<void> {
+  await probe.query("select from migrations where false for update");
+}
 
 /** Writes some hundred kilobytes to the database's disk, which leave nothing behind: reads go on for long on a full one. */
 async function takeRoom(probe: pg.Pool): Promise<void> {

@@ -64,16 +64,33 @@ test("readyz says that the database has no room left, also while it can still be
   await setForDatabase("reset temp_file_limit");
 });
 
+test("a primary that takes no more writes is noticed, and its connections are replaced", async () => {
+  await setForDatabase("set default_transaction_read_only = on");
+  await expect.poll(ready).toMatchObject({ code: 503, status: "database takes no writes" });
+  await expect.poll(balance).toBe(5000);
+  const rejected = await devalue();
+  expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([503, "1"]);
+  const { exitCode, stderr } = await runCommand(["migrate"], { GIFTCARD_DATABASE_URL: service.databaseUrl });
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/takes no writes.*address of the primary/)]);
+  // Open connections stay read-only, as those to a former primary: only new ones take writes.
+  const name = db.escapeIdentifier(new URL(service.databaseUrl).pathname.slice(1));
+  await db.query(`alter database ${name} reset default_transaction_read_only`);
+  await expect.poll(async () => (await devalue()).status).toBe(200);
+  await expect.poll(ready).toMatchObject({ code: 200 });
+  expect(await balance()).toBe(4900);
+});
+
 test("a call that finds the disk full took nothing, and may be made again", async () => {
   await db.query(`create function fill() returns trigger language plpgsql as $$
     begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$`);
+  const before = await balance();
   await db.query("create trigger full_disk before insert on ledger for each row execute function fill()");
   const refused = await devalue();
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-  expect(await balance()).toBe(5000);
+  expect(await balance()).toBe(before);
   await db.query("drop trigger full_disk on ledger");
   expect((await devalue()).status).toBe(200);
-  expect(await balance()).toBe(4900);
+  expect(await balance()).toBe(before - 100);
 });
 
 test("readyz says that a pooler loses prepared statements", async () => {
