@@ -1,4 +1,4 @@
-/** The links of the repository's Markdown, as they have to be on the site. */
+/** Translates the links in the repository's Markdown into links of the site. */
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { files, pageOf, repository, root } from "./pages.mjs";
@@ -6,19 +6,19 @@ import { files, pageOf, repository, root } from "./pages.mjs";
 const isPage = new Set(files);
 
 /**
- * Where a link leads: a page of the site, or the file on the forge.
+ * Returns the target of a link: a page of the site, or a file in the repository on GitHub.
  *
- * @param {string} href as it stands in the Markdown
- * @param {string} from the file that it stands in, from the root
+ * @param {string} href the link in the Markdown
+ * @param {string} from the file that contains it, relative to the root
  * @returns {string}
- * @throws {Error} where there is no such file
+ * @throws {Error} if there is no such file
  */
 export function resolveLink(href, from) {
   if (/^([a-z]+:|#|\/\/)/i.test(href)) return href;
   const [target = "", anchor] = href.split("#");
   const file = path.posix.join(path.posix.dirname(from), decodeURI(target)).replace(/\/$/, "");
   if (file.startsWith("..") || !existsSync(path.join(root, file)))
-    throw new Error(`${from} links to ${href}, which isn't there.`);
+    throw new Error(`${from} links to ${href}, which does not exist.`);
   const page = pageFor(file);
   const hash = anchor === undefined ? "" : `#${anchor}`;
   if (page) return `/${pageOf(page)}${hash}`;
@@ -26,14 +26,14 @@ export function resolveLink(href, from) {
   return `${repository}/${kind}/HEAD/${file}${hash}`;
 }
 
-/** A folder is shown by its README or, where all that it has are pages, by the first of them. @param {string} file */
+/** Returns the page of a file, or of a folder: its README, or for decisions the first page. @param {string} file */
 function pageFor(file) {
   if (isPage.has(file)) return file;
   if (isPage.has(`${file}/README.md`)) return `${file}/README.md`;
   return file === "docs/decisions" ? files.find((page) => page.startsWith(`${file}/`)) : undefined;
 }
 
-/** Makes a renderer of Markdown follow them. @param {any} md markdown-it, as VitePress has it */
+/** Makes a Markdown renderer use these links. @param {any} md VitePress' instance of markdown-it */
 export function followLinks(md) {
   md.core.ruler.push("repository_links", (/** @type {any} */ { tokens, env }) => {
     const from = path.posix.relative(

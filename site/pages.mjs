@@ -1,23 +1,23 @@
-/** Which of the repository's Markdown files are pages of the site, in which order, and where. */
+/** Lists the Markdown files that are pages of the site, with their order and their paths. */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The repository. */
+/** The root of the repository. */
 export const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** @param {string} file from the root */
+/** @param {string} file relative to the root */
 const read = (file) => readFileSync(path.join(root, file), "utf8");
 
 const packageJson = JSON.parse(read("package.json"));
 
-/** Where the repository is on a forge, without a slash at the end. @type {string} */
+/** The repository's URL on GitHub, without a slash at the end. @type {string} */
 export const repository = packageJson.repository.url.replace(/^git\+|\.git$/g, "");
 
 /** @type {string} */
 export const description = packageJson.description;
 
-/** Every Markdown file that is there, from the root; where it is nobody's own. */
+/** All Markdown files of the repository, relative to the root. */
 export const present = globSync("**/*.md", {
   cwd: root,
   exclude: (name) => /^(node_modules|dist|\.\w+)$/.test(name),
@@ -25,26 +25,26 @@ export const present = globSync("**/*.md", {
   .map((file) => file.replaceAll("\\", "/"))
   .sort();
 
-/** The files of a folder, its README first. @param {string} folder @param {string[]} [without] folders in it */
+/** Returns a folder's files, its README first. @param {string} folder @param {string[]} [without] excluded folders in it */
 const pagesIn = (folder, without = []) =>
   present
     .filter((file) => file.startsWith(`${folder}/`) && !without.some((other) => file.startsWith(`${other}/`)))
     .sort((a, b) => Number(b.endsWith("README.md")) - Number(a.endsWith("README.md")));
 
-/** The files that a part of the README links to, in its order. @param {string} heading */
+/** Returns the files that a section of the README links to, in its order. @param {string} heading */
 function linkedFrom(heading) {
   const [, part = ""] = read("README.md").split(`\n## ${heading}\n`);
   const [text = ""] = part.split("\n## ");
   return [...text.matchAll(/\]\(([^)#]+\.md)[^)]*\)/g)].map(([, file]) => String(file));
 }
 
-/** Once each. @param {string[]} files */
+/** @param {string[]} files */
 const unique = (files) => [...new Set(files)];
 
 const [api, decisions] = ["docs/api", "docs/decisions"];
 const guides = pagesIn("docs", [api, decisions]);
 
-/** What stands in the side bar: the README's order, then what it doesn't name. @type {{ text: string, files: string[], collapsed?: boolean }[]} */
+/** The sidebar: the README's order, then pages that the README does not link to. @type {{ text: string, files: string[], collapsed?: boolean }[]} */
 export const groups = [
   { text: "Start", files: ["README.md"] },
   { text: "Packages", files: linkedFrom("Packages").filter((file) => file.startsWith("packages/")) },
@@ -64,12 +64,12 @@ export const groups = [
   { text: "The project", files: ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"], collapsed: true },
 ];
 
-/** Every page's file. */
+/** The files of all pages. */
 export const files = groups.flatMap((group) => group.files);
 
 /**
- * "docs/interface.md" → "interface.md", "packages/client/README.md" → "packages/client.md", "SECURITY.md" →
- * "project/security.md".
+ * Returns a file's path on the site: "docs/interface.md" → "interface.md", "packages/client/README.md" →
+ * "packages/client.md", "SECURITY.md" → "project/security.md".
  * @param {string} file
  */
 export function pageOf(file) {
@@ -80,7 +80,7 @@ export function pageOf(file) {
   return inDocs.replace(/\/README\.md$/, ".md");
 }
 
-/** A page's first heading. @param {string} file */
+/** Returns a page's first heading. @param {string} file */
 export function titleOf(file) {
   const [, title = file] = /^# (.+)$/m.exec(read(file)) ?? [];
   return file === "README.md" ? "Overview" : title.replaceAll("`", "");

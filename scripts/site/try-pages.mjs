@@ -75,7 +75,7 @@ async function gallery(page, url) {
 async function missing(page, url) {
   const answer = await page.goto(`${url}not-there.html`);
   assert.equal(answer?.status(), 404);
-  await page.getByText("There is no such page").waitFor();
+  await page.getByText("Page not found").waitFor();
   return "a page that isn't there: 404";
 }
 

@@ -4,7 +4,7 @@ import { defineConfig } from "vitepress";
 import { followLinks } from "../links.mjs";
 import { description, files, groups, pageOf, present, repository, root, titleOf } from "../pages.mjs";
 
-/** Where the site will be, when that is known; it ends in a slash. */
+/** The site's URL with a slash at the end, if it is known. */
 const address = process.env.GIFTCARD_SITE_ADDRESS;
 
 const link = (file) =>
@@ -24,22 +24,28 @@ export default defineConfig({
   base: address ? new URL(address).pathname : "/",
   ...(address && { sitemap: { hostname: address } }),
   head: [["link", { rel: "icon", href: "data:," }]],
-  // Or each file named config.* in a package is taken for one of the site's.
+  // Otherwise VitePress treats each file named config.* in a package as its own.
   additionalConfig: false,
   markdown: {
     languageAlias: { crontab: "sh" },
-    // Anchors as a forge makes them.
+    // The same anchors as on GitHub.
     slugify: slug,
     anchor: { slugify: slug },
     config: followLinks,
   },
   transformPageData(page) {
-    // A reference's names are many, and what each is made of has the same headings.
+    // API pages have many names, each with the same subheadings.
     if (page.relativePath.startsWith("api/")) page.frontmatter.outline = 2;
   },
   vite: { build: { chunkSizeWarningLimit: 2000 } },
   themeConfig: {
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: {
+        // Guides before the API reference, which has most of the pages.
+        miniSearch: { searchOptions: { boostDocument: (id) => (id.includes("/api/") ? 0.2 : 1) } },
+      },
+    },
     outline: [2, 3],
     externalLinkIcon: true,
     nav: [
@@ -53,11 +59,11 @@ export default defineConfig({
       items: items.map((file) => ({ text: titleOf(file), link: link(file) })),
     })),
     notFound: {
-      title: "There is no such page",
-      quote: "The search finds every page by its words.",
-      linkText: "To the start",
-      linkLabel: "To the start",
+      title: "Page not found",
+      quote: "Use the search to find a page.",
+      linkText: "Home",
+      linkLabel: "Home",
     },
-    editLink: { pattern: `${repository}/blob/HEAD/:path`, text: "This page in the repository" },
+    editLink: { pattern: `${repository}/blob/HEAD/:path`, text: "View this page on GitHub" },
   },
 });
