@@ -13,11 +13,11 @@ export interface EntryFormState {
   texts: Messages;
   hidden: boolean;
   /** The cart is not loaded yet and may need no form, so the form stays invisible for a moment but keeps its space. */
-  unsure: boolean;
+  isPlaceholder: boolean;
   /** A card is being checked. */
   busy: boolean;
   /** Nothing can be sent yet, since the page has not set the cart. */
-  shut: boolean;
+  isLocked: boolean;
   /** Seconds until the next call is allowed; 0 without a wait. */
   waitSeconds: number;
   /** The error in the alert. The fields that it is about are marked. */
@@ -36,7 +36,7 @@ export class EntryForm {
   constructor(private readonly host: LitElement) {}
 
   /** Returns the normalized card number and PIN. If a field is empty, focuses it and returns undefined. */
-  take(): CardEntry | undefined {
+  readEntry(): CardEntry | undefined {
     this.#splitFields();
     const empty = this.#empty;
     const [first] = empty;
@@ -76,17 +76,17 @@ export class EntryForm {
   }
 
   render(state: EntryFormState): TemplateResult {
-    const { texts, hidden, unsure, busy, shut, waitSeconds, check, cancel } = state;
+    const { texts, hidden, isPlaceholder, busy, isLocked, waitSeconds, check, cancel } = state;
     // A sandboxed page never fires `submit`. It does fire `click` on the button, also for Enter in a field.
     const onSubmit = (event: Event) => {
       event.preventDefault();
       check();
     };
-    return html`<form part="form" novalidate class=${unsure ? "unsure" : ""} ?hidden=${hidden} @submit=${onSubmit}>
+    return html`<form part="form" novalidate class=${isPlaceholder ? "placeholder" : ""} ?hidden=${hidden} @submit=${onSubmit}>
       ${this.#field("number", texts.cardNumber, texts.cardNumberMissing, state, cardGlyph)}
       <div class="pair">
         ${this.#field("pin", texts.pin, texts.pinMissing, state, this.#eye(texts))}
-        <button part="button check" type="submit" class=${busy ? "busy" : ""} aria-disabled=${busy || shut || waitSeconds > 0} @click=${onSubmit}>
+        <button part="button check" type="submit" class=${busy ? "busy" : ""} aria-disabled=${busy || isLocked || waitSeconds > 0} @click=${onSubmit}>
           ${busy ? texts.checking : texts.check}
           ${waitSeconds > 0 ? html`<span aria-hidden="true"> (${clock(waitSeconds)})</span>` : nothing}
         </button>

@@ -39,7 +39,7 @@ export class GiftcardBalance extends GiftcardElement {
     return this.frame({
       title: words.texts.check,
       between: this.#balance ? cardPanel(words, this.#balance) : nothing,
-      shut: !endpoint,
+      isLocked: !endpoint,
       check: this.#check,
       retry: this.#check,
     });
@@ -47,7 +47,7 @@ export class GiftcardBalance extends GiftcardElement {
 
   readonly #check = async (): Promise<void> => {
     const { calls, entry, shop } = this;
-    const typed = this.endpoint && calls.isFree && entry.take();
+    const typed = this.endpoint && calls.isFree && entry.readEntry();
     if (!typed) return;
     this.#balance = undefined;
     const balance = await calls.run("balance", (signal) => shop.balance(typed, signal));

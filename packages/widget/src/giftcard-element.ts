@@ -36,10 +36,10 @@ interface Frame {
   /** A visible text that replaces the live region's text. */
   notice?: string | false;
   hidden?: boolean;
-  unsure?: boolean;
+  isPlaceholder?: boolean;
   disabled?: boolean;
   /** Nothing can be sent yet. */
-  shut: boolean;
+  isLocked: boolean;
   check(): void;
   retry(): void;
   cancel?: (() => void) | undefined;
@@ -157,9 +157,9 @@ export class GiftcardElement extends LitElement {
       ${this.entry.render({
         texts: words.texts,
         hidden: !!frame.hidden,
-        unsure: !!frame.unsure,
+        isPlaceholder: !!frame.isPlaceholder,
         busy: busy === "quote" || busy === "balance",
-        shut: frame.shut,
+        isLocked: frame.isLocked,
         waitSeconds: wait.seconds,
         error,
         check: frame.check,

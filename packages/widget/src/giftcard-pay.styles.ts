@@ -70,14 +70,14 @@ export const styles = css`
     flex: 2 9rem;
     padding-inline: 0.5rem;
   }
-  .unsure {
+  .placeholder {
     border-radius: var(--_radius);
-    animation: place 3s;
+    animation: reserve 3s;
   }
-  .unsure > * {
-    animation: unsure 3s;
+  .placeholder > * {
+    animation: conceal 3s;
   }
-  @keyframes place {
+  @keyframes reserve {
     0% {
       background: #0000;
     }
@@ -86,7 +86,7 @@ export const styles = css`
       background: var(--_surface);
     }
   }
-  @keyframes unsure {
+  @keyframes conceal {
     from,
     to {
       opacity: 0;

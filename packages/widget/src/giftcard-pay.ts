@@ -164,9 +164,9 @@ export class GiftcardPay extends FormAssociatedElement {
       notice: this.link.isWaiting && texts.sending,
       hidden: !this.open || !!quote || !takesCard,
       // The form that a server renders must be visible without scripts.
-      unsure: !cards.isAnswered && !!globalThis.document,
+      isPlaceholder: !cards.isAnswered && !!globalThis.document,
       disabled: this.disabled || this.isFieldsetDisabled,
-      shut: !this.#isReady,
+      isLocked: !this.#isReady,
       check: this.#check,
       retry: this.#retry,
       cancel: isApplied ? this.#onCancel : undefined,
@@ -203,7 +203,7 @@ export class GiftcardPay extends FormAssociatedElement {
   };
 
   readonly #check = async (): Promise<void> => {
-    const typed = this.#isReady && this.calls.isFree && this.entry.take();
+    const typed = this.#isReady && this.calls.isFree && this.entry.readEntry();
     if (!typed) return;
     const quote = await this.#cards.fetchQuote(typed);
     if (!quote) return this.#showFailure();

@@ -3,8 +3,9 @@
  * must not be in this list.
  */
 const ours = `address after attach between block calls clear clearPin duration entry fail fetchQuote frame internals
-  isAnswered isApplied isBlank isClosed isCovered isFree isFieldsetDisabled isFull isRemoving isWaiting link live load locale missing money notice onTick removing reset run say seconds settled
-  shop show shut start stop take takesAnother takesCard texts unsure waitSeconds waiting words`;
+  isAnswered isApplied isBlank isClosed isCovered isFieldsetDisabled isFree isFull isLocked isPlaceholder isRemoving
+  isWaiting link live load locale missing money notice onTick readEntry removing reset run say seconds settled
+  shop show start stop takesAnother takesCard texts waitSeconds waiting words`;
 const lits = `_\\$\\w+ attribute converter createProperty createRenderRoot creationScope ctor element elementStyles
   enableUpdating endNode finalize finalizeStyles firstUpdated fromAttribute getPropertyDescriptor getPropertyOptions
   getUpdateComplete hasChanged host hostConnected hostDisconnected hostUpdate hostUpdated isUpdatePending noAccessor
