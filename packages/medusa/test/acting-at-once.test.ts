@@ -75,12 +75,12 @@ async function expectExact({ cards }: CartWith, { body }: Answer): Promise<boole
   return true;
 }
 
-describe("a card that is removed while the order is placed", () => {
+describe("a card removed while the order is being placed", () => {
   test.each([
     ["fifty", [2000, 5000]],
     ["sixty", [4000, 1500, 5000]],
   ])(
-    "leaves an order that books what was charged, or none: %s by %j",
+    "leaves either no order or an order that books exactly what was charged: %s by %j",
     async (handle, balances) => {
       const cards = await issue(...balances);
       for (const delay of [0, 100, 300, 800]) {
@@ -98,7 +98,7 @@ describe("a card that is removed while the order is placed", () => {
 });
 
 test(
-  "a cart that the cards cover wholly, completed twice at once: both clicks get the order",
+  "two concurrent completions of a fully covered cart both return its order",
   async () => {
     const cards = await issue(5000);
     for (let n = 0; n < 8; n++) {
@@ -116,7 +116,7 @@ test(
 );
 
 test(
-  "cards, payments and completions at the same moment: every refusal is named",
+  "every refusal has a code when cards, payments and completions race",
   async () => {
     const { storefront } = shop;
     const [first, other] = await issue(4000, 5000);
@@ -142,7 +142,7 @@ test(
   SLOWLY,
 );
 
-describe("another method that has taken its money before Medusa knows of it", () => {
+describe("a bank that has taken its money before Medusa knows about it", () => {
   /** Paid at the bank; Medusa's session is still pending. */
   async function paidEarly(...balances: number[]) {
     const cart = await cartWith("sixty", await issue(...balances));
@@ -159,7 +159,7 @@ describe("another method that has taken its money before Medusa knows of it", ()
   const cardsOf = async (cartId: string) =>
     (await shop.storefront.ok("GET", path(cartId))).cards.map(({ id }: { id: string }) => id);
 
-  test("refuses a further card, leaves the cart as it was, and the order is placed", async () => {
+  test("blocks another card and leaves the cart unchanged; the order can still be placed", async () => {
     const cart = await paidEarly();
     const card = await shop.service.issueCard({ balanceCents: 5000 });
     const quoted = await shop.storefront.send("POST", `${path(cart.cartId)}/quote`, {
@@ -181,7 +181,7 @@ describe("another method that has taken its money before Medusa knows of it", ()
     expect(await shop.balanceCents(card)).toBe(5000);
   });
 
-  test("refuses that a card is removed, or the payment started anew, and the order is placed", async () => {
+  test("blocks removing a card or restarting the payment; the order can still be placed", async () => {
     const cart = await paidEarly(4000);
     const removed = await cart.remove();
     expect(removed).toMatchObject({ status: 409, body: { code: "payment_in_progress" } });
@@ -195,7 +195,7 @@ describe("another method that has taken its money before Medusa knows of it", ()
     expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(0);
   });
 
-  test("doesn't leave the cart without a way out when the card's time runs out: it is entered again", async () => {
+  test("does not trap the cart when the applied card expires: the shopper enters the card again", async () => {
     const cart = await paidEarly(4000);
     const card = cart.cards[0] as TestCard;
     await database.query("update giftcard_tender set expires_at = now() where cart_id = $1", [cart.cartId]);
@@ -214,34 +214,31 @@ test.each([
   { what: "with a card", balances: [4000], sessions: 2 },
   { what: "without a card", balances: [], sessions: 1 },
   { what: "that a bank pays later", balances: [], sessions: 1, data: { behaviour: "pending_authorization" } },
-])(
-  "a payment that is started after an order $what is refused, and the order keeps its money",
-  async (row) => {
-    const { storefront } = shop;
-    const cart = await cartWith("sixty", await issue(...row.balances));
-    const { body } = await storefront.initiate(cart.cartId, "pp_bank_bank", row.data);
-    const collection = body.payment_collection;
-    const completed = await storefront.complete(cart.cartId);
-    expect(completed.body.type).toBe("order");
-    const sessions = async () =>
-      (
-        await database.query(
-          "select id, status::text from payment_session where payment_collection_id = $1 and deleted_at is null order by id",
-          [collection.id],
-        )
-      ).rows;
-    const before = await sessions();
-    expect(before).toHaveLength(row.sessions);
-    for (const who of ["store", "admin"]) {
-      const at = `/${who}/payment-collections/${collection.id}/payment-sessions`;
-      const started = await storefront.send("POST", at, { provider_id: "pp_bank_bank" });
-      expect(started).toMatchObject({ status: 400, body: { code: "cart_completed" } });
-      expect(await sessions()).toEqual(before);
-    }
-  },
-);
+])("rejects a payment started after an order $what; the order keeps its money", async (row) => {
+  const { storefront } = shop;
+  const cart = await cartWith("sixty", await issue(...row.balances));
+  const { body } = await storefront.initiate(cart.cartId, "pp_bank_bank", row.data);
+  const collection = body.payment_collection;
+  const completed = await storefront.complete(cart.cartId);
+  expect(completed.body.type).toBe("order");
+  const sessions = async () =>
+    (
+      await database.query(
+        "select id, status::text from payment_session where payment_collection_id = $1 and deleted_at is null order by id",
+        [collection.id],
+      )
+    ).rows;
+  const before = await sessions();
+  expect(before).toHaveLength(row.sessions);
+  for (const who of ["store", "admin"]) {
+    const at = `/${who}/payment-collections/${collection.id}/payment-sessions`;
+    const started = await storefront.send("POST", at, { provider_id: "pp_bank_bank" });
+    expect(started).toMatchObject({ status: 400, body: { code: "cart_completed" } });
+    expect(await sessions()).toEqual(before);
+  }
+});
 
-test("a cart that became free beside a card whose time has run out is completed", async () => {
+test("completes a cart that became free while its applied card expired", async () => {
   const { storefront } = shop;
   await storefront.createProduct("gratis", 0);
   const cart = await cartWith("sixty", await issue(4000));
@@ -255,7 +252,7 @@ test("a cart that became free beside a card whose time has run out is completed"
   expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(4000);
 });
 
-test("without a payment for what the cards leave, a completion is refused by our code, not by Medusa's words", async () => {
+test("rejects a completion without a payment for the remainder with the plugin's error code, not Medusa's text", async () => {
   const { storefront } = shop;
   const left = await cartWith("sixty", await issue(4000));
   expect(await storefront.complete(left.cartId)).toMatchObject({
@@ -270,7 +267,7 @@ test("without a payment for what the cards leave, a completion is refused by our
   });
 });
 
-test("a session that goes just after the cart was found ready: refused by our code too", async () => {
+test("rejects a completion with the plugin's error code if its session is deleted after the cart was checked", async () => {
   const { storefront } = shop;
   const cart = await cartWith("sixty", await issue(4000));
   await storefront.initiate(cart.cartId);
@@ -291,7 +288,7 @@ test("a session that goes just after the cart was found ready: refused by our co
   expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(0);
 });
 
-test("a payment of 50.00 isn't captured or refunded as 49.995: the order shows what the card was charged", async () => {
+test("rejects capturing or refunding 49.995 of a 50.00 payment; the order shows what the card was charged", async () => {
   const { storefront } = shop;
   const cart = await cartWith("fifty", await issue(5000));
   const { order } = (await storefront.complete(cart.cartId)).body;
@@ -307,7 +304,7 @@ test("a payment of 50.00 isn't captured or refunded as 49.995: the order shows w
   await storefront.ok("POST", `/admin/orders/${order.id}/cancel`, {});
 });
 
-test("a total of 24.985 is paid as 24.99, and refunded as that and nothing else", async () => {
+test("charges a total of 24.985 as 24.99 and refunds exactly that", async () => {
   const { storefront } = shop;
   await storefront.createProduct("half-cent", 24.985);
   const cart = await cartWith("half-cent", await issue(5000));
@@ -320,7 +317,7 @@ test("a total of 24.985 is paid as 24.99, and refunded as that and nothing else"
   expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(5000);
 });
 
-test("an order that is canceled while it is being paid is canceled whole: by card and by bank", async () => {
+test("an order canceled while it is being paid is refunded in full, on the card and at the bank", async () => {
   const { storefront } = shop;
   const cart = await cartWith("sixty", await issue(4000));
   await storefront.initiate(cart.cartId, "pp_bank_bank", { behaviour: "slow" });
@@ -339,7 +336,7 @@ test("an order that is canceled while it is being paid is canceled whole: by car
   expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(4000);
 });
 
-test("a completion that waited until the shop had answered in its place places no order, and leaves the cart free", async () => {
+test("a completion that the shop answered while it was waiting places no order and releases the cart", async () => {
   const { cartId } = await cartWith("fifty", await issue(7500));
   const leases = async () =>
     (await database.query("select owner from giftcard_cart_lease where cart_id = $1", [cartId])).rows;
@@ -359,7 +356,7 @@ test("a completion that waited until the shop had answered in its place places n
   expect(rows).toEqual([]);
 });
 
-test("while another process completes a cart, no payment collection is made for it: the page's call waits", async () => {
+test("creating a payment collection waits while another process completes the cart", async () => {
   const { storefront } = shop;
   const { cartId } = await cartWith("fifty", await issue(7500));
   await database.query(

@@ -58,8 +58,8 @@ async function leaveToPerson() {
 
 const command = (...args: string[]) => runCommand(shop.databaseUrl, ...args);
 
-describe("an order's gift cards", () => {
-  it("are shown with part, last four, state and times, and with nothing that is secret", async () => {
+describe("an order's gift cards in the admin", () => {
+  it("show amount, last four digits, state and times, and no secret", async () => {
     const { card, orderId } = await buy();
     const answer = await admin("GET", `orders/${orderId}`);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -81,7 +81,7 @@ describe("an order's gift cards", () => {
       expect(shown).not.toContain(secret);
   });
 
-  it("are for people who are logged in alone", async () => {
+  it("require a login", async () => {
     for (const [method, at] of [
       ...[
         ["GET", "charges"],
@@ -105,7 +105,7 @@ describe("an order's gift cards", () => {
     }
   });
 
-  it("are owed when the order is canceled while the service is down; a person can try at once", async () => {
+  it("are still to be reversed if the order is canceled while the service is down; a person can retry at once", async () => {
     const { card, orderId } = await buy();
     shop.proxy.set("canceldevalue", "cut-before");
     await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
@@ -133,7 +133,7 @@ describe("an order's gift cards", () => {
     expect(differences.filter((d: { orderId: string }) => d.orderId === orderId)).toEqual([]);
   });
 
-  it("are whole again once recovery runs, which an admin can ask for", async () => {
+  it("are reversed when recovery runs, which an admin can trigger", async () => {
     const { card, orderId } = await buy();
     shop.proxy.set("canceldevalue", "error");
     await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
@@ -147,8 +147,8 @@ describe("an order's gift cards", () => {
   });
 });
 
-describe("what needs attention", () => {
-  it("comes first, with its evidence, and is settled once by a person who is written down", async () => {
+describe("charges that need attention", () => {
+  it("are listed first with their evidence; the first decision counts and records who made it", async () => {
     const { charge } = await leaveToPerson();
     await buy();
     const { charges } = (await admin("GET", "charges?limit=1")).body;
@@ -182,7 +182,7 @@ describe("what needs attention", () => {
     );
   });
 
-  it("shows the shop's other movements on the same card", async () => {
+  it("show the shop's other charges of the same card", async () => {
     const { card, charge, cartId } = await leaveToPerson();
     await admin("POST", `charges/${charge.reference}/mark-not-taken`);
     await shop.storefront.initiate(cartId);
@@ -195,7 +195,7 @@ describe("what needs attention", () => {
     ]);
   });
 
-  it("is not there for a charge that nobody knows, and a filter that is none is refused", async () => {
+  it("an unknown charge is a 404 and an invalid filter is rejected", async () => {
     expect((await admin("GET", "charges/gc_none")).status).toBe(404);
     expect((await admin("POST", "charges/gc_none/retry")).status).toBe(404);
     for (const query of ["state=lost", "limit=-1", "limit=1000", "from=yesterdayish"])
@@ -208,7 +208,7 @@ describe("what needs attention", () => {
 describe("the books", () => {
   const month = dayOf(new Date()).slice(0, 7);
 
-  it("add up to a statement, on the page and on the command line", async () => {
+  it("add up in the statement, on the page and on the command line", async () => {
     const { orderId } = await buy();
     const { statement, csv } = (await admin("GET", `statement?month=${month}&commission=10`)).body;
     const line = statement.lines.find((one: { orderId: string }) => one.orderId === orderId);
@@ -226,7 +226,7 @@ describe("the books", () => {
     expect(table.stdout).toMatch(/^day +order +devalued/);
   });
 
-  it("are held against the service's report: a difference is a line with both sides, and ends with 1", async () => {
+  it("are compared with the service's report: each difference shows both sides, and the command exits with 1", async () => {
     const report = (await shop.service.command(...["report", "--from", days.from, "--to", days.to])) as {
       cards: { last_four: string; devalued: number }[];
     };
@@ -260,7 +260,7 @@ describe("the books", () => {
     expect(JSON.parse(quiet.stdout)).toMatchObject({ charges: expect.any(Number) });
   });
 
-  it("agree with Medusa whatever was captured and refunded there", async () => {
+  it("agree with Medusa after captures and refunds there", async () => {
     const [kept, refunded] = [await buy(), await buy()];
     for (const { orderId } of [kept, refunded]) {
       const { gifts } = paymentsOf(await shop.storefront.order(orderId));
@@ -275,7 +275,7 @@ describe("the books", () => {
 });
 
 describe("health", () => {
-  it("tells whether the service answers and takes the key, and how far the clocks are apart", async () => {
+  it("reports whether the service responds and accepts the key, and the clock difference", async () => {
     const { body } = await admin("GET", "health");
     expect(body).toMatchObject({
       environment: "sandbox",
@@ -294,7 +294,7 @@ describe("health", () => {
     });
   });
 
-  it("tells which regions in euro take gift cards", async () => {
+  it("lists the euro regions that accept gift cards", async () => {
     const make = async (name: string, currency_code: string) =>
       (await shop.storefront.ok("POST", "/admin/regions", { name, currency_code, countries: [] })).region.id;
     const made = [await make("Islands", "eur"), await make("America", "usd")];
@@ -306,14 +306,14 @@ describe("health", () => {
     expect((await admin("GET", "health")).body.regions).toHaveLength(1);
   });
 
-  it("tells that no region takes gift cards", async () => {
+  it("reports that no region accepts gift cards", async () => {
     await shop.storefront.enableProviders(["pp_system_default"]);
     expect((await admin("GET", "health")).body.regions).toMatchObject([{ takesGiftcards: false }]);
     await shop.storefront.enableProviders();
     expect((await admin("GET", "health")).body.regions).toMatchObject([{ takesGiftcards: true }]);
   });
 
-  it("tells when the key was revoked", async () => {
+  it("reports a revoked key", async () => {
     const keys = (await shop.service.command("key", "list", "--company", String(shop.company.companyId))) as {
       key_id: number;
     }[];

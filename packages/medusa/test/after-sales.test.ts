@@ -64,8 +64,8 @@ async function edit(orderId: string, change: (path: string) => Promise<unknown>)
   await storefront.ok("POST", `/admin/order-edits/${orderId}/confirm`, {});
 }
 
-describe("an order that is edited", () => {
-  test("to a higher total asks for the rest, by another method", async () => {
+describe("an edited order", () => {
+  test("with a higher total leaves the difference to another payment method", async () => {
     const { storefront } = shop;
     const { card, orderId } = await buy();
     const { poster } = await itemsOf(orderId);
@@ -80,7 +80,7 @@ describe("an order that is edited", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("to a higher total while its card is captured: Medusa voids what it takes for authorized, and the capture stands", async () => {
+  test("with a higher total keeps a card capture that races with Medusa's void", async () => {
     const { storefront } = shop;
     const { card, orderId, giftId } = await buy();
     const { poster } = await itemsOf(orderId);
@@ -106,7 +106,7 @@ describe("an order that is edited", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("to a total below the card's part says what can be done, and that can be done", async () => {
+  test("with a total below the card's amount names the refunds that are possible, and they are", async () => {
     const { storefront } = shop;
     const { card, orderId, giftId, otherId } = await buy();
     const { ticket } = await itemsOf(orderId);
@@ -126,13 +126,13 @@ describe("an order that is edited", () => {
   });
 });
 
-describe("while an edit of an order is open", () => {
+describe("while an order has an open edit", () => {
   const expectOpen = ({ status, body }: Answer) => {
     expect({ status, code: body.code }).toEqual({ status: 400, code: "invalid_request" });
     expect(body.message).toMatch(/is open: confirm or cancel it/);
   };
 
-  test("and none begins while it is canceled: the cancel is whole", async () => {
+  test("and no edit can begin during a cancel: the cancel is complete", async () => {
     const { storefront } = shop;
     const card = await shop.service.issueCard({ balanceCents: 7500 });
     const cartId = await storefront.createCart("poster");
@@ -149,7 +149,7 @@ describe("while an edit of an order is open", () => {
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 
-  test("it isn't canceled by half: its payments stay until the edit is ended", async () => {
+  test("a cancel is rejected as a whole: payments stay until the edit ends", async () => {
     const { storefront, service } = shop;
     const card = await service.issueCard({ balanceCents: 7500 });
     const cartId = await storefront.createCart();
@@ -166,7 +166,7 @@ describe("while an edit of an order is open", () => {
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 
-  test("no payment is refunded that the order wouldn't know of; what it owes is", async () => {
+  test("only what the order owes can be refunded, so that the order records every refund", async () => {
     const { storefront } = shop;
     const { card, orderId, giftId, otherId } = await buy();
     const { poster } = await itemsOf(orderId);
@@ -200,7 +200,7 @@ async function fulfill(orderId: string) {
   return { poster, ticket, locationId: stock_locations[0].id as string };
 }
 
-test("a guest's return: what is owed goes to the other payment and, as a whole, to the card", async () => {
+test("a guest's return is refunded to the bank first and then to the card, whose payment is refunded in full", async () => {
   const { storefront } = shop;
   const { card, orderId, giftId, otherId } = await buy();
   const { poster, ticket, locationId } = await fulfill(orderId);
@@ -222,7 +222,7 @@ test("a guest's return: what is owed goes to the other payment and, as a whole, 
   expect(await shop.balanceCents(card)).toBe(7500);
 });
 
-test("an exchange for something dearer asks for the difference and leaves the card alone", async () => {
+test("an exchange for a more expensive item leaves the difference outstanding and does not touch the card", async () => {
   const { storefront } = shop;
   const { card, orderId } = await buy();
   const { poster, ticket } = await fulfill(orderId);
@@ -237,7 +237,7 @@ test("an exchange for something dearer asks for the difference and leaves the ca
   expect(await shop.balanceCents(card)).toBe(2500);
 });
 
-test("each step is told on Medusa's event bus, with what finds it and nothing that opens it", async () => {
+test("publishes each step on Medusa's event bus, with ids and without secrets", async () => {
   const { storefront } = shop;
   const { card, orderId } = await buy();
   await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});

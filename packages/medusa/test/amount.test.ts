@@ -15,13 +15,13 @@ test.each([
   expect(toCents(amount)).toBe(amountCents);
 });
 
-test("every amount in cents survives the way there and back", () => {
+test("every amount in cents survives the round trip", () => {
   for (let amountCents = 0; amountCents <= 20_000; amountCents++) {
     expect(toCents(fromCents(amountCents))).toBe(amountCents);
   }
 });
 
-test("the residue of dividing a tax out doesn't decide how half a cent is rounded", () => {
+test("floating-point residue of a tax division does not decide how half a cent is rounded", () => {
   expect(toCents({ value: "22.454999999999999885", precision: 20 })).toBe(2246);
   expect(toCents(22.455000000000002)).toBe(2246);
   expect(toCents(22.4549)).toBe(2245);

@@ -82,8 +82,8 @@ const reportOf = async (id: string) => (await admin("GET", `bulk-refunds/${id}`)
 const untilOver = (id: string) =>
   expect.poll(async () => (await reportOf(id)).open, { interval: 300 }).toBe(0);
 
-describe("a show that is off", () => {
-  test("is refunded order by order: each card its part, the rest by the bank, and once", async () => {
+describe("a bulk refund of a canceled product", () => {
+  test("refunds order by order, once: each card its part, the remainder by the bank", async () => {
     const productId = await newShow("gala");
     const split = await buy("gala");
     const mixed = await buy("gala", { tickets: 1, balanceCents: 5000, poster: true });
@@ -143,7 +143,7 @@ describe("a show that is off", () => {
     ]);
   });
 
-  test("by its variant, and whole orders by their ids, posters and all", async () => {
+  test("selects by variant, or whole orders by their ids with everything in them", async () => {
     const productId = await newShow("premiere");
     const { products } = await shop.storefront.ok(
       "GET",
@@ -160,7 +160,7 @@ describe("a show that is off", () => {
     expect(await planOf({ variantId: products[0].variants[0].id })).toMatchObject({ orders: [] });
   });
 
-  test("waits for a person where an order changes between the plan and its turn", async () => {
+  test("waits for a person if an order changes between plan and refund", async () => {
     const productId = await newShow("matinee");
     const bought = await buy("matinee");
     const { rows } = await database.query("select count(*)::int as n from giftcard_bulk_refund");
@@ -174,7 +174,7 @@ describe("a show that is off", () => {
     expect(await balanceOf(bought)).toBe(0);
   });
 
-  test("leaves an order to its own page that owes something already, or that an edit made more expensive", async () => {
+  test("skips an order that already owes a refund, or that an edit made more expensive", async () => {
     const productId = await newShow("revue");
     const owing = await buy("revue");
     await shop.storefront.returnItem(owing.orderId, 1, 2);
@@ -193,7 +193,7 @@ describe("a show that is off", () => {
     });
   });
 
-  test("gives back all of a ticket that is kept, where another was returned from an order without a card's lines", async () => {
+  test("refunds a kept ticket in full if another ticket was returned and the card was charged as a whole", async () => {
     const productId = await newShow("opera");
     const byBank = await buy("opera", { tickets: 3, balanceCents: 0 });
     await shop.storefront.returnItem(byBank.orderId, 1, 3);
@@ -205,7 +205,7 @@ describe("a show that is off", () => {
     expect(await figures(byBank)).toMatchObject({ refunded: 75, outstanding: 0 });
   });
 
-  test("refunds an order by the bank alone that an edit changed: what its buyer has, and no more", async () => {
+  test("refunds an edited bank-only order for what its buyer still has", async () => {
     const productId = await newShow("cantata");
     const edited = await buy("cantata", { tickets: 3, balanceCents: 0, poster: true });
     const { order } = await shop.storefront.ok("GET", `/admin/orders/${edited.orderId}?fields=id,*items`);
@@ -223,7 +223,7 @@ describe("a show that is off", () => {
     expect(await figures(edited)).toMatchObject({ refunded: 85, outstanding: 0 });
   });
 
-  test("leaves an order alone whose return is on its way", async () => {
+  test("skips an order with a requested return", async () => {
     const productId = await newShow("ballet");
     const bought = await buy("ballet");
     await shop.storefront.requestReturn(bought.orderId, 1, 2);
@@ -233,7 +233,7 @@ describe("a show that is off", () => {
     });
   });
 
-  test("names each order that is asked for and can't be refunded", async () => {
+  test("names each requested order that can't be refunded", async () => {
     await newShow("recital");
     const open = await buy("recital", { captured: false });
     const canceled = await buy("recital");
@@ -247,7 +247,7 @@ describe("a show that is off", () => {
     ]);
   });
 
-  test("moves nothing more of an order that a person has refunded between two of its parts", async () => {
+  test("stops an order's refund if a person refunded it between two of its parts", async () => {
     const productId = await newShow("oratorio");
     const bought = await buy("oratorio", { tickets: 1, balanceCents: 2000 });
     const bankId = paymentsOf(await shop.storefront.order(bought.orderId)).others[0].id as string;
@@ -267,7 +267,7 @@ describe("a show that is off", () => {
     expect(await figures(bought)).toMatchObject({ refunded: 25 });
   });
 
-  test("of which the bank's part was made and not booked is booked, and an edit's raise since is still owed", async () => {
+  test("books the bank's part that was made but not recorded; a later edit's increase stays outstanding", async () => {
     const productId = await newShow("requiem");
     const bought = await buy("requiem", { balanceCents: 0 });
     const plan = await planOf({ productId });
@@ -292,7 +292,7 @@ describe("a show that is off", () => {
     expect(await figures(bought)).toMatchObject({ refunded: 50, outstanding: 25 });
   });
 
-  test("is refunded once by two people who ask at the same moment", async () => {
+  test("refunds once if two people start it at the same moment", async () => {
     const productId = await newShow("concert");
     const bought = [await buy("concert"), await buy("concert")];
     const { sold, title, amountCents } = await planOf({ productId });
@@ -306,7 +306,7 @@ describe("a show that is off", () => {
     }
   });
 
-  test("by the command: a plan, then the refund, then nothing left", async () => {
+  test("runs from the command line: plan, refund, then nothing left", async () => {
     const productId = await newShow("finale");
     const bought = await buy("finale");
     await buy("finale", { captured: false });
@@ -336,7 +336,7 @@ describe("a show that is off", () => {
     expect(await runWith(env, "refund")).toMatchObject({ exitCode: 2 });
   });
 
-  test("what is asked for is checked", async () => {
+  test("validates its input", async () => {
     for (const body of [{}, { productId: "" }, { orderIds: [] }, { productId: "a", variantId: "b" }])
       expect((await admin("POST", "refund-plan", body)).status).toBe(400);
     expect((await admin("POST", "refund-plan", { productId: "prod_none" })).status).toBe(404);

@@ -71,8 +71,8 @@ const refundOf = async (orderId: string) =>
 const refundBy = (orderId: string, split: unknown) =>
   admin("POST", `giftcard-pay/orders/${orderId}/refund`, split);
 
-describe("a card that pays two tickets of 25.00 with 43.75", () => {
-  test("is charged for each ticket, and takes one back to the cent: 18.75, and 6.25 go to the bank", async () => {
+describe("a card that pays 43.75 of two tickets at 25.00", () => {
+  test("is charged per ticket, and gets exactly its part of one ticket back: 18.75, and the bank 6.25", async () => {
     const { card, cartId, orderId, giftId, otherId } = await buyCaptured();
     expect(await chargesOf(cartId)).toEqual(["2500 captured", "1875 captured"]);
     expect(await shop.balanceCents(card)).toBe(0);
@@ -111,7 +111,7 @@ describe("a card that pays two tickets of 25.00 with 43.75", () => {
     expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 50, outstanding: 0 });
   });
 
-  test("gives back by Medusa's own refund each sum of its charges, and says which sums these are", async () => {
+  test("accepts each sum of its charges in Medusa's own refund, and names the possible sums", async () => {
     const { card, giftId, orderId } = await buyCaptured();
     const refund = (amount: number) => admin("POST", `payments/${giftId}/refund`, { amount });
     expect(await refund(10)).toMatchObject({
@@ -132,7 +132,7 @@ describe("a card that pays two tickets of 25.00 with 43.75", () => {
     expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 43.75 });
   });
 
-  test("is whole after its order is canceled, captured or not", async () => {
+  test("gets everything back when its order is canceled, captured or not", async () => {
     for (const isCaptured of [false, true]) {
       const { card, orderId, cartId } = await buy();
       if (isCaptured) await capture(orderId);
@@ -142,7 +142,7 @@ describe("a card that pays two tickets of 25.00 with 43.75", () => {
     }
   });
 
-  test("is whole after its order is canceled when a ticket went back before", async () => {
+  test("gets the remaining amount back when its order is canceled after one ticket's refund", async () => {
     const { card, orderId, giftId } = await buyCaptured();
     expect((await admin("POST", `payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
     expect((await admin("POST", `orders/${orderId}/cancel`, {})).status).toBe(200);
@@ -157,7 +157,7 @@ describe("a card that pays two tickets of 25.00 with 43.75", () => {
     ["garbage", "service_unavailable"],
     ["deny-after", "service_unavailable"],
   ] as const) {
-    test(`is whole and the cart's again where the second charge meets ${fault}`, async () => {
+    test(`is reversed and applied to the cart again if the second charge meets ${fault}`, async () => {
       const { card, cartId } = await readyCart();
       shop.proxy.set("devalue", fault, 1, 1);
       const failed = await shop.storefront.complete(cartId);
@@ -171,7 +171,7 @@ describe("a card that pays two tickets of 25.00 with 43.75", () => {
     });
   }
 
-  test("that holds less by then is whole, and shows what it holds", async () => {
+  test("is reversed if it holds less by then, and shows its balance", async () => {
     const { card, cartId } = await readyCart();
     await spend(card, 1000);
     expect((await shop.storefront.complete(cartId)).body).toMatchObject({ code: "balance_changed" });
@@ -180,7 +180,7 @@ describe("a card that pays two tickets of 25.00 with 43.75", () => {
     expect(cart.cards).toMatchObject([{ state: "applied", balanceCents: 3375, amountCents: 3375 }]);
   });
 
-  test("completed twice at the same moment is one order", async () => {
+  test("places one order if two completions race", async () => {
     const { card, cartId } = await readyCart();
     await Promise.all([shop.storefront.complete(cartId), shop.storefront.complete(cartId)]);
     expect(await shop.balanceCents(card)).toBe(0);
@@ -195,7 +195,7 @@ async function spend(card: Card, cents: number) {
   expect((await shop.storefront.complete(other)).body.type).toBe("order");
 }
 
-test("ten tickets are ten charges, and any number of them comes back", async () => {
+test("ten tickets are ten charges, and any number of them can be refunded", async () => {
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("cheap", 10);
   await shop.storefront.apply(cartId, card);
@@ -214,7 +214,7 @@ test("ten tickets are ten charges, and any number of them comes back", async () 
   expect(await outstanding(order.id)).toBe(0);
 });
 
-test("sixty vouchers are fifty charges, eleven of them joined: those go back together, or what is nearest", async () => {
+test("sixty vouchers are fifty charges, one of which joins eleven: these are refunded together, or the nearest amounts are named", async () => {
   await shop.storefront.createProduct("voucher", 0.8);
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("voucher", 60);
@@ -242,7 +242,7 @@ test("sixty vouchers are fifty charges, eleven of them joined: those go back tog
   expect(await refundOf(order.id)).toMatchObject({ owedCents: 0, splits: [] });
 });
 
-test("two people give the same back at the same moment: it goes back once", async () => {
+test("two people refund the same ticket at the same moment: it is refunded once", async () => {
   const { card, orderId } = await buyCaptured();
   await returnTickets(orderId, 1, { fulfil: 2 });
   const { splits } = await refundOf(orderId);
@@ -252,7 +252,7 @@ test("two people give the same back at the same moment: it goes back once", asyn
   expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 25, outstanding: 0 });
 });
 
-test("an edit that takes a ticket out owes it: the same split", async () => {
+test("an edit that removes a ticket owes its amount, split the same way", async () => {
   const { card, orderId } = await buyCaptured();
   const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
   await shop.storefront.ok("POST", "/admin/order-edits", { order_id: orderId });
@@ -266,7 +266,7 @@ test("an edit that takes a ticket out owes it: the same split", async () => {
   expect(await outstanding(orderId)).toBe(0);
 });
 
-test("the service is down while a ticket goes back: it is owed, then done, and in the order's books once", async () => {
+test("if the service is down during a ticket's refund, the refund is retried and recorded once", async () => {
   const { card, cartId, orderId } = await buyCaptured();
   await returnTickets(orderId, 1, { fulfil: 2 });
   const { splits } = await refundOf(orderId);
@@ -281,8 +281,8 @@ test("the service is down while a ticket goes back: it is owed, then done, and i
   expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 25, outstanding: 0 });
 });
 
-describe("a refund of one ticket after which Medusa died", () => {
-  test("is in the order's books after recovery, and the card has it once", async () => {
+describe("a refund of one ticket after which Medusa crashed", () => {
+  test("is recorded on the order by recovery, and the card is credited once", async () => {
     const { card, cartId, orderId, giftId } = await buyCaptured();
     await returnTickets(orderId, 1, { fulfil: 2 });
     // As Medusa leaves it: the refund is written beside the payment, the provider was never asked, the order knows nothing.

@@ -101,7 +101,7 @@ async function look({ orderId, reference }: Pick<Bought, "orderId" | "reference"
   };
 }
 
-describe("an order that Medusa canceled while the card's reversal couldn't be written down", () => {
+describe("an order canceled in Medusa while the card's reversal could not be recorded", () => {
   async function cancel(bought: Bought) {
     await breakWrites("giftcard_charge", "update", `old.reference = '${bought.reference}'`);
     await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
@@ -110,7 +110,7 @@ describe("an order that Medusa canceled while the card's reversal couldn't be wr
     expect((await look(bought)).order.status).toBe("canceled");
   }
 
-  test("before it was captured: the payment is canceled, the card is whole, once", async () => {
+  test("before capture: recovery cancels the payment and reverses the charge once", async () => {
     const bought = await buy();
     await cancel(bought);
     const before = reversals();
@@ -122,7 +122,7 @@ describe("an order that Medusa canceled while the card's reversal couldn't be wr
     expect(gift.canceled_at).toBeTruthy();
   });
 
-  test("after it was captured: refunded, the card is whole, once", async () => {
+  test("after capture: recovery refunds the payment and reverses the charge once", async () => {
     const bought = await buy();
     for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
     await cancel(bought);
@@ -140,7 +140,7 @@ describe("an order that Medusa canceled while the card's reversal couldn't be wr
     ]);
   });
 
-  test("and the service is down: owed, and made when it is back", async () => {
+  test("with the service down: the reversal is pending and runs when the service is back", async () => {
     const bought = await buy();
     await cancel(bought);
     shop.proxy.set("canceldevalue", "cut-before");
@@ -154,7 +154,7 @@ describe("an order that Medusa canceled while the card's reversal couldn't be wr
   });
 });
 
-test("an order canceled while Medusa's payment couldn't be written: it is canceled there too", async () => {
+test("recovery cancels the payment in Medusa if it could not be written during the cancel", async () => {
   const bought = await buy();
   await breakWrites("payment", "update", `old.id = '${bought.giftId}'`);
   await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
@@ -168,7 +168,7 @@ test("an order canceled while Medusa's payment couldn't be written: it is cancel
   expect(await shop.balanceCents(bought.card)).toBe(7500);
 });
 
-test("the card's session can't be written: no charge is begun, and the next try pays", async () => {
+test("no charge begins if the card's session can't be written; the next attempt pays", async () => {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();
@@ -191,7 +191,7 @@ test("the card's session can't be written: no charge is begun, and the next try 
   expect(await shop.balanceCents(card)).toBe(2500);
 });
 
-describe("an order that is canceled while the other method's payment can't be ended", () => {
+describe("an order canceled while the bank's payment can't be closed", () => {
   const paymentOf = async ({ orderId, otherId }: Bought) =>
     paymentsOf(await shop.storefront.order(orderId)).others.find(({ id }: { id: string }) => id === otherId);
   const jobOf = async ({ otherId }: Bought) => {
@@ -199,7 +199,7 @@ describe("an order that is canceled while the other method's payment can't be en
     return jobs.find(({ id }: { id: string }) => id === otherId);
   };
 
-  test("before it was captured: it is canceled later, and nobody is told", async () => {
+  test("before capture: recovery cancels it without alerting anyone", async () => {
     const bought = await buy();
     await breakWrites("payment", "update", `old.id = '${bought.otherId}'`);
     await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
@@ -210,7 +210,7 @@ describe("an order that is canceled while the other method's payment can't be en
     expect(await jobOf(bought)).toBeUndefined();
   });
 
-  test("after it was captured: a person is told, and only that person's word refunds it, once", async () => {
+  test("after capture: a person is alerted, and only their decision refunds it, once", async () => {
     const bought = await buy();
     for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
     await breakWrites("refund", "insert", `new.payment_id = '${bought.otherId}'`);
@@ -228,8 +228,8 @@ describe("an order that is canceled while the other method's payment can't be en
   });
 });
 
-describe("a capture that Medusa began and didn't finish", () => {
-  test("before the card's charge was final: captured, and the order knows of it, once", async () => {
+describe("a capture that Medusa began and did not finish", () => {
+  test("before the charge was captured: recovery captures it and records it on the order once", async () => {
     const bought = await buy();
     // The capture stands beside the payment, as when Medusa is killed before it asks the provider.
     await database.query(
@@ -247,7 +247,7 @@ describe("a capture that Medusa began and didn't finish", () => {
     expect(await shop.balanceCents(bought.card)).toBe(2500);
   });
 
-  test("before the order knew of it: written into the order, once", async () => {
+  test("before it was recorded on the order: recovery records it once", async () => {
     const bought = await buy();
     await breakWrites("order_transaction", "insert", `new.order_id = '${bought.orderId}'`);
     expect((await capture(bought.giftId)).status).not.toBe(200);
@@ -261,7 +261,7 @@ describe("a capture that Medusa began and didn't finish", () => {
   });
 });
 
-test("an order canceled after it was captured: the order shows each refund once, whoever looks at it later", async () => {
+test("an order canceled after capture shows each refund once, whichever process looks at it later", async () => {
   const bought = await buy();
   for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
   await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
@@ -276,7 +276,7 @@ test("an order canceled after it was captured: the order shows each refund once,
   expect(await shop.balanceCents(bought.card)).toBe(7500);
 });
 
-describe("a refund that Medusa began and didn't finish", () => {
+describe("a refund that Medusa began and did not finish", () => {
   async function paid() {
     const bought = await buy();
     for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
@@ -293,7 +293,7 @@ describe("a refund that Medusa began and didn't finish", () => {
     ["refund", -50],
   ];
 
-  test("before the card was reloaded: reloaded, and the order knows of it, once", async () => {
+  test("before the charge was reversed: recovery reverses it and records it on the order once", async () => {
     const bought = await paid();
     await begin(bought);
     const before = reversals();
@@ -303,7 +303,7 @@ describe("a refund that Medusa began and didn't finish", () => {
     expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
   });
 
-  test("found by one process while another writes it into the order: written once", async () => {
+  test("found by one process while another records it: recorded once", async () => {
     const bought = await paid();
     await begin(bought);
     await shop.passTime(LEASE_MS);
@@ -318,7 +318,7 @@ describe("a refund that Medusa began and didn't finish", () => {
     expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
   });
 
-  test("and the service is down: owed, and in the order, as after any refund; on the card when it is back", async () => {
+  test("with the service down: recorded on the order at once, and reversed when the service is back", async () => {
     const bought = await paid();
     await begin(bought);
     shop.proxy.set("canceldevalue", "cut-before");
@@ -334,7 +334,7 @@ describe("a refund that Medusa began and didn't finish", () => {
     expect(await shop.balanceCents(bought.card)).toBe(7500);
   });
 
-  test("before the order knew of it: written into the order, once", async () => {
+  test("before it was recorded on the order: recovery records it once", async () => {
     const bought = await paid();
     await breakWrites("order_transaction", "insert", `new.order_id = '${bought.orderId}'`);
     await refund(bought.giftId, 50);
@@ -345,7 +345,7 @@ describe("a refund that Medusa began and didn't finish", () => {
   });
 });
 
-describe("an unpaid order that Medusa refuses to cancel", () => {
+describe("an unpaid order that Medusa fails to cancel", () => {
   const open = async (orderId: string) => {
     const { orders } = await shop.storefront.ok("GET", "/admin/giftcard-pay/unpaid-orders");
     return orders.filter((order: { orderId: string }) => order.orderId === orderId);
@@ -388,7 +388,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
     return { card, orderId };
   }
 
-  test("waits for a person, is told once, and is canceled when nothing keeps it any more", async () => {
+  test("waits for a person, is announced once, and is canceled once nothing prevents it", async () => {
     const { card, orderId } = await fulfilled();
     await recoverAtOnce();
     await recover();
@@ -412,7 +412,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
     expect(await open(orderId)).toEqual([]);
   });
 
-  test("stays as it is when a person says so, which is written down", async () => {
+  test("stays if a person decides so, and the decision is recorded", async () => {
     const { orderId } = await fulfilled();
     await shop.storefront.ok("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/keep`, {});
     expect(await open(orderId)).toEqual([]);
@@ -426,7 +426,7 @@ describe("an unpaid order that Medusa refuses to cancel", () => {
     expect(again).toMatchObject({ status: 400, body: { code: "not_open" } });
   });
 
-  test("is nobody's affair any more once its payment is recorded", async () => {
+  test("is no longer listed once its payment is recorded", async () => {
     const { orderId } = await fulfilled();
     const { order } = await shop.storefront.ok(
       "GET",

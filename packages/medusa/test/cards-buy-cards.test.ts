@@ -35,7 +35,7 @@ const amountsOf = async (orderId: string) => {
 describe.each(["gift-card", "voucher"])("a cart with a %s", (handle) => {
   const priceCents = handle === "voucher" ? 3000 : 2500;
 
-  test("and nothing else: a card is refused, at the quote and when it is applied", async () => {
+  test("and nothing else rejects a card, at the quote and on apply", async () => {
     const { storefront } = shop;
     const card = await issue();
     const cartId = await storefront.createCart(handle);
@@ -47,7 +47,7 @@ describe.each(["gift-card", "voucher"])("a cart with a %s", (handle) => {
     expect(await read(cartId)).toMatchObject({ coveredCents: 0, notByCardCents: priceCents, cards: [] });
   });
 
-  test("and a poster: the card pays for the poster, and another method for the gift card", async () => {
+  test("and a poster: the card pays for the poster only", async () => {
     const { storefront } = shop;
     const card = await issue();
     const cartId = await storefront.createCart("poster");
@@ -67,8 +67,8 @@ describe.each(["gift-card", "voucher"])("a cart with a %s", (handle) => {
   });
 });
 
-describe("a gift card that is put into the cart after a card was applied", () => {
-  test("isn't paid by the card: the session of before is refused, a new one is for the gift card", async () => {
+describe("a gift card product added after a card was applied", () => {
+  test("is not paid by the card: the old session is rejected, and a new one covers the product", async () => {
     const { storefront } = shop;
     const card = await issue();
     const cartId = await storefront.createCart("poster");
@@ -87,7 +87,7 @@ describe("a gift card that is put into the cart after a card was applied", () =>
     expect(await shop.balanceCents(card)).toBe(5500);
   });
 
-  test("and is alone there at last: the card pays nothing, and the order stays", async () => {
+  test("is never paid by the card, even if it is the last item left; the order stands", async () => {
     const { storefront } = shop;
     const card = await issue();
     const cartId = await storefront.createCart("poster");
@@ -106,7 +106,7 @@ describe("a gift card that is put into the cart after a card was applied", () =>
   });
 });
 
-test("a product that becomes a gift card while it is in the cart is decided about at the completion", async () => {
+test("a product that becomes a gift card while in the cart is judged at completion", async () => {
   const { storefront } = shop;
   const card = await issue();
   const id = await storefront.createProduct("becomes-one", 20);
@@ -119,7 +119,7 @@ test("a product that becomes a gift card while it is in the cart is decided abou
   expect(await amountsOf(await complete(cartId))).toEqual({ byCard: [], byBank: [20] });
 });
 
-test("charged by line, no charge is for a gift card; and where cards buy cards, they pay for all", async () => {
+test("by line, no charge is for a gift card product; with cardsBuyCards the card pays for everything", async () => {
   await shop.crash();
   await shop.restart({ charges: "by-line" });
   const cartId = await shop.storefront.createCart("gift-card");

@@ -17,8 +17,8 @@ const sessionsOf = async (cartId: string) => {
   return cart.payment_collection?.payment_sessions ?? [];
 };
 
-describe("a cart that the cards cover wholly", () => {
-  test("is completed without another method", async () => {
+describe("a cart that the cards cover in full", () => {
+  test("completes without another payment method", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart("open-air-cinema");
@@ -50,7 +50,7 @@ describe("a cart that the cards cover wholly", () => {
     });
   });
 
-  test("by two cards, is charged on both; canceled, both are whole again", async () => {
+  test("charges two cards, and a cancel reverses both", async () => {
     const { storefront } = shop;
     const [first, second] = [await issue(7500), await issue(3000)];
     const cartId = await storefront.createCart();
@@ -67,7 +67,7 @@ describe("a cart that the cards cover wholly", () => {
     expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 3000]);
   });
 
-  test("drops a session that was made before, asks for nothing by another one, and takes no further card", async () => {
+  test("drops the earlier session, opens an empty one, and accepts no further card", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart("open-air-cinema");
@@ -91,7 +91,7 @@ describe("a cart that the cards cover wholly", () => {
     expect(paymentsOf(await storefront.order(order.id))).toMatchObject({ amounts: [20], others: [] });
   });
 
-  test("and are taken off, or pay for more goods, leave no session that asks for nothing", async () => {
+  test("keeps no empty session after a card is removed or the total rises", async () => {
     const { storefront } = shop;
     for (const change of ["remove", "more"]) {
       const card = await issue(7500);
@@ -115,7 +115,7 @@ describe("a cart that the cards cover wholly", () => {
 });
 
 describe("two cards and another method", () => {
-  test("pay 120.00 as 50.00, 30.00 and 40.00", async () => {
+  test("split 120.00 into 50.00, 30.00 and 40.00", async () => {
     const { storefront } = shop;
     const [first, second] = [await issue(7500), await issue(3000)];
     const cartId = await storefront.createCart("weekend-at-the-dunes");
@@ -132,8 +132,8 @@ describe("two cards and another method", () => {
   });
 });
 
-describe("a card that is removed", () => {
-  test("pays nothing, and the session that counted on it goes", async () => {
+describe("a removed card", () => {
+  test("pays nothing, and the session made with it is deleted", async () => {
     const { storefront } = shop;
     const [first, second] = [await issue(7500), await issue(1000)];
     const cartId = await storefront.createCart();
@@ -154,7 +154,7 @@ describe("a card that is removed", () => {
     expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 0]);
   });
 
-  test("leaves no way to pay by a method that the region doesn't offer, such as Medusa's own, which asks for nothing", async () => {
+  test("leaves no session of a method that the region does not offer, such as Medusa's manual one", async () => {
     const { storefront } = shop;
     const cartId = await storefront.createCart("open-air-cinema");
     const applied = await storefront.apply(cartId, await issue(1000));
@@ -173,7 +173,7 @@ describe("a card that is removed", () => {
     }
   });
 
-  test("leaves a cart that Medusa pays for as ever", async () => {
+  test("leaves a cart that can be paid without gift cards", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -192,7 +192,7 @@ describe("a card that is removed", () => {
 });
 
 describe("a cart that changes after a card was applied", () => {
-  test("to a higher total leaves more to pay", async () => {
+  test("to a higher total increases the remainder", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -211,7 +211,7 @@ describe("a cart that changes after a card was applied", () => {
     expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([50, 44.98]);
   });
 
-  test("to a lower total uses less of the card", async () => {
+  test("to a lower total charges less of the card", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -231,7 +231,7 @@ describe("a cart that changes after a card was applied", () => {
     expect(await shop.balanceCents(card)).toBe(5500);
   });
 
-  test("by a card that came after the session was made asks for a new session", async () => {
+  test("by another card needs a new session", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -244,7 +244,7 @@ describe("a cart that changes after a card was applied", () => {
 });
 
 describe("a quote", () => {
-  test("shows the balance, is applied once, and takes nothing", async () => {
+  test("shows the balance, can be applied once, and takes no money", async () => {
     const { storefront } = shop;
     const { cardNumber, pin } = await issue(7500);
     const cartId = await storefront.createCart();
@@ -273,7 +273,7 @@ describe("a quote", () => {
     expect(await shop.balanceCents({ cardNumber, pin })).toBe(7500);
   });
 
-  test("of another cart is refused", async () => {
+  test("of another cart is rejected", async () => {
     const { storefront } = shop;
     const { cardNumber, pin } = await issue(7500);
     const [mine, theirs] = [await storefront.createCart(), await storefront.createCart()];
@@ -299,7 +299,7 @@ describe("a quote", () => {
 });
 
 describe("a card's balance", () => {
-  test("is told without a cart, and a wrong pair is refused as ever", async () => {
+  test("is available without a cart, and a wrong PIN is rejected", async () => {
     const { cardNumber, pin, expiryDate } = await issue(1234);
     const ask = (body: unknown) => shop.storefront.send("POST", "/store/giftcard-pay/balance", body);
     expect(await ask({ cardNumber, pin })).toMatchObject({
@@ -317,7 +317,7 @@ describe("a card's balance", () => {
   });
 });
 
-test("pages of another origin may call where Medusa's storeCors names it", async () => {
+test("pages of another origin may call if Medusa's storeCors lists the origin", async () => {
   const call = (origin: string) =>
     shop.storefront.send(
       "POST",
@@ -332,8 +332,8 @@ test("pages of another origin may call where Medusa's storeCors names it", async
   expect((await call("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
 });
 
-describe("a request that can't be served", () => {
-  test("with a wrong PIN is refused without saying more", async () => {
+describe("a rejected request", () => {
+  test("with a wrong PIN gives no further detail", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -345,7 +345,7 @@ describe("a request that can't be served", () => {
     expect((await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`)).body.cards).toEqual([]);
   });
 
-  test("guessing PINs ends in a lock that says when to come back", async () => {
+  test("for too many wrong PINs says when to try again", async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -377,12 +377,12 @@ describe("a request that can't be served", () => {
     expect(shop.medusa.logs()).not.toContain("6036123412341234567");
   });
 
-  test("for an unknown cart", async () => {
+  test("for an unknown cart is a 404", async () => {
     const answer = await shop.storefront.send("GET", "/store/giftcard-pay/carts/cart_nobody");
     expect(answer).toMatchObject({ status: 404, body: { code: "cart_not_found" } });
   });
 
-  test("takes no card where the region doesn't offer them, and lets one be removed that was applied before", async () => {
+  test("in a region without gift cards applies no card but can remove one", async () => {
     const { storefront } = shop;
     const [card, other] = [await issue(1000), await issue(7500)];
     const [cartId, emptyId] = [await storefront.createCart(), await storefront.createCart()];
@@ -406,7 +406,7 @@ describe("a request that can't be served", () => {
     expect((await storefront.apply(emptyId, other)).status).toBe(200);
   });
 
-  test("in another currency leaves the cart to Medusa", async () => {
+  test("in another currency leaves the cart unchanged", async () => {
     const { storefront } = shop;
     const region = {
       name: "America",

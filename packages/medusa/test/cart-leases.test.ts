@@ -92,7 +92,7 @@ async function holdAsCompletion({ leases }: Process, cartId: string): Promise<Re
   throw new Error("a completion has waited in vain for its turn");
 }
 
-test("an error of the database costs nobody the cart: not where a completion joins a turn", async () => {
+test("a database error does not block the cart: a completion joining a turn", async () => {
   const [one, cartId] = [startProcess(), newCart()];
   const release = await one.leases.take(cartId);
   lost.set(cartId, new Set([0]));
@@ -102,7 +102,7 @@ test("an error of the database costs nobody the cart: not where a completion joi
   expect(await leasesOf(cartId)).toEqual([]);
 });
 
-test("… nor where a turn gives way again", async () => {
+test("a database error does not block the cart: a turn yielding again", async () => {
   const [one, cartId] = [startProcess(), newCart()];
   const { turn } = await beginTurn(one.container, cartId, async () => {});
   lost.set(cartId, new Set([0]));
@@ -112,14 +112,14 @@ test("… nor where a turn gives way again", async () => {
   expect(await leasesOf(cartId)).toEqual([]);
 });
 
-test("… nor where the answer is lost that the turn is taken", async () => {
+test("a database error does not block the cart: the response to taking a turn is lost", async () => {
   const [one, other, cartId] = [startProcess(), startProcess(), newCart()];
   lost.set(cartId, new Set([0]));
   await expect(one.leases.take(cartId)).rejects.toThrow("the connection was lost");
   expect(await other.leases.take(cartId)).not.toBeNull();
 });
 
-test("a completion comes in between until the job has the cart, and not from then on", async () => {
+test("a completion may interrupt until the job has the cart, and not afterwards", async () => {
   const [one, cartId] = [startProcess(), newCart()];
   const turn = await one.leases.waitGivingWay(cartId, SOON_MS);
   const completion = await one.leases.join(cartId);
@@ -132,7 +132,7 @@ test("a completion comes in between until the job has the cart, and not from the
   await turn.release();
 });
 
-test("a job that waits for Medusa's lock gives way to one completion after the other, of any process", async () => {
+test("a job waiting for Medusa's lock yields to every completion, of any process", async () => {
   const [one, other, cartId] = [startProcess(), startProcess(), newCart()];
   const turn = await one.leases.waitGivingWay(cartId, SOON_MS);
   await (await one.leases.join(cartId))?.();
@@ -140,7 +140,7 @@ test("a job that waits for Medusa's lock gives way to one completion after the o
   expect(await turn.keep()).toBe(false);
 });
 
-test("a completion takes a turn that gives way also where a job of its own process waits for that turn", async () => {
+test("a completion takes a yielding turn even if a job of its own process waits for that turn", async () => {
   const [one, other, cartId] = [startProcess(), startProcess(), newCart()];
   const page = await other.leases.take(cartId);
   const admin = one.leases.wait(cartId, SOON_MS);
@@ -232,7 +232,7 @@ async function play({ isLockShared, lost: answers, jobs }: Schedule): Promise<vo
 const rejected = (ends: PromiseSettledResult<unknown>[]) =>
   ends.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
 
-test("whoever works at a cart has it alone, nobody waits in vain, and nothing stays of it", async () => {
+test("jobs are mutually exclusive per cart, never wait in vain, and leave nothing behind", async () => {
   // The same schedules each time; `SEED=… RUNS=1000` plays others.
   const { SEED: seed = 1, RUNS: runs = 150 } = process.env;
   const left = fc.sample(schedules, { seed: Number(seed), numRuns: Number(runs) });

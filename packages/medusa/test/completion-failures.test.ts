@@ -42,7 +42,7 @@ async function expectRetrySucceeds({ card, cartId }: Awaited<ReturnType<typeof r
 }
 
 describe("the card", () => {
-  test("was blocked after it was applied: refused by name, nothing happens", async () => {
+  test("blocked after it was applied: the completion fails with its code, and no money moves", async () => {
     const ready = await readyCart();
     await shop.service.command("card", "block", ready.card.cardNumber);
     expect(await shop.storefront.complete(ready.cartId)).toMatchObject({
@@ -54,7 +54,7 @@ describe("the card", () => {
     await expectRetrySucceeds(ready);
   });
 
-  test("holds less by now: what was taken goes back, and the page is told", async () => {
+  test("holding less by now: the charge is reversed, and the page learns the new balance", async () => {
     const ready = await readyCart();
     const elsewhere = await readyCart();
     // The same card pays in another cart first.
@@ -71,7 +71,7 @@ describe("the card", () => {
     expect(await shop.balanceCents(elsewhere.card)).toBe(7500);
   });
 
-  test("second of two fails: the first is whole again", async () => {
+  test("second of two fails: the first is reversed", async () => {
     const { storefront, service } = shop;
     const [first, second] = [
       await service.issueCard({ balanceCents: 7500 }),
@@ -90,7 +90,7 @@ describe("the card", () => {
 });
 
 describe("the service", () => {
-  test("can't be reached: nothing happens", async () => {
+  test("unreachable: no money moves", async () => {
     const ready = await readyCart();
     shop.proxy.set("devalue", "cut-before", 1);
     expect(await shop.storefront.complete(ready.cartId)).toMatchObject({
@@ -102,7 +102,7 @@ describe("the service", () => {
   });
 
   test.each(["cut-after", "garbage", "error"] as const)(
-    "takes the money and its answer is lost (%s): ended by its key",
+    "takes the money and its response is lost (%s): resolved by the idempotency key",
     async (fault) => {
       const ready = await readyCart();
       shop.proxy.set("devalue", fault, 1);
@@ -115,7 +115,7 @@ describe("the service", () => {
     },
   );
 
-  test("is lost in the middle for longer: told so, another method pays, and the card comes back by itself", async () => {
+  test("unreachable midway for longer: the page learns it, another method pays, and recovery reverses the card", async () => {
     const { storefront, proxy } = shop;
     const ready = await readyCart();
     proxy.set("devalue", "cut-after", 1);
@@ -142,7 +142,7 @@ describe("the service", () => {
     await expect.poll(() => shop.balanceCents(ready.card), { interval: 100 }).toBe(7500);
   });
 
-  test("is down when an order is canceled: the reversal is owed, and made later", async () => {
+  test("down when an order is canceled: the reversal is retried later", async () => {
     const { storefront, proxy } = shop;
     const ready = await readyCart();
     const { order } = (await storefront.complete(ready.cartId)).body;
@@ -157,7 +157,7 @@ describe("the service", () => {
 });
 
 describe("the remainder", () => {
-  test("is declined: the card is whole again", async () => {
+  test("declined: the card is reversed", async () => {
     const ready = await readyCart({ behaviour: "error" });
     const answer = await shop.storefront.complete(ready.cartId);
     expect(answer.body).toMatchObject({ type: "cart", error: { type: "payment_authorization_error" } });
@@ -165,7 +165,7 @@ describe("the remainder", () => {
     await expectRetrySucceeds(ready);
   });
 
-  test("asks for more: the card is whole again, and the next completion charges anew", async () => {
+  test("requires an action: the card is reversed, and the next completion charges it again", async () => {
     const ready = await readyCart({ behaviour: "requires_more" });
     const answer = await shop.storefront.complete(ready.cartId);
     expect(answer.body).toMatchObject({ type: "cart", error: { type: "payment_requires_more_error" } });
@@ -173,7 +173,7 @@ describe("the remainder", () => {
     await expectRetrySucceeds(ready);
   });
 
-  test("asks for more, and goes on in the same session: the card is charged anew, once", async () => {
+  test("requires an action and continues in the same session: the card is charged again, once", async () => {
     const { storefront } = shop;
     const ready = await readyCart({ behaviour: "asks" });
     const asked = await storefront.complete(ready.cartId);
@@ -190,7 +190,7 @@ describe("the remainder", () => {
     error: { type: "payment_authorization_error", message: expect.stringContaining("settles later") },
   };
 
-  test("settles later, as it turns out: refused, and the card is whole again", async () => {
+  test("turns out to settle later: rejected, and the card is reversed", async () => {
     const ready = await readyCart({ behaviour: "pending_authorization" });
     expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject(settlesLater);
     await expectWhole(ready);
@@ -199,7 +199,7 @@ describe("the remainder", () => {
     await expectRetrySucceeds(ready);
   });
 
-  test("settles later, as is known: refused before the card is touched", async () => {
+  test("known to settle later: rejected before the card is charged", async () => {
     const ready = await readyCart({ initially: "pending_authorization" });
     const devalues = shop.proxy.seen.filter((call) => call.operation === "devalue").length;
     expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject(settlesLater);
@@ -209,7 +209,7 @@ describe("the remainder", () => {
   });
 });
 
-describe("the bank's webhook completes the cart past every page", () => {
+describe("the bank's webhook completes the cart without a page", () => {
   const say = async (body: object) => {
     const response = await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
       method: "POST",
@@ -231,7 +231,7 @@ describe("the bank's webhook completes the cart past every page", () => {
     return orders.find((order: { cart?: { id: string } }) => order.cart?.id === cartId)?.id;
   };
 
-  test("and the card is charged with it", async () => {
+  test("and charges the card", async () => {
     const ready = await readyCart();
     await webhook(ready.cartId);
     await expect.poll(() => orderOf(ready.cartId)).toBeTruthy();
@@ -242,7 +242,7 @@ describe("the bank's webhook completes the cart past every page", () => {
     await expect.poll(summary).toMatchObject({ paid_total: 24.98, pending_difference: 50 });
   });
 
-  test("but not one that names no session: it completes nobody's cart", async () => {
+  test("but not if it names no session", async () => {
     const ready = await readyCart();
     await say({ amount: 24.98 });
     await expect
@@ -252,7 +252,7 @@ describe("the bank's webhook completes the cart past every page", () => {
     await expectWhole(ready);
   });
 
-  test("and where the card can't be charged, there is no order and the bank's money goes back", async () => {
+  test("and if the card can't be charged, places no order and returns the bank's money", async () => {
     const { storefront, service } = shop;
     const ready = await readyCart();
     await service.command("card", "block", ready.card.cardNumber);
@@ -281,8 +281,8 @@ describe("the bank's webhook completes the cart past every page", () => {
   });
 });
 
-describe("a page that sends what it should not", () => {
-  test("can't start a gift card payment with a state, token or amount of its own", async () => {
+describe("a manipulated request", () => {
+  test("cannot start a gift card payment with its own state, token or amount", async () => {
     const { storefront } = shop;
     const victim = await readyCart();
     const { order } = (await storefront.complete(victim.cartId)).body;
@@ -303,7 +303,7 @@ describe("a page that sends what it should not", () => {
     expect(cart.completed_at).toBeFalsy();
   });
 
-  test("can't complete with a session for less than the cards leave", async () => {
+  test("cannot complete with a session for less than the remainder", async () => {
     const { storefront } = shop;
     const ready = await readyCart();
     // Another page of the same shopper removes the card while this one has a session for 24.98.
@@ -314,8 +314,8 @@ describe("a page that sends what it should not", () => {
   });
 });
 
-describe("what comes after the cards", () => {
-  test("out of stock is found before anything is taken", async () => {
+describe("checks after the cards", () => {
+  test("find missing stock before any money moves", async () => {
     const { storefront } = shop;
     const ready = await readyCart();
     const { inventory_items } = await storefront.ok(

@@ -16,7 +16,7 @@ const options: GiftcardOptions = {
 const paymentOf = (config: any) => config.modules[Modules.PAYMENT];
 
 describe("withGiftcard", () => {
-  test("adds the plugin and the provider beside those that are there", () => {
+  test("adds the plugin and the provider to the existing ones", () => {
     const bank = { resolve: "./src/bank", id: "bank" };
     const config = defineConfig({
       plugins: ["a-plugin"],
@@ -37,7 +37,7 @@ describe("withGiftcard", () => {
     expect(paymentOf(config)).toEqual(before);
   });
 
-  test("shares no options object, since Medusa writes into it", () => {
+  test("does not share an options object, since Medusa writes into it", () => {
     const added = withGiftcard(defineConfig({}), options);
     const plugin = added.plugins?.find(
       (one) => typeof one !== "string" && one.resolve === "@giftcard-pay/medusa",
@@ -46,7 +46,7 @@ describe("withGiftcard", () => {
     expect((plugin as { options: object }).options).not.toBe(options);
   });
 
-  test("says so when the payment module is switched off", () => {
+  test("reports a disabled payment module", () => {
     const config = defineConfig({ modules: { [Modules.PAYMENT]: { disable: true } as never } });
     expect(() => withGiftcard(config, options)).toThrow(/payment module/);
   });
@@ -54,7 +54,7 @@ describe("withGiftcard", () => {
 
 describe("the release of Medusa", () => {
   test.each(["2.13.0", "2.9.4", "2.15.3", "1.20.0"])(
-    "%s is too old, which is said with what to do",
+    "%s is too old: the error says what to do",
     (release) => {
       expect(() => checkMedusa(release)).toThrow(
         `Medusa ${OLDEST_MEDUSA} or newer; this store has ${release}.`,
@@ -63,13 +63,13 @@ describe("the release of Medusa", () => {
   );
 
   test.each([OLDEST_MEDUSA, "2.15.10", "2.18.0", "2.21.2", "2.100.0", "2.22.0-rc-1"])(
-    "%s is taken",
+    "%s is accepted",
     (release) => {
       expect(() => checkMedusa(release)).not.toThrow();
     },
   );
 
-  test("is what package managers are told too", () => {
+  test("matches the peer dependency range", () => {
     for (const name of ["admin-sdk", "framework", "icons", "js-sdk", "medusa"] as const)
       expect(peerDependencies[`@medusajs/${name}`]).toBe(`^${OLDEST_MEDUSA}`);
   });

@@ -24,7 +24,7 @@ async function readyCart({ service, storefront }: TestShop, data?: Record<string
   return { card, cartId };
 }
 
-test("killed while devalues are on their way and while the remainder is authorized: every card is whole again", async () => {
+test("killed during devalues and while the remainder is authorized: every card is reversed", async () => {
   // Medusa's own lock is in the database: there the one of a process that died stays.
   shop = await startShop({ TEST_SHARED_LOCK: "yes" }, timeouts);
   const { proxy, storefront } = shop;
@@ -60,7 +60,7 @@ test("killed while devalues are on their way and while the remainder is authoriz
   }
 }, 180_000);
 
-test("killed when the order was placed and fully paid, before the card was given to it: the order keeps it", async () => {
+test("killed after the order was placed and paid, before the card was committed: the order keeps it", async () => {
   shop = await startShop(
     {
       TEST_TAKE_HOOKS: "beforePaymentAuthorization,orderCreated",
@@ -93,7 +93,7 @@ test("killed when the order was placed and fully paid, before the card was given
   expect(await shop.balanceCents(card)).toBe(2500);
 }, 180_000);
 
-test("killed before the remainder was paid, where the bank had paid and refunded an earlier try: the order is canceled", async () => {
+test("killed before the remainder was paid, after an earlier attempt was paid and refunded: the order is canceled", async () => {
   shop = await startShop({ TEST_RECOVER_OFTEN: "yes" }, timeouts);
   const { service, storefront } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });

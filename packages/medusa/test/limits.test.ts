@@ -33,7 +33,7 @@ function expectLimited(answer: Awaited<ReturnType<typeof guess>>) {
 }
 
 describe("guesses of card number and PIN are limited", () => {
-  test("per cart, then per address; past the shop's limit each has a fifth, while the shop goes on selling", async () => {
+  test("per cart and per address; above the shop's limit, each has a fifth while the shop keeps selling", async () => {
     const { storefront, service } = shop;
     const [card, unused] = [
       await service.issueCard({ balanceCents: 7500 }),
@@ -87,7 +87,7 @@ describe("guesses of card number and PIN are limited", () => {
     expect((await storefront.send("GET", `/store/giftcard-pay/carts/${fresh}`)).status).toBe(200);
   });
 
-  test("the limits are in the database: another process and a restart don't lift them", async () => {
+  test("in the database: another process or a restart does not reset them", async () => {
     const peer = await shop.startPeer();
     const cartId = await peer.storefront.createCart();
     const again = () =>

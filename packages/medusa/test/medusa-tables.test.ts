@@ -663,7 +663,7 @@ function paidOrder({ orderId, cartId, giftPaymentId, bankPaymentId }: Facts) {
   });
 }
 
-test("each function on Medusa's tables is asked here", async () => {
+test("this file tests each function on Medusa's tables", async () => {
   const files = readdirSync(folder).filter((file) => !helpers.includes(file));
   const modules: object[] = await Promise.all(files.map((file) => import(`${folder}${file}`)));
   const names = modules.flatMap((module) =>
@@ -672,7 +672,7 @@ test("each function on Medusa's tables is asked here", async () => {
   expect(Object.keys(cases).sort()).toEqual(names.sort());
 });
 
-test.each(Object.entries(cases))("%s answers what stands in the store", async (_name, one) => {
+test.each(Object.entries(cases))("%s returns what the store contains", async (_name, one) => {
   await database.query("begin");
   try {
     for (const statement of one.given?.(facts) ?? []) await database.query(statement);

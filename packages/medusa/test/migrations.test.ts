@@ -57,7 +57,7 @@ async function journalOf(pool: pg.Pool): Promise<unknown[]> {
 /** Runs a statement as the plugin does. */
 const runSql = async (text: string, params: unknown[]) => (await plugin.query(text, params)).rows;
 
-test("the plugin starts with the tables that it knows, and with no others", async () => {
+test("the plugin starts only with tables of its own version", async () => {
   await expect(checkVersion(runSql)).rejects.toMatchObject({ name: "TablesError", code: "not_migrated" });
   await run("up");
   await checkVersion(runSql);
@@ -66,7 +66,7 @@ test("the plugin starts with the tables that it knows, and with no others", asyn
   await plugin.query("drop schema public cascade; create schema public");
 });
 
-test("the plugin's migrations make the journal's tables as the store's do, and take everything away again", async () => {
+test("the plugin's migrations create the same journal tables as the store's, and remove everything on rollback", async () => {
   await run("up");
   const made = await journalOf(plugin);
   expect(made.length).toBeGreaterThan(60);

@@ -68,7 +68,7 @@ const byHand = (paymentId: string, amount: number, note?: string) =>
 describe("a cart whose total has half a cent", () => {
   for (const handle of ["aria", "ballad", "canon"] as const)
     for (const quantity of [1, 3])
-      test(`is bought by a card that covers ${quantity} ${handle}: quote, charge, payment and order are one amount`, async () => {
+      test(`paid by a card that covers ${quantity} ${handle}: quote, charge, payment and order are the same amount`, async () => {
         const { cartId, quote, cards } = await fillCart(
           shop,
           { [handle]: quantity },
@@ -89,7 +89,7 @@ describe("a cart whose total has half a cent", () => {
         expect(order.payment_status).toMatch(/authorized|captured/);
       });
 
-  test("is paid by a card and a bank, whose session is of whole cents", async () => {
+  test("paid by card and bank: the bank's session is in whole cents", async () => {
     const { cartId, quote } = await fillCart(shop, { aria: 3 }, { balancesCents: [3000] });
     expect(quote).toMatchObject({ totalCents: 6737, remainderCents: 3737 });
     const { body } = await shop.storefront.initiate(cartId);
@@ -97,7 +97,7 @@ describe("a cart whose total has half a cent", () => {
     expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
   });
 
-  test("is bought by the bank alone once its card was taken off again", async () => {
+  test("paid by the bank alone after its card was removed", async () => {
     const { cartId, quote } = await fillCart(shop, { aria: 1 }, { balancesCents: [1000] });
     const removed = await shop.storefront.send(
       "DELETE",
@@ -109,8 +109,8 @@ describe("a cart whose total has half a cent", () => {
   });
 });
 
-describe("units that come back one by one", () => {
-  test("are worth what was paid for each, and the last one leaves nothing", async () => {
+describe("units returned one by one", () => {
+  test("are refunded at what was paid for each, and the last one leaves zero", async () => {
     const bought = await buy(shop, { aria: 3 }, { balancesCents: [5000] });
     let cents = 0;
     for (const fulfil of [3, 0, 0]) {
@@ -123,7 +123,7 @@ describe("units that come back one by one", () => {
     expect(await bankCents(shop.storefront, bought.orderId)).toBe(0);
   });
 
-  test("go back to the card for exactly the cents that it paid for each", async () => {
+  test("refund to the card exactly what it paid for each", async () => {
     const { orderId, cards } = await buy(shop, { aria: 1, ballad: 1 }, { balancesCents: [5000] });
     await editTo(shop.storefront, orderId, "ballad", 0);
     const first = await giveBack(shop.storefront, orderId);
@@ -133,7 +133,7 @@ describe("units that come back one by one", () => {
     expect(await shop.balanceCents(cards[0] as never)).toBe(5000);
   });
 
-  test("are worth the same after an edit, though Medusa leaves the discount on those that stay", async () => {
+  test("keep their amounts after an edit, although Medusa leaves the discount on the others", async () => {
     const { orderId } = await buy(shop, { aria: 2 }, { balancesCents: [3000] });
     await editTo(shop.storefront, orderId, "aria", 1);
     expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 2245 });
@@ -143,7 +143,7 @@ describe("units that come back one by one", () => {
     expect(await giveBack(shop.storefront, orderId)).toBe(2246);
   });
 
-  test("don't block the refund of another show", async () => {
+  test("do not block a bulk refund of another product", async () => {
     const mixed = await buy(shop, { canon: 1, aria: 2, ballad: 1 }, { balancesCents: [3333, 2000] });
     const other = await buy(shop, { canon: 1 }, { balancesCents: [5000] });
     for (const left of [1, 0]) {
@@ -160,7 +160,7 @@ describe("units that come back one by one", () => {
 });
 
 describe("one record of what was refunded", () => {
-  test("a ticket that a show's refund gave back isn't owed again, whichever way it is taken off later", async () => {
+  test("a ticket refunded in bulk is not owed again, however it is removed later", async () => {
     const { orderId, cards } = await buy(shop, { iota: 1, kappa: 2 }, { balancesCents: [5000], codes: [] });
     await refundShow("iota");
     expect(
@@ -180,7 +180,7 @@ describe("one record of what was refunded", () => {
     expect(await giveBack(shop.storefront, orderId)).toBe(1500);
   });
 
-  test("a gesture to somebody whose ticket was refunded says in its note what it is for", async () => {
+  test("a goodwill refund after a ticket's refund needs a note with its purpose", async () => {
     const { orderId } = await buy(shop, { iota: 3 }, { balancesCents: [2500], codes: [] });
     await editTo(shop.storefront, orderId, "iota", 2);
     const bankId = await bankOf(orderId);
@@ -192,7 +192,7 @@ describe("one record of what was refunded", () => {
     });
   });
 
-  test("a ticket that was refunded by hand first waits for a person before its show is refunded", async () => {
+  test("a manually refunded ticket waits for a person before its product is refunded in bulk", async () => {
     const { orderId, cards } = await buy(shop, { iota: 2, kappa: 3 }, { balancesCents: [5000], codes: [] });
     expect((await byHand(await bankOf(orderId), 25)).status).toBe(200);
     expect(refusalOf(await planOf("iota"), orderId)).toMatch(/refunded by hand .* 25\.00 on \d{4}-/);
@@ -212,7 +212,7 @@ describe("one record of what was refunded", () => {
     expect(await pendingOf(orderId)).toBe(0);
   });
 
-  test("a gesture is no ticket: what comes back later is owed in full", async () => {
+  test("a goodwill refund does not count as a ticket: a later return is owed in full", async () => {
     const { orderId } = await buy(shop, { iota: 2 }, { balancesCents: [2500], codes: [] });
     expect((await byHand(await bankOf(orderId), 5)).status).toBe(200);
     await editTo(shop.storefront, orderId, "iota", 1);
@@ -225,7 +225,7 @@ describe("one record of what was refunded", () => {
     expect(await pendingOf(orderId)).toBe(0);
   });
 
-  test("an order isn't balanced while Medusa is at a refund that the order doesn't know of", async () => {
+  test("an order is not balanced during a refund that is not yet recorded on it", async () => {
     const { orderId } = await buy(shop, { iota: 2 }, { balancesCents: [2500], codes: [] });
     const values = [`ref_${orderId}`, await bankOf(orderId)];
     await database.query(
@@ -239,7 +239,7 @@ describe("one record of what was refunded", () => {
     expect(await pendingOf(orderId)).toBe(0);
   });
 
-  test("an edit is confirmed also where the order's books can't be balanced now; the next refund does that", async () => {
+  test("an edit is confirmed even if the books can't be balanced now; the next refund balances them", async () => {
     const { orderId, cartId } = await buy(shop, { iota: 1, kappa: 1 }, { balancesCents: [5000], codes: [] });
     await refundShow("iota");
     const { iota } = await itemsOf(shop.storefront, orderId);
@@ -259,7 +259,7 @@ describe("one record of what was refunded", () => {
     expect(await pendingOf(orderId)).toBe(0);
   });
 
-  test("Medusa's own button pays what is owed, for the same units and charges", async () => {
+  test("Medusa's own refund button pays what is owed, for the same units and charges", async () => {
     const { orderId, cards } = await buy(shop, { aria: 2 }, { balancesCents: [5000] });
     await shop.storefront.returnItem(orderId, 1, 2);
     const { gifts } = paymentsOf(await shop.storefront.order(orderId));
@@ -271,7 +271,7 @@ describe("one record of what was refunded", () => {
     expect(await shop.balanceCents(cards[0] as never)).toBe(5000);
   });
 
-  test("an exchange is settled on the order's page", async () => {
+  test("an exchange can be settled on the order's page", async () => {
     const { orderId, cards } = await buy(shop, { iota: 2 }, { balancesCents: [5000], codes: [] });
     const { iota } = await itemsOf(shop.storefront, orderId);
     const { stock_locations } = await shop.storefront.ok("GET", "/admin/stock-locations");
@@ -304,7 +304,7 @@ describe("one record of what was refunded", () => {
     expect(refusalOf(await planOf("kappa"), orderId)).toBeUndefined();
   });
 
-  test("two admins and a show's refund at the same moment, in two processes, refund a unit once", async () => {
+  test("two admins and a bulk refund racing in two processes refund a unit once", async () => {
     for (let round = 0; round < 3; round += 1) {
       const { orderId, cards } = await buy(shop, { iota: 1, kappa: 1 }, { balancesCents: [3000], codes: [] });
       const bankId = await bankOf(orderId);

@@ -167,7 +167,7 @@ async function checkOrder(one: AnOrder): Promise<void> {
 }
 
 test(
-  `of ${RUNS} orders, each is told to the cent, and taxed as one without a card`,
+  `reports ${RUNS} orders to the cent, with the same tax as without a card`,
   async () => {
     await fc.assert(fc.asyncProperty(anOrder, checkOrder), { numRuns: RUNS, endOnFailure: true });
   },

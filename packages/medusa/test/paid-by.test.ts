@@ -62,7 +62,7 @@ async function buy() {
 }
 
 describe("how an order was paid", () => {
-  test("cards first, as they were charged, then the bank; together the total", async () => {
+  test("lists cards first in order of charging, then the bank, adding up to the total", async () => {
     const { first, second, orderId } = await buy();
     const answer = await readPaidBy(orderId);
     expect(answer.status).toBe(200);
@@ -76,7 +76,7 @@ describe("how an order was paid", () => {
       expect(JSON.stringify(answer.body)).not.toContain(cardNumber);
   });
 
-  test("says what went back to which", async () => {
+  test("shows how much was refunded to each", async () => {
     const { first, second, orderId, payments } = await buy();
     for (const payment of payments) await pay("capture", payment);
     await pay("refund", payments[2], 40);
@@ -88,7 +88,7 @@ describe("how an order was paid", () => {
     expect(await shop.balanceCents(first)).toBe(1875);
   });
 
-  test("counts what is owed to a card as gone back, while the service is down", async () => {
+  test("counts a pending reversal as refunded while the service is down", async () => {
     const { first, second, orderId, payments } = await buy();
     for (const payment of payments) await pay("capture", payment);
     shop.proxy.set("canceldevalue", "cut-before");
@@ -99,7 +99,7 @@ describe("how an order was paid", () => {
     expect(cards).toEqual([byCard(first, 1875), byCard(second, 1234, 1234)]);
   });
 
-  test("lists no canceled payment; of a canceled order that was captured, all went back", async () => {
+  test("lists no canceled payment; a canceled order that was captured is refunded in full", async () => {
     const authorized = await buy();
     await shop.storefront.ok("POST", `/admin/orders/${authorized.orderId}/cancel`, {});
     expect((await readPaidBy(authorized.orderId)).body).toMatchObject({ cards: [], others: [] });
@@ -112,7 +112,7 @@ describe("how an order was paid", () => {
     });
   });
 
-  test("lists nothing of an earlier try that went back before the order was placed", async () => {
+  test("omits an earlier attempt that was reversed before the order was placed", async () => {
     const card = await issue(7500);
     const cartId = await cartWith([card]);
     await shop.storefront.initiate(cartId, BANK, { behaviour: "captured" });
@@ -130,7 +130,7 @@ describe("how an order was paid", () => {
     });
   });
 
-  test("is in whole cents where Medusa has a fraction of a cent, and sums to the total", async () => {
+  test("is in whole cents if Medusa has a fraction of a cent, and adds up to the total", async () => {
     const [first, second] = [await issue(7500), await issue(7500)];
     const split = await cartWith([first], "odd-price");
     await shop.storefront.initiate(split);
@@ -143,7 +143,7 @@ describe("how an order was paid", () => {
     });
   });
 
-  test("is told of an order without a card too", async () => {
+  test("is available for an order without a card", async () => {
     const cartId = await cartWith([]);
     await shop.storefront.initiate(cartId);
     expect((await readPaidBy(await complete(cartId))).body).toMatchObject({
@@ -152,8 +152,8 @@ describe("how an order was paid", () => {
   });
 });
 
-describe("who may see it", () => {
-  test("a customer sees his own orders, and no other", async () => {
+describe("access to how an order was paid", () => {
+  test("a customer sees their own orders only", async () => {
     const { logIn } = shop.storefront;
     const [ada, bob] = [await logIn("ada@example.org"), await logIn("bob@example.org")];
     const cartId = await cartWith([await issue(7500)]);
@@ -169,7 +169,7 @@ describe("who may see it", () => {
     expect((await readPaidBy(guests, ada)).status).toBe(404);
   });
 
-  test("a guest who knows the order's id, as at Medusa's own route", async () => {
+  test("a guest needs the order's id, as at Medusa's own route", async () => {
     const { orderId } = await buy();
     const asked = async (path: string) => (await shop.storefront.send("GET", path)).status;
     for (const [id, status] of [
@@ -185,7 +185,7 @@ describe("who may see it", () => {
     expect(noKey.status).toBe(400);
   });
 
-  test("nobody, of an order that isn't in euro: cards pay in euro only", async () => {
+  test("an order in another currency is a 404, since cards pay in euro only", async () => {
     const { orderId } = await buy();
     await database.query(`update "order" set currency_code = 'usd' where id = $1`, [orderId]);
     expect((await readPaidBy(orderId)).status).toBe(404);

@@ -99,16 +99,16 @@ async function buyBesideUndecidedCard(): Promise<{ orderId: string; otherId: str
   return { orderId: body.order.id, otherId: others[0].id };
 }
 
-describe("an order that was paid by the bank, beside a card of which nobody knows whether it was charged", () => {
+describe("an order paid by the bank, with a card whose charge has an unknown outcome", () => {
   // Medusa itself voids an authorization when somebody edits its order to a higher total.
-  test("and edited to a higher total: nothing is canceled, and nobody is asked", async () => {
+  test("edited to a higher total: not canceled, and no person is asked", async () => {
     const { orderId } = await buyBesideUndecidedCard();
     await edit(orderId);
     await expectUntouched(orderId);
     expect(await waiting(orderId)).toEqual([]);
   });
 
-  test("and edited, though it isn't written down that it was paid: a person is asked", async () => {
+  test("edited without a record that it was paid: a person is asked", async () => {
     const { orderId } = await buyBesideUndecidedCard();
     await edit(orderId);
     await database.query("delete from giftcard_order where order_id = $1", [orderId]);
@@ -116,7 +116,7 @@ describe("an order that was paid by the bank, beside a card of which nobody know
     expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
   });
 
-  test("and captured and edited, though that isn't written down: its total as placed counts", async () => {
+  test("captured and edited without a record: its total at placement counts", async () => {
     const { orderId, otherId } = await buyBesideUndecidedCard();
     await pay(otherId, "capture");
     await edit(orderId);
@@ -126,7 +126,7 @@ describe("an order that was paid by the bank, beside a card of which nobody know
     expect((await database.query(noted, [orderId])).rows).toEqual([{ total_cents: "7498" }]);
   });
 
-  test("and captured, and 5.00 refunded: nothing is canceled or refunded", async () => {
+  test("captured and 5.00 refunded: not canceled or refunded further", async () => {
     const { orderId, otherId } = await buyBesideUndecidedCard();
     await pay(otherId, "capture");
     await pay(otherId, "refund", { amount: 5 });
@@ -134,7 +134,7 @@ describe("an order that was paid by the bank, beside a card of which nobody know
     expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 5 });
   });
 
-  test("and fulfilled, captured and edited: nothing is refunded", async () => {
+  test("fulfilled, captured and edited: not refunded", async () => {
     const { orderId, otherId } = await buyBesideUndecidedCard();
     await fulfill(orderId);
     await pay(otherId, "capture");
@@ -143,7 +143,7 @@ describe("an order that was paid by the bank, beside a card of which nobody know
   });
 });
 
-test("an order is written down as paid when it is placed, with its total", async () => {
+test("an order is recorded as paid with its total when it is placed", async () => {
   const { storefront, service } = shop;
   const cartId = await storefront.createCart();
   await storefront.apply(cartId, await service.issueCard({ balanceCents: 7500 }));
@@ -189,7 +189,7 @@ async function leaveUnpaid(count = 1, first: (orderIds: string[]) => Promise<voi
   return { orderIds, orderId: String(orderIds[0]), cartId: String(cartIds[0]) };
 }
 
-test("an unpaid order is found behind 120 orders whose card nobody can tell of", async () => {
+test("an unpaid order is found behind 120 orders whose charges have unknown outcomes", async () => {
   // Each was paid by a bank, and is no affair of recovery's.
   await database.query(`
     create temporary table past as select i, lpad(i::text, 3, '0') as n from generate_series(1, 120) i;
@@ -223,7 +223,7 @@ test("an unpaid order is found behind 120 orders whose card nobody can tell of",
 });
 
 describe("an order that was never paid", () => {
-  test("is canceled, and told of with why", async () => {
+  test("is canceled, and announced with the reason", async () => {
     const { orderId, cartId } = await leaveUnpaid();
     await recover();
     const told = () => logsOf(orderId).filter((line) => line.startsWith("EVENT"));
@@ -235,7 +235,7 @@ describe("an order that was never paid", () => {
     ]);
   });
 
-  test("and was edited by somebody: waits for a person", async () => {
+  test("and was edited: waits for a person", async () => {
     const { orderId } = await leaveUnpaid(1, ([one]) => edit(String(one)));
     await recover();
     expect(await statusOf(orderId)).toBe("pending");
@@ -246,7 +246,7 @@ describe("an order that was never paid", () => {
     expect(await waiting(orderId)).toEqual([]);
   });
 
-  test("and that Medusa fails to cancel: shown with tries and error, until a person's try succeeds", async () => {
+  test("and fails to cancel: is listed with attempts and error until a retry succeeds", async () => {
     const { orderId } = await leaveUnpaid(1, async ([one]) => {
       await database.query(`create function refuse() returns trigger language plpgsql as
         $$ begin raise exception 'the disk is full'; end $$;
@@ -273,7 +273,7 @@ describe("an order that was never paid", () => {
     expect((await admin("POST", `jobs/cancel_order/${orderId}/retry`)).status).toBe(400);
   });
 
-  test("of which there are more than one run may cancel: recovery stops until a person lets it go on", async () => {
+  test("above the limit of cancels per run: recovery stops until a person lets it continue", async () => {
     await shop.crash();
     await shop.restart({ maxCancelsPerRun: 2 });
     // Two orders that a person has to look at, of which one is kept: neither waits for a cancel.
@@ -354,20 +354,20 @@ async function bookOtherwise() {
   return { card, orderId };
 }
 
-describe("a canceled order whose payment is booked as another amount than the card was charged", () => {
+describe("a canceled order whose payment differs from the card's charge", () => {
   const refunds = async (orderId: string) => {
     const { gifts } = paymentsOf(await shop.storefront.order(orderId));
     return gifts[0].refunds.map(({ amount }: { amount: number }) => amount);
   };
 
-  test("the card is whole, and the payment refunded as it was booked", async () => {
+  test("the card is reversed, and the payment refunded as booked", async () => {
     const { card, orderId } = await bookOtherwise();
     await recover();
     expect(await shop.balanceCents(card)).toBe(7500);
     expect(await refunds(orderId)).toEqual([20]);
   });
 
-  test("and that Medusa fails to refund: the card is whole all the same; a person sees it, and leaves it", async () => {
+  test("if Medusa fails to refund, the card is reversed anyway; a person sees the failure and can dismiss it", async () => {
     await database.query(`create function refuse() returns trigger language plpgsql as
       $$ begin raise exception 'the disk is full'; end $$;
       create trigger refuse before insert on refund for each row execute function refuse()`);
@@ -393,7 +393,7 @@ describe("a canceled order whose payment is booked as another amount than the ca
   });
 });
 
-test("trying a charge that nobody can tell of takes no other card from the cart's order, which is paid", async () => {
+test("retrying a charge with unknown outcome does not reverse another card of the paid order", async () => {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();
@@ -431,7 +431,7 @@ test("trying a charge that nobody can tell of takes no other card from the cart'
   expect(await shop.balanceCents(card)).toBe(2500);
 });
 
-test("that recovery fails to look for what is to be done stays shown: nobody leaves it as it is", async () => {
+test("a failure to look for work stays listed and can't be dismissed", async () => {
   await database.query("insert into giftcard_job (kind, id, last_error) values ('scan', 'test', 'down')");
   expect((await admin("POST", "jobs/scan/test/keep")).status).toBe(400);
   expect((await admin("GET", "jobs")).body.jobs).toContainEqual(
@@ -441,7 +441,7 @@ test("that recovery fails to look for what is to be done stays shown: nobody lea
 });
 
 describe("on the command line", () => {
-  test("recovery tells what it would do, and does nothing", async () => {
+  test("recovery-plan shows what recovery would do, and changes nothing", async () => {
     const { orderId } = await leaveUnpaid(1, async ([one]) => {
       // A hold of the cart keeps recovery from doing it meanwhile.
       await database.query(
@@ -465,7 +465,7 @@ describe("on the command line", () => {
     expect(after.orders.filter((order: { next: string }) => order.next === "cancel")).toEqual([]);
   });
 
-  test("drain tells what is open and what stays, and db:rollback refuses while something is open", async () => {
+  test("drain lists open money and what stays, and db:rollback is rejected while money is open", async () => {
     const drained = await runCommand(shop.databaseUrl, "drain", "--json");
     expect(drained.exitCode).toBe(1);
     const { open, stays, isEmpty } = JSON.parse(drained.stdout);

@@ -31,7 +31,7 @@ async function rowsRead() {
   return new Map(rows.map(({ relname, scanned, looked_up }) => [String(relname), { scanned, looked_up }]));
 }
 
-test("recovery reads what is open and a page of the past, never a table of Medusa's from one end to the other", async () => {
+test("recovery reads open work and one page of the past, and never scans one of Medusa's tables", async () => {
   await recover();
   const before = await rowsRead();
   const runs = 10;
@@ -62,7 +62,7 @@ test("recovery reads what is open and a page of the past, never a table of Medus
   }
 });
 
-test("what Medusa left undone years ago is found by itself", async () => {
+test("recovery finds work that Medusa left unfinished years ago", async () => {
   // Canceled in Medusa, while the journal couldn't be written: the card is still charged.
   const i = past.withCards - 7;
   await database.query(`update "order" set canceled_at = now(), status = 'canceled' where id = $1`, [

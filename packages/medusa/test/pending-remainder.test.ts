@@ -52,7 +52,7 @@ async function expectKept({ card, orderId }: Awaited<ReturnType<typeof order>>) 
   expect(await shop.balanceCents(card)).toBe(2500);
 }
 
-test("settles later: the order is placed, and paid when the bank says so", async () => {
+test("settling later: the order is placed, and paid when the bank confirms", async () => {
   const placed = await order();
   expect(paymentsOf(await shop.storefront.order(placed.orderId)).amounts).toEqual([50]);
   await expectKept(placed);
@@ -66,7 +66,7 @@ test("settles later: the order is placed, and paid when the bank says so", async
   expect(await shop.balanceCents(placed.card)).toBe(2500);
 });
 
-test("known to settle later from the start: the same", async () => {
+test("known from the start to settle later: the order is placed, and paid when the bank confirms", async () => {
   const placed = await order({ initially: "pending_authorization", behaviour: "pending_authorization" });
   await tell("authorized", placed.sessionId);
   const amounts = async () => paymentsOf(await shop.storefront.order(placed.orderId)).amounts;
@@ -74,7 +74,7 @@ test("known to settle later from the start: the same", async () => {
 });
 
 test.each(["failed", "canceled"])(
-  "the bank says later that it %s: the order is canceled, the card whole",
+  "the bank reports later that it %s: the order is canceled and the card reversed",
   async (action) => {
     const placed = await order();
     await tell(action, placed.sessionId);
@@ -87,7 +87,7 @@ test.each(["failed", "canceled"])(
   },
 );
 
-test("a person cancels the order: nobody may pay the promised rest any more", async () => {
+test("a person cancels the order: the pending remainder can no longer be paid", async () => {
   const placed = await order();
   await shop.storefront.ok("POST", `/admin/orders/${placed.orderId}/cancel`, {});
   expect(await shop.balanceCents(placed.card)).toBe(7500);
@@ -104,7 +104,7 @@ test("a person cancels the order: nobody may pay the promised rest any more", as
   expect(paymentsOf(await shop.storefront.order(placed.orderId)).others).toEqual([]);
 });
 
-test("a person cancels the order, and the bank pays at the same moment: what it paid goes back", async () => {
+test("a person cancels the order while the bank pays: the bank's money is refunded", async () => {
   const placed = await order();
   await shop.storefront.ok("POST", `/admin/orders/${placed.orderId}/cancel`, {});
   await tell("captured", placed.sessionId);
@@ -124,7 +124,7 @@ test("a person cancels the order, and the bank pays at the same moment: what it 
   expect(await shop.balanceCents(placed.card)).toBe(7500);
 });
 
-test("the bank never says anything: after its time the order is canceled, the card whole", async () => {
+test("the bank never responds: the order is canceled after the time limit and the card reversed", async () => {
   const placed = await order();
   const database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
@@ -138,7 +138,7 @@ test("the bank never says anything: after its time the order is canceled, the ca
   expect(await shop.balanceCents(placed.card)).toBe(7500);
 });
 
-test("killed between the promise and the answer to the page: the order keeps the card", async () => {
+test("killed between the bank's promise and the page's response: the order keeps the card", async () => {
   const { storefront, service, proxy } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();

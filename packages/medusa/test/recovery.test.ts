@@ -63,7 +63,7 @@ async function expectVoided({ card, cartId }: Awaited<ReturnType<typeof readyCar
   await expect.poll(held, { interval: 300 }).toEqual([]);
 }
 
-describe("a completion that was frozen past its lease, and goes on", () => {
+describe("a completion that stalls past its lease and then continues", () => {
   async function frozen(ready: Awaited<ReturnType<typeof readyCart>>, when: () => Promise<void>) {
     const call = shop.storefront.complete(ready.cartId).catch(() => null);
     await when();
@@ -83,7 +83,7 @@ describe("a completion that was frozen past its lease, and goes on", () => {
     await expectVoided(ready);
   }
 
-  test("while the card is charged: nothing is charged or shipped", async () => {
+  test("while charging the card: nothing stays charged, and no order stands", async () => {
     const ready = await readyCart();
     shop.proxy.set("devalue", "hold", 1);
     const before = shop.proxy.seen.length;
@@ -94,7 +94,7 @@ describe("a completion that was frozen past its lease, and goes on", () => {
     );
   });
 
-  test("while the remainder is authorized: that is canceled too", async () => {
+  test("while authorizing the remainder: the remainder is canceled too", async () => {
     const ready = await readyCart({ behaviour: "slow" });
     // Not sooner: frozen while it writes, it would hold its rows' locks, and the other process would wait for it.
     const asked = () => shop.medusa.logs().split("the bank takes its time").length;
@@ -102,7 +102,7 @@ describe("a completion that was frozen past its lease, and goes on", () => {
     await frozen(ready, () => expect.poll(asked, { interval: 50 }).toBe(before + 1));
   });
 
-  test("before it charged anything: it can't begin any more", async () => {
+  test("before charging anything: it can no longer begin", async () => {
     const ready = await readyCart();
     const found = async (statement: string) => (await database.query(statement)).rowCount;
     // Recovery claims charges before it reads anything else, so from now on it stands still in both processes.
@@ -156,7 +156,7 @@ describe("two processes on one database", () => {
   const ordered = (answers: { body: { type?: string } }[]) =>
     answers.filter(({ body }) => body.type === "order").length;
 
-  test("complete the same cart at once: one order, charged once, and both are answered with it", async () => {
+  test("complete the same cart at once: one order, charged once, and both return it", async () => {
     for (const delayMs of [0, 0, 0, 20, 60, 150]) {
       const { card, cartId } = await readyCart();
       const [one, other] = await Promise.all([
@@ -177,7 +177,7 @@ describe("two processes on one database", () => {
   });
 
   test.each(["authorized", "captured"])(
-    "a page and the bank's webhook (%s) complete the same cart at once: one order, charged once",
+    "complete the same cart by page and webhook (%s): one order, charged once",
     async (action) => {
       for (const delayMs of [0, 20, 40, 80, 120, 160, 220]) {
         const { card, cartId } = await readyCart();
@@ -205,7 +205,7 @@ describe("two processes on one database", () => {
     },
   );
 
-  test("a webhook authorizes the remainder while the card is charged, and that fails: nothing is held", async () => {
+  test("authorize the remainder by webhook while the card's charge fails: no money is held", async () => {
     const ready = await readyCart();
     const { card, cartId } = ready;
     shop.proxy.set("devalue", "hold", 1);
@@ -230,7 +230,7 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("and Medusa opens the cart of the order that stands: it stays that order, for the page and for the cards", async () => {
+  test("place one order although Medusa reopens its cart, for the page and for the cards", async () => {
     const { card, cartId } = await readyCart();
     const { body } = await shop.storefront.complete(cartId);
     const reopen = "update cart set completed_at = null where id = $1";
@@ -251,7 +251,7 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("and leave a cart closed that has no order: nobody is told to ask again for ever", async () => {
+  test("leave a closed cart without an order: recovery opens it, so that no page waits forever", async () => {
     const { card, cartId } = await readyCart();
     await database.query("update cart set completed_at = now() where id = $1", [cartId]);
     await database.query(
@@ -265,7 +265,7 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 
-  test("one removes the card while the other charges it: ordered and charged, or neither", async () => {
+  test("remove a card and charge it: either ordered and charged, or neither", async () => {
     for (const wait of [0, 30, 120]) {
       const { card, cartId } = await readyCart();
       const { body } = await shop.storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`);
@@ -280,7 +280,7 @@ describe("two processes on one database", () => {
     }
   });
 
-  test("complete two carts with the same card at once: no cent is taken twice", async () => {
+  test("complete two carts with the same card at once: no cent is charged twice", async () => {
     const { service, storefront } = shop;
     const card = await service.issueCard({ balanceCents: 6000 });
     const carts = [await storefront.createCart(), await storefront.createCart()];
@@ -297,7 +297,7 @@ describe("two processes on one database", () => {
   });
 });
 
-test("killed between placing the order and charging the card: the order is canceled, nothing was taken", async () => {
+test("killed between placing the order and charging the card: the order is canceled, and nothing was charged", async () => {
   const ready = await readyCart();
   await database.query(`create function wait_and_fail() returns trigger language plpgsql as $$
     begin perform pg_sleep(5); raise exception 'never begun'; end $$`);

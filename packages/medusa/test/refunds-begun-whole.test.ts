@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 // Charged as a whole, the default: Medusa's total of 40.005 is a payment of 40.01.
-test("recovery makes a whole refund after which Medusa died", async () => {
+test("recovery completes a full refund that Medusa crashed on", async () => {
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("odd", 2);
   await shop.storefront.apply(cartId, card);
@@ -36,7 +36,7 @@ test("recovery makes a whole refund after which Medusa died", async () => {
   expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({ refunded: 40.01 });
 });
 
-test("recovery books a whole refund that the provider made and the order wasn't told of", async () => {
+test("recovery records a full refund that the provider made and the order lacks", async () => {
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("odd", 2);
   await shop.storefront.apply(cartId, card);

@@ -51,7 +51,7 @@ async function breaking(table: string, when: string, work: () => Promise<unknown
   await database.query(`drop trigger broken on ${table}; drop function broken()`);
 }
 
-test("a refund that Medusa took back after the card got its money isn't given once more", async () => {
+test("a refund that Medusa deleted after the card was credited is not made twice", async () => {
   const { card, orderId } = await bought("ticket");
   await shop.storefront.returnItem(orderId, 1, 2);
   const path = `giftcard-pay/orders/${orderId}/refund`;
@@ -67,7 +67,7 @@ test("a refund that Medusa took back after the card got its money isn't given on
   expect(await shop.balanceCents(card)).toBe(1875);
 });
 
-test("a refund beside one that was begun is made after it, and both are booked with their own amounts", async () => {
+test("a second refund waits for the one in progress, and both are recorded with their own amounts", async () => {
   const { card, orderId, giftId } = await bought("ticket");
   await begunRefund(giftId, "25");
   expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
@@ -75,7 +75,7 @@ test("a refund beside one that was begun is made after it, and both are booked w
   expect(await figures(orderId)).toMatchObject({ refunded: 43.75 });
 });
 
-test("a refund that was begun is made, and booked with its own amount, though another is made before recovery", async () => {
+test("an interrupted refund is completed and recorded with its own amount, even if another one comes first", async () => {
   const { card, orderId, giftId } = await bought("cheap");
   await begunRefund(giftId, "5");
   expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).status).toBe(200);
@@ -85,7 +85,7 @@ test("a refund that was begun is made, and booked with its own amount, though an
   expect(await figures(orderId)).toMatchObject({ refunded: 15 });
 });
 
-test("a refund that was begun and asked for again is one", async () => {
+test("an interrupted refund that is requested again is made once", async () => {
   const { card, orderId, giftId } = await bought("ticket");
   await shop.storefront.returnItem(orderId, 1, 2);
   await begunRefund(giftId, "18.75");
@@ -102,7 +102,7 @@ test("a refund that was begun and asked for again is one", async () => {
   expect(await figures(orderId)).toMatchObject({ refunded: 25, outstanding: 0 });
 });
 
-test("a refund that was begun is booked though the order is canceled before recovery", async () => {
+test("an interrupted refund is recorded even if the order is canceled before recovery", async () => {
   const { card, orderId, giftId } = await bought("ticket");
   await begunRefund(giftId, "18.75");
   expect((await admin(`orders/${orderId}/cancel`)).status).toBe(200);
@@ -112,7 +112,7 @@ test("a refund that was begun is booked though the order is canceled before reco
   expect(await figures(orderId)).toMatchObject({ refunded: 50 });
 });
 
-test("a canceled order, one of whose charges a person called taken, is over", async () => {
+test("a canceled order with a charge marked as taken is settled", async () => {
   const { cartId, orderId } = await bought("ticket");
   // Medusa cancels the order, and can't write its refunds.
   await breaking("refund", "insert", () => admin(`orders/${orderId}/cancel`));
@@ -128,7 +128,7 @@ test("a canceled order, one of whose charges a person called taken, is over", as
   expect(failed.filter((job: { orderId: string }) => job.orderId === orderId)).toEqual([]);
 });
 
-test("what is left of a payment by line isn't called charged at once", async () => {
+test("the rest of a by-line payment is not listed as charged at once", async () => {
   const { giftId } = await bought("ticket");
   expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
   expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).body.message).not.toContain(
@@ -136,7 +136,7 @@ test("what is left of a payment by line isn't called charged at once", async () 
   );
 });
 
-describe("a refund by the bank of which nobody knows whether it was made", () => {
+describe("a bank refund with an unknown outcome", () => {
   const refundId = (paymentId: string) => `ref_${paymentId}_6.25`;
   const jobOf = async (paymentId: string) => {
     const { jobs } = await shop.storefront.ok("GET", "/admin/giftcard-pay/jobs");
@@ -160,7 +160,7 @@ describe("a refund by the bank of which nobody knows whether it was made", () =>
     return { orderId, bankId };
   }
 
-  test("stops another one until a person has looked", async () => {
+  test("blocks another refund until a person has checked", async () => {
     const { orderId, bankId } = await undecided();
     const { splits } = await refundOf(orderId);
     const answer = await admin(`giftcard-pay/orders/${orderId}/refund`, splits[0] ?? { parts: [] });
@@ -173,7 +173,7 @@ describe("a refund by the bank of which nobody knows whether it was made", () =>
     expect(await figures(orderId)).toMatchObject({ refunded: 18.75 });
   });
 
-  test("is in the order's books once a person says that the money went back", async () => {
+  test("is recorded once a person confirms it", async () => {
     const { orderId, bankId } = await undecided();
     await shop.passTime(200_000);
     await recover();
@@ -185,7 +185,7 @@ describe("a refund by the bank of which nobody knows whether it was made", () =>
     expect(await refundsOf(orderId)).toEqual([6.25]);
   });
 
-  test("is owed again where a person says that it didn't, and nothing is refunded by that", async () => {
+  test("is owed again if a person denies it, which refunds nothing by itself", async () => {
     const { orderId, bankId } = await undecided();
     await shop.passTime(200_000);
     await recover();
@@ -199,7 +199,7 @@ describe("a refund by the bank of which nobody knows whether it was made", () =>
     expect(await refundsOf(orderId)).toEqual([6.25]);
   });
 
-  test("keeps Medusa's own refunds and a cancel from booking it with another amount", async () => {
+  test("prevents Medusa's refunds and cancels from recording it with another amount", async () => {
     const { orderId, bankId } = await undecided();
     for (const [path, body] of [
       [`payments/${bankId}/refund`, { amount: 1 }],
@@ -212,7 +212,7 @@ describe("a refund by the bank of which nobody knows whether it was made", () =>
     expect(await figures(orderId)).toMatchObject({ refunded: 18.75, status: "pending" });
   });
 
-  test("is waived once, also where the process dies between waiving and booking it", async () => {
+  test("is waived once, even if the process crashes between waiving and recording it", async () => {
     const { orderId } = await bought("ticket");
     const bankId = paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
     await begunRefund(bankId, "6.25");
@@ -225,7 +225,7 @@ describe("a refund by the bank of which nobody knows whether it was made", () =>
     expect(await figures(orderId)).toMatchObject({ refunded: 6.25, outstanding: 0 });
   });
 
-  test("beyond what the order owes is waived when it is booked", async () => {
+  test("above what the order owes is waived when recorded", async () => {
     const { orderId } = await bought("ticket");
     const bankId = paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
     await begunRefund(bankId, "6.25");

@@ -4,7 +4,7 @@ import { reportDay } from "../src/admin/client/today.js";
 
 const HOUR = 3600_000;
 
-it("the admin's day is the reports' day at every hour of a year, also where the browser has another day", () => {
+it("the admin's day equals the reports' day at every hour of a year, even if the browser's day differs", () => {
   const first = Date.UTC(2026, 0, 1);
   for (let hour = 0; hour < 366 * 24; hour += 1) {
     const at = new Date(first + hour * HOUR);

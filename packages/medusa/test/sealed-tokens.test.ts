@@ -47,7 +47,7 @@ function expectHidden({ status, body }: Answer, tokens: readonly string[], what:
   return text;
 }
 
-test("no store route shows a sealed cancel token of a placed order, however it is asked", async () => {
+test("no store route returns a sealed cancel token of a placed order, whatever fields are requested", async () => {
   const { storefront } = shop;
   const { cartId, collectionId } = await createReadyCart();
   const read = (path: string) => storefront.send("GET", path, undefined, customer);
@@ -114,7 +114,7 @@ test("no store route shows a sealed cancel token of a placed order, however it i
   expect(collectionId).toBe(order.payment_collections[0].id);
 });
 
-test("nor does the cart's route while the bank authorizes the rest", async () => {
+test("the cart's route returns no sealed token while the bank authorizes the remainder", async () => {
   const { storefront } = shop;
   const { cartId } = await createReadyCart({ behaviour: "slow" });
   const completing = storefront.complete(cartId);
@@ -124,7 +124,7 @@ test("nor does the cart's route while the bank authorizes the rest", async () =>
   expect((await completing).body.type).toBe("order");
 });
 
-test("an answer without a token is sent as it is", async () => {
+test("a response without a token is sent unchanged", async () => {
   const { storefront } = shop;
   const { products } = await storefront.ok("GET", "/store/products?fields=handle");
   expect(products.length).toBeGreaterThan(0);

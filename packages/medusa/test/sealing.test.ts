@@ -51,7 +51,7 @@ function giftcardMedusa(args: string[], keys: { id: string; key: string }[]) {
   });
 }
 
-test("an order of last month is canceled after the sealing key was changed and the old one taken out", async () => {
+test("last month's order can be canceled after the sealing key was rotated and the old one removed", async () => {
   const bought = await buy();
   const waiting = await shop.storefront.createCart();
   const waitingCard = await shop.service.issueCard({ balanceCents: 7500 });
@@ -90,7 +90,7 @@ test("an order of last month is canceled after the sealing key was changed and t
   expect(await shop.balanceCents(waitingCard)).toBe(2500);
 }, 240_000);
 
-test("switched to the live service with charges open: nothing goes to the wrong service", async () => {
+test("after a switch to the live service, open charges are not sent to the wrong service", async () => {
   const { storefront, service, proxy } = shop;
   const bought = await buy();
   // One charge whose answer is lost and that can't be ended, and one card that is only applied.

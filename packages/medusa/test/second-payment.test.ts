@@ -71,7 +71,7 @@ describe("a second payment of a paid order", () => {
     expect(await sessionsOf(collectionId)).toEqual(before);
   };
 
-  test("is refused on every route of Medusa, and the order's money stays where it is", async () => {
+  test("is rejected on every Medusa route, and the order's money stays", async () => {
     const card = await shop.service.issueCard({ balanceCents: 7500 });
     const order = await buy(card);
     await refuseAll(order);
@@ -81,7 +81,7 @@ describe("a second payment of a paid order", () => {
     expect(figuresOf(await shop.storefront.order(order.orderId))).toMatchObject({ paid: 74.98, refunded: 0 });
   });
 
-  test("is refused if no card was ever on the order's cart", async () => {
+  test("is also rejected if the order's cart never had a card", async () => {
     const order = await buy();
     await refuseAll(order);
     await capture(order.orderId);
@@ -89,7 +89,7 @@ describe("a second payment of a paid order", () => {
   });
 });
 
-test("a gift card can't pay the difference after an edit: each route says how it is paid, and a bank pays it", async () => {
+test("a gift card can't pay the difference after an edit: each route says how to pay, and a bank pays", async () => {
   const { storefront } = shop;
   const { orderId } = await buy(await shop.service.issueCard({ balanceCents: 7500 }));
   await capture(orderId);
@@ -120,7 +120,7 @@ test("a gift card can't pay the difference after an edit: each route says how it
   expect(figuresOf(await storefront.order(orderId))).toMatchObject({ paid: 149.96, outstanding: 0 });
 });
 
-test("a cart's gift card is applied to the cart: a payment session is refused with that advice", async () => {
+test("rejects a gift card payment session and advises to apply the card to the cart", async () => {
   const { storefront } = shop;
   const cartId = await storefront.createCart();
   const { body } = await storefront.initiate(cartId);

@@ -11,7 +11,7 @@ const faultsOf = (options: object) => {
 };
 const notSet = "is not set. If it comes from an environment variable, set that variable.";
 
-it("all that isn't set is named at once, as where no environment variable is set", () => {
+it("names all missing options at once, as if no environment variable were set", () => {
   const sealingKeys = [{ id: "2026", key: undefined }];
   const message = faultsOf({ environment: "sandbox", baseUrl: undefined, apiKey: undefined, sealingKeys });
   expect(message).toBe(
@@ -22,12 +22,12 @@ it("all that isn't set is named at once, as where no environment variable is set
   expect(faultsOf({})).toContain(`environment: ${notSet}`);
 });
 
-it("one address, or both", () => {
+it("takes one address, or both", () => {
   const baseUrls = { live: "https://a.example", sandbox: "https://b.example" };
   expect(faultsOf({ baseUrl: "https://a.example", baseUrls })).toContain("not both");
 });
 
-it("a lease must outlast a call to the service: an equal time is rejected too", () => {
+it("requires a lease longer than a call to the service, not equal", () => {
   const setup = {
     ...{ environment: "sandbox", baseUrl: "https://a.example", apiKey: "key", companyId: 1 },
     sealingKeys: [{ id: "2026", key: Buffer.alloc(32).toString("base64") }],
@@ -39,7 +39,7 @@ it("a lease must outlast a call to the service: an equal time is rejected too", 
   expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5001 })).toBe("");
 });
 
-it("a command reads the options that recovery uses, without the others", () => {
+it("reads only recovery's options for a command", () => {
   const defaults = { leaseMs: 120_000, pendingRemainderLifeMs: 604_800_000, maxCancelsPerRun: 20 };
   expect(readRecoverySettings({ leaseMs: "5000", apiKey: "" })).toEqual({
     ...defaults,

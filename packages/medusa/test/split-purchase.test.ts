@@ -30,7 +30,7 @@ async function buy(data?: Record<string, unknown>) {
   return { card, cartId, orderId: completed.body.order.id as string };
 }
 
-test("an order of 74.98 is paid by 50.00 from a card and 24.98 by another method", async () => {
+test("pays an order of 74.98 with 50.00 from a card and 24.98 by another method", async () => {
   const { storefront } = shop;
   const { orderId } = await buy();
   const order = await storefront.order(orderId);
@@ -53,7 +53,7 @@ test("an order of 74.98 is paid by 50.00 from a card and 24.98 by another method
   expect(gift.data.charges[0].sealed_token.split(".")).toHaveLength(5);
 });
 
-test("captured, the order is paid; the card's payment is refunded as a whole or not at all", async () => {
+test("capture makes the order paid; the card's payment is refunded in full or not at all", async () => {
   const { storefront } = shop;
   const { card, orderId } = await buy();
   const { gifts, others } = paymentsOf(await storefront.order(orderId));
@@ -99,7 +99,7 @@ test("captured, the order is paid; the card's payment is refunded as a whole or 
   expect(await shop.balanceCents(card)).toBe(7500);
 });
 
-test("canceled before capture, the card is whole again", async () => {
+test("a cancel before capture reverses the card", async () => {
   const { storefront } = shop;
   const { card, orderId } = await buy();
   await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
@@ -112,7 +112,7 @@ test("canceled before capture, the card is whole again", async () => {
   });
 });
 
-test("canceled after capture, both payments are refunded and the card is whole again", async () => {
+test("a cancel after capture refunds both payments", async () => {
   const { storefront } = shop;
   const { card, orderId } = await buy();
   for (const { id } of (await storefront.order(orderId)).payment_collections[0].payments) {
@@ -123,7 +123,7 @@ test("canceled after capture, both payments are refunded and the card is whole a
   expect(figuresOf(await storefront.order(orderId))).toMatchObject({ status: "canceled", refunded: 74.98 });
 });
 
-test("a remainder that is captured at once is shown as paid; the card follows when it is captured", async () => {
+test("a remainder captured at once shows as paid; the card follows at its capture", async () => {
   const { storefront } = shop;
   const { orderId } = await buy({ behaviour: "captured" });
   const order = await storefront.order(orderId);
@@ -137,7 +137,7 @@ test("a remainder that is captured at once is shown as paid; the card follows wh
   });
 });
 
-test("completed again, the cart answers with the same order and nothing more is taken", async () => {
+test("completing again returns the same order and charges nothing more", async () => {
   const { storefront } = shop;
   const { card, cartId, orderId } = await buy();
   expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order", order: { id: orderId } });
@@ -148,7 +148,7 @@ test("completed again, the cart answers with the same order and nothing more is 
   });
 });
 
-test("completed many times at once, one order is placed and the card is charged once", async () => {
+test("many concurrent completions place one order and charge the card once", async () => {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();
@@ -161,7 +161,7 @@ test("completed many times at once, one order is placed and the card is charged 
   expect(paymentsOf(await storefront.order([...orders][0])).amounts).toEqual([50, 24.98]);
 });
 
-test("a total with fractions of a cent is paid in whole cents, by cards and by the bank", async () => {
+test("pays a total with fractions of a cent in whole cents, by cards and by the bank", async () => {
   const { storefront, service } = shop;
   const [first, second] = [
     await service.issueCard({ balanceCents: 7500 }),
@@ -200,7 +200,7 @@ test("a total with fractions of a cent is paid in whole cents, by cards and by t
   expect(await shop.balanceCents(second)).toBe(7500);
 });
 
-test("a page sees no card number, PIN or token", async () => {
+test("a page receives no card number, PIN or token", async () => {
   const { storefront } = shop;
   const { card, cartId, orderId } = await buy();
   const seen = JSON.stringify([
@@ -213,7 +213,7 @@ test("a page sees no card number, PIN or token", async () => {
   expect(shop.medusa.logs()).not.toContain(card.cardNumber);
 });
 
-test("the gift card is not listed as a payment method of its own, nor counted as one", async () => {
+test("the gift card is neither listed nor counted as a payment method", async () => {
   const { storefront } = shop;
   const { regions } = await storefront.ok("GET", "/store/regions");
   const { payment_providers, count } = await storefront.ok(

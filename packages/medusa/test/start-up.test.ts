@@ -19,8 +19,8 @@ async function readyCart({ service, storefront }: TestShop, data?: Record<string
   return { card, cartId };
 }
 
-describe("where another plugin has taken the hook beforePaymentAuthorization", () => {
-  test("the cards are charged in validate: an order is paid, captured and canceled as ever", async () => {
+describe("if another plugin has taken the hook beforePaymentAuthorization", () => {
+  test("cards are charged in validate: an order can be paid, captured and canceled", async () => {
     shop = await startShop({ TEST_TAKE_HOOKS: "beforePaymentAuthorization" });
     const { storefront } = shop;
     const { card, cartId } = await readyCart(shop);
@@ -60,7 +60,7 @@ describe("where another plugin has taken the hook beforePaymentAuthorization", (
     expect(await shop.balanceCents(declined.card)).toBe(500);
   });
 
-  test("and it fails there, the card is whole again", async () => {
+  test("and fails there, the card is reversed", async () => {
     shop = await startShop({
       TEST_TAKE_HOOKS: "beforePaymentAuthorization",
       TEST_FAILING_HOOK: "beforePaymentAuthorization",
@@ -74,7 +74,7 @@ describe("where another plugin has taken the hook beforePaymentAuthorization", (
   });
 });
 
-test("another plugin that fails after everything is authorized: all is voided, and the next try pays", async () => {
+test("if another plugin fails after authorization, everything is voided, and the next attempt pays", async () => {
   shop = await startShop({ TEST_TAKE_HOOKS: "orderCreated", TEST_FAILING_HOOK: "orderCreated" });
   const { storefront } = shop;
   for (const behaviour of ["authorized", "captured"]) {
@@ -95,16 +95,16 @@ test("another plugin that fails after everything is authorized: all is voided, a
   }
 });
 
-describe("where both hooks are taken", () => {
+describe("if both hooks are taken", () => {
   const both = { TEST_TAKE_HOOKS: "beforePaymentAuthorization,validate" };
 
-  test("Medusa ends at start-up and says why", async () => {
+  test("Medusa exits at start-up with the reason", async () => {
     await expect(startShop(both)).rejects.toThrow(
       /ended \(1\) before it was ready[\s\S]*both hooks of completeCartWorkflow/,
     );
   });
 
-  test("the shop calls the handler itself", async () => {
+  test("the shop can call the handler itself", async () => {
     shop = await startShop(
       { ...both, TEST_CALLING_HOOK: "beforePaymentAuthorization" },
       { callsHandlerItself: true },
@@ -118,7 +118,7 @@ describe("where both hooks are taken", () => {
   });
 });
 
-test("with both addresses, and email and password in place of a key; and not with tables of a newer release", async () => {
+test("starts with both addresses and with email and password, and not with tables of a newer release", async () => {
   shop = await startShop({}, ({ email, password }: TestCompany, sandbox: string) => ({
     ...{ apiKey: null, credentials: { email, password } },
     ...{ baseUrl: null, baseUrls: { live: "http://127.0.0.1:1", sandbox } },
@@ -137,7 +137,7 @@ test("with both addresses, and email and password in place of a key; and not wit
   );
 });
 
-test("wrong options end Medusa at start-up, each by its name and none with its value", async () => {
+test("exits at start-up for wrong options, naming each without its value", async () => {
   const secret = "not-32-bytes-of-base64";
   const start = startShop(
     {},
@@ -162,7 +162,7 @@ test("wrong options end Medusa at start-up, each by its name and none with its v
   expect(error).not.toContain(secret);
 });
 
-test("options whose environment variables aren't set end Medusa at start-up, and it says so", async () => {
+test("exits at start-up if options' environment variables are not set, and says so", async () => {
   const unset = { environment: "", apiKey: "", companyId: "", sealingKeys: [{ id: "a" }] };
   const error = await startShop({}, unset).then(
     () => "started",
@@ -172,7 +172,7 @@ test("options whose environment variables aren't set end Medusa at start-up, and
     expect(error).toContain(`${name}: is not set. If it comes from an environment variable`);
 });
 
-test("a sealing key that is too short ends Medusa at start-up", async () => {
+test("exits at start-up if a sealing key is too short", async () => {
   await expect(startShop({}, { sealingKeys: [{ id: "a", key: "c2hvcnQ=" }] })).rejects.toThrow(
     /Sealing key \\?"a\\?" is not 32 bytes/,
   );

@@ -48,7 +48,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("giftcard-medusa storefront", () => {
-  it("adds our files, and turns one line in each of five of the storefront's own", async () => {
+  it("adds the files, and changes one line in each of five storefront files", async () => {
     const { exitCode, stdout } = await runWith({}, "storefront", folder);
     expect(exitCode).toBe(0);
     expect(stdout).toContain("npm install @giftcard-pay/widget @lit/react");
@@ -56,7 +56,7 @@ describe("giftcard-medusa storefront", () => {
     for (const [file, [, after]] of Object.entries(lines)) expect(await read(file)).toBe(around(after));
   });
 
-  it("takes headings and buttons from Medusa's package where the storefront has none of its own", async () => {
+  it("imports headings and buttons from Medusa's package if the storefront has none", async () => {
     await rm(path.join(folder, ui), { recursive: true });
     await runWith({}, "storefront", folder);
     const text = await read(`${added}/gift-cards.tsx`);
@@ -66,7 +66,7 @@ describe("giftcard-medusa storefront", () => {
     expect(JSON.parse(stdout).steps).toContainEqual({ file: `${added}/gift-cards.tsx`, done: "already" });
   });
 
-  it("says with --dry-run what it would do, and does nothing", async () => {
+  it("shows its changes with --dry-run, and makes none", async () => {
     const { exitCode, stdout } = await runWith({}, "storefront", folder, "--dry-run");
     expect(exitCode).toBe(0);
     for (const file of Object.keys(lines)) {
@@ -76,7 +76,7 @@ describe("giftcard-medusa storefront", () => {
     await expect(readdir(path.join(folder, added))).rejects.toThrow("ENOENT");
   });
 
-  it("has nothing left to do when it is run again", async () => {
+  it("changes nothing on a second run", async () => {
     await runWith({}, "storefront", folder);
     const { exitCode, stdout } = await runWith({}, "storefront", folder, "--json");
     expect(exitCode).toBe(0);
@@ -85,7 +85,7 @@ describe("giftcard-medusa storefront", () => {
     expect(new Set(steps.map(({ done }: { done: string }) => done))).toEqual(new Set(["already"]));
   });
 
-  it("asks only for the packages that the storefront hasn't yet", async () => {
+  it("lists only the packages that are missing", async () => {
     const manifest = path.join(folder, "package.json");
     await writeFile(manifest, JSON.stringify({ dependencies: { "@lit/react": "^1.0.0" } }));
     const first = await runWith({}, "storefront", folder, "--json");
@@ -96,7 +96,7 @@ describe("giftcard-medusa storefront", () => {
     expect(JSON.parse((await runWith({}, "storefront", folder, "--json")).stdout).install).toBeUndefined();
   });
 
-  it("leaves a file whose text isn't as expected, says what belongs there, and does the rest", async () => {
+  it("skips a file with unexpected text, says what belongs there, and changes the others", async () => {
     const [file, , other] = Object.keys(lines) as (keyof typeof lines)[];
     const changed = 'import { Payment } from "@modules/checkout/our-own-payment"\n';
     await writeFile(path.join(folder, file as string), changed);
@@ -108,7 +108,7 @@ describe("giftcard-medusa storefront", () => {
     expect(await read(other as string)).toBe(around(lines[other as keyof typeof lines][1]));
   });
 
-  it("never writes over a file of ours that was changed there", async () => {
+  it("never overwrites an added file that was changed", async () => {
     await cp(ours, path.join(folder, added), { recursive: true });
     await writeFile(path.join(folder, added, "payment.tsx"), "// our own\n");
     const { exitCode, stdout } = await runWith({}, "storefront", folder);
@@ -120,7 +120,7 @@ describe("giftcard-medusa storefront", () => {
   it.each([
     ["pnpm-lock.yaml", "pnpm add"],
     ["yarn.lock", "yarn add"],
-  ])("asks for the packages as the workspace with its %s does", async (lockfile, words) => {
+  ])("lists the packages by the command that the workspace's %s implies", async (lockfile, words) => {
     const workspace = path.join(folder, "apps/storefront");
     await mkdir(path.join(workspace, "src/modules/checkout"), { recursive: true });
     await writeFile(path.join(workspace, "package.json"), "{}");
@@ -129,7 +129,7 @@ describe("giftcard-medusa storefront", () => {
     expect(JSON.parse(stdout).install).toBe(`${words} @giftcard-pay/widget @lit/react`);
   });
 
-  it("refuses a folder that is no storefront, and writes nothing there", async () => {
+  it("rejects a folder that is no storefront, and writes nothing", async () => {
     const empty = path.join(folder, "src");
     const { exitCode, stdout } = await runWith({}, "storefront", empty);
     expect(exitCode).toBe(2);

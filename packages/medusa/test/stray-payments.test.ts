@@ -114,7 +114,7 @@ async function payAnew({ card, cartId }: Awaited<ReturnType<typeof readyCart>>):
   expect(await shop.balanceCents(card)).toBe(2500);
 }
 
-test("one that is authorized is canceled, and the cart is paid anew", async () => {
+test("an authorized payment is canceled, and the cart can be paid again", async () => {
   const stray = await strayPayment("authorized");
   // Until then the next try uses it, so nobody may change the cart.
   const { body } = await shop.storefront.send("GET", `/store/giftcard-pay/carts/${stray.cartId}`);
@@ -127,7 +127,7 @@ test("one that is authorized is canceled, and the cart is paid anew", async () =
   await payAnew(stray);
 });
 
-test("one that is captured is refunded once, also where no charge of its cart was ever begun", async () => {
+test("a captured payment is refunded once, even if no charge of its cart ever began", async () => {
   const stray = await strayPayment("captured");
   await query("delete from giftcard_charge where cart_id = $1", [stray.cartId]);
   await shop.passTime(LEASE_MS);
@@ -139,7 +139,7 @@ test("one that is captured is refunded once, also where no charge of its cart wa
   await payAnew(stray);
 });
 
-test("one of which a part is captured gets that back, and the rest is canceled", async () => {
+test("a partly captured payment is refunded for that part, and the rest is canceled", async () => {
   const stray = await strayPayment("authorized");
   await shop.storefront.ok("POST", `/admin/payments/${stray.paymentId}/capture`, { amount: 10 });
   await shop.passTime(LEASE_MS);
@@ -152,7 +152,7 @@ test("one of which a part is captured gets that back, and the rest is canceled",
   expect(await jobOf(stray.paymentId)).toBeUndefined();
 });
 
-test("one whose refund gets no answer is refunded once, stands in the list, and pays no order", async () => {
+test("a refund without a response is made once, is listed, and pays no order", async () => {
   const stray = await strayPayment("captured", { refunding: "loses its answer" });
   await shop.passTime(LEASE_MS);
   await expect.poll(() => jobOf(stray.paymentId), { interval: 300 }).toBeDefined();
@@ -169,7 +169,7 @@ test("one whose refund gets no answer is refunded once, stands in the list, and 
   expect(deedsOf(stray.session).filter((deed) => deed === "refund")).toHaveLength(1);
 });
 
-test("one whose refund a crash interrupts stands in the list, also in a shop with a long past", async () => {
+test("a refund that a crash interrupts is listed, also in a shop with a long history", async () => {
   const stray = await strayPayment("captured", { refunding: "hangs" });
   const { cartId, paymentId, session } = stray;
   const isAsked = (logs: string) => logs.includes(`asked to refund ${session.id}`);
@@ -208,7 +208,7 @@ test("one whose refund a crash interrupts stands in the list, also in a shop wit
   await query("delete from giftcard_charge where reference like 'zz%'");
 });
 
-test("one that recovery cancels while it stands still pays no order meanwhile", async () => {
+test("a payment that recovery is canceling pays no order, even if recovery stalls", async () => {
   const stray = await strayPayment("authorized", { canceling: "slow" });
   const isAsked = (logs: string) => logs.includes(`asked to cancel ${stray.session.id}`);
   await shop.passTime(LEASE_MS);
@@ -228,7 +228,7 @@ test("one that recovery cancels while it stands still pays no order meanwhile", 
   await payAnew(stray);
 });
 
-test("one that an order takes at the very moment stays the order's, with its session", async () => {
+test("a payment stays with the order, with its session, if recovery and the order race", async () => {
   const stray = await strayPayment("authorized");
   // A completion writes its order down while recovery takes the session away.
   await query(`create function order_it() returns trigger language plpgsql as $$ begin
@@ -254,7 +254,7 @@ test("one that an order takes at the very moment stays the order's, with its ses
   }
 });
 
-test("one whose session a process took from an order, and died before it put it back, stays the order's", async () => {
+test("a payment stays with the order if a process crashed after taking its session", async () => {
   const { cartId, paymentId, session } = await strayPayment("authorized");
   // What such a process leaves: the order, then the session deleted, and the payment written down to be released.
   await query("insert into order_cart (id, order_id, cart_id) values ('ordercart_died', 'order_died', $1)", [
@@ -276,7 +276,7 @@ test("one whose session a process took from an order, and died before it put it 
   }
 });
 
-test("a voided completion whose bank loses the answer to its cancel leaves nothing to pay the next order by", async () => {
+test("a voided completion leaves no payment for the next order if the bank's response to its cancel is lost", async () => {
   const ready = await readyCart({ canceling: "loses its answer" });
   shop.proxy.set("devalue", "hold", 1);
   const before = shop.proxy.seen.length;
@@ -294,7 +294,7 @@ test("a voided completion whose bank loses the answer to its cancel leaves nothi
   await payAnew(ready);
 });
 
-test("a webhook of a session that is deleted completes nobody's cart", async () => {
+test("a webhook of a deleted session completes no cart", async () => {
   const other = await readyCart();
   const mine = await readyCart();
   await shop.storefront.initiate(mine.cartId);
@@ -308,7 +308,7 @@ test("a webhook of a session that is deleted completes nobody's cart", async () 
   for (const ready of [mine, other]) await payAnew(ready);
 });
 
-test("another table that is called locking stops no recovery, and is told", async () => {
+test("an unrelated table named locking is reported and does not stop recovery", async () => {
   const stray = await strayPayment("authorized");
   await query("create table locking (id text primary key)");
   try {

@@ -102,7 +102,7 @@ const block = (cart: StripeCart) =>
 const refused = { body: { code: "card_blocked" } };
 const inProgress = { body: { code: "payment_in_progress" } };
 
-test("the Stripe that is played keeps to Stripe's rules, by Stripe's own SDK", async () => {
+test("the simulated Stripe follows Stripe's rules, called by Stripe's own SDK", async () => {
   const Stripe = createRequire(createRequire(import.meta.url).resolve("@medusajs/payment-stripe"))("stripe");
   const { hostname: host, port } = new URL(all.stripe.url);
   const sdk = new Stripe(all.stripe.apiKey, { host, port, protocol: "http" });
@@ -143,8 +143,8 @@ test("the Stripe that is played keeps to Stripe's rules, by Stripe's own SDK", a
   expect(declined).toMatchObject({ status: 402, body: { error: { code: "card_declined" } } });
 });
 
-describe("what the page does before the order", () => {
-  test("Stripe first, then a card: Stripe's session is made anew for the rest, and the old intent is canceled", async () => {
+describe("before the order", () => {
+  test("Stripe first, then a card: a new session covers the remainder, and the old intent is canceled", async () => {
     const cartId = await all.shop.storefront.createCart();
     const old = { cartId, cards: [], session: await all.chooseStripe(cartId) };
     await all.stripe.confirm(old.session.clientSecret, VISA);
@@ -163,7 +163,7 @@ describe("what the page does before the order", () => {
     await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
   });
 
-  test("cards that pay all, after Stripe has authorized: its intent is canceled", async () => {
+  test("cards that cover everything after Stripe authorized: the intent is canceled", async () => {
     const { answer, cart } = await applyMore(await confirmed(), 5000);
     expect(answer.body).toMatchObject({ remainderCents: 0 });
     expect(intentOf(cart).status).toBe("canceled");
@@ -171,7 +171,7 @@ describe("what the page does before the order", () => {
     await all.expectStanding(cart, { cardCents: 7498 });
   });
 
-  test("a customer who is logged in is one customer at Stripe too", async () => {
+  test("a logged-in customer is one customer at Stripe", async () => {
     const { storefront } = all.shop;
     const address = `${crypto.randomUUID()}@example.com`;
     const headers = await storefront.logIn(address);
@@ -191,7 +191,7 @@ describe("what the page does before the order", () => {
     expect([...customers]).toEqual([customer?.id]);
   });
 
-  test("Stripe's answer to a session is lost: it is asked again with its key, and one intent is made", async () => {
+  test("Stripe's response to a session is lost: the request is repeated with its key, and one intent is created", async () => {
     const cart = await all.createCart(5000);
     const before = all.stripe.intents.all().length;
     all.wire.set("create", "cut-after", 1);
@@ -200,7 +200,7 @@ describe("what the page does before the order", () => {
     expect(all.stripe.calls.at(-1)).toMatchObject({ path: "/v1/payment_intents", isReplayed: true });
   });
 
-  test("Stripe's answer to a cancel is lost: the cards stay as they are, and the next try changes them", async () => {
+  test("Stripe's response to a cancel is lost: the cards stay, and the next attempt changes them", async () => {
     const cart = await confirmed();
     all.wire.set("cancel", "cut-after");
     expect((await applyMore(cart, 1000)).answer).toMatchObject(inProgress);
@@ -216,7 +216,7 @@ describe("what the page does before the order", () => {
   });
 
   test.each(["a card comes", "a card goes", "a ticket comes"])(
-    "Stripe has taken the rest, then %s: that is refused, and the order is placed as it was paid",
+    "Stripe captured the remainder, then %s: rejected, and the order is placed as paid",
     async (change) => {
       const cart = await confirmed(AT_ONCE);
       if (change === "a card comes") expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
@@ -231,7 +231,7 @@ describe("what the page does before the order", () => {
 });
 
 describe("the shopper's bank", () => {
-  test("asks for more: nothing is taken until he has answered, then the order is placed by the same intent", async () => {
+  test("requires an action: nothing is charged until the shopper responds, then the same intent places the order", async () => {
     const cart = await ready();
     await all.stripe.confirm(cart.session.clientSecret, ASKS_FOR_MORE);
     expect((await complete(cart.cartId)).body).toMatchObject({
@@ -243,7 +243,7 @@ describe("the shopper's bank", () => {
     await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
   });
 
-  test("asks for more, and he says no: nothing is taken", async () => {
+  test("requires an action and the shopper declines: nothing is charged", async () => {
     const cart = await ready();
     await all.stripe.confirm(cart.session.clientSecret, ASKS_FOR_MORE);
     await all.stripe.authenticate(cart.session.clientSecret, "fail");
@@ -254,7 +254,7 @@ describe("the shopper's bank", () => {
     await all.expectStanding(cart, NOTHING);
   });
 
-  test("declines, and another card of his is taken with the same intent", async () => {
+  test("declines, and another bank card pays with the same intent", async () => {
     const cart = await ready();
     expect(await all.stripe.confirm(cart.session.clientSecret, DECLINED)).toMatchObject({ status: 402 });
     await all.tell(cart.session.intentId);
@@ -263,7 +263,7 @@ describe("the shopper's bank", () => {
     await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
   });
 
-  test("declines, the page completes in spite of that, and Stripe takes the rest then: its webhook places the order", async () => {
+  test("declines, the page completes anyway, and Stripe charges later: its webhook places the order", async () => {
     const cart = await ready(AT_ONCE);
     await all.stripe.confirm(cart.session.clientSecret, DECLINED);
     expect((await complete(cart.cartId)).body).toMatchObject({
@@ -276,7 +276,7 @@ describe("the shopper's bank", () => {
     await place(cart);
   });
 
-  test("takes days: the order is placed when Stripe says that the money came", async () => {
+  test("takes days: the order is placed when Stripe confirms the money", async () => {
     const cart = await ready(AT_ONCE);
     await all.stripe.confirm(cart.session.clientSecret, IBAN);
     expect((await complete(cart.cartId)).body).toMatchObject({ type: "cart" });
@@ -290,7 +290,7 @@ describe("the shopper's bank", () => {
 });
 
 describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
-  test("comes late, and twice: nothing changes", async () => {
+  test("arriving late and twice changes nothing", async () => {
     const cart = await placed(data);
     for (let time = 0; time < 2; time += 1) await all.tell(cart.session.intentId);
     await all.expectStanding(cart, standing);
@@ -304,7 +304,7 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
       .toMatchObject(figures);
   });
 
-  test("comes twice, and the page never: it places one order, and the page gets that", async () => {
+  test("arriving twice without a page places one order, and the page gets that order", async () => {
     const cart = await confirmed(data);
     await Promise.all([all.tell(cart.session.intentId), all.tell(cart.session.intentId)]);
     await all.expectStanding(cart, standing);
@@ -312,7 +312,7 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
   });
 
   test.each(["one process", "two processes"])(
-    "comes while the page completes, in %s: one order",
+    "arriving while the page completes, in %s: one order",
     async (where) => {
       const url = where === "one process" ? all.shop.medusa.url : peer.medusa.url;
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -332,7 +332,7 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
   );
 });
 
-test("a webhook's completion in another process, which has Medusa's lock on the cart, gets the turn too, and the page the order", async () => {
+test("a webhook's completion in another process that holds Medusa's lock also gets the turn, and the page gets the order", async () => {
   const cart = await confirmed();
   const { cartId } = cart;
   const owner = ["another process", cartId];
@@ -351,8 +351,8 @@ test("a webhook's completion in another process, which has Medusa's lock on the 
   await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
 });
 
-describe("a gift card is refused when the order is placed", () => {
-  test("Stripe holds the rest: it is released once the shopper takes the card off, and he pays all by Stripe", async () => {
+describe("a gift card is rejected when the order is placed", () => {
+  test("Stripe holds the remainder: released when the shopper removes the card and pays everything by Stripe", async () => {
     const cart = await confirmed();
     await block(cart);
     expect(await complete(cart.cartId)).toMatchObject(refused);
@@ -367,7 +367,7 @@ describe("a gift card is refused when the order is placed", () => {
     await all.expectStanding(cart, { heldCents: 7498 });
   });
 
-  test("Stripe has taken the rest: its webhook gives it back, once, and the cart can be paid anew", async () => {
+  test("Stripe captured the remainder: its webhook refunds it once, and the cart can be paid again", async () => {
     const cart = await confirmed(AT_ONCE);
     await block(cart);
     expect(await complete(cart.cartId)).toMatchObject(refused);
@@ -383,7 +383,7 @@ describe("a gift card is refused when the order is placed", () => {
   });
 });
 
-test("Stripe's answer is lost when the order is placed: the card is whole, and the next try places it", async () => {
+test("Stripe's response is lost when the order is placed: the card is reversed, and the next attempt places it", async () => {
   const cart = await confirmed();
   all.wire.set("retrieve", "cut-after");
   expect(await complete(cart.cartId)).toMatchObject({ status: 500, body: { code: "internal" } });
@@ -394,8 +394,8 @@ test("Stripe's answer is lost when the order is placed: the card is whole, and t
   await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
 });
 
-describe("the order, by its admin", () => {
-  test("is captured later, and refunded in part, also where an answer is lost: once", async () => {
+describe("the order in the admin", () => {
+  test("captured later and partly refunded, even if a response is lost: once", async () => {
     const cart = await placed();
     for (const id of [cart.giftId, cart.stripeId])
       expect(await admin(`payments/${id}/capture`)).toMatchObject({ status: 200 });
@@ -409,7 +409,7 @@ describe("the order, by its admin", () => {
   });
 
   test.each(["asked again", "told by the webhook"])(
-    "is captured, and no answer comes: %s, Medusa knows of it, and it is taken once",
+    "captured without a response: %s, Medusa learns of it, and it is captured once",
     async (how) => {
       const cart = await placed();
       all.wire.set("capture", "cut-after");
@@ -422,7 +422,7 @@ describe("the order, by its admin", () => {
     },
   );
 
-  test.each(ways)("is canceled, %s: all goes back", async (_way, data) => {
+  test.each(ways)("canceled, %s: everything is refunded", async (_way, data) => {
     const cart = await placed(data);
     expect((await admin(`orders/${cart.orderId}/cancel`)).status).toBe(200);
     await all.tell(cart.session.intentId);
@@ -430,7 +430,7 @@ describe("the order, by its admin", () => {
   });
 
   test.each(["cut-before", "cut-after"] as const)(
-    "is canceled, and Stripe's cancel is %s: recovery cancels it",
+    "canceled, and Stripe's cancel is %s: recovery cancels it",
     async (fault) => {
       const cart = await placed();
       all.wire.set("cancel", fault);
@@ -443,7 +443,7 @@ describe("the order, by its admin", () => {
   );
 
   test.each(["cut-before", "cut-after"] as const)(
-    "is canceled, and Stripe's refund is %s: a person is told, looks, and has it tried once more",
+    "canceled, and Stripe's refund is %s: a person is alerted, checks, and retries it",
     async (fault) => {
       const cart = await placed(AT_ONCE);
       all.wire.set("refund", fault);
@@ -467,7 +467,7 @@ describe("the order, by its admin", () => {
     },
   );
 
-  test("refunds a return, and Stripe gives no answer: the person is told to look there first", async () => {
+  test("refunds a return without a response from Stripe: the person is advised to check at Stripe first", async () => {
     const cart = await placed(AT_ONCE);
     await admin(`payments/${cart.giftId}/capture`);
     await all.shop.storefront.returnItem(cart.orderId, 1, 1);

@@ -87,7 +87,7 @@ async function freeze(
 
 const within = { interval: 300 };
 
-test("frozen past its lease while the card is charged: nothing is charged or ordered", async () => {
+test("stalled past its lease while charging the card: nothing stays charged or ordered", async () => {
   const ready = await readyCart();
   shop.proxy.set("devalue", "hold", 1);
   const before = shop.proxy.seen.length;
@@ -101,7 +101,7 @@ test("frozen past its lease while the card is charged: nothing is charged or ord
   await expectVoided(ready);
 });
 
-test("frozen while the card is charged, and another process places the order: that order stays paid", async () => {
+test("stalled while charging, and another process places the order: that order stays paid", async () => {
   const { card, cartId } = await readyCart();
   shop.proxy.set("devalue", "hold", 1);
   const before = shop.proxy.seen.length;
@@ -124,7 +124,7 @@ test("frozen while the card is charged, and another process places the order: th
   expect(await shop.balanceCents(card)).toBe(2500);
 });
 
-test("frozen past its lease while the remainder is authorized: the order is canceled, and the bank's hold goes", async () => {
+test("stalled past its lease while authorizing the remainder: the order is canceled, and the bank's hold released", async () => {
   const ready = await readyCart({ behaviour: "slow" });
   await freeze(
     ready,
@@ -140,7 +140,7 @@ test("frozen past its lease while the remainder is authorized: the order is canc
   await expectVoided(ready);
 });
 
-test("two processes complete the same cart at once: one order, charged once, and both are answered with it", async () => {
+test("two processes complete the same cart at once: one order, charged once, and both return it", async () => {
   for (const delayMs of [0, 0, 30, 100]) {
     const { card, cartId } = await readyCart();
     const [one, other] = await Promise.all([
@@ -155,7 +155,7 @@ test("two processes complete the same cart at once: one order, charged once, and
   }
 });
 
-test("asks for more, and goes on in the same session: the card is charged anew, once", async () => {
+test("requires an action and continues in the same session: the card is charged again, once", async () => {
   const { card, cartId } = await readyCart({ behaviour: "asks" });
   const asked = await shop.storefront.complete(cartId);
   // Medusa itself authorizes the remainder here, and answers as it does without gift cards.

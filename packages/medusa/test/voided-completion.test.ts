@@ -73,7 +73,7 @@ async function expectVoided({ card, cartId }: Cart, coveredCents: number) {
 }
 
 describe.each(Object.keys(faults) as (keyof typeof faults)[])("%s:", (fault) => {
-  test("the card is on the cart again with the same sum, and the next try pays 24.98 and 50.00, once", async () => {
+  test("the card is on the cart again with the same amount, and the next attempt pays 24.98 and 50.00 once", async () => {
     const cart = await readyCart({ behaviour: "captured" });
     await faults[fault]();
     expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
@@ -94,7 +94,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])("%s:", (fault) => 
   });
 });
 
-test("a covered cart whose completion fails at the end keeps its card, and is completed by the next try", async () => {
+test("a covered cart keeps its card if the completion fails at the end, and the next attempt completes it", async () => {
   const cart = await coveredCart();
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
@@ -108,7 +108,7 @@ test("a covered cart whose completion fails at the end keeps its card, and is co
   expect(await shop.balanceCents(cart.card)).toBe(2500);
 });
 
-test("while the service is down, the card counts for nothing, and is on the cart again once it was reloaded", async () => {
+test("while the service is down, the card pays nothing; it is on the cart again after its reversal", async () => {
   const cart = await readyCart();
   await faults["another plugin's hook fails after every payment"]();
   shop.proxy.set("canceldevalue", "cut-before");
@@ -126,7 +126,7 @@ test("while the service is down, the card counts for nothing, and is on the cart
   await expectVoided(cart, 5000);
 });
 
-test("a remainder whose session another process deletes while it is authorized is voided, with the card", async () => {
+test("a remainder whose session another process deletes during authorization is voided with the card", async () => {
   const cart = await readyCart();
   await database.query(`create or replace function drop_session() returns trigger language plpgsql as
     $$ begin delete from payment_session where id = new.payment_session_id; return new; end $$`);
@@ -142,7 +142,7 @@ test("a remainder whose session another process deletes while it is authorized i
   expect(rows).toEqual([{ canceled_at: expect.any(Date) }]);
 });
 
-test("a charge whose reversal can't be written down while its order is voided is reversed by recovery", async () => {
+test("recovery reverses a charge whose reversal could not be recorded while its order was voided", async () => {
   const cart = await readyCart();
   await faults["another plugin's hook fails after every payment"]();
   await database.query(`create trigger fault before update on giftcard_charge for each row
@@ -170,14 +170,14 @@ test("a charge whose reversal can't be written down while its order is voided is
   expect(gifts.rows).toEqual([]);
 });
 
-describe("a charge whose payment in Medusa is of another amount is refused by the database", () => {
+describe("the database rejects a charge whose payment in Medusa has another amount", () => {
   const shrinks = (table: string) =>
     database.query(
       `create trigger fault before insert on ${table} for each row when (new.provider_id = 'pp_giftcard_giftcard')
        execute function shrink()`,
     );
 
-  test("before it is sent: nothing goes out", async () => {
+  test("before it is sent: nothing is sent", async () => {
     const cart = await coveredCart();
     await shrinks("payment_session");
     const devalues = () => shop.proxy.seen.filter(({ operation }) => operation === "devalue").length;
@@ -196,7 +196,7 @@ describe("a charge whose payment in Medusa is of another amount is refused by th
     expect(await shop.balanceCents(split.card)).toBe(7500);
   });
 
-  test("before it is given to the order: the card is whole again", async () => {
+  test("before it is committed to the order: the card is reversed", async () => {
     const cart = await readyCart();
     await shrinks("payment");
     expect(await shop.storefront.complete(cart.cartId)).toMatchObject({
@@ -206,7 +206,7 @@ describe("a charge whose payment in Medusa is of another amount is refused by th
     await expectVoided(cart, 5000);
   });
 
-  test("whoever changes the journal", async () => {
+  test("from any writer of the journal", async () => {
     const { body } = await shop.storefront.complete((await readyCart()).cartId);
     const change = (set: string) =>
       database.query(`update giftcard_charge set ${set} where order_id = $1`, [body.order.id]);
@@ -216,7 +216,7 @@ describe("a charge whose payment in Medusa is of another amount is refused by th
   });
 });
 
-test("a cart that Medusa left closed without an order can be completed again once recovery has run", async () => {
+test("recovery reopens a cart that Medusa left closed without an order", async () => {
   const cart = await coveredCart();
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
