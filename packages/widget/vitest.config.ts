@@ -1,4 +1,4 @@
 import { suite } from "../../test/support/vitest.js";
 
-// What runs in a page is @web/test-runner's.
+// The browser tests run with @web/test-runner.
 export default suite({ name: "widget", include: ["test/**/*.test.ts"], globalSetup: [] });
