@@ -18,7 +18,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-/** Many purchases after each other, on a machine that may be busy. */
+/** Time limit for many consecutive purchases on a busy machine. */
 const SLOWLY = 900_000;
 
 const path = (cartId: string) => `/store/giftcard-pay/carts/${cartId}`;
@@ -51,8 +51,8 @@ type CartWith = Awaited<ReturnType<typeof cartWith>>;
 const notNow = /^(amount_changed|payment_in_progress|cart_completed)$/;
 
 /**
- * What the service took is what the order books, which is its total; without an order, nothing was taken. The order is
- * canceled then, so that the cards are whole again.
+ * Expects that the service charged exactly what the order books, or nothing if there is no order. Cancels the order
+ * afterwards, so that the cards can be used again.
  */
 async function expectExact({ cards }: CartWith, { body }: Answer): Promise<boolean> {
   const takenCents = async () => {
@@ -143,7 +143,7 @@ test(
 );
 
 describe("a bank that has taken its money before Medusa knows about it", () => {
-  /** Paid at the bank; Medusa's session is still pending. */
+  /** A cart paid at the bank while Medusa's session is still pending. */
   async function paidEarly(...balances: number[]) {
     const cart = await cartWith("sixty", await issue(...balances));
     const { body } = await shop.storefront.initiate(cart.cartId, "pp_bank_bank", { early: true });
@@ -271,7 +271,7 @@ test("rejects a completion with the plugin's error code if its session is delete
   const { storefront } = shop;
   const cart = await cartWith("sixty", await issue(4000));
   await storefront.initiate(cart.cartId);
-  // The turn at the cart is what a completion takes last before Medusa begins.
+  // The cart's turn is the last thing a completion takes before Medusa's workflow starts.
   await database.query(`create function drop_sessions() returns trigger language plpgsql as $$ begin
     delete from payment_session s using cart_payment_collection l
       where l.cart_id = new.cart_id and s.payment_collection_id = l.payment_collection_id;

@@ -24,7 +24,7 @@ afterAll(async () => {
 const admin = (method: string, at: string, body?: unknown) =>
   shop.storefront.send(method, `/admin/giftcard-pay/${at}`, body);
 const chargesOf = async (orderId: string) => (await admin("GET", `orders/${orderId}`)).body.charges;
-/** A day more on either side, should it be midnight. */
+/** A period with an extra day on either side, in case the test runs at midnight. */
 const days = { from: dayOf(new Date(Date.now() - DAY_MS)), to: dayOf(new Date(Date.now() + DAY_MS)) };
 const reconcile = async (more: object = {}) =>
   (await admin("POST", "reconciliation", { ...days, ...more })).body.reconciliation;
@@ -40,7 +40,7 @@ async function buy() {
   return { card, cartId, orderId: completed.body.order.id as string };
 }
 
-/** A charge of which a service without the extension can't tell whether it was made. It was. */
+/** A charge that succeeded, at a service that can't resolve it by key. */
 async function leaveToPerson() {
   const card = await shop.service.issueCard({ balanceCents: 7500 });
   const cartId = await shop.storefront.createCart();
@@ -176,7 +176,7 @@ describe("charges that need attention", () => {
         createdAt: expect.any(String),
       },
     ]);
-    // Money that is off a card without a payment in the shop stays a difference.
+    // Money taken from a card without a payment in the shop remains a difference.
     expect((await reconcile()).differences).toContainEqual(
       expect.objectContaining({ kind: "payment_missing", reference: charge.reference }),
     );
@@ -187,7 +187,7 @@ describe("charges that need attention", () => {
     await admin("POST", `charges/${charge.reference}/mark-not-taken`);
     await shop.storefront.initiate(cartId);
     await shop.storefront.complete(cartId);
-    // It was taken, so the card holds less than the shop believes: the next try finds out, and takes nothing.
+    // The charge succeeded, so the card holds less than the shop believes. The next attempt notices and charges nothing.
     expect(await shop.balanceCents(card)).toBe(2500);
     const { otherChargesOfCard } = (await admin("GET", `charges/${charge.reference}`)).body;
     expect(otherChargesOfCard).toMatchObject([

@@ -84,7 +84,7 @@ describe("an edited order", () => {
     const { storefront } = shop;
     const { card, orderId, giftId } = await buy();
     const { poster } = await itemsOf(orderId);
-    // As Medusa has read it a moment before.
+    // The order as Medusa read it a moment earlier.
     const database = new pg.Client({ connectionString: shop.databaseUrl });
     await database.connect();
     try {
@@ -119,7 +119,7 @@ describe("an edited order", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
     expect((await refund(giftId, 50, "a card is refunded as a whole")).status).toBe(200);
     expect(await shop.balanceCents(card)).toBe(7500);
-    // Medusa's way with every payment that is refunded beyond what is owed: it waives the rest.
+    // Medusa waives whatever any payment is refunded above what is owed.
     expect(figuresOf(await storefront.order(orderId))).toMatchObject({
       ...{ total: 0, paid: 94.98, refunded: 94.98, outstanding: 0, payment_status: "refunded" },
     });
@@ -186,7 +186,7 @@ describe("while an order has an open edit", () => {
   });
 });
 
-/** Hands the goods over, which is what can come back. */
+/** Fulfils the order: only fulfilled items can be returned. */
 async function fulfill(orderId: string) {
   const { storefront } = shop;
   const { poster, ticket } = await itemsOf(orderId);

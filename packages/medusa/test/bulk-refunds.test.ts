@@ -131,7 +131,7 @@ describe("a bulk refund of a canceled product", () => {
 
     const again = await planOf({ productId });
     expect(again).toMatchObject({ orders: [], amountCents: 0 });
-    // What was confirmed before isn't the plan any more.
+    // The confirmed plan is now stale.
     const body = { sold: plan.sold, title: plan.title, amountCents: plan.amountCents };
     expect(await admin("POST", "bulk-refunds", body)).toMatchObject({
       status: 400,
@@ -165,7 +165,7 @@ describe("a bulk refund of a canceled product", () => {
     const bought = await buy("matinee");
     const { rows } = await database.query("select count(*)::int as n from giftcard_bulk_refund");
     const plan = await planOf({ productId });
-    // As if the bulk refund had been written, and the order edited before its turn.
+    // Simulates an order edited between the bulk refund's plan and its turn.
     await shop.storefront.ok("POST", "/admin/order-edits", { order_id: bought.orderId });
     const begun = await admin("POST", "bulk-refunds", { ...plan, orders: undefined });
     expect(begun.status).toBe(400);
@@ -252,7 +252,7 @@ describe("a bulk refund of a canceled product", () => {
     const bought = await buy("oratorio", { tickets: 1, balanceCents: 2000 });
     const bankId = paymentsOf(await shop.storefront.order(bought.orderId)).others[0].id as string;
     const plan = await planOf({ productId });
-    // The card's part is made, and the bulk refund dies before the bank's.
+    // The card's part is refunded, then the bulk refund crashes before the bank's part.
     await database.query(`create function dies() returns trigger language plpgsql as $$ begin
       if new.payment_id = '${bankId}' then raise exception 'dies'; end if; return new; end $$;
       create trigger dies before insert on refund for each row execute function dies()`);

@@ -99,7 +99,7 @@ describe("a card that pays 43.75 of two tickets at 25.00", () => {
     const order = await shop.storefront.order(orderId);
     expect(figuresOf(order)).toMatchObject({ refunded: 25, outstanding: 0 });
     expect(await refundOf(orderId)).toMatchObject({ owedCents: 0, splits: [] });
-    // Once more it isn't what is owed.
+    // A second refund exceeds what is owed.
     expect((await refundBy(orderId, refund.splits[0])).status).toBe(400);
 
     await returnTickets(orderId, 1);
@@ -188,7 +188,7 @@ describe("a card that pays 43.75 of two tickets at 25.00", () => {
   });
 });
 
-/** Takes money off a card in another shop. */
+/** Charges a card in another shop. */
 async function spend(card: Card, cents: number) {
   const other = await shop.storefront.createCart("cheap", cents / 500);
   await shop.storefront.apply(other, card);
@@ -235,9 +235,9 @@ test("sixty vouchers are fifty charges, one of which joins eleven: these are ref
   expect(await shop.balanceCents(card)).toBe(200 + 3920);
   expect((await refundBy(order.id, joined.splits[0])).status).toBe(200);
   expect(await shop.balanceCents(card)).toBe(5000);
-  // Medusa waives what went back beyond what was owed.
+  // Medusa waives what was refunded above what was owed.
   expect(await outstanding(order.id)).toBe(0);
-  // The other nine are paid for already.
+  // The other nine are already refunded.
   await returnTickets(order.id, 9);
   expect(await refundOf(order.id)).toMatchObject({ owedCents: 0, splits: [] });
 });
@@ -285,7 +285,7 @@ describe("a refund of one ticket after which Medusa crashed", () => {
   test("is recorded on the order by recovery, and the card is credited once", async () => {
     const { card, cartId, orderId, giftId } = await buyCaptured();
     await returnTickets(orderId, 1, { fulfil: 2 });
-    // As Medusa leaves it: the refund is written beside the payment, the provider was never asked, the order knows nothing.
+    // The state that a crash leaves: the refund's row exists, the provider was never called, and the order lacks it.
     const { rows } = await database.query(
       "select reference from giftcard_charge where cart_id = $1 and amount_cents = 1875",
       [cartId],

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 
-/** How old something has to be before recovery takes it for left behind. */
+/** The age from which recovery takes over unfinished work. */
 const LEASE_MS = 30_000;
 
 let shop: TestShop;
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 let broken: string[] = [];
-/** From now on nobody can write these rows: so Medusa dies, or fails, at just this step. */
+/** Blocks writes of these rows, so that Medusa crashes or fails at exactly this step. */
 async function breakWrites(table: string, event: string, when: string): Promise<void> {
   await database.query(
     `create trigger refuse_${broken.length} before ${event} on ${table} for each row when (${when}) execute function refuse()`,
@@ -40,7 +40,7 @@ async function heal(): Promise<void> {
   broken = [];
 }
 
-/** How many statements a trigger of ours keeps waiting. */
+/** Counts the statements that our trigger keeps waiting. */
 const sleepers = async () => {
   const sleeping =
     "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
@@ -48,7 +48,7 @@ const sleepers = async () => {
 };
 
 const recover = (storefront = shop.storefront) => storefront.ok("POST", "/admin/giftcard-pay/recover", {});
-/** Recovery by both processes at once, and once more: what is done twice is done once. */
+/** Runs recovery in both processes at once, then again: nothing may happen twice. */
 async function recoverAtOnce(): Promise<void> {
   await shop.passTime(LEASE_MS);
   await Promise.all([recover(), recover(peer.storefront)]);
@@ -231,7 +231,7 @@ describe("an order canceled while the bank's payment can't be closed", () => {
 describe("a capture that Medusa began and did not finish", () => {
   test("before the charge was captured: recovery captures it and records it on the order once", async () => {
     const bought = await buy();
-    // The capture stands beside the payment, as when Medusa is killed before it asks the provider.
+    // The capture's row exists, as after a crash before Medusa called the provider.
     await database.query(
       `insert into capture (id, amount, raw_amount, payment_id) values ($1, 50, '{"value": "50", "precision": 20}', $2)`,
       [`capt_${bought.reference}`, bought.giftId],
@@ -282,7 +282,7 @@ describe("a refund that Medusa began and did not finish", () => {
     for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
     return bought;
   }
-  /** The refund stands beside the payment, as when Medusa is killed before it asks the provider. */
+  /** Inserts the refund's row, as after a crash before Medusa called the provider. */
   const begin = (bought: Bought) =>
     database.query(
       `insert into refund (id, amount, raw_amount, payment_id) values ($1, 50, '{"value": "50", "precision": 20}', $2)`,
@@ -353,7 +353,7 @@ describe("an unpaid order that Medusa fails to cancel", () => {
   const said = (orderId: string) =>
     (shop.medusa.logs() + peer.medusa.logs()).match(new RegExp(`order=${orderId} .*it is fulfilled`, "g"));
 
-  /** Killed between placing the order and charging the card; then somebody hands the goods over. */
+  /** An order that crashed before its card was charged, and was fulfilled anyway. */
   async function fulfilled() {
     const { storefront, service } = shop;
     const card = await service.issueCard({ balanceCents: 7500 });
@@ -370,7 +370,7 @@ describe("an unpaid order that Medusa fails to cancel", () => {
       return rows[0]?.order_id;
     };
     await expect.poll(sleepers, { interval: 100 }).toBe(1);
-    // However slow this machine is, nobody cancels the order before it is fulfilled.
+    // Prevents recovery from canceling the order before it is fulfilled, even on a slow machine.
     await breakWrites("giftcard_unpaid_order", "insert", "true");
     await shop.crash();
     await call;

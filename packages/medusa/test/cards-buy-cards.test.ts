@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
-/** What is on sale: 20.00 for a poster, and two gift cards, one by Medusa's own mark and one by metadata. */
+/** The products: a poster for 20.00, and two gift cards, one by Medusa's flag and one by metadata. */
 let shop: TestShop;
 beforeAll(async () => {
   shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" });

@@ -16,15 +16,13 @@ import { type CartLeases, createCartLeases, type Release } from "../src/context/
 import { Migration20261121000000 as Tables } from "../src/modules/giftcard/migrations/Migration20261121000000.js";
 import { GIFTCARD_MODULE } from "../src/names.js";
 
-/*
- * Turns of several processes at one cart, with their real database and the lock that Medusa brings along.
- */
+/* Several processes take turns at one cart, on a real database and with Medusa's own lock. */
 
-/** So long that no lease runs out by itself. */
+/** A lease that never expires by itself during a test. */
 const LEASE_MS = 200_000;
-/** What nobody waits for in vain is there before this, on a machine that is slow and busy too. */
+/** The longest that any job may wait, even on a slow machine. */
 const SOON_MS = 90_000;
-/** How many schedules are played at the same moment. */
+/** The number of schedules that run concurrently. */
 const AT_ONCE = 100;
 
 let pool: pg.Pool;
@@ -39,7 +37,7 @@ afterAll(() => pool?.end());
 const leasesOf = async (cartId: string) =>
   (await pool.query("select * from giftcard_cart_lease where cart_id = $1", [cartId])).rows;
 
-/** The statements at a cart that fail, counted from the next one on: they are done, and their answer is lost. */
+/** Statements on a cart whose response is lost after they ran, counted from the next one. */
 const lost = new Map<string, Set<number>>();
 const sql: Sql = async (text, params) => {
   const { rows } = await pool.query(text, params);
@@ -58,7 +56,7 @@ interface Process {
   readonly container: MedusaContainer;
 }
 
-/** @param locking Medusa's lock: shared, where several processes have the same */
+/** @param locking Medusa's locking module; pass the same one to simulate several processes that share it */
 function startProcess(locking = new InMemoryLockingProvider()): Process {
   const leases = createCartLeases(sql, LEASE_MS);
   const container = createMedusaContainer();
@@ -71,7 +69,7 @@ function startProcess(locking = new InMemoryLockingProvider()): Process {
 
 const newCart = () => `cart_${randomUUID()}`;
 
-/** Medusa's lock on the cart, as its completion takes it. */
+/** Medusa's lock on the cart, as a completion takes it. */
 async function lockAsMedusa({ locking }: Process, cartId: string): Promise<() => Promise<unknown>> {
   const ownerId = randomUUID();
   for (const until = Date.now() + SOON_MS; Date.now() < until; await sleep(20)) {
@@ -180,7 +178,7 @@ const schedules = fc.record<Schedule>({
   jobs: fc.array(jobs, { minLength: 2, maxLength: 7 }),
 });
 
-/** Plays a schedule at a cart of its own. @throws where two jobs have the cart at once, or something stays of them */
+/** Runs a schedule on a cart of its own. @throws if two jobs hold the cart at once, or leave something behind */
 async function play({ isLockShared, lost: answers, jobs }: Schedule): Promise<void> {
   const cartId = newCart();
   const shared = isLockShared ? new InMemoryLockingProvider() : undefined;
@@ -233,7 +231,7 @@ const rejected = (ends: PromiseSettledResult<unknown>[]) =>
   ends.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
 
 test("jobs are mutually exclusive per cart, never wait in vain, and leave nothing behind", async () => {
-  // The same schedules each time; `SEED=… RUNS=1000` plays others.
+  // The schedules are deterministic; `SEED=… RUNS=1000` runs others.
   const { SEED: seed = 1, RUNS: runs = 150 } = process.env;
   const left = fc.sample(schedules, { seed: Number(seed), numRuns: Number(runs) });
   const tell = (schedule: Schedule) => (error: unknown) => ({ schedule, error: String(error) });

@@ -19,7 +19,7 @@ async function readyCart(data?: Record<string, unknown>) {
   return { card, cartId };
 }
 
-/** No order, no money gone, and a page that starts the payment again succeeds. */
+/** Expects no order and no money moved, and that restarting the payment succeeds. */
 async function expectWhole({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
   const { storefront } = shop;
   expect(await shop.balanceCents(card)).toBe(7500);
@@ -57,7 +57,7 @@ describe("the card", () => {
   test("holding less by now: the charge is reversed, and the page learns the new balance", async () => {
     const ready = await readyCart();
     const elsewhere = await readyCart();
-    // The same card pays in another cart first.
+    // The same card pays for another cart first.
     const other = await shop.storefront.createCart();
     await shop.storefront.apply(other, ready.card);
     await shop.storefront.initiate(other);
@@ -194,7 +194,7 @@ describe("the remainder", () => {
     const ready = await readyCart({ behaviour: "pending_authorization" });
     expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject(settlesLater);
     await expectWhole(ready);
-    // Its session is gone at the bank too, so that nobody pays for an order that isn't there.
+    // The session is also closed at the bank, so that nobody can pay for a missing order.
     expect((await shop.storefront.complete(ready.cartId)).status).toBe(400);
     await expectRetrySucceeds(ready);
   });
@@ -269,7 +269,7 @@ describe("the bank's webhook completes the cart without a page", () => {
     await expect.poll(refunds).toEqual([24.98]);
     await expectWhole(ready);
     await service.command("card", "unblock", ready.card.cardNumber);
-    // Medusa made the session anew for the whole total: with the card applied, that would be too much.
+    // Medusa recreated the session for the full total, which is too much with the card applied.
     expect(await storefront.complete(ready.cartId)).toMatchObject({
       status: 400,
       body: { code: "amount_changed" },

@@ -2,11 +2,11 @@ import { afterEach, expect, test } from "vitest";
 import { paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
-/** Long enough that all devalues are on their way together when Medusa is killed. */
+/** A delay that keeps all devalues in flight until Medusa is killed. */
 const timeouts = { timeoutMs: 10_000, leaseMs: 12_000 };
-/** As long as Medusa locks a cart that it completes. */
+/** The time that Medusa locks a cart during completion. */
 const MEDUSA_LOCK_MS = 120_000;
-/** The recovery's own minute, and some air. */
+/** Recovery's interval of a minute, with a margin. */
 const RECOVERY_MS = 120_000;
 
 let shop: TestShop | undefined;
@@ -25,7 +25,7 @@ async function readyCart({ service, storefront }: TestShop, data?: Record<string
 }
 
 test("killed during devalues and while the remainder is authorized: every card is reversed", async () => {
-  // Medusa's own lock is in the database: there the one of a process that died stays.
+  // Medusa's own lock is a row in the database, which outlives a crashed process.
   shop = await startShop({ TEST_SHARED_LOCK: "yes" }, timeouts);
   const { proxy, storefront } = shop;
   const inRemainder = await readyCart(shop, { behaviour: "hangs" });
@@ -39,7 +39,7 @@ test("killed during devalues and while the remainder is authorized: every card i
   await expect.poll(devalues).toBe(3);
   await shop.crash();
   await Promise.all(calls);
-  // The service does its work; nobody is there any more to hear of it.
+  // The service performs the devalue, but the caller is gone.
   await proxy.release();
   expect(await shop.balanceCents(answered.card)).toBe(2500);
 
@@ -48,7 +48,7 @@ test("killed during devalues and while the remainder is authorized: every card i
   for (const { card } of [inRemainder, answered, late]) {
     await expect.poll(() => shop?.balanceCents(card), { timeout: RECOVERY_MS, interval: 500 }).toBe(7500);
   }
-  // Medusa had made the orders before the payment. Nobody paid them, so they are canceled, and nobody ships them.
+  // Medusa created the orders before payment. They are unpaid, so recovery cancels them before anyone ships.
   const orders = async () => {
     const found = await (shop as TestShop).storefront.ok("GET", "/admin/orders?fields=id,status");
     return found.orders.map(({ status }: { status: string }) => status);
@@ -86,7 +86,7 @@ test("killed after the order was placed and paid, before the card was committed:
   const { orders } = await shop.storefront.ok("GET", "/admin/orders?fields=id");
   const { gifts, amounts } = paymentsOf(await shop.storefront.order(orders[0].id));
   expect(amounts).toEqual([50, 24.98]);
-  // The journal takes the capture once recovery has given the charge to the order.
+  // The journal accepts the capture after recovery committed the charge to the order.
   const captured = async () =>
     (await (shop as TestShop).storefront.send("POST", `/admin/payments/${gifts[0].id}/capture`, {})).status;
   await expect.poll(captured, { interval: 1000 }).toBe(200);

@@ -452,7 +452,7 @@ describe("a process that dies", () => {
     await expect.poll(() => stateOf(productId)).toBe("sending");
     await shop.crash();
     await published;
-    // The service does its work; nobody is there any more to hear of it.
+    // The service performs the devalue, but the caller is gone.
     await shop.proxy.release();
     const sentAt = async () =>
       (

@@ -16,7 +16,7 @@ let medusa: MedusaStore | undefined;
 let results: { name: string; fault: string | null }[];
 beforeAll(async () => {
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"));
-  // A process without scheduled jobs: recovery would take the charges that the cases leave for each other.
+  // This process has no scheduled jobs: recovery would resolve charges that the cases leave open on purpose.
   medusa = await startMedusaStore({ appDir, databaseUrl, env: { MEDUSA_WORKER_MODE: "server" } });
   const answer = await fetch(`${medusa.url}/journal-conformance`, { method: "POST" });
   expect(answer.status).toBe(200);

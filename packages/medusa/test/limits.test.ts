@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.stop());
 
-/** Another number each time: the service itself locks one that is guessed at. */
+/** Returns a new number each time, because the service locks a number after wrong PINs. */
 const wrong = () => ({ cardNumber: `60643663${randomInt(1e10, 9e10)}`, pin: "0000" });
 
-/** A guess from an address, as the shop's proxy says it. Whatever the shopper wrote there before stands in front. */
+/** Guesses from an address that the shop's proxy appends to the header, behind what the shopper sent. */
 const guess = (cartId: string, address: string, entry: Card = wrong()) =>
   shop.storefront.send("POST", `/store/giftcard-pay/carts/${cartId}/quote`, entry, {
     "x-forwarded-for": `10.9.8.${Math.floor(Math.random() * 255)}, ${address}`,
@@ -55,14 +55,14 @@ describe("guesses of card number and PIN are limited", () => {
     }
     const before = shop.proxy.seen.length;
     expectLimited(await guess(attacked, "192.0.2.1"));
-    // Past the limit not even a right pair is judged, and the service isn't asked.
+    // Above the limit even a correct PIN is not checked, and the service is not called.
     expectLimited(await guess(attacked, "192.0.2.1", unused));
     expect(shop.proxy.seen).toHaveLength(before);
 
-    // Another cart doesn't help the same address beyond its five.
+    // Using another cart does not raise the address's limit of five.
     for (let tries = 0; tries < 2; tries += 1) expect((await guess(second, "192.0.2.1")).status).toBe(400);
     expectLimited(await guess(second, "192.0.2.1"));
-    // An address written in front by the shopper counts for nothing; another real one does.
+    // An address that the shopper put in front is ignored; a different real address counts.
     expect((await guess(second, "192.0.2.2")).status).toBe(400);
 
     let tries = 6;
@@ -75,10 +75,10 @@ describe("guesses of card number and PIN are limited", () => {
     const fresh = await storefront.createCart();
     expect((await guess(fresh, "192.0.2.200")).status).toBe(400);
     expectLimited(await guess(fresh, "192.0.2.200", unused));
-    // Who guessed nothing wrong isn't shut out.
+    // A shopper without wrong guesses is not blocked.
     expect((await guess(await storefront.createCart(), "192.0.2.202", unused)).status).toBe(200);
 
-    // With a card that was applied before, and without any, orders are placed as ever.
+    // Orders can still be placed, with a card applied earlier or without any.
     await storefront.initiate(sold);
     expect((await storefront.complete(sold)).body.type).toBe("order");
     expect(await shop.balanceCents(card)).toBe(2500);

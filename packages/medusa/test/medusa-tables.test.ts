@@ -22,15 +22,15 @@ import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
 /*
- * All that knows Medusa's own tables, against the tables of a real store. Another release of Medusa whose tables are
- * other is told by this file.
+ * Runs every statement that reads Medusa's own tables against a real store. If another release of Medusa changes its
+ * tables, this file fails.
  */
 
 const folder = fileURLToPath(new URL("../src/medusa-tables/", import.meta.url));
-/** Without a statement of their own. */
+/** Exports that run no statement of their own. */
 const helpers = ["amounts.ts", "page.ts", "placed-cart.ts", "scan.ts", "state-list.ts"];
 
-/** An order of 74.98: 50.00 of it paid by a card, 24.98 by a bank; and a cart that is ready to become such an order. */
+/** An order of 74.98, paid 50.00 by card and 24.98 by a bank, and a cart that is ready to become such an order. */
 interface Facts {
   readonly orderId: string;
   readonly cartId: string;
@@ -112,7 +112,7 @@ const changeIsOpen = ({ orderId }: Facts) => [
 ];
 
 interface Case {
-  /** What is done to the store before, and taken back after. */
+  /** Changes made to the store before the case and undone after it. */
   readonly given?: (facts: Facts) => string[];
   readonly ask: (facts: Facts) => Promise<unknown>;
   readonly answer: (facts: Facts) => unknown;
@@ -209,7 +209,7 @@ const cases: Record<string, Case> = {
   findCanceledPayments: {
     given: (f) => [
       `update "order" set canceled_at = now() - interval '1 hour' where id = '${f.orderId}'`,
-      // It was unpaid once, and a person wanted it kept.
+      // It was unpaid once, and a person exempted it from canceling.
       `insert into giftcard_unpaid_order (order_id, cart_id, reason, kept_at, kept_by)
        values ('${f.orderId}', '${f.cartId}', 'remainder_lapsed', now() - interval '2 hours', 'somebody')`,
     ],
@@ -581,7 +581,7 @@ Object.assign(cases, {
       "update product set thumbnail = 'https://shop.example/a.png' where handle = 'summer-night-festival'",
       `insert into image (id, url, rank, product_id) select 'img_one', 'https://shop.example/b.png', 0, id from product
        where handle = 'summer-night-festival'`,
-      // A price list's, another currency's, and one for many pieces.
+      // Prices of a price list, of another currency, and for a minimum quantity.
       `insert into price (id, price_set_id, currency_code, amount, raw_amount, rules_count, min_quantity, price_list_id)
        select 'price_' || kind, set_id, case kind when 'usd' then 'usd' else 'eur' end, 1, '{"value": "1"}', 0,
          case kind when 'many' then 10 end, null

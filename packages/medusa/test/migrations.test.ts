@@ -39,7 +39,7 @@ async function run(direction: "up" | "down"): Promise<void> {
   }
 }
 
-/** Columns, constraints and indexes of the journal's tables; the plugin has one index more. */
+/** Columns, constraints and indexes of the journal's tables. The plugin has one additional index. */
 async function journalOf(pool: pg.Pool): Promise<unknown[]> {
   const named =
     "in ('giftcard_tender', 'giftcard_charge', 'giftcard_action', 'giftcard_guess', 'giftcard_secret')";
@@ -54,7 +54,7 @@ async function journalOf(pool: pg.Pool): Promise<unknown[]> {
   return rows;
 }
 
-/** Runs a statement as the plugin does. */
+/** Runs a statement the way the plugin does. */
 const runSql = async (text: string, params: unknown[]) => (await plugin.query(text, params)).rows;
 
 test("the plugin starts only with tables of its own version", async () => {
@@ -72,7 +72,7 @@ test("the plugin's migrations create the same journal tables as the store's, and
   expect(made.length).toBeGreaterThan(60);
   expect(made).toEqual(await journalOf(store));
   expect(migrations.length).toBeGreaterThanOrEqual(journalMigrations.length);
-  // What going back asks for is in Medusa's own tables.
+  // The rollback's check reads Medusa's own tables.
   await plugin.query("create table payment_session (id text, status text, deleted_at timestamptz)");
   await run("down");
   const { rows } = await plugin.query("select tablename from pg_tables where schemaname = 'public'");

@@ -6,8 +6,8 @@ import { bankCents, buy, fillCart, giveBack } from "./support/ordinary-shop.js";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 
 /*
- * Prices with 9 % VAT included and 10 % off: Medusa's totals have fractions of a cent, and residue of dividing the tax out.
- * Buyers pay whole cents, and each unit goes back once, for the cents that were paid for it.
+ * Prices include 9 % VAT, and 10 % is off, so Medusa's totals have fractions of a cent and floating-point residue. Buyers
+ * pay whole cents, and each unit is refunded once, at the cents paid for it.
  */
 
 const prices = { aria: 24.95, ballad: 19.95, canon: 12.95, iota: 25, kappa: 15 } as const;
@@ -42,7 +42,7 @@ const planOf = async (handle: string) => {
 };
 const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
 
-/** Refunds a whole show, as it is planned now. */
+/** Refunds everything sold of a product, by the current plan. */
 async function refundShow(handle: string) {
   const { sold, title, amountCents } = await planOf(handle);
   const { status, body } = await admin("POST", "bulk-refunds", { sold, title, amountCents });
@@ -169,7 +169,7 @@ describe("one record of what was refunded", () => {
     await editTo(shop.storefront, orderId, "iota", 0);
     expect(await pendingOf(orderId)).toBe(0);
     expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 0, splits: [] });
-    // Medusa's own button doesn't pay for it a second time.
+    // Medusa's own button can't refund it again.
     expect(await byHand(await bankOf(orderId), 5)).toMatchObject({
       ...{ status: 400, body: { message: expect.stringMatching(/0\.00 is owed now.* note/) } },
     });
@@ -245,7 +245,7 @@ describe("one record of what was refunded", () => {
     const { iota } = await itemsOf(shop.storefront, orderId);
     await shop.storefront.ok("POST", "/admin/order-edits", { order_id: orderId });
     await shop.storefront.ok("POST", `/admin/order-edits/${orderId}/items/item/${iota?.id}`, { quantity: 0 });
-    // Another process has the order's turn.
+    // Another process holds the order's turn.
     await database.query(
       "insert into giftcard_cart_lease (owner, cart_id, until) values ('other', $1, now() + interval '5 minutes')",
       [cartId],
@@ -263,7 +263,7 @@ describe("one record of what was refunded", () => {
     const { orderId, cards } = await buy(shop, { aria: 2 }, { balancesCents: [5000] });
     await shop.storefront.returnItem(orderId, 1, 2);
     const { gifts } = paymentsOf(await shop.storefront.order(orderId));
-    // As Medusa's page fills it in: with half a cent.
+    // The amount that Medusa's page fills in has half a cent.
     expect(await byHand(gifts[0].id, 22.455)).toMatchObject({ status: 200 });
     expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 0, unexplained: [] });
     await shop.storefront.returnItem(orderId, 1);
@@ -299,7 +299,7 @@ describe("one record of what was refunded", () => {
     const nearest = owed.splits.find((split: { amountCents: number }) => split.amountCents === 2500);
     expect((await admin("POST", `orders/${orderId}/refund`, nearest)).status).toBe(200);
     expect(await shop.balanceCents(cards[0] as never)).toBe(2500);
-    // What was given back ahead of that isn't given back again.
+    // An amount refunded in advance is not refunded again.
     expect(partOf(await planOf("kappa"), orderId)).toBeUndefined();
     expect(refusalOf(await planOf("kappa"), orderId)).toBeUndefined();
   });

@@ -4,15 +4,15 @@ import { inCents } from "../../../scripts/shops/whole-cents.mjs";
 import { startShop, type TestShop } from "./support/shop.js";
 
 /*
- * Any order with tax: a card that pays it changes neither its total nor its tax, and what paid it is always told to the
- * cent. Each order is bought twice, with cards and without. `RUNS` says how many; a failure prints its seed.
+ * Random orders with tax: paying by card changes neither total nor tax, and the paid-by record is right to the cent. Each
+ * order is bought twice, with and without cards. `RUNS` sets how many; a failure prints its seed.
  */
 
 const RUNS = Number(process.env.RUNS ?? 4);
 const prices = { pencil: 0.99, book: 12.345, print: 33.33, poster: 20, lamp: 74.98 };
 type Handle = keyof typeof prices;
 const handles = Object.keys(prices) as Handle[];
-/** Sold as tickets, at the reduced rate; the others at the standard rate. */
+/** Products sold as tickets, at the reduced rate; all others have the standard rate. */
 const reduced: readonly Handle[] = ["book", "poster"];
 
 let shop: TestShop;
@@ -36,13 +36,13 @@ const anOrder = fc.record({
   country: fc.constantFrom("nl" as const, "de" as const),
   isInclusive: fc.boolean(),
   balancesCents: fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 3 }),
-  /** How many of each line come back, and how much of each payment; of a card, how many of its charges. */
+  /** The units returned per line, and the amount per payment (for a card, the number of its charges). */
   returned: fc.array(fc.nat(3), { minLength: 4, maxLength: 4 }),
   refunded: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 4, maxLength: 4 }),
 });
 type AnOrder = typeof anOrder extends fc.Arbitrary<infer T> ? T : never;
 
-/** Whether prices have the tax in them, for what is put into a cart from now on. */
+/** Sets whether prices include tax, for items added to a cart from now on. */
 async function setInclusive(isInclusive: boolean): Promise<void> {
   const { price_preferences } = await shop.storefront.ok("GET", "/admin/price-preferences?limit=50");
   for (const { id } of price_preferences)
@@ -81,7 +81,7 @@ interface Told {
 const sum = (parts: readonly Part[], of: (part: Part) => number) =>
   parts.reduce((cents, part) => cents + of(part), 0);
 
-/** The record of an order, and Medusa's own figures of it. */
+/** The order's paid-by record and Medusa's own figures. */
 async function look(orderId: string) {
   const told: Told = await shop.storefront.ok("GET", `/store/giftcard-pay/orders/${orderId}`);
   const fields =
@@ -93,13 +93,13 @@ async function look(orderId: string) {
   return { told, order, paidCents, heldCents };
 }
 
-/** What a card in place of another method must not change. */
+/** Figures that must be the same with a card and with another method. */
 const figuresOf = ({ order }: Awaited<ReturnType<typeof look>>) => ({
   ...{ total: order.total, subtotal: order.subtotal, tax: order.tax_total },
   ...{ items: order.item_total, itemTax: order.item_tax_total, shipping: order.shipping_total },
 });
 
-/** Hands everything over, and takes some of it back. */
+/** Fulfils everything, then returns a part. */
 async function takeBack(orderId: string, { lines, returned }: AnOrder): Promise<void> {
   const { storefront } = shop;
   const { order } = await look(orderId);
@@ -122,7 +122,7 @@ async function takeBack(orderId: string, { lines, returned }: AnOrder): Promise<
   await storefront.ok("POST", `${path}/receive/confirm`, {});
 }
 
-/** @returns how many cents are asked back of a payment: of a card, a sum of its first charges */
+/** @returns the cents to refund from a payment; for a card, the sum of its first charges */
 function wantedCents(payment: { provider_id: string; amount: number; data: unknown }, share: number): number {
   if (payment.provider_id === "pp_bank_bank") return Math.floor(payment.amount * 100 * share);
   const { charges } = payment.data as { charges: { amount_cents: number }[] };

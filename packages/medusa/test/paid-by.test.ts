@@ -29,7 +29,7 @@ const issue = (balanceCents: number) => shop.service.issueCard({ balanceCents })
 const pay = (what: "capture" | "refund", { id }: { id: string }, amount?: number) =>
   shop.storefront.ok("POST", `/admin/payments/${id}/${what}`, amount === undefined ? {} : { amount });
 
-/** How a card, or the bank, stands in the record. */
+/** The expected entry of a card, or of the bank, in the record. */
 const byCard = ({ cardNumber }: Card, amountCents: number, refundedCents = 0) => ({
   ...{ lastFour: cardNumber.slice(-4), amountCents, refundedCents },
 });
@@ -49,7 +49,7 @@ async function complete(cartId: string): Promise<string> {
   return body.order.id;
 }
 
-/** A guest's order of 74.98, by two cards and the bank. */
+/** A guest's order of 74.98, paid by two cards and the bank. */
 async function buy() {
   const [first, second] = [await issue(1875), await issue(1234)];
   const cartId = await cartWith([first, second]);

@@ -6,7 +6,7 @@ import { runCommand } from "./support/command-line.js";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
-/** How old something has to be before recovery takes it for left behind. */
+/** The age from which recovery takes over unfinished work. */
 const LEASE_MS = 30_000;
 
 let shop: TestShop;
@@ -32,7 +32,7 @@ const logsOf = (orderId: string) =>
     .split("\n")
     .filter((line) => line.includes(orderId));
 
-/** Nobody cancels the order, and nobody but a person gives anything back. */
+/** Expects that recovery neither cancels nor refunds the order. */
 async function expectUntouched(orderId: string): Promise<void> {
   const payments = async () =>
     (
@@ -57,7 +57,7 @@ const waiting = async (orderId: string) => {
 const pay = (paymentId: string, what: string, body: object = {}) =>
   shop.storefront.ok("POST", `/admin/payments/${paymentId}/${what}`, body);
 
-/** More goods for the order: its total becomes another than was paid. */
+/** Adds goods to the order, so that its total differs from what was paid. */
 async function edit(orderId: string): Promise<void> {
   const { storefront } = shop;
   const { order } = await storefront.ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
@@ -78,7 +78,7 @@ async function fulfill(orderId: string): Promise<void> {
   });
 }
 
-/** The answer for the card is lost, and the shopper pays all of 74.98 by the bank, as the page advises. */
+/** Loses the response for the card; the shopper pays all 74.98 by the bank, as the page advises. */
 async function buyBesideUndecidedCard(): Promise<{ orderId: string; otherId: string }> {
   const { storefront, service, proxy } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
@@ -100,7 +100,7 @@ async function buyBesideUndecidedCard(): Promise<{ orderId: string; otherId: str
 }
 
 describe("an order paid by the bank, with a card whose charge has an unknown outcome", () => {
-  // Medusa itself voids an authorization when somebody edits its order to a higher total.
+  // Medusa itself voids an authorization when an edit raises the order's total.
   test("edited to a higher total: not canceled, and no person is asked", async () => {
     const { orderId } = await buyBesideUndecidedCard();
     await edit(orderId);
@@ -159,8 +159,8 @@ test("an order is recorded as paid with its total when it is placed", async () =
 });
 
 /**
- * Orders for 74.98 whose bank payment was never made, each beside a card of its cart that nobody charged. Recovery meets
- * them all at once.
+ * Places orders for 74.98 whose bank payment was never made, each with an uncharged card on its cart, so that recovery
+ * finds all of them in one run.
  */
 async function leaveUnpaid(count = 1, first: (orderIds: string[]) => Promise<void> = async () => {}) {
   const { storefront } = shop;
@@ -190,7 +190,7 @@ async function leaveUnpaid(count = 1, first: (orderIds: string[]) => Promise<voi
 }
 
 test("an unpaid order is found behind 120 orders whose charges have unknown outcomes", async () => {
-  // Each was paid by a bank, and is no affair of recovery's.
+  // A bank paid each of these, so recovery has nothing to do with them.
   await database.query(`
     create temporary table past as select i, lpad(i::text, 3, '0') as n from generate_series(1, 120) i;
     insert into "order" (id, currency_code, status, created_at)
@@ -276,7 +276,7 @@ describe("an order that was never paid", () => {
   test("above the limit of cancels per run: recovery stops until a person lets it continue", async () => {
     await shop.crash();
     await shop.restart({ maxCancelsPerRun: 2 });
-    // Two orders that a person has to look at, of which one is kept: neither waits for a cancel.
+    // Two orders need a person, and one of them is exempted: neither counts as waiting for a cancel.
     const forPerson = await leaveUnpaid(2, async (ids) => {
       for (const id of ids) await edit(id);
     });
@@ -284,7 +284,7 @@ describe("an order that was never paid", () => {
     expect((await admin("POST", `unpaid-orders/${forPerson.orderId}/keep`)).status).toBe(200);
     const { orderIds } = await leaveUnpaid(4);
     const planned = await runCommand(shop.databaseUrl, "recovery-plan", "--json");
-    // Without a configuration the command waits as long as a shop by default, so it finds them too young still.
+    // Without a configuration the command uses the default lease, so these are still too recent.
     expect(JSON.parse(planned.stdout)).toMatchObject({ orders: expect.any(Array), maxCancelsPerRun: 20 });
     const canceled = async () => {
       await recover();
@@ -301,7 +301,7 @@ describe("an order that was never paid", () => {
     await expect.poll(() => shop.medusa.logs()).toMatch(/EVENT .*giftcard.cancels_stopped/);
     expect((await admin("POST", "cancels/resume")).status).toBe(200);
     expect((await admin("POST", "cancels/resume")).status).toBe(400);
-    // Those that a person let go on fail now. That gives their place to no other order.
+    // The cancels that a person allowed now fail. This does not free the limit for other orders.
     const states = await Promise.all(orderIds.map(statusOf));
     const waitingIds = orderIds.filter((_, index) => states[index] !== "canceled");
     await database.query(`create function refuse() returns trigger language plpgsql as
@@ -322,11 +322,11 @@ describe("an order that was never paid", () => {
   });
 });
 
-/** What recovery would do now, as the command line says it. */
+/** The recovery plan, as the command line prints it. */
 const readPlan = async () =>
   JSON.parse((await runCommand(shop.databaseUrl, "recovery-plan", "--json")).stdout);
 
-/** A card's charge that is booked as another amount than was taken. Nothing makes such a state any more. */
+/** A charge booked with another amount than was taken, a state that can no longer arise. */
 async function bookOtherwise() {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
@@ -337,7 +337,7 @@ async function bookOtherwise() {
   const orderId: string = body.order.id;
   const { gifts } = paymentsOf(await storefront.order(orderId));
   await pay(gifts[0].id, "capture");
-  // Without the triggers that refuse it.
+  // Disables the triggers that reject this.
   await database.query("set session_replication_role = replica");
   for (const [table, column] of [
     ["payment", "id"],
@@ -401,7 +401,7 @@ test("retrying a charge with unknown outcome does not reverse another card of th
   await storefront.initiate(cartId);
   const { body } = await storefront.complete(cartId);
   expect(body.type, JSON.stringify(body)).toBe("order");
-  // As a completion leaves it that died after its last payment, beside an earlier charge whose answer was lost.
+  // The state after a completion crashed past its last payment, with an earlier charge whose response was lost.
   await database.query(
     `update giftcard_charge set state = 'devalued', order_id = null, lease_owner = 'dead',
        lease_until = now() - interval '1 hour', next_try_at = now() + interval '1 day' where cart_id = $1`,
@@ -443,7 +443,7 @@ test("a failure to look for work stays listed and can't be dismissed", async () 
 describe("on the command line", () => {
   test("recovery-plan shows what recovery would do, and changes nothing", async () => {
     const { orderId } = await leaveUnpaid(1, async ([one]) => {
-      // A hold of the cart keeps recovery from doing it meanwhile.
+      // Holding the cart keeps recovery from doing it meanwhile.
       await database.query(
         `insert into giftcard_cart_lease (cart_id, owner, until)
          select cart_id, 'test', now() + interval '1 day' from order_cart where order_id = $1`,

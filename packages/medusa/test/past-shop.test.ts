@@ -20,9 +20,9 @@ afterAll(async () => {
 
 const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
 
-/** How many rows of each table were read one after the other, and how many by an index, by anybody until now. */
+/** Rows of each table read so far by sequential scans and by index, over all connections. */
 async function rowsRead() {
-  // A connection tells what it read within ten seconds of being idle.
+  // PostgreSQL publishes a connection's statistics within ten idle seconds.
   await new Promise((resolve) => setTimeout(resolve, 11_000));
   const { rows } = await database.query(
     `select relname, seq_tup_read::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as looked_up from pg_stat_user_tables
@@ -43,7 +43,7 @@ test("recovery reads open work and one page of the past, and never scans one of 
     lookedUp: (now.looked_up - (before.get(table)?.looked_up ?? 0)) / runs,
   }));
   const named = (table: string) => read.find((one) => one.table === table);
-  // It did look through the past: ten pages of it, which is all of it, and more.
+  // Recovery did read the past: ten pages, more than all of it.
   expect(named("payment")?.lookedUp).toBeGreaterThan(1000);
   const big = [
     "order",
@@ -57,23 +57,23 @@ test("recovery reads open work and one page of the past, and never scans one of 
   ];
   for (const table of [...big, "giftcard_tender"]) {
     expect(named(table)?.scanned, `${table} was scanned`).toBe(0);
-    // A page is 2,000, and the last day and the carts that were left are fewer; some are looked at three times.
+    // A page has 2,000 rows; the last day and the abandoned carts have fewer. Some rows are read three times.
     expect(named(table)?.lookedUp, `${table} was read too often`).toBeLessThan(12_000);
   }
 });
 
 test("recovery finds work that Medusa left unfinished years ago", async () => {
-  // Canceled in Medusa, while the journal couldn't be written: the card is still charged.
+  // Canceled in Medusa while the journal could not be written: the card is still charged.
   const i = past.withCards - 7;
   await database.query(`update "order" set canceled_at = now(), status = 'canceled' where id = $1`, [
     `order_${i}`,
   ]);
-  // A capture that the order was never told of.
+  // A capture that was never recorded on the order.
   await database.query("delete from order_transaction where id = $1", [`gifttrx_${i - 2}`]);
   const pages = past.withCards / 2000 + 1;
   for (let run = 0; run < pages; run += 1) await recover();
   const found = await database.query("select state from giftcard_charge where order_id = $1", [`order_${i}`]);
-  // Its service isn't this one, so a person is asked; nothing of it was sent anywhere.
+  // It belongs to another service, so a person must decide; nothing was sent.
   expect(found.rows).toEqual([{ state: "needs_attention" }]);
   const { rows } = await database.query(
     "select amount::float8 from order_transaction where order_id = $1 and reference_id = $2",

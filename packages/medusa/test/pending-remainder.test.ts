@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.stop());
 
-/** Orders for 74.98: 50.00 from a card, and 24.98 that the bank has promised. */
+/** Orders for 74.98: 50.00 from a card, and 24.98 pending at the bank. */
 async function order(data: Record<string, unknown> = { behaviour: "pending_authorization" }) {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
@@ -37,7 +37,7 @@ async function tell(action: string, sessionId: string) {
   expect(response.status).toBe(200);
 }
 
-/** Until it was seen that the session which a webhook named isn't there any more. */
+/** Waits until the webhook's session was found to be deleted. */
 async function expectNoSession(sessionId: string): Promise<void> {
   const isTold = () => shop.medusa.logs().includes(`for the deleted payment session ${sessionId}`);
   await expect.poll(isTold, { interval: 50 }).toBe(true);
@@ -45,7 +45,7 @@ async function expectNoSession(sessionId: string): Promise<void> {
 
 const statusOf = async (orderId: string) => (await shop.storefront.order(orderId)).status;
 
-/** Recovery comes by several times, and leaves the order and the card as they are. */
+/** Runs recovery several times and expects that it leaves the order and the card alone. */
 async function expectKept({ card, orderId }: Awaited<ReturnType<typeof order>>) {
   for (let run = 0; run < 3; run++) await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
   expect(await statusOf(orderId)).toBe("pending");
@@ -80,7 +80,7 @@ test.each(["failed", "canceled"])(
     await tell(action, placed.sessionId);
     await expect.poll(() => statusOf(placed.orderId)).toBe("canceled");
     expect(await shop.balanceCents(placed.card)).toBe(7500);
-    // A late payment finds no session any more.
+    // A late payment no longer finds its session.
     await tell("captured", placed.sessionId);
     await expectNoSession(placed.sessionId);
     expect(paymentsOf(await shop.storefront.order(placed.orderId)).others).toEqual([]);
@@ -115,7 +115,7 @@ test("a person cancels the order while the bank pays: the bank's money is refund
         amount - refunds.reduce((sum: number, r: { amount: number }) => sum + r.amount, 0),
     );
   };
-  // Either the bank's payment comes first and goes back, or its session is gone.
+  // Either the bank's payment arrives first and is refunded, or its session is deleted.
   const isGone = () =>
     shop.medusa.logs().includes(`PaymentSession with id: ${placed.sessionId} was not found`);
   await expect.poll(async () => isGone() || (await kept()).length > 0, { interval: 50 }).toBe(true);
@@ -144,7 +144,7 @@ test("killed between the bank's promise and the page's response: the order keeps
   const cartId = await storefront.createCart();
   await storefront.apply(cartId, card);
   await storefront.initiate(cartId, "pp_bank_bank", { behaviour: "pending_authorization" });
-  // The gift to the order waits on the database while Medusa dies.
+  // Committing the charge to the order blocks on the database while Medusa crashes.
   const database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   await database.query(`create function never_commit() returns trigger language plpgsql as $$

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 import type { Storefront } from "./support/storefront.js";
 
-/** A completion that stands still for longer than this may be voided. */
+/** The time after which recovery may void a stalled completion. */
 const LEASE_MS = 30_000;
 
 let shop: TestShop;
@@ -34,7 +34,7 @@ async function readyCart(data?: Record<string, unknown>) {
   return { card, cartId };
 }
 
-/** The orders of a cart with their payments, as the other process sees them. */
+/** A cart's orders with their payments, read through the other process. */
 async function ordersOf(cartId: string) {
   const fields = "id,status,cart.id,*payment_collections.payments";
   const { orders } = await peer.storefront.ok("GET", `/admin/orders?fields=${fields}&limit=200`);
@@ -47,7 +47,7 @@ const stateOf = async (cartId: string) => {
   return rows.map(({ state }) => state as string).sort();
 };
 
-/** No order that anybody would ship, nothing held by any method, and the card whole. */
+/** Expects no order to ship, no money held by any method, and the card's full balance. */
 async function expectVoided({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
   await expect.poll(() => shop.balanceCents(card), { interval: 300 }).toBe(7500);
   const living = async () => (await ordersOf(cartId)).filter((order) => order.status !== "canceled");
@@ -71,7 +71,7 @@ describe("a completion that stalls past its lease and then continues", () => {
     try {
       await shop.proxy.release();
       await shop.passTime(LEASE_MS);
-      // The other process voids it, and cancels its order.
+      // The other process voids the completion and cancels its order.
       await expect.poll(() => stateOf(ready.cartId), { interval: 300 }).toEqual(["reversed"]);
       const statuses = async () => (await ordersOf(ready.cartId)).map(({ status }) => status);
       await expect.poll(statuses, { interval: 300 }).toEqual(["canceled"]);
@@ -96,7 +96,7 @@ describe("a completion that stalls past its lease and then continues", () => {
 
   test("while authorizing the remainder: the remainder is canceled too", async () => {
     const ready = await readyCart({ behaviour: "slow" });
-    // Not sooner: frozen while it writes, it would hold its rows' locks, and the other process would wait for it.
+    // Freezing it earlier, during a write, would keep its row locks and block the other process.
     const asked = () => shop.medusa.logs().split("the bank takes its time").length;
     const before = asked();
     await frozen(ready, () => expect.poll(asked, { interval: 50 }).toBe(before + 1));
@@ -105,18 +105,18 @@ describe("a completion that stalls past its lease and then continues", () => {
   test("before charging anything: it can no longer begin", async () => {
     const ready = await readyCart();
     const found = async (statement: string) => (await database.query(statement)).rowCount;
-    // Recovery claims charges before it reads anything else, so from now on it stands still in both processes.
+    // Recovery claims charges before it reads anything else, so this blocks it in both processes.
     await database.query("begin; lock table giftcard_charge in share mode");
     await sleep(1000);
     const call = shop.storefront.complete(ready.cartId).catch(() => null);
     try {
       const hold = `select from giftcard_cart_lease where cart_id = '${ready.cartId}'`;
       await expect.poll(() => found(hold), { interval: 1 }).toBe(1);
-      // The completion reads the cards when its order stands: just before it begins a charge.
+      // The completion reads the cards after its order exists, just before it begins a charge.
       await database.query("lock table giftcard_tender in access exclusive mode");
       const reading = `select from pg_locks where not granted and relation = 'giftcard_tender'::regclass
         and database = (select oid from pg_database where datname = current_database())`;
-      // A run of recovery that was under way may wait for the cards too.
+      // A recovery run already in progress may also wait for the cards.
       await expect.poll(() => ordersOf(ready.cartId), { interval: 50 }).toHaveLength(1);
       await expect.poll(() => found(reading), { interval: 50 }).toBeGreaterThan(0);
       process.kill(shop.medusa.pid, "SIGSTOP");
@@ -134,7 +134,7 @@ describe("a completion that stalls past its lease and then continues", () => {
   });
 });
 
-/** The bank says to the other process what became of the cart's session. */
+/** Sends the bank's webhook for the cart's session to the other process. */
 async function tellOf(cartId: string, action: string): Promise<void> {
   const { rows } = await database.query(
     `select session.id, session.amount from payment_session session
@@ -185,12 +185,12 @@ describe("two processes on one database", () => {
           sleep(delayMs).then(() => shop.storefront.complete(cartId)),
           tellOf(cartId, action),
         ]);
-        // Told that the payment is under way, the page asks again.
+        // If the payment is in progress, the page retries.
         let { body } = completed;
         const ask = async () => (body = (await shop.storefront.complete(cartId)).body).code;
         if (body.code === "payment_in_progress")
           await expect.poll(ask, { interval: 300 }).not.toBe("payment_in_progress");
-        // Both asked the bank at once, and nobody got it: the page starts its payment again, as it is told.
+        // Both called the bank at once and neither succeeded: the page restarts its payment, as advised.
         if (body.code === "amount_changed") {
           await shop.storefront.initiate(cartId);
           await ask();
@@ -289,7 +289,7 @@ describe("two processes on one database", () => {
       await storefront.initiate(cartId);
     }
     const answers = await Promise.all(both().map((front, index) => front.complete(carts[index] ?? "")));
-    // Each wants 50.00 of 60.00: one gets them, or each is told that the card holds less.
+    // Each wants 50.00 of 60.00: either one gets it, or both learn that the card holds less.
     expect(ordered(answers)).toBeLessThanOrEqual(1);
     await expect
       .poll(() => shop.balanceCents(card), { interval: 300 })

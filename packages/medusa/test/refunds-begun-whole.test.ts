@@ -16,7 +16,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-// Charged as a whole, the default: Medusa's total of 40.005 is a payment of 40.01.
+// Charged as a whole, Medusa's total of 40.005 becomes a payment of 40.01.
 test("recovery completes a full refund that Medusa crashed on", async () => {
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("odd", 2);

@@ -23,7 +23,7 @@ const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", 
 const refundOf = async (orderId: string) =>
   (await shop.storefront.ok("GET", `/admin/giftcard-pay/orders/${orderId}/refund`)).refund;
 
-/** Two tickets: 43.75 of the card (25.00 and 18.75), 6.25 of the bank. Ten cheap ones: all of the card. */
+/** Two tickets, 43.75 by card (25.00 and 18.75) and 6.25 by the bank; or ten cheap tickets, all by card. */
 async function bought(handle: "ticket" | "cheap") {
   const card = await shop.service.issueCard({ balanceCents: handle === "ticket" ? 4375 : 5000 });
   const cartId = await shop.storefront.createCart(handle, handle === "ticket" ? 2 : 10);
@@ -36,7 +36,7 @@ async function bought(handle: "ticket" | "cheap") {
   return { card, cartId, orderId, giftId: gifts[0].id as string };
 }
 
-/** A refund that Medusa has written beside the payment, and that the provider wasn't asked for (yet): its process died. */
+/** A refund whose row Medusa wrote before it crashed, without calling the provider. */
 const begunRefund = (paymentId: string, amount: string) =>
   database.query(
     `insert into refund (id, amount, raw_amount, payment_id, created_at, updated_at)
@@ -55,7 +55,7 @@ test("a refund that Medusa deleted after the card was credited is not made twice
   const { card, orderId } = await bought("ticket");
   await shop.storefront.returnItem(orderId, 1, 2);
   const path = `giftcard-pay/orders/${orderId}/refund`;
-  // Medusa asks the provider, can't write its answer to the payment, and deletes the refund.
+  // Medusa calls the provider, fails to write the result, and deletes the refund.
   await breaking("payment", "update", async () => {
     expect((await admin(path, (await refundOf(orderId)).splits[0])).status).toBe(500);
   });
@@ -63,7 +63,7 @@ test("a refund that Medusa deleted after the card was credited is not made twice
   await shop.passTime(200_000);
   await recover();
   await admin(path, (await refundOf(orderId)).splits[0]);
-  // One ticket of 25.00 came back: 18.75 to the card, 6.25 to the bank.
+  // One ticket of 25.00 is returned: 18.75 to the card, 6.25 to the bank.
   expect(await shop.balanceCents(card)).toBe(1875);
 });
 
@@ -90,7 +90,7 @@ test("an interrupted refund that is requested again is made once", async () => {
   await shop.storefront.returnItem(orderId, 1, 2);
   await begunRefund(giftId, "18.75");
   const path = `giftcard-pay/orders/${orderId}/refund`;
-  // It is finished first: then the order owes less than the person has seen.
+  // The interrupted refund is completed first, so the order owes less than the person saw.
   expect((await admin(path, (await refundOf(orderId)).splits[0])).status).toBe(400);
   expect(await shop.balanceCents(card)).toBe(1875);
   const { owedCents, splits } = await refundOf(orderId);
@@ -114,10 +114,10 @@ test("an interrupted refund is recorded even if the order is canceled before rec
 
 test("a canceled order with a charge marked as taken is settled", async () => {
   const { cartId, orderId } = await bought("ticket");
-  // Medusa cancels the order, and can't write its refunds.
+  // Medusa cancels the order but can't write its refunds.
   await breaking("refund", "insert", () => admin(`orders/${orderId}/cancel`));
   const { rows } = await database.query(
-    // Recovery comes to this one first; where it comes to the other one first, all is well.
+    // The harder order: recovery processes this refund first.
     `update giftcard_charge set sealed_token = 'broken'
      where reference = (select min(reference) from giftcard_charge where cart_id = $1) returning reference`,
     [cartId],
@@ -149,7 +149,7 @@ describe("a bank refund with an unknown outcome", () => {
       (refund: { amount: number }) => refund.amount,
     );
 
-  /** One ticket is back, and its card has its part; the bank's was begun, and the process died. */
+  /** A returned ticket whose card part is refunded; the process crashed after beginning the bank's part. */
   async function undecided() {
     const { orderId, giftId } = await bought("ticket");
     await shop.storefront.returnItem(orderId, 1, 2);

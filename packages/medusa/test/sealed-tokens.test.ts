@@ -71,7 +71,7 @@ test("no store route returns a sealed cancel token of a placed order, whatever f
   const tokens = await tokensOf(cartId);
   expectHidden(completed, tokens, "completion");
   const orderId: string = completed.body.order.id;
-  // The design: the payment's data has the sealed copy, for staff.
+  // The payment's data keeps a sealed copy for staff.
   const { order } = await storefront.ok(
     "GET",
     `/admin/orders/${orderId}?fields=*payment_collections.payments`,
@@ -105,7 +105,7 @@ test("no store route returns a sealed cancel token of a placed order, whatever f
   const showingData = answers.filter(([what, answer]) =>
     expectHidden(answer, tokens, what).includes('"last_four"'),
   );
-  // The rest of the payment's data is answered as before, so these routes would have shown the token.
+  // These routes still return the payment's other data, so without the filter they would show the token.
   expect(showingData.map(([what]) => what)).toEqual(
     expect.arrayContaining(["cart", "cart, without login", "cart, in capitals"]),
   );

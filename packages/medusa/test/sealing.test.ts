@@ -37,7 +37,7 @@ async function buy() {
 
 const cli = path.resolve(import.meta.dirname, "../bin/giftcard-medusa.js");
 
-/** The command line, in a folder that is no shop. */
+/** Runs the command line in a folder that is no shop. */
 function giftcardMedusa(args: string[], keys: { id: string; key: string }[]) {
   const env = {
     ...process.env,
@@ -63,8 +63,8 @@ test("last month's order can be canceled after the sealing key was rotated and t
     await database.query(change);
   }
 
-  // The token, the card of the paid order, the card that waits, and the fingerprints' key.
-  // Without the old key, Medusa refuses to start, and says how much it couldn't open.
+  // The token, the paid order's card, the waiting card, and the key of the fingerprints.
+  // Without the old key, Medusa exits at start-up and says how many values it can't open.
   await shop.crash();
   await expect(shop.restart({ sealingKeys: [fresh] })).rejects.toThrow(
     /4 cards and cancel tokens are sealed under keys that are not configured: 2026-11/,
@@ -84,7 +84,7 @@ test("last month's order can be canceled after the sealing key was rotated and t
   await shop.restart({ sealingKeys: [fresh] });
   await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
   expect(await shop.balanceCents(bought.card)).toBe(7500);
-  // And the purchase that had begun is completed.
+  // The purchase that had begun can be completed.
   await shop.storefront.initiate(waiting);
   expect((await shop.storefront.complete(waiting)).body.type).toBe("order");
   expect(await shop.balanceCents(waitingCard)).toBe(2500);
@@ -93,7 +93,7 @@ test("last month's order can be canceled after the sealing key was rotated and t
 test("after a switch to the live service, open charges are not sent to the wrong service", async () => {
   const { storefront, service, proxy } = shop;
   const bought = await buy();
-  // One charge whose answer is lost and that can't be ended, and one card that is only applied.
+  // One charge with a lost response that can't be resolved, and one card that is only applied.
   const lost = {
     card: await service.issueCard({ balanceCents: 7500 }),
     cartId: await storefront.createCart(),
@@ -119,7 +119,7 @@ test("after a switch to the live service, open charges are not sent to the wrong
     await expect.poll(() => stateOf(bought.cartId), { interval: 500 }).toEqual(toPerson);
     expect((await shop.storefront.complete(applied)).body).toMatchObject({ code: "applied_card_expired" });
     expect(live.seen).toEqual([]);
-    // Back at its own service, a person's retry ends both.
+    // Back at its own service, a person's retry resolves both.
     proxy.clear();
     await shop.crash();
     await shop.restart({ environment: "sandbox", baseUrl: proxy.url });

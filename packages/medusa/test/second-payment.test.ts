@@ -18,7 +18,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-/** An order for 74.98: by the bank, or 50.00 of it by a card. */
+/** An order for 74.98, paid by the bank, or 50.00 of it by a card. */
 async function buy(card?: Card) {
   const { storefront } = shop;
   const cartId = await storefront.createCart();
@@ -37,7 +37,7 @@ async function capture(orderId: string) {
     await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
 }
 
-/** The collection's payment sessions with their payments, as they are in Medusa's database. */
+/** The collection's payment sessions with their payments, from Medusa's database. */
 async function sessionsOf(collectionId: string) {
   const { rows } = await database.query(
     `select s.id, s.status, s.data, s.deleted_at, p.id as payment_id, p.canceled_at, p.captured_at, p.data as payment_data

@@ -49,7 +49,7 @@ test("pays an order of 74.98 with 50.00 from a card and 24.98 by another method"
     amount_cents: 5000,
     last_four: expect.stringMatching(/^\d{4}$/),
   });
-  // Sealed: a JWE has five parts.
+  // A sealed value is a JWE, which has five parts.
   expect(gift.data.charges[0].sealed_token.split(".")).toHaveLength(5);
 });
 

@@ -126,7 +126,7 @@ test("starts with both addresses and with email and password, and not with table
   const { card, cartId } = await readyCart(shop);
   expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
   expect(await shop.balanceCents(card)).toBe(2500);
-  // The same shop, after a newer release was there.
+  // The same shop, after a newer release changed its tables.
   const database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   const later = "insert into giftcard_medusa_migration (number, release) values (99, 'next')";

@@ -6,10 +6,10 @@ import { runWith } from "./support/command-line.js";
 
 const ours = path.resolve(import.meta.dirname, "../../../examples/nextjs/src/modules/gift-cards");
 const added = "src/modules/gift-cards";
-/** The storefront's own headings and buttons. */
+/** The storefront's own heading and button components. */
 const ui = "src/modules/common/components/ui";
 
-/** The one line of each of the storefront's own files that is turned, before and after. */
+/** The line that the command changes in each storefront file, before and after. */
 const lines = {
   "src/modules/checkout/templates/checkout-form/index.tsx": [
     'import Payment from "@modules/checkout/components/payment"',

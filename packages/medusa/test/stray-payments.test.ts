@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 
-/** After this long recovery takes a payment that no order has for left behind. */
+/** The age from which recovery releases a payment without an order. */
 const LEASE_MS = 30_000;
 
 let folder: string;
@@ -46,7 +46,7 @@ async function readyCart(data?: Record<string, unknown>) {
   return { card, cartId, session: session as { id: string; amount: number } };
 }
 
-/** The bank says to the other process what became of a session. */
+/** Sends the bank's webhook for a session to the other process. */
 async function tell(session: { id: string; amount: number }, action: string): Promise<void> {
   const response = await fetch(`${peer.medusa.url}/hooks/payment/bank_bank`, {
     method: "POST",
@@ -56,14 +56,14 @@ async function tell(session: { id: string; amount: number }, action: string): Pr
   expect(response.status).toBe(200);
 }
 
-/** What the bank did with a session. */
+/** The bank's actions on a session. */
 const deedsOf = ({ id }: { id: string }): string[] =>
   readFileSync(book, "utf8")
     .split("\n")
     .filter((line) => line.includes(id))
     .map((line) => JSON.parse(line).deed);
 
-/** The bank's payments of a cart, as Medusa's books have them. */
+/** The bank's payments of a cart, from Medusa's tables. */
 const paymentsOf = (cartId: string) =>
   query(
     `select p.id, p.canceled_at is not null as is_canceled,
@@ -81,7 +81,7 @@ const jobOf = async (paymentId: string) => {
 const decide = (paymentId: string, what: "retry" | "keep") =>
   shop.storefront.ok("POST", `/admin/giftcard-pay/jobs/release_payment/${paymentId}/${what}`, {});
 
-/** A webhook's bank answers when the completion of its cart is voided already. */
+/** The bank responds to a webhook's completion after that completion was voided. */
 async function strayPayment(action: "authorized" | "captured", data: Record<string, unknown> = {}) {
   const ready = await readyCart({ behaviour: "slow", ...data });
   const { card, cartId, session } = ready;
@@ -107,7 +107,7 @@ async function strayPayment(action: "authorized" | "captured", data: Record<stri
   return { ...ready, paymentId: payment.id as string };
 }
 
-/** The shopper pays the cart anew, as a page does. */
+/** Pays the cart again, as a page does. */
 async function payAnew({ card, cartId }: Awaited<ReturnType<typeof readyCart>>): Promise<void> {
   await shop.storefront.initiate(cartId);
   expect((await shop.storefront.complete(cartId)).body).toMatchObject({ type: "order" });
@@ -116,7 +116,7 @@ async function payAnew({ card, cartId }: Awaited<ReturnType<typeof readyCart>>):
 
 test("an authorized payment is canceled, and the cart can be paid again", async () => {
   const stray = await strayPayment("authorized");
-  // Until then the next try uses it, so nobody may change the cart.
+  // Until then the next attempt uses the payment, so the cart must not change.
   const { body } = await shop.storefront.send("GET", `/store/giftcard-pay/carts/${stray.cartId}`);
   const card = `/store/giftcard-pay/carts/${stray.cartId}/cards/${body.cards[0].id}`;
   const changes = [await shop.storefront.send("DELETE", card), await shop.storefront.initiate(stray.cartId)];
@@ -144,7 +144,7 @@ test("a partly captured payment is refunded for that part, and the rest is cance
   await shop.storefront.ok("POST", `/admin/payments/${stray.paymentId}/capture`, { amount: 10 });
   await shop.passTime(LEASE_MS);
   await expect.poll(async () => (await paymentsOf(stray.cartId))[0]?.refunded, { interval: 300 }).toBe(10);
-  // This bank cancels nothing of which it has taken a part: that stays for a person, and is tried in each run.
+  // This bank can't cancel a partly captured payment: the job stays for a person and is retried in each run.
   await expect.poll(() => jobOf(stray.paymentId), { interval: 300 }).toBeDefined();
   const left = await query("select from giftcard_release where payment_id = $1", [stray.paymentId]);
   expect(left).toHaveLength(1);
@@ -161,7 +161,7 @@ test("a refund without a response is made once, is listed, and pays no order", a
   expect(deedsOf(stray.session).filter((deed) => deed === "refund")).toHaveLength(1);
   expect((await shop.storefront.complete(stray.cartId)).body).toMatchObject({ code: "amount_changed" });
   await payAnew(stray);
-  // The order doesn't have it: it stays in the list until a person has looked.
+  // The order lacks it, so it stays listed until a person has checked.
   await expect.poll(() => jobOf(stray.paymentId), { interval: 300 }).toMatchObject({ lastError });
   await decide(stray.paymentId, "keep");
   for (let run = 0; run < 2; run += 1) await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
@@ -184,7 +184,7 @@ test("a refund that a crash interrupts is listed, also in a shop with a long his
     await peer.medusa.kill();
     peer = await shop.startPeer();
   }
-  // Medusa's books say that it is refunded, and the bank has never heard the end of it.
+  // Medusa lists it as refunded, but the bank never completed the refund.
   expect(await paymentsOf(cartId)).toMatchObject([{ refunded: session.amount }]);
   expect(deedsOf(session)).not.toContain("refund");
   await shop.passTime(LEASE_MS);
@@ -202,7 +202,7 @@ test("a refund that a crash interrupts is listed, also in a shop with a long his
   await expect
     .poll(async () => (await jobOf(paymentId))?.tries, { interval: 300 })
     .toBeGreaterThan(tries + 3);
-  // A person has looked at the bank, and given the money back there.
+  // A person checked at the bank and refunded the money there.
   expect((await decide(paymentId, "retry")).job).toBeNull();
   expect(await jobOf(paymentId)).toBeUndefined();
   await query("delete from giftcard_charge where reference like 'zz%'");
@@ -230,7 +230,7 @@ test("a payment that recovery is canceling pays no order, even if recovery stall
 
 test("a payment stays with the order, with its session, if recovery and the order race", async () => {
   const stray = await strayPayment("authorized");
-  // A completion writes its order down while recovery takes the session away.
+  // A completion places its order while recovery deletes the session.
   await query(`create function order_it() returns trigger language plpgsql as $$ begin
     insert into order_cart (id, order_id, cart_id) values ('ordercart_late', 'order_late', '${stray.cartId}')
       on conflict do nothing;
@@ -256,7 +256,7 @@ test("a payment stays with the order, with its session, if recovery and the orde
 
 test("a payment stays with the order if a process crashed after taking its session", async () => {
   const { cartId, paymentId, session } = await strayPayment("authorized");
-  // What such a process leaves: the order, then the session deleted, and the payment written down to be released.
+  // The state after such a crash: an order, its session deleted, and its payment recorded for release.
   await query("insert into order_cart (id, order_id, cart_id) values ('ordercart_died', 'order_died', $1)", [
     cartId,
   ]);
@@ -298,7 +298,7 @@ test("a webhook of a deleted session completes no cart", async () => {
   const other = await readyCart();
   const mine = await readyCart();
   await shop.storefront.initiate(mine.cartId);
-  // Medusa would take the first link that it finds.
+  // Medusa would use the first link it finds.
   await query("delete from cart_payment_collection where cart_id not in ($1, $2)", [
     other.cartId,
     mine.cartId,

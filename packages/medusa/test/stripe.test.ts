@@ -14,17 +14,17 @@ const ASKS_FOR_MORE = "4000002500003155";
 const DECLINED = "4000000000000002";
 const IBAN = "DE89370400440532013000";
 
-/** Stripe takes the money as soon as the shopper has confirmed it, and not when the shop captures it. */
+/** Makes Stripe capture when the shopper confirms, rather than when the shop captures. */
 const AT_ONCE = { capture_method: "automatic" };
-/** By how the remainder is taken: what the page sends along, and where Stripe's 24.98 are once the order is placed. */
+/** Capture modes: the data that the page sends, and the state of Stripe's 24.98 after the order. */
 const ways = [
   ["captured later", undefined, { cardCents: 5000, heldCents: 2498 }],
   ["captured at once", AT_ONCE, { cardCents: 5000, takenCents: 2498 }],
 ] as const;
 const NOTHING = {};
-/** How often two calls meet. */
+/** The number of rounds in which two calls race. */
 const ROUNDS = 4;
-/** After this long recovery takes something for left behind. */
+/** The age from which recovery takes over unfinished work. */
 const LEASE_MS = 30_000;
 
 let all: StripeShop;
@@ -46,13 +46,13 @@ const keysOf = ({ session }: Ready, deed: string) =>
     entry.intentId === session.intentId && entry.deed === deed ? [entry.key] : [],
   );
 
-/** A cart for 74.98 with cards, whose page has chosen Stripe for the rest. */
+/** A cart for 74.98 with cards, whose page chose Stripe for the remainder. */
 async function ready(data?: Record<string, unknown>, ...balances: number[]): Promise<Ready> {
   const cart = await all.createCart(...(balances.length > 0 ? balances : [5000]));
   return { ...cart, session: await all.chooseStripe(cart.cartId, data) };
 }
 
-/** The same, and the shopper has confirmed the payment at Stripe. */
+/** The same, with the payment confirmed at Stripe. */
 async function confirmed(data?: Record<string, unknown>, ...balances: number[]): Promise<Ready> {
   const cart = await ready(data, ...balances);
   expect(await all.stripe.confirm(cart.session.clientSecret, VISA)).toMatchObject({ status: 200 });
@@ -85,13 +85,13 @@ async function removeCard({ cartId }: StripeCart) {
   return all.shop.storefront.send("DELETE", `${path}/cards/${cards[0].id}`);
 }
 
-/** Does something a moment later. */
+/** Runs an action after a short delay. */
 async function after<T>(ms: number, action: () => Promise<T>): Promise<T> {
   await new Promise((resolve) => setTimeout(resolve, ms));
   return action();
 }
 
-/** Completes as a page does: once more while a webhook's completion is at work. */
+/** Completes like a page, which retries while a webhook's completion is in progress. */
 async function completeAlone(cartId: string): ReturnType<typeof complete> {
   const answer = await complete(cartId);
   return answer.body.code === "payment_in_progress" ? after(100, () => completeAlone(cartId)) : answer;
@@ -317,7 +317,7 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
       const url = where === "one process" ? all.shop.medusa.url : peer.medusa.url;
       for (let round = 0; round < ROUNDS; round += 1) {
         const cart = await confirmed(data);
-        // Each comes first in some rounds, and meets the other one at another step each time.
+        // Over the rounds, each comes first sometimes and they race at different steps.
         const [pageMs = 0, hookMs = 0] = round % 2 === 0 ? [0, round * 40] : [round * 40, 0];
         const tell = () => all.tell(cart.session.intentId, undefined, url);
         const [answer] = await Promise.all([
@@ -336,7 +336,7 @@ test("a webhook's completion in another process that holds Medusa's lock also ge
   const cart = await confirmed();
   const { cartId } = cart;
   const owner = ["another process", cartId];
-  // That process, up to where it waits for the turn.
+  // Runs that process until it waits for the turn.
   await all.query("insert into locking (owner_id, id) values ($1, $2)", owner);
   const call = complete(cartId);
   const holders = () => all.query("select from giftcard_cart_lease where cart_id = $1", [cartId]);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { livingAmountsOf } from "./support/figures.js";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 
-/** Another plugin has `beforePaymentAuthorization`, so the cards are charged in `validate`, before there is an order. */
+/** Another plugin took `beforePaymentAuthorization`, so the cards are charged in `validate`, before an order exists. */
 const env = { TEST_TAKE_HOOKS: "beforePaymentAuthorization", TEST_RECOVER_OFTEN: "yes" };
 const LEASE_MS = 4000;
 
@@ -59,7 +59,7 @@ const heldByBank = async (cartId: string) => {
   return rows.length;
 };
 
-/** No order that anybody would ship, nothing held by any method, and the card whole. */
+/** Expects no order to ship, no money held by any method, and the card's full balance. */
 async function expectVoided({ card, cartId }: Awaited<ReturnType<typeof readyCart>>) {
   const within = { interval: 300 };
   await expect.poll(() => shop.balanceCents(card), within).toBe(7500);
@@ -67,7 +67,7 @@ async function expectVoided({ card, cartId }: Awaited<ReturnType<typeof readyCar
   await expect.poll(() => heldByBank(cartId), within).toBe(0);
 }
 
-/** Stands still from a moment on, until the other process has ended what it left, then goes on. */
+/** Freezes a process at a given point until the other process resolved its work, then resumes it. */
 async function freeze(
   { cartId }: Awaited<ReturnType<typeof readyCart>>,
   when: () => Promise<void>,
@@ -135,7 +135,7 @@ test("stalled past its lease while authorizing the remainder: the order is cance
     },
   );
   await expectVoided(ready);
-  // Nor does it come back.
+  // It does not reappear either.
   for (let run = 0; run < 3; run++) await peer.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
   await expectVoided(ready);
 });
@@ -158,7 +158,7 @@ test("two processes complete the same cart at once: one order, charged once, and
 test("requires an action and continues in the same session: the card is charged again, once", async () => {
   const { card, cartId } = await readyCart({ behaviour: "asks" });
   const asked = await shop.storefront.complete(cartId);
-  // Medusa itself authorizes the remainder here, and answers as it does without gift cards.
+  // Medusa itself authorizes the remainder here and responds as it does without gift cards.
   expect(asked.body.type).not.toBe("order");
   expect(await shop.balanceCents(card)).toBe(7500);
   const { body } = await shop.storefront.complete(cartId);

@@ -6,7 +6,7 @@ import { startShop, type TestShop } from "./support/shop.js";
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  // Another plugin's hook, which fails after every payment is made while the table `fail_created` is there.
+  // Another plugin's hook, which fails after all payments while the table `fail_created` exists.
   shop = await startShop({
     ...{ TEST_TAKE_HOOKS: "orderCreated", TEST_FAILING_HOOK_WHILE: "orderCreated" },
     TEST_RECOVER_BY_HAND: "yes",
@@ -59,7 +59,7 @@ const faults = {
 const heal = () =>
   database.query("drop table if exists fail_created; drop trigger if exists fault on order_transaction");
 
-/** The card is whole and the cart's again, with the sum that was shown; no charge names an order; none is booked. */
+/** Expects the card reversed and on the cart with the same amount, and no charge or payment of an order. */
 async function expectVoided({ card, cartId }: Cart, coveredCents: number) {
   expect(await shop.balanceCents(card)).toBe(7500);
   expect(await shop.storefront.ok("GET", `/store/giftcard-pay/carts/${cartId}`)).toMatchObject({
@@ -84,7 +84,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])("%s:", (fault) => 
     const completed = await shop.storefront.complete(cart.cartId);
     expect(completed.body, JSON.stringify(completed.body)).toMatchObject({ type: "order" });
     const order = await shop.storefront.order(completed.body.order.id);
-    // One payment by card: what was voided isn't there for anybody to refund.
+    // Only one card payment: the voided one is not refundable.
     expect(paymentsOf(order).gifts).toHaveLength(1);
     const kept = paymentsOf(order).others.filter(
       ({ refunds }: { refunds: unknown[] }) => refunds.length === 0,
@@ -221,7 +221,7 @@ test("recovery reopens a cart that Medusa left closed without an order", async (
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
   await heal();
-  // As two processes leave it that void a completion each: the second puts back what it found, which is "completed".
+  // The state after two processes each void a completion: the second restores what it found, "completed".
   await database.query(
     "update cart set completed_at = now(), updated_at = now() - interval '10 minutes' where id = $1",
     [cart.cartId],

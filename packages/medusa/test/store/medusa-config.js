@@ -1,10 +1,10 @@
-/** The built example shop, with a second payment method that a test can make decline, ask for more, or settle later. */
+/** The built example shop with a bank that a test can make decline, require an action, or settle later. */
 const config = require("../../../../examples/medusa-store/.medusa/server/medusa-config.js").default;
 
 const { payment } = config.modules;
 payment.options.providers.push({ resolve: "./src/providers/bank", id: "bank", options: {} });
 
-// Medusa's Stripe provider, where a test plays Stripe.
+// Medusa's Stripe provider, if a test simulates Stripe.
 const { TEST_STRIPE_URL, TEST_STRIPE_API_KEY, TEST_STRIPE_WEBHOOK_SECRET, TEST_STRIPE_CAPTURE } = process.env;
 if (TEST_STRIPE_URL) {
   const options = {
@@ -15,13 +15,13 @@ if (TEST_STRIPE_URL) {
   payment.options.providers.push({ resolve: "./src/providers/stripe", id: "stripe", options });
 }
 
-// Where a test asks for recovery itself, and looks at what is there before it, no minute's run comes in between.
+// If a test triggers recovery itself, the scheduled run is off.
 if (process.env.TEST_RECOVER_BY_HAND) {
   const job = require("../../.medusa/server/src/jobs/recover-giftcards.js");
   job.config.schedule = `0 ${(new Date().getHours() + 12) % 24} * * *`;
 }
 
-// Options that a test gives take the place of the example's; null takes one away.
+// A test's options override the example's; null removes one.
 const { options } = config.plugins.find(({ resolve }) => resolve === "@giftcard-pay/medusa");
 options.charges = "whole";
 for (const [name, value] of Object.entries(JSON.parse(process.env.TEST_GIFTCARD_OPTIONS ?? "{}"))) {
@@ -29,7 +29,7 @@ for (const [name, value] of Object.entries(JSON.parse(process.env.TEST_GIFTCARD_
   else options[name] = value;
 }
 
-// Several processes share Medusa's own lock by the database. Its table comes with a migration.
+// Several processes share Medusa's lock through the database; a migration creates its table.
 if (process.env.TEST_SHARED_LOCK) {
   const resolve = "@medusajs/medusa/locking-postgres";
   const providers = [{ resolve, id: "locking-postgres", is_default: true }];

@@ -7,7 +7,7 @@ const program = path.resolve(import.meta.dirname, "../../bin/giftcard-medusa.js"
 
 interface Ended {
   readonly exitCode: number;
-  /** With what went to standard error behind it, where the command failed. */
+  /** The output, with standard error appended if the command failed. */
   readonly stdout: string;
 }
 

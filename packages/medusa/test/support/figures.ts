@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: an order as Medusa's admin shows it
 type Order = any;
 
-/** What an order says of its money, in major units as Medusa shows them. */
+/** An order's amounts, in major units as Medusa shows them. */
 export function figuresOf(order: Order) {
   return {
     status: order.status,
@@ -27,7 +27,7 @@ export function paymentsOf(order: Order) {
   };
 }
 
-/** What the order's payments that weren't canceled pay, the largest first. */
+/** The amounts of the order's payments that are not canceled, largest first. */
 export function livingAmountsOf(order: Order): number[] {
   const payments: Order[] = order.payment_collections[0].payments;
   const living = payments.filter((payment) => !payment.canceled_at);

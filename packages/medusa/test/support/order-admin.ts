@@ -1,6 +1,6 @@
 import type { Storefront } from "./storefront.js";
 
-/* What an admin does with an order's units. */
+/* Admin actions on an order's units. */
 
 /** The order's items, by their product's handle. */
 export async function itemsOf(
@@ -13,7 +13,7 @@ export async function itemsOf(
   );
 }
 
-/** Takes units off an order by an edit. @param quantity what stays */
+/** Removes units of an order by an edit. @param quantity the remaining quantity */
 export async function editTo(
   s: Storefront,
   orderId: string,
@@ -26,11 +26,11 @@ export async function editTo(
   await s.ok("POST", `/admin/order-edits/${orderId}/confirm`, {});
 }
 
-/** What the order's page offers. */
+/** The refund that the order's page offers. */
 export const refundOf = async (s: Storefront, orderId: string) =>
   (await s.ok("GET", `/admin/giftcard-pay/orders/${orderId}/refund`)).refund;
 
-/** Hands over all units of some of an order's products. */
+/** Fulfils all units of some of an order's products. */
 export async function fulfil(s: Storefront, orderId: string, handles: readonly string[]): Promise<void> {
   const items = await itemsOf(s, orderId);
   const location_id = await locationOf(s);
@@ -41,7 +41,7 @@ export async function fulfil(s: Storefront, orderId: string, handles: readonly s
   });
 }
 
-/** Takes units back that were handed over. */
+/** Returns fulfilled units. */
 export async function takeBack(
   s: Storefront,
   orderId: string,

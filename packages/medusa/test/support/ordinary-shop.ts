@@ -4,10 +4,10 @@ import { refundOf } from "./order-admin.js";
 import type { TestShop } from "./shop.js";
 import type { Card, Storefront } from "./storefront.js";
 
-/** The codes of the shop's promotions: 10 % off, 5.00 off, and no delivery costs. */
+/** The shop's promotion codes: 10 % off, 5.00 off, and free shipping. */
 export type Code = "TEN" | "FIVE" | "FREESHIP";
 
-/** What is in a cart: how many of each product, by its handle. */
+/** A cart's contents: the quantity of each product, by its handle. */
 export type Goods = Readonly<Record<string, number>>;
 
 export interface Bought {
@@ -16,7 +16,7 @@ export interface Bought {
   readonly cards: readonly Card[];
 }
 
-/** Fills a cart, and applies cards to it. @returns what the last quote said */
+/** Fills a cart and applies cards to it. @returns the last quote */
 export async function fillCart(
   { storefront: s, service }: TestShop,
   goods: Goods,
@@ -39,7 +39,7 @@ export async function fillCart(
   return { cartId, cards, quote };
 }
 
-/** Buys by cards, and the rest by the bank; all of it is captured. */
+/** Buys with cards and the remainder by the bank, and captures everything. */
 export async function buy(
   shop: TestShop,
   goods: Goods,
@@ -60,7 +60,7 @@ async function capture(s: Storefront, orderId: string): Promise<void> {
   for (const { id } of [...gifts, ...others]) await s.ok("POST", `/admin/payments/${id}/capture`, {});
 }
 
-/** Presses the button on the order's page. @returns what went back, in cents */
+/** Uses the refund button of the order's page. @returns the refunded cents */
 export async function giveBack(s: Storefront, orderId: string): Promise<number> {
   const refund = await refundOf(s, orderId);
   expect(refund, JSON.stringify(refund)).toMatchObject({ isPossible: true });
@@ -73,7 +73,7 @@ export async function giveBack(s: Storefront, orderId: string): Promise<number> 
   return refund.splits[0].amountCents;
 }
 
-/** What the bank holds of an order, in cents: captured less refunded. */
+/** The cents that the bank holds of an order: captured minus refunded. */
 export async function bankCents(s: Storefront, orderId: string): Promise<number> {
   const { others } = paymentsOf(await s.order(orderId));
   const sum = (rows: { amount: number }[]) =>

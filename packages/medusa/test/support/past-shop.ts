@@ -1,18 +1,18 @@
 import type pg from "pg";
 
-/** How much has happened in a shop. */
+/** The size of a shop's past. */
 export interface Past {
   readonly orders: number;
-  /** Orders that a card paid 10.00 of; the others were paid by another method alone. */
+  /** Orders of which a card paid 10.00; another method paid all others. */
   readonly withCards: number;
-  /** Carts whose shopper applied a card and went away, in the last month. */
+  /** Carts of the last month that were abandoned after a card was applied. */
   readonly abandoned: number;
 }
 
 const price = `25.00, '{"value": "25"}'::jsonb`;
 const part = (cents: number) => `${cents / 100}, '{"value": "${cents / 100}"}'::jsonb`;
 
-/** Every 40th order was canceled, and every 50th was refunded. The last one is a minute old, the first one a year. */
+/** Every 40th order was canceled, every 50th refunded. They date from a year to a minute ago. */
 const orders = `
   create temporary table past as select i, i <= $with as has_card, i % 40 = 0 as is_canceled, i % 50 = 1 as is_refunded,
     now() - interval '1 minute' - i * interval '365 days' / $orders as at from generate_series(1, $orders) i;
@@ -29,7 +29,7 @@ const orders = `
   insert into order_payment_collection (order_id, payment_collection_id, id, created_at)
     select 'order_' || i, 'pay_col_' || i, 'ordpay_' || i, at from past;`;
 
-/** The payments of one method: a session, a payment, its capture or refund, and what the order knows of it. */
+/** One method's payments: session, payment, its capture or refund, and the order's transaction. */
 const payments = (kind: string, provider: string, cents: number, which: string) => `
   insert into payment_session (id, currency_code, amount, raw_amount, provider_id, data, status, payment_collection_id, created_at)
     select '${kind}ses_' || i, 'eur', ${part(cents)}, '${provider}', jsonb_build_object('session_id', '${kind}ses_' || i), 'authorized', 'pay_col_' || i, at
@@ -67,7 +67,7 @@ const journal = `
     select 'gcl_' || i, 'left_' || i, 'applied', '0000', md5(i::text), 5000, at + interval '2 hours', at, at
     from (select i, now() - i * interval '30 days' / $abandoned as at from generate_series(1, $abandoned) i) carts;`;
 
-/** Writes a shop's past into its database, with what recovery has to look through and nothing that is left to do. */
+/** Writes a shop's past into its database: rows that recovery reads, with no open work among them. */
 export async function writePast(database: pg.Client, past: Past): Promise<void> {
   const script = [
     orders,

@@ -18,7 +18,7 @@ import { type Card, createStorefront, type Storefront } from "./storefront.js";
 
 const appDir = fileURLToPath(new URL("../store/", import.meta.url));
 
-/** A whole shop: the real service, a network that can fail, and Medusa with the plugin. */
+/** A complete shop: the real service, a network that can fail, and Medusa with the plugin. */
 export interface TestShop {
   readonly service: TestService;
   readonly company: TestCompany;
@@ -27,20 +27,20 @@ export interface TestShop {
   /** Medusa's database. */
   readonly databaseUrl: string;
   readonly storefront: Storefront;
-  /** Ends Medusa as a power cut would, and starts it again on the same database when `restart` is called. */
+  /** Kills Medusa like a power cut; `restart` starts it again on the same database. */
   crash(): Promise<void>;
-  /** @param changes options of the plugin that are other from now on */
+  /** @param changes plugin options to change from now on */
   restart(changes?: object): Promise<void>;
-  /** Starts another Medusa on the same database; it is stopped with the shop. */
+  /** Starts another Medusa on the same database, which stops together with the shop. */
   startPeer(): Promise<TestPeer>;
-  /** Makes every moment in Medusa's database so much longer ago, so that what waits for it has come. */
+  /** Moves every timestamp in Medusa's database back by this much. */
   passTime(ms: number): Promise<void>;
-  /** What the card holds now, asked of the service itself. */
+  /** Reads the card's balance from the service itself. */
   balanceCents(card: Card): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** A further process of the same shop. */
+/** Another process of the same shop. */
 export interface TestPeer {
   readonly medusa: MedusaStore;
   readonly storefront: Storefront;

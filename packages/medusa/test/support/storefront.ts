@@ -1,6 +1,6 @@
 import type { MedusaStore } from "../../../../test/support/store.js";
 
-/** An answer with its status; the shape is what the test expects of it. */
+/** A response with its status; the test chooses the body's type. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -13,7 +13,7 @@ export interface Card {
   readonly pin: string;
 }
 
-/** What a shop's page and its admin do over HTTP. */
+/** The HTTP calls of a shop's page and of its admin. */
 export function createStorefront(medusa: MedusaStore) {
   async function send(
     method: string,
@@ -58,7 +58,7 @@ export function createStorefront(medusa: MedusaStore) {
 
   let freeShipping: string | undefined;
 
-  /** It is the same for every cart. */
+  /** The shipping option, which is the same for every cart. */
   async function readFreeShipping(cartId: string): Promise<string> {
     if (freeShipping) return freeShipping;
     const { shipping_options } = await ok("GET", `/store/shipping-options?cart_id=${cartId}`);
@@ -77,7 +77,7 @@ export function createStorefront(medusa: MedusaStore) {
     ok,
     addItem,
 
-    /** Lets the region take these payment providers, or every one of the shop. */
+    /** Sets the region's payment providers, by default all of the shop's. */
     async enableProviders(only?: readonly string[]) {
       const { payment_providers } = await ok("GET", "/admin/payments/payment-providers?limit=50");
       const { regions } = await ok("GET", "/admin/regions");
@@ -86,7 +86,7 @@ export function createStorefront(medusa: MedusaStore) {
     },
 
     /**
-     * Puts something new on sale: a ticket, unless `more` has another `type_id`. It isn't kept in stock.
+     * Creates a product without managed stock: a ticket, unless `more` has another `type_id`.
      *
      * @returns its id
      */
@@ -137,7 +137,7 @@ export function createStorefront(medusa: MedusaStore) {
       return cart.id;
     },
 
-    /** Asks for so many units of an order's first item back, after `fulfil` of them were sent out. @returns the way to the return */
+    /** Requests a return of an order's first item after fulfilling `fulfil` units. @returns the return's path */
     async requestReturn(orderId: string, quantity: number, fulfil = 0): Promise<string> {
       const { order } = await ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
       const { stock_locations } = await ok("GET", "/admin/stock-locations");
@@ -155,7 +155,7 @@ export function createStorefront(medusa: MedusaStore) {
       return path;
     },
 
-    /** Takes so many units of an order's first item back, after `fulfil` of them were sent out. */
+    /** Receives a return of an order's first item after fulfilling `fulfil` units. */
     async returnItem(orderId: string, quantity: number, fulfil = 0): Promise<void> {
       const path = await this.requestReturn(orderId, quantity, fulfil);
       const { order } = await ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
@@ -171,7 +171,7 @@ export function createStorefront(medusa: MedusaStore) {
         pin: card.pin,
       }),
 
-    /** The page's own way to pay the remainder: what Medusa's SDK does. @returns the answer with the collection */
+    /** Starts a payment for the remainder as Medusa's SDK does. @returns the response with the collection */
     async initiate(
       cartId: string,
       providerId = "pp_bank_bank",

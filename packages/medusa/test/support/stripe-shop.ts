@@ -9,56 +9,56 @@ import type { Answer, Card } from "./storefront.js";
 const STRIPE = "pp_stripe_stripe";
 const GIFTCARD = "pp_giftcard_giftcard";
 
-/** A card with what it held when it was issued. */
+/** A card with its initial balance. */
 interface IssuedCard extends Card {
   readonly balanceCents: number;
 }
 
-/** What three books say of one cart: the gift card service, Stripe, and Medusa. */
+/** The figures of one cart in the gift card service, Stripe and Medusa. */
 export interface Standing {
-  /** Off its cards. */
+  /** Charged to its cards. */
   readonly cardCents: number;
-  /** Authorized at Stripe, and not captured. */
+  /** Authorized at Stripe and not captured. */
   readonly heldCents: number;
-  /** Captured at Stripe, less what went back. */
+  /** Captured at Stripe minus refunded. */
   readonly takenCents: number;
 }
 
-/** A cart whose shopper pays by cards and Stripe. */
+/** A cart paid by cards and Stripe. */
 export interface StripeCart {
   readonly cartId: string;
   readonly cards: readonly IssuedCard[];
 }
 
-/** A payment session that a page has made at Stripe. */
+/** A payment session that a page created at Stripe. */
 export interface StripeSession {
   readonly id: string;
   readonly intentId: string;
   readonly clientSecret: string;
 }
 
-/** A shop with Medusa's own Stripe provider, a Stripe that is played, and a network between them that can fail. */
+/** A shop with Medusa's own Stripe provider, a simulated Stripe, and a network between them that can fail. */
 export interface StripeShop {
   readonly shop: TestShop;
   readonly stripe: PlayedStripe;
-  /** Its operations are `create`, `retrieve`, `cancel`, `capture`, `refund` and `customer`. */
+  /** The proxy to Stripe, with operations `create`, `retrieve`, `cancel`, `capture`, `refund` and `customer`. */
   readonly wire: FaultProxy;
   query(statement: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   /** A cart for 74.98 with these cards applied. */
   createCart(...balances: number[]): Promise<StripeCart>;
   issueCard(balanceCents: number): Promise<IssuedCard>;
-  /** What a page does when Stripe is chosen. @param data what it sends along, such as `capture_method` */
+  /** Chooses Stripe as a page does. @param data sent along, such as `capture_method` */
   chooseStripe(cartId: string, data?: Record<string, unknown>): Promise<StripeSession>;
-  /** Sends every webhook of an intent of these types, in order; those of all types when left out. @param url of which Medusa */
+  /** Sends an intent's webhooks of these types, by default all, in order. @param url the Medusa to send to */
   tell(intentId: string, types?: readonly string[], url?: string): Promise<void>;
-  /** The order of a cart, or undefined. */
+  /** The cart's order, or undefined. */
   orderOf(cartId: string): Promise<string | undefined>;
-  /** Waits until all three books say this of a cart, and no intent of any cart disagrees with Medusa. */
+  /** Waits until all three systems agree on these figures and no intent of any cart disagrees with Medusa. */
   expectStanding(cart: StripeCart, standing: Partial<Standing>): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What a call to Stripe does. */
+/** The operation of a call to Stripe. */
 function operationOf({ method, url = "" }: IncomingMessage): string {
   const [, , kind, , action] = new URL(url, "http://stripe").pathname.split("/");
   if (kind === "refunds") return "refund";
@@ -67,7 +67,7 @@ function operationOf({ method, url = "" }: IncomingMessage): string {
   return action ?? "create";
 }
 
-/** What Medusa's books say of each Stripe session of a cart, or of all; deleted ones too. */
+/** Medusa's figures of each Stripe session of a cart, or of all carts, including deleted sessions. */
 const MEDUSA = `
   select s.id, round(coalesce(sum(p.amount) filter (where p.canceled_at is null and taken.captured is null), 0) * 100)::integer as held,
     round(coalesce(sum(taken.captured - coalesce(taken.refunded, 0)), 0) * 100)::integer as taken
@@ -79,7 +79,7 @@ const MEDUSA = `
     (select sum(amount) from refund where payment_id = p.id and deleted_at is null) as refunded) taken on true
   where s.provider_id = $1 and ($2::text is null or l.cart_id = $2) group by s.id`;
 
-/** @param env further settings of Medusa @param options of the plugin */
+/** @param env additional settings of Medusa @param options plugin options */
 export async function startStripeShop(
   env: Record<string, string> = {},
   options: object = {},
@@ -102,7 +102,7 @@ export async function startStripeShop(
   const query = async (statement: string, values: unknown[] = []) =>
     (await database.query(statement, values)).rows;
 
-  /** The sessions that a cart's page has made; Medusa forgets those that it deletes. */
+  /** The sessions that a cart's page created, including those that Medusa has deleted since. */
   const chosen = new Map<string, string[]>();
 
   const issueCard = async (balanceCents: number): Promise<IssuedCard> => ({
@@ -110,7 +110,7 @@ export async function startStripeShop(
     balanceCents,
   });
 
-  /** Where Medusa's and Stripe's books differ, by session. */
+  /** The differences between Medusa and Stripe, by session. */
   async function differences(): Promise<object[]> {
     const rows = await query(MEDUSA, [STRIPE, null]);
     return stripe.intents.all().flatMap((intent) => {

@@ -1,4 +1,4 @@
-/** The plugin's own recovery, more often than each minute where a test doesn't want to wait. */
+/** Runs the plugin's recovery more often than each minute, for tests that should not wait. */
 const recover = require("../../../../.medusa/server/src/jobs/recover-giftcards.js").default;
 
 module.exports = {

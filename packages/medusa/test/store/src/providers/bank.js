@@ -2,8 +2,8 @@ const { appendFileSync, readFileSync } = require("node:fs");
 const { AbstractPaymentProvider, ModuleProvider, Modules } = require("@medusajs/framework/utils");
 
 /**
- * What the bank itself knows, where a test asks for it: a line for each thing that it did, kept when the shop dies.
- * A session of a page that names its cart can be found by it.
+ * The bank's own book, if a test asks for it: one line for each action, which survives a crash of the shop. A session
+ * whose page named its cart can be found by the cart.
  */
 function enter(deed, { data, amount }) {
   if (!process.env.TEST_BANK_BOOK) return;
@@ -12,10 +12,10 @@ function enter(deed, { data, amount }) {
   appendFileSync(process.env.TEST_BANK_BOOK, `${JSON.stringify(line)}\n`);
 }
 
-/** What a webhook has said of a session; with a book, that of every process. */
+/** The latest webhook status of a session; with a book, of all processes. */
 const said = new Map();
 
-/** What the book says that was done with a session: it is one for all processes, and outlives them. */
+/** The book's entries of a session. All processes share the book, and it survives them. */
 function deedsOf({ session_id }) {
   if (!process.env.TEST_BANK_BOOK) return [];
   const lines = readFileSync(process.env.TEST_BANK_BOOK, "utf8").split("\n");
@@ -27,34 +27,36 @@ function saidOf(data) {
   return words.at(-1)?.slice("say ".length) ?? said.get(data.session_id);
 }
 
-/** Whether the bank has taken a session's money: by a page at the bank itself, which the shop may not know yet, or captured. */
+/** Whether the bank has the money: captured, or paid on the bank's own page before the shop knows. */
 function isPaid(data) {
   const deeds = deedsOf(data);
   return ["pay", "capture", "say captured"].some((deed) => deeds.includes(deed)) && !deeds.includes("refund");
 }
 
-/** A session that was deleted is over: nothing is paid by it any more. */
+/** Whether a session was deleted, so that it can no longer pay. */
 const isGone = (data) => deedsOf(data).includes("delete");
 
-/** What was paid can only be refunded, and is nothing to cancel or delete after that. */
+/** Paid money can only be refunded; afterwards there is nothing to cancel or delete. */
 function refusePaid(data) {
   const isEarly = data.early && data.state === "open";
   if (isEarly || data.state === "captured" || data.state === "refunded" || isPaid(data))
     throw new Error("The bank has this payment's money already.");
 }
 
-/** The last thing that was done with a session, of those that end it or take its money. */
+/** The last entry of a session that closed it or took its money. */
 const endOf = (data) => deedsOf(data).findLast((deed) => ["cancel", "capture", "delete"].includes(deed));
 
 /**
- * A bank that does what the page asks for in the session's data: `behaviour` is the status that an authorization ends
- * with, "hangs" (nothing is authorized, and no answer comes), "authorizes and hangs", "slow" (authorized after three
- * seconds) or "asks" (requires_more at first, then authorized); `initially` is the status that it begins with. With
- * `early`, the shopper has paid before Medusa knows of it: the session stays pending there, and the bank doesn't let it
- * be deleted. So it is too where the page pays at the bank itself. A webhook can say later what became of a session. It
- * remembers what it holds of each session in the data, as a real provider would remember it at its own place. A session
- * that is deleted holds no money any more. `canceling` and `refunding` say how it does these: "slow", "hangs", or "loses its
- * answer".
+ * A bank whose behavior the page chooses in the session's data:
+ * - `behaviour`: the status after authorization, or "hangs" (no authorization, no response), "authorizes and hangs",
+ *   "slow" (authorized after three seconds), "asks" (requires_more first, then authorized).
+ * - `initially`: the status at creation.
+ * - `early`: the shopper pays before Medusa knows. The session stays pending in Medusa, and the bank refuses to delete it;
+ *   the same happens if the page pays at the bank itself.
+ * - `canceling`, `refunding`: "slow", "hangs" or "loses its answer".
+ *
+ * A webhook can report a session's status later. The bank keeps its state in the session's data; a real provider would
+ * keep it on its own side. A deleted session holds no money.
  */
 class BankProvider extends AbstractPaymentProvider {
   static identifier = "bank";

@@ -2,11 +2,11 @@ const { createRequire } = require("node:module");
 const { ModuleProvider, Modules } = require("@medusajs/framework/utils");
 const { default: stripe, discoveryPath } = require("@medusajs/medusa/payment-stripe");
 
-/** The SDK that Medusa's provider has. */
+/** The SDK instance that Medusa's provider uses. */
 const Stripe = createRequire(discoveryPath)("stripe");
 const StripeProviderService = stripe.services.find(({ identifier }) => identifier === "stripe");
 
-/** Medusa's own Stripe provider, whose SDK calls the Stripe that a test plays, in place of api.stripe.com. */
+/** Medusa's own Stripe provider, with its SDK pointed at the test's simulated Stripe. */
 class PlayedStripeProvider extends StripeProviderService {
   static identifier = "stripe";
 

@@ -1,4 +1,4 @@
-/** Writes every event of the plugin into the log, where a test can read it. */
+/** Logs every message that the plugin publishes, so that a test can read it. */
 module.exports = {
   default: async ({ event: { name, data } }) => console.log(`EVENT ${JSON.stringify({ name, data })}`),
   config: {

@@ -1,6 +1,6 @@
 /**
- * What Medusa has written by the time that a charge is sent, and committed: the session and the payment, of the same
- * amount. The cases make charges without a shop around them.
+ * Inserts the session and payment that Medusa would have written before a charge is sent and committed. The conformance
+ * cases create charges without a shop.
  */
 const writePayments = `
   insert into payment_collection (id, currency_code, amount, raw_amount) values ('conformance', 'eur', 0, '{"value": "0"}')
@@ -21,7 +21,7 @@ const writePayments = `
     end $$;
   create or replace trigger write_payment before insert on giftcard_charge for each row execute function write_payment();`;
 
-/** Tries the journal that the plugin's module made in this process, on Medusa's own connection. */
+/** Runs the conformance cases on the journal that the plugin's module created in this process. */
 async function POST(req, res) {
   const { journalConformance } = await import("@giftcard-pay/checkout/conformance");
   await req.scope.resolve("__pg_connection__").raw(writePayments);

@@ -5,7 +5,7 @@ const { completeWithGiftcards, voidCompletion } = require("@giftcard-pay/medusa/
 const { TEST_TAKE_HOOKS = "", TEST_FAILING_HOOK, TEST_HANGING_HOOK, TEST_CALLING_HOOK } = process.env;
 const { TEST_FAILING_HOOK_WHILE } = process.env;
 
-/** The test says when, by a table in the shop's database. */
+/** Whether to fail, controlled by the test through a table in the shop's database. */
 async function shallFail({ container }) {
   const { rows } = await container
     .resolve("__pg_connection__")
@@ -13,7 +13,7 @@ async function shallFail({ container }) {
   return rows[0].found !== null;
 }
 
-/** Takes the hooks that the test names, as another plugin of the shop would. */
+/** Registers handlers for the hooks that the test names, like another plugin. */
 for (const name of TEST_TAKE_HOOKS.split(",").filter(Boolean)) {
   const invoke = async (input, context) => {
     if (name === TEST_FAILING_HOOK || (name === TEST_FAILING_HOOK_WHILE && (await shallFail(context))))
