@@ -42,7 +42,7 @@ async function start(): Promise<Serving> {
 
 const process = (index: number) => processes[index] as Serving;
 
-/** A shopper with a card of 75.00 on the cart, applied at a process. */
+/** Applies a card with 75.00 to a new cart at one of the processes. */
 async function shopperAt({ url }: Serving, card: Card) {
   const page = await fetch(url);
   const cookie = String(page.headers.get("set-cookie")?.split(";")[0]);
@@ -60,7 +60,7 @@ async function shopperAt({ url }: Serving, card: Card) {
 const invoices = async (cart: string) =>
   (await books.query("select cents::int, state from invoice where order_id = $1", [cart])).rows;
 
-/** Keeps whoever writes an invoice waiting, until it is called. */
+/** Locks the invoices. The result unlocks them. */
 async function holdInvoices(): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: newcomer.env.DATABASE_URL });
   await client.connect();
@@ -74,7 +74,7 @@ const isWaiting = async () => {
 };
 
 describe("docs/shops/express.md, block by block", () => {
-  it("makes a service, and says so where the tables are missing", async () => {
+  it("starts a service, and reports missing tables", async () => {
     service = await newcomer.openService();
     await newcomer.shell(newcomer.take("npm install express pg"));
     for (const file of ["log.mjs", "settings.mjs", "shop.mjs"]) newcomer.takeFile(file);
@@ -82,7 +82,7 @@ describe("docs/shops/express.md, block by block", () => {
       console.log(await checkout.recover().catch((error) => error.message));`);
     expect(await said).toContain("run store.migrate()");
     for (const file of ["books.mjs", "migrate.mjs"]) newcomer.takeFile(file);
-    // In a folder behind a link too, as where each release has one.
+    // Also in a symlinked folder, as deployments with a folder per release have it.
     await symlink(newcomer.folder, path.join(newcomer.folder, "current"));
     const migrate = newcomer.take("node migrate.mjs");
     for (const script of [`cd current; ${migrate}`, "node current/migrate.mjs", migrate])
@@ -94,7 +94,7 @@ describe("docs/shops/express.md, block by block", () => {
     ).toBe("0");
   });
 
-  it("sells by two processes: a card that was applied at one is charged at the other, once", async () => {
+  it("charges a card at one process that was applied at another, once", async () => {
     await start();
     await start();
     expect(await (await fetch(`${process(0).url}/giftcard-pay.js`)).text()).toContain("giftcard-pay");
@@ -107,7 +107,7 @@ describe("docs/shops/express.md, block by block", () => {
     expect(await invoices(cart)).toEqual([{ cents: 2498, state: "open" }]);
   });
 
-  it("logs each event as a line of JSON, and no secret", async () => {
+  it("logs each event as a line of JSON without secrets", async () => {
     const lines = processes.flatMap((one) => one.logs().trim().split("\n"));
     const events = lines.map((line) => JSON.parse(line));
     expect(events).toContainEqual(expect.objectContaining({ message: "purchase", state: "paid" }));
@@ -117,14 +117,14 @@ describe("docs/shops/express.md, block by block", () => {
       expect(lines.join("\n")).not.toContain(secret);
   });
 
-  it("finishes an order that is being placed when it is told to stop", async () => {
+  it("finishes a pending order on SIGTERM", async () => {
     const card = await newcomer.issueCard();
     const { cart, placeAt } = await shopperAt(process(0), card);
     const release = await holdInvoices();
     const placing = placeAt(process(0));
     await expect.poll(isWaiting).toBe(true);
     const stopping = process(0).stop();
-    // It takes no one else.
+    // It accepts no further connection.
     await expect
       .poll(() =>
         fetch(process(0).url).then(
@@ -140,7 +140,7 @@ describe("docs/shops/express.md, block by block", () => {
     expect(await balanceCents(card)).toBe(2500);
   });
 
-  it("recovers in one process what another one left that was killed", async () => {
+  it("recovers a killed process's purchase in another process", async () => {
     const killed = await start();
     const card = await newcomer.issueCard();
     const { cart, placeAt } = await shopperAt(killed, card);
@@ -151,7 +151,7 @@ describe("docs/shops/express.md, block by block", () => {
     await killed.kill();
     expect(await placing).toBe("died");
     await release();
-    // As if the two minutes had passed, and then the one between two recoveries.
+    // As if the lease of two minutes had expired, and then the minute between two recoveries had passed.
     for (const table of ["giftcard_purchase", "giftcard_charge"])
       await books.query(
         `update ${table} set lease_until = now(), next_try_at = now() where lease_until is not null`,
@@ -160,14 +160,14 @@ describe("docs/shops/express.md, block by block", () => {
       'import { checkout } from "./shop.mjs"; console.log((await checkout.recover()).purchases[0].state);';
     const said = (await newcomer.evaluate(recover)).split("\n").at(-1);
     const hasInvoice = (await invoices(cart))[0]?.state === "open";
-    // The statement that waited was done by PostgreSQL all the same, or wasn't: either is right, if the card agrees.
+    // PostgreSQL may have executed the waiting statement or not. Both are right if the card agrees.
     expect(said).toBe(hasInvoice ? "paid" : "failed");
     expect(await balanceCents(card)).toBe(hasInvoice ? 2500 : 7500);
     const { placeAt: placeAgain, cart: another } = await shopperAt(process(1), await newcomer.issueCard());
     expect(await (await placeAgain(process(1))).text()).toContain(`Order ${another} is paid`);
   });
 
-  it("sends who has no cart to the page, and tells nobody what went wrong inside", async () => {
+  it("redirects a request without a cart, and shows no internal error", async () => {
     const url = process(1).url;
     const nobody = await fetch(url, { method: "POST", redirect: "manual" });
     expect([nobody.status, nobody.headers.get("location")]).toEqual([302, "/"]);
@@ -176,7 +176,7 @@ describe("docs/shops/express.md, block by block", () => {
     const failed = await placeAt(process(1));
     expect([failed.status, await failed.text()]).toEqual([500, "Try again later"]);
     await books.query("alter table elsewhere rename to invoice");
-    // Its log is lines of JSON all the same, also of what fails in a route of the gift cards.
+    // The log still has lines of JSON, also for a failure in a gift card route.
     await books.query("alter table giftcard_tender rename to elsewhere");
     const before = process(1).logs().length;
     await expect(shopperAt(process(1), await newcomer.issueCard())).rejects.toThrow();
@@ -188,7 +188,7 @@ describe("docs/shops/express.md, block by block", () => {
       .toContainEqual(expect.objectContaining(failure));
   });
 
-  it("has no block that wasn't run", () => {
+  it("has no block that was not run", () => {
     expect(newcomer.left()).toEqual([]);
     expect(newcomer.blocks.length).toBeGreaterThan(8);
   });

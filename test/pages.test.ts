@@ -16,7 +16,7 @@ const write = async (file: string, text: string) => {
   await writeFile(path.join(root, file), text);
 };
 
-/** A repository with pages, and with what this one has installed. */
+// Creates a repository with pages and the installed packages of this one.
 beforeAll(async () => {
   root = await mkdtemp(path.join(os.tmpdir(), "giftcard-pages-"));
   await mkdir(path.join(root, "node_modules"));
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-it("a link to a file or heading that isn't there is found, and no other", async () => {
+it("finds links to missing files and headings, and no others", async () => {
   await write("docs/a.md", '# A `card`\'s *end*: twice\n\n## Twice\n\n## Twice\n\n<a id="named"></a>\n');
   const good = [
     "a.md",
@@ -47,7 +47,7 @@ it("a link to a file or heading that isn't there is found, and no other", async 
   expect(await deadLinks(root)).toEqual(bad.map((link) => `docs/links.md: ${link}`));
 });
 
-it("a block that says nothing, that no test reads, or that doesn't compile is found, and no other", async () => {
+it("finds code blocks without a mark, without a test, or that don't compile, and no others", async () => {
   const block = (info: string, text: string) => `${fence}${info}\n${text}\n${fence}\n`;
   await write(
     "docs/run.md",

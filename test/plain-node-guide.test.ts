@@ -39,14 +39,14 @@ const balanceCents = async () => {
     .balanceCents;
 };
 
-describe("docs/any-shop.md, and the guides of a shop on plain Node, block by block", () => {
-  it("makes a service, a company and a card", async () => {
+describe("docs/any-shop.md and the guides for plain Node, block by block", () => {
+  it("start a service, and create a company and a card", async () => {
     service = await newcomer.openService();
     card = service.card;
     expect(await balanceCents()).toBe(7500);
   });
 
-  it("sells two tickets for 50.00 of the card and 24.98 by invoice, once", async () => {
+  it("sell two tickets for 50.00 by card and 24.98 by invoice, once", async () => {
     const port = String(await freePort());
     shop = await newcomer.serve(
       "The shop",
@@ -65,7 +65,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     expect(invoices()).toEqual([{ order_id: cart, cents: 2498, state: "open" }]);
   });
 
-  it("gives one ticket back, to the card and by a credit note, once", async () => {
+  it("refund one ticket to the card and by a credit note, once", async () => {
     const orderId = String(invoices()[0]?.order_id);
     const back = `import { checkout } from "./shop.mjs";
       const { isDone } = await checkout.refund("${orderId}", { id: "return-1", lines: { ticket: 1 } });
@@ -80,7 +80,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     }
   });
 
-  it("gives everything back, once", async () => {
+  it("cancel the order and refund everything, once", async () => {
     const orderId = String(invoices()[0]?.order_id);
     const last = card.cardNumber.slice(-4);
     for (let time = 0; time < 2; time++) {
@@ -94,7 +94,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     expect(JSON.parse(await newcomer.program("watch.mjs"))).toMatchObject(watched);
   });
 
-  it("refuses a cancel and a decision that aren't whole, and says how they are written", async () => {
+  it("reject an incomplete cancel or decision with a usage message", async () => {
     const usage = { code: 2, stdout: "", stderr: expect.stringMatching(/^Usage: node \w+\.mjs .+\n$/) };
     for (const [file, ...args] of [
       ["cancel.mjs"],
@@ -107,7 +107,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no such order.") });
   });
 
-  it("tells what differs, and settles what only a person can tell", async () => {
+  it("report differences, and settle a charge by a person's decision", async () => {
     const order = await newOrder();
     await newcomer.evaluate(
       `import { authorizeRemainder, checkout } from "./shop.mjs"; await checkout.pay(${order}, { authorizeRemainder });`,
@@ -123,7 +123,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     expect((await newcomer.shell(script)).stdout).toContain(
       ": 3 charges, 3 payments, 1 cards of the report; no difference",
     );
-    // The order's book-keeping is lost, and the service is another one.
+    // Lose the order's invoice, and change the service's address.
     change(`update invoice set order_id = 'lost' where order_id = '${JSON.parse(order).id}'`);
     const different = await newcomer.shell(script).catch((error: { code: number; stdout: string }) => error);
     expect(different).toMatchObject({
@@ -151,7 +151,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     ["decline", "declined", 7500],
     ["approve", "paid", 2500],
   ] as const) {
-    it(`sends the shopper to a bank's page: ${outcome}`, async () => {
+    it(`send the shopper to a bank's page: ${outcome}`, async () => {
       const bank = await startBank();
       newcomer.atEnd(bank.stop);
       Object.assign(newcomer.env, {
@@ -180,7 +180,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     });
   }
 
-  it("sells by the bank's page over HTTP, once the shop is changed as the page shows", async () => {
+  it("sell through the bank's page over HTTP, after the change that the guide shows", async () => {
     const bank = await startBank();
     newcomer.atEnd(bank.stop);
     const port = String(await freePort());
@@ -218,7 +218,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
         expect.stringContaining(`Order ${cart} ${outcome}`),
       ]);
       expect(await balanceCents()).toBe(leftCents);
-      // The programs that run a shop know the bank's orders.
+      // The programs that operate the shop now use the bank.
       if (choice === "approve") expect(await newcomer.program("cancel.mjs", cart)).toContain("is reversed");
     }
     const unknown = await fetch(`${changed.url}/orders/${randomUUID()}/return`);
@@ -231,7 +231,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     await writeFile(file, before);
   });
 
-  it("recovers by cron what a crash left", async () => {
+  it("recover a crashed purchase by cron", async () => {
     card = await newcomer.issueCard();
     const order = await newOrder();
     await newcomer.evaluate(
@@ -252,7 +252,7 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     expect(await balanceCents()).toBe(7500);
   });
 
-  it("where a platform collects the rest, completes no order whose cards went back", async () => {
+  it("don't complete a platform's order whose cards were reversed", async () => {
     newcomer.takeFile("platform.mjs");
     const [soon, late] = [await newOrder(), await newOrder()];
     const charge = `
@@ -279,19 +279,19 @@ describe("docs/any-shop.md, and the guides of a shop on plain Node, block by blo
     expect(await balanceCents()).toBe(7500);
   });
 
-  it("shows a shop of about 60 lines", async () => {
+  it("show a shop of about 60 lines", async () => {
     const files = ["settings.mjs", "shop.mjs"].map((file) => readBlock("docs/shops/node.md", file));
     const lines = (await Promise.all(files)).join("").split("\n");
     expect(lines.filter((line) => line !== "").length).toBeLessThan(65);
   });
 
-  it("has no block that wasn't run", () => {
+  it("have no block that was not run", () => {
     expect(newcomer.left()).toEqual([]);
     expect(newcomer.blocks.length).toBeGreaterThan(12);
   });
 });
 
-/** A shopper who applies the card at the shop's page. */
+/** Applies the card on the shop's page. */
 async function applyAt(url: string): Promise<{ cart: string; cookie: string }> {
   const page = await fetch(url);
   const cookie = String(page.headers.get("set-cookie")?.split(";")[0]);
@@ -305,7 +305,7 @@ async function applyAt(url: string): Promise<{ cart: string; cookie: string }> {
   return { cart, cookie };
 }
 
-/** A text after a diff whose parts stand between lines of `@@`. What it changes must be there. */
+/** Applies a diff to a text. Lines of `@@` separate the diff's parts, and each part must match the text. */
 function applyDiff(text: string, diff: string): string {
   const side = (part: string, signs: RegExp) =>
     part
@@ -322,7 +322,7 @@ function applyDiff(text: string, diff: string): string {
     }, text);
 }
 
-/** An order with the card on its cart, as JavaScript. */
+/** Returns the JavaScript source of an order whose cart has the card. */
 async function newOrder(): Promise<string> {
   const cart = { id: randomUUID(), totalCents: 7498, currency: "EUR" };
   await newcomer.evaluate(
@@ -338,13 +338,13 @@ function invoices(): Record<string, unknown>[] {
   return rows.map((row) => ({ ...row }));
 }
 
-/** As if the minutes had passed that a crashed process still owns its purchase. */
+/** Ends the lease of a crashed process, as if its minutes had passed. */
 function letLeasesRunOut(): void {
   change("update giftcard_purchase set lease_until = 0, next_try_at = 0 where lease_until is not null");
   change("update giftcard_charge set lease_until = 0, next_try_at = 0 where lease_until is not null");
 }
 
-/** Changes the shop's tables behind its back. */
+/** Changes the shop's tables directly. */
 function change(sql: string): void {
   const database = new DatabaseSync(path.join(newcomer.folder, "shop.db"));
   database.exec(sql);

@@ -12,14 +12,14 @@ import { readBlocks } from "./support/page-blocks.js";
 import { startGiftcardService } from "./support/service.js";
 import { testDatabase } from "./support/test-database.js";
 
-/** The one block of a page in this language. */
+/** Returns the only block of a page in this language. */
 async function blockOf(page: string, language: string): Promise<string> {
-  const [block, ...others] = (await readBlocks(page)).filter((one) => one.language === language);
+  const [block, ...others] = (await readBlocks(page)).filter((candidate) => candidate.language === language);
   if (!block || others.length > 0) throw new Error(`${page} has no block in ${language}, or more than one.`);
   return block.text;
 }
 
-it("the README's purchase pays 50.00 of 74.98, and the card is whole again", async () => {
+it("the README's purchase pays 50.00 of 74.98, then restores the card's balance", async () => {
   const service = await startGiftcardService({ databaseUrl: await testDatabase() });
   try {
     const { apiKey, companyId } = await service.createCompany();
@@ -44,7 +44,7 @@ it("the README's purchase pays 50.00 of 74.98, and the card is whole again", asy
   }
 });
 
-it("the README's demo buys, cancels, and takes one of two tickets back", async () => {
+it("the README's demo buys, cancels, and refunds one of two tickets", async () => {
   expect(await blockOf("README.md", "sh")).toContain("npm run demo -- --buy");
   const said = await runNode({ name: "The demo", args: ["scripts/demo.mjs", "--buy"], cwd: root });
   expect(said).toContain("order 1 placed: total 74.98 = gift card 50.00 + 24.98");
@@ -52,7 +52,7 @@ it("the README's demo buys, cancels, and takes one of two tickets back", async (
   expect(said).toContain("one ticket returned: 15.00 to the card, 5.00 by the bank");
 });
 
-it("pages name npm scripts that are there", async () => {
+it("every npm script in the docs exists", async () => {
   const { scripts } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
   const unknown: string[] = [];
   for (const page of present.filter((file) => !file.startsWith("examples/"))) {
@@ -63,7 +63,7 @@ it("pages name npm scripts that are there", async () => {
   expect(unknown).toEqual([]);
 });
 
-it("the packages are packed as docs/from-source.md says, under the names that pnpm is told", async () => {
+it("docs/from-source.md packs every package, under the file names that it gives pnpm", async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-from-source-"));
   try {
     const [, , ...pack] = (await blockOf("docs/from-source.md", "sh")).split("\n");

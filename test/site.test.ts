@@ -7,7 +7,7 @@ import { resolveLink } from "../site/links.mjs";
 import { files, pageOf, present, root } from "../site/pages.mjs";
 
 describe("the repository's Markdown", () => {
-  it("links to files that are there", async () => {
+  it("links only to existing files", async () => {
     const faults: string[] = [];
     let links = 0;
     for (const file of present) {
@@ -25,13 +25,13 @@ describe("the repository's Markdown", () => {
     expect(links).toBeGreaterThan(200);
   });
 
-  it("has a place of its own on the site for each page", () => {
+  it("has a separate address on the site for each page", () => {
     expect(files).toContain("docs/interface.md");
     expect(new Set(files.map(pageOf)).size).toBe(files.length);
     expect(files.filter((file) => !present.includes(file))).toEqual([]);
   });
 
-  it("leads to the forge where it links to what isn't a page", () => {
+  it("links to GitHub for files that are not pages", () => {
     expect(resolveLink("../package.json", "docs/interface.md")).toMatch(
       /^https:\/\/.+\/blob\/HEAD\/package\.json$/,
     );
@@ -56,7 +56,7 @@ describe("links of a built site", () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it("are told where they lead to no file, to no anchor, or out of the site's path", async () => {
+  it("are reported if they lead to no file, to no anchor, or out of the site's path", async () => {
     expect(await findDeadLinks(folder, "/pay/")).toEqual({
       pages: 2,
       links: 5,
