@@ -52,7 +52,7 @@ const packages = {
     },
     {
       from: "@giftcard-pay/checkout/storefront",
-      file: "src/http/storefront.ts",
+      file: "src/storefront.ts",
       about: "the shapes that a page and a shop's server exchange, and every error code",
     },
     { from: "@giftcard-pay/checkout/node", file: "src/http/node.ts", about: "the handler in `node:http`" },

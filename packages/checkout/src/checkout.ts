@@ -1,15 +1,16 @@
-import { type CheckoutOptions, checkCart, checkOptions } from "./checkout-options.js";
-import { type ChargeView, viewCharge } from "./flow/charge-view.js";
-import { createEngine } from "./flow/create-engine.js";
-import type { CartView, Engine } from "./flow/engine.js";
-import { createReport, guardObserver } from "./flow/observers.js";
-import { createPurchaseFlow, type Order, type PayResult } from "./flow/purchase-flow.js";
-import { createPurchaseRecovery } from "./flow/purchase-recovery.js";
-import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./flow/purchase-refunds.js";
-import { createPurchaseSteps } from "./flow/purchase-steps.js";
-import type { OrderRefundPlan, RefundRequest } from "./flow/refund-request.js";
-import { type AuthorizeRemainder, createRemainder } from "./flow/remainder.js";
+import { type CheckoutOptions, checkOptions } from "./checkout-options.js";
+import { type ChargeView, viewCharge } from "./engine/charge-view.js";
+import { createEngine } from "./engine/create-engine.js";
+import type { CartView, Engine } from "./engine/engine.js";
+import { createReport, guardObserver } from "./engine/observers.js";
 import { createOperator, type Operator } from "./operator/operator.js";
+import { checkCart, type Order } from "./purchase/order.js";
+import { createPurchaseFlow, type PayResult } from "./purchase/pay.js";
+import { createPurchaseRecovery } from "./purchase/recovery.js";
+import type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
+import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./purchase/refunds.js";
+import { type AuthorizeRemainder, createRemainder } from "./purchase/remainder.js";
+import { createPurchaseSteps } from "./purchase/steps.js";
 import { createSealer } from "./sealing/seal.js";
 import type { Purchase } from "./store/purchase-store.js";
 

@@ -1,23 +1,11 @@
 export { type Checkout, createCheckout } from "./checkout.js";
 export type { CheckoutOptions } from "./checkout-options.js";
-export { CheckoutError, RefundError, type RefundErrorCode } from "./errors.js";
-export type { OrderLine } from "./flow/charge-layout.js";
-export type { ChargeView } from "./flow/charge-view.js";
-export type { CartView, Evidence, TenderChange } from "./flow/engine.js";
-export type { Guesser, GuessLimits } from "./flow/guess-limits.js";
-export type { OnFailure } from "./flow/observers.js";
-export type { Order, PayResult } from "./flow/purchase-flow.js";
-export type { OrderRefund, PaidBy } from "./flow/purchase-refunds.js";
-export type { RefundRule, RefundShares } from "./flow/refund-plan.js";
-export type { OrderRefundPlan, RefundRequest } from "./flow/refund-request.js";
-export {
-  type AuthorizeRemainder,
-  type RemainderAnswer,
-  RemainderFault,
-  type RemainderMethod,
-  type RemainderPart,
-  type RemainderRequest,
-} from "./flow/remainder.js";
+export type { ChargeView } from "./engine/charge-view.js";
+export type { CartView, Evidence, TenderChange } from "./engine/engine.js";
+export { CheckoutError, RefundError, type RefundErrorCode } from "./engine/errors.js";
+export type { Guesser, GuessLimits } from "./engine/guess-limits.js";
+export type { OnFailure } from "./engine/observers.js";
+export type { RefundShares } from "./engine/refund-plan.js";
 export { createHandler, type HandlerOptions } from "./http/handler.js";
 export type { ShopPayment } from "./operator/charge-groups.js";
 export type { Difference, DifferenceKind } from "./operator/difference.js";
@@ -34,8 +22,21 @@ export {
   statementCsv,
   statementText,
 } from "./operator/statement.js";
+export type { Order } from "./purchase/order.js";
+export type { PayResult } from "./purchase/pay.js";
+export type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
+export type { OrderRefund, PaidBy } from "./purchase/refunds.js";
+export {
+  type AuthorizeRemainder,
+  type RemainderAnswer,
+  RemainderFault,
+  type RemainderMethod,
+  type RemainderPart,
+  type RemainderRequest,
+} from "./purchase/remainder.js";
 export { readSealingKeys, type SealingKey } from "./sealing/seal.js";
 export type { CheckoutStore } from "./store/checkout-store.js";
+export type { OrderLine } from "./store/order-line.js";
 export type { PgPool } from "./store/postgres/migrate.js";
 export { createPostgresStore } from "./store/postgres/store.js";
-export type { Purchase, PurchaseState } from "./store/purchase-store.js";
+export type { Purchase, PurchaseState, RefundRule } from "./store/purchase-store.js";

@@ -1,7 +1,7 @@
 /** For a plugin of a shop system that has carts, orders and payments of its own, such as Medusa. */
-export { type LaidCharge, layCharges, type Piece } from "./flow/charge-layout.js";
-export { viewCharge } from "./flow/charge-view.js";
-export { createEngine } from "./flow/create-engine.js";
+export { type LaidCharge, layCharges } from "./engine/charge-layout.js";
+export { viewCharge } from "./engine/charge-view.js";
+export { createEngine } from "./engine/create-engine.js";
 export {
   type Engine,
   type EngineOptions,
@@ -9,7 +9,7 @@ export {
   type PaymentPlan,
   type PlannedPart,
   type RecoverOptions,
-} from "./flow/engine.js";
+} from "./engine/engine.js";
 export {
   type ChargePieces,
   type OpenCharge,
@@ -18,14 +18,15 @@ export {
   type RefundSplit,
   type RefundWish,
   returnedUnits,
-} from "./flow/refund-plan.js";
-export { toOpenCharge } from "./flow/refunds.js";
+} from "./engine/refund-plan.js";
+export { toOpenCharge } from "./engine/refunds.js";
 export type { ReportSource } from "./operator/charge-pages.js";
 export { type HealthSource, readHealth } from "./operator/health.js";
 export { readReconciliation, readStatement } from "./operator/reports.js";
 export { ReportError } from "./operator/service-report.js";
 export { createSealer, SealError, type Sealer, type SealFault } from "./sealing/seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
+export type { Piece } from "./store/order-line.js";
 export { createSqlJournal } from "./store/postgres/journal.js";
 export { type JournalMigration, journalMigrations } from "./store/postgres/journal-migrations.js";
 export type { Sql } from "./store/postgres/sql.js";

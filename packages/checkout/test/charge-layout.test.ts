@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  type LaidCharge,
-  layCharges,
-  type OrderLine,
-  type Piece,
-  unitsOf,
-} from "../src/flow/charge-layout.js";
+import { type LaidCharge, layCharges, unitsOf } from "../src/engine/charge-layout.js";
+import type { OrderLine, Piece } from "../src/store/order-line.js";
 
 const line = (id: string, quantity: number, totalCents: number): OrderLine => ({ id, quantity, totalCents });
 const piece = (id: string, unit: number, cents: number): Piece => ({ line: id, unit, cents });

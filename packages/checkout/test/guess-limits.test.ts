@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { networkOf } from "../src/flow/guess-limits.js";
+import { networkOf } from "../src/engine/guess-limits.js";
 import { type Checkout, createCheckout, createHandler } from "../src/index.js";
 import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 import { stores, type TestStore } from "./stores.js";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { layCharges, type OrderLine } from "../src/flow/charge-layout.js";
-import { type OpenCharge, planRefund, valueOfUnits } from "../src/flow/refund-plan.js";
+import { layCharges } from "../src/engine/charge-layout.js";
+import { type OpenCharge, planRefund, valueOfUnits } from "../src/engine/refund-plan.js";
+import type { OrderLine } from "../src/store/order-line.js";
 
 /*
  * Carts of ordinary shops: VAT included or added, percentages and amounts off, shipping, odd prices. `RUNS` says how many; a

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cardShare } from "../src/flow/tenders.js";
+import { cardShare } from "../src/engine/tenders.js";
 
 describe("what a card pays", () => {
   it("is the smallest of what is left, the balance, and 50.00 euro, and says which", () => {

@@ -1,16 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { layCharges, type OrderLine, type Piece } from "../src/flow/charge-layout.js";
+import { layCharges } from "../src/engine/charge-layout.js";
 import {
   type OpenCharge,
   planRefund,
   type RefundPlan,
-  type RefundRule,
   type RefundSplit,
   type RefundWish,
   returnedUnits,
   valueOfUnits,
-} from "../src/flow/refund-plan.js";
+} from "../src/engine/refund-plan.js";
+import type { OrderLine, Piece } from "../src/store/order-line.js";
+import type { RefundRule } from "../src/store/purchase-store.js";
 
 const line = (id: string, quantity: number, totalCents: number): OrderLine => ({ id, quantity, totalCents });
 const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);

@@ -1,4 +1,4 @@
-import { CheckoutError } from "../errors.js";
+import { CheckoutError } from "../engine/errors.js";
 
 const MAX_BODY_BYTES = 4096;
 

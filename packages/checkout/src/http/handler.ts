@@ -1,11 +1,11 @@
 import type { Checkout } from "../checkout.js";
-import { CheckoutError, toCheckoutError } from "../errors.js";
-import type { CartView } from "../flow/engine.js";
-import type { Guesser } from "../flow/guess-limits.js";
-import { createReport } from "../flow/observers.js";
+import type { CartView } from "../engine/engine.js";
+import { CheckoutError, toCheckoutError } from "../engine/errors.js";
+import type { Guesser } from "../engine/guess-limits.js";
+import { createReport } from "../engine/observers.js";
+import type { ApplyRequest, CardEntry, ShopError } from "../storefront.js";
 import { readCardBody } from "./card-body.js";
 import { namedAddress } from "./shopper-address.js";
-import type { ApplyRequest, CardEntry, ShopError } from "./storefront.js";
 
 /** How the routes are tied to the shop. */
 export interface HandlerOptions {

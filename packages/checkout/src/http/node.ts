@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { CheckoutError } from "../errors.js";
-import { createReport } from "../flow/observers.js";
+import { CheckoutError } from "../engine/errors.js";
+import { createReport } from "../engine/observers.js";
 import { writeFailure } from "./handler.js";
 import { nameAddress } from "./shopper-address.js";
 

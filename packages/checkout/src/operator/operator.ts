@@ -1,6 +1,6 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
-import { type ChargeView, viewCharge } from "../flow/charge-view.js";
-import type { Engine, Evidence } from "../flow/engine.js";
+import { type ChargeView, viewCharge } from "../engine/charge-view.js";
+import type { Engine, Evidence } from "../engine/engine.js";
 import type { Sealer } from "../sealing/seal.js";
 import { resealAll } from "../sealing/upkeep.js";
 import type { Charge, ChargeListing } from "../store/journal.js";

@@ -1,5 +1,5 @@
 import type { Cents } from "@giftcard-pay/client";
-import type { Piece } from "../flow/charge-layout.js";
+import type { Piece } from "./order-line.js";
 
 /**
  * `quoted`: balance shown. `applied`: will be charged at completion. `charging`: a charge of it lives, and no order has it.

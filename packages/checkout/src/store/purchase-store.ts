@@ -1,5 +1,4 @@
-import type { OrderLine } from "../flow/charge-layout.js";
-import type { RefundRule } from "../flow/refund-plan.js";
+import type { OrderLine } from "./order-line.js";
 
 /** Every state that the payment of an order can be in. */
 export const purchaseStates = [
@@ -46,6 +45,18 @@ export interface Purchase {
   /** When this run was begun. */
   readonly createdAt: Date;
 }
+
+/**
+ * Where the money of a refund goes, as far as charges can be chosen for it:
+ * - `as-paid`: back the way the returned units were paid, to the cent: what a card paid never goes to the other method. In
+ *   proportion if no units are named
+ * - `cards-first`: to the cards as much as can be
+ * - `other-first`: to the other method as much as can be
+ * - `in-proportion`: to the cards in the proportion in which they still hold what is open
+ */
+export type RefundRule = (typeof refundRules)[number];
+/** Every rule, the default first. */
+export const refundRules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
 
 /** Who decides about a purchase, and for how long nobody else does. */
 export interface PurchaseLease {

@@ -1,9 +1,8 @@
 import { cents } from "@giftcard-pay/client";
-import { refundRules } from "../../flow/refund-plan.js";
 import { chargedStates, chargeStates } from "../charge-states.js";
 import type { CheckoutStore } from "../checkout-store.js";
 import type { Charge, ChargeState, Move, Tender, TenderState } from "../journal.js";
-import { type NewRefund, type PurchaseState, purchaseStates } from "../purchase-store.js";
+import { type NewRefund, type PurchaseState, purchaseStates, refundRules } from "../purchase-store.js";
 
 /** A store on which calls are played, with a hand on its clock. */
 export interface PlayedStore extends CheckoutStore {

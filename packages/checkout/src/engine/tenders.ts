@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, type GiftcardClient, MAX_DEDUCTION_CENTS, Secret } from "@giftcard-pay/client";
-import { CheckoutError, toCheckoutError } from "../errors.js";
+import type { Fingerprints } from "../sealing/fingerprints.js";
+import type { Card, Sealer } from "../sealing/seal.js";
+import type { Journal, Tender } from "../store/journal.js";
 import type {
   AppliedCard,
   ApplyRequest,
@@ -9,12 +11,10 @@ import type {
   CartSummary,
   LimitedBy,
   Quote,
-} from "../http/storefront.js";
-import type { Fingerprints } from "../sealing/fingerprints.js";
-import type { Card, Sealer } from "../sealing/seal.js";
-import type { Journal, Tender } from "../store/journal.js";
+} from "../storefront.js";
 import { tenderAudience } from "./context.js";
 import type { CartView, PaymentPlan, TenderChange } from "./engine.js";
+import { CheckoutError, toCheckoutError } from "./errors.js";
 import { createGuessLimits, type Guesser, type GuessLimits } from "./guess-limits.js";
 
 /** What one card pays of what is left of an order: the smallest of that, its balance, and the limit of a devalue. */

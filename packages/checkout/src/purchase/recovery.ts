@@ -1,11 +1,11 @@
-import { CheckoutError, noSuchOrder } from "../errors.js";
+import { type ChargeView, viewCharge } from "../engine/charge-view.js";
+import { CheckoutError, noSuchOrder } from "../engine/errors.js";
 import type { Charge } from "../store/journal.js";
 import { type Purchase, undecidedStates } from "../store/purchase-store.js";
-import { type ChargeView, viewCharge } from "./charge-view.js";
-import type { PurchaseContext } from "./purchase-context.js";
-import { isReversing, newOwner, type PurchaseSteps } from "./purchase-steps.js";
+import type { PurchaseContext } from "./context.js";
 import { isPaidStill } from "./refund-request.js";
 import { faultCode } from "./remainder.js";
+import { isReversing, newOwner, type PurchaseSteps } from "./steps.js";
 
 interface RecoveryContext extends PurchaseContext {
   readonly steps: PurchaseSteps;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { CheckoutError, refundNotPossible } from "../errors.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
 import { type FlowContext, moveAndTell, referencesOf } from "./context.js";
 import type { Engine } from "./engine.js";
+import { CheckoutError, refundNotPossible } from "./errors.js";
 import { insist } from "./late-writes.js";
 import type { Recovery } from "./recovery.js";
 import { type OpenCharge, planRefund } from "./refund-plan.js";

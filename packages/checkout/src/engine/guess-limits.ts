@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 import type { Secret } from "@giftcard-pay/client";
-import { CheckoutError } from "../errors.js";
 import type { Fingerprints } from "../sealing/fingerprints.js";
 import type { GuessLimit, Journal } from "../store/journal.js";
+import { CheckoutError } from "./errors.js";
 
 /**
  * Wrong guesses of number and PIN that are judged in one window; past them, even a right pair has to wait. So has one

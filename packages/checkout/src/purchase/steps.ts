@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { CheckoutError } from "../errors.js";
+import { LEAVE } from "../engine/engine.js";
+import { CheckoutError } from "../engine/errors.js";
+import { retryDelayMs } from "../engine/recovery.js";
 import { heldStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
 import {
@@ -7,12 +9,11 @@ import {
   type PurchaseChange,
   type PurchaseStore,
   paidStates,
+  type Refund,
   undecidedStates,
 } from "../store/purchase-store.js";
-import { LEAVE } from "./engine.js";
-import type { PurchaseContext } from "./purchase-context.js";
-import { retryDelayMs } from "./recovery.js";
-import { createRefundSteps } from "./refund-steps.js";
+import { groupByPayment } from "./card-payments.js";
+import type { PurchaseContext } from "./context.js";
 import { faultCode, type Remainder } from "./remainder.js";
 
 /** Where a purchase goes whose money goes back as a whole: the state that it ends in, and the reason that its charges get. */
@@ -183,14 +184,50 @@ export function createPurchaseSteps(context: PurchaseContext) {
   function putOff(purchase: Purchase, owner: string, lastError: string): Promise<Purchase | null> {
     const { orderId, attemptId, state, tries } = purchase;
     const retryInMs = retryDelayMs(tries);
-    return purchases.change(orderId, {
-      ...{ from: [state], to: state, attemptId, owner, lease: null, retryInMs, lastError },
-    });
+    const waiting = { from: [state], to: state, attemptId, owner, lease: null, retryInMs, lastError };
+    return purchases.change(orderId, waiting);
   }
 
-  const finishRefund = createRefundSteps(context, {
-    ...{ chargesOf, heldCents, askRemainder, change, putOff, reread },
-  });
+  /** Reverses the charges of a refund. @returns why not all of it is written down as owed, or null */
+  async function refundCharges(
+    { id, references }: Refund,
+    charges: readonly Charge[],
+  ): Promise<string | null> {
+    const chosen = charges.filter(({ reference }) => references.includes(reference)).toReversed();
+    let fault: string | null = null;
+    for (const { externalId, amountCents } of groupByPayment(chosen)) {
+      try {
+        await engine.refund(externalId, { id, amountCents, references });
+      } catch (error) {
+        report(error);
+        fault ??= faultCode("card", error);
+      }
+    }
+    return fault;
+  }
+
+  /**
+   * Ends the refund in work of a purchase that this caller holds: its charges first, then the remainder's part. Each is
+   * done once, by the refund's id, however often this is called. A part that fails holds back no other.
+   *
+   * @returns the purchase as it stands: paid again, or refunded where nothing of it is left
+   */
+  async function finishRefund(purchase: Purchase, owner: string): Promise<Purchase> {
+    const { orderId, attemptId } = purchase;
+    const refund = (await purchases.refunds(orderId)).find(({ doneAt }) => doneAt === null);
+    let fault: string | null = null;
+    if (refund) {
+      const { id, number, remainderCents: amountCents } = refund;
+      fault = await refundCharges(refund, await chargesOf(purchase));
+      const part = { id, idempotencyKey: `${attemptId}:${number}`, amountCents };
+      const ask = () => remainder.refund(purchase, part);
+      if (amountCents > 0) fault = (await askRemainder(purchase, owner, "refund", ask)) ?? fault;
+    }
+    if (fault !== null) return (await putOff(purchase, owner, fault)) ?? reread(purchase);
+    const to = (await heldCents(purchase)) === 0 ? "refunded" : "paid";
+    const done = { from: ["refunding"], to, attemptId, owner, lease: null, isRefundDone: true } as const;
+    return (await change(orderId, done)) ?? reread(purchase);
+  }
 
   /** Ends a purchase that this caller holds: what is owed of it, or by what became of its remainder. */
   async function decide(purchase: Purchase, owner: string): Promise<Purchase> {

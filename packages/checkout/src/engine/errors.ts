@@ -1,6 +1,6 @@
 import { formatCents, GiftcardError, RefusedError } from "@giftcard-pay/client";
-import type { RefundShares } from "./flow/refund-plan.js";
-import type { ShopError, ShopErrorCode } from "./http/storefront.js";
+import type { ShopError, ShopErrorCode } from "../storefront.js";
+import type { RefundShares } from "./refund-plan.js";
 
 /** The HTTP status and the developer's text of every refusal. A page shows its own text for the code. */
 const definitions: Record<ShopErrorCode, { status: number; message: string }> = {

@@ -1,11 +1,23 @@
 import { randomUUID } from "node:crypto";
-import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossible } from "../errors.js";
+import {
+  CheckoutError,
+  invalidRefund,
+  noSuchOrder,
+  RefundError,
+  refundNotPossible,
+} from "../engine/errors.js";
+import type { RefundShares, RefundSplit } from "../engine/refund-plan.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { Charge } from "../store/journal.js";
-import { type NewRefund, type Purchase, type Refund, undecidedStates } from "../store/purchase-store.js";
-import type { PurchaseContext } from "./purchase-context.js";
-import { newOwner, type PurchaseSteps } from "./purchase-steps.js";
-import { type RefundShares, type RefundSplit, refundRules } from "./refund-plan.js";
+import {
+  type NewRefund,
+  type Purchase,
+  type Refund,
+  refundRules,
+  undecidedStates,
+} from "../store/purchase-store.js";
+import { amountOf, groupByPayment } from "./card-payments.js";
+import type { PurchaseContext } from "./context.js";
 import {
   checkRefundRequest,
   isPaidStill,
@@ -19,6 +31,7 @@ import {
   splitRefund,
   writtenOf,
 } from "./refund-request.js";
+import { newOwner, type PurchaseSteps } from "./steps.js";
 
 const UNDECIDED = "It isn't decided yet whether the order is paid: ask again in a moment.";
 
@@ -159,7 +172,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
       const charges = books.charges.filter(isWanted);
       if (reference !== undefined && charges.length === 0) throw new CheckoutError("applied_card_not_found");
       const open = openCharges(books).filter(isWanted);
-      const amountCents = open.reduce((sum, charge) => sum + charge.amountCents, 0);
+      const amountCents = amountOf(open);
       const references = open.map((charge) => charge.reference);
       const wanted = { lines: null, amountCents, remainderCents: 0, references };
       const id = `cards_${randomUUID()}`;
@@ -179,19 +192,14 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     const taken = new Set(refunds.flatMap(({ references }) => references));
     const isBack = ({ state, reference }: Charge) =>
       state !== "taken" && (isWhole || !chargedStates.includes(state) || taken.has(reference));
-    const cards = new Map<string, PaidBy["cards"][number]>();
-    for (const charge of charges) {
-      const { externalId, lastFour, amountCents } = charge;
-      const before = cards.get(externalId) ?? { amountCents: 0, refundedCents: 0 };
-      cards.set(externalId, {
-        lastFour,
-        amountCents: before.amountCents + amountCents,
-        refundedCents: before.refundedCents + (isBack(charge) ? amountCents : 0),
-      });
-    }
+    const cards = groupByPayment(charges).map((card) => ({
+      lastFour: card.lastFour,
+      amountCents: card.amountCents,
+      refundedCents: amountOf(card.charges.filter(isBack)),
+    }));
     const refundedCents = isWhole ? purchase.remainderCents : remainderBackCents(refunds);
     const rest = { amountCents: purchase.remainderCents, refundedCents };
-    return { orderId, totalCents, cards: [...cards.values()], remainder: rest };
+    return { orderId, totalCents, cards, remainder: rest };
   }
 
   return { refundPlan, refund, refundCards, paidBy };

@@ -1,6 +1,6 @@
+import type { Engine } from "../engine/engine.js";
 import type { CheckoutStore } from "../store/checkout-store.js";
 import type { Purchase } from "../store/purchase-store.js";
-import type { Engine } from "./engine.js";
 import type { Remainder } from "./remainder.js";
 
 /** What the parts of a purchase share. */

@@ -1,27 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { checkCart, checkLines } from "../checkout-options.js";
-import { CheckoutError, noSuchOrder } from "../errors.js";
+import { layCharges } from "../engine/charge-layout.js";
+import type { PaymentPlan } from "../engine/engine.js";
+import { CheckoutError, noSuchOrder } from "../engine/errors.js";
 import type { Charge } from "../store/journal.js";
 import { type Purchase, paidStates, undecidedStates } from "../store/purchase-store.js";
-import { layCharges, type OrderLine } from "./charge-layout.js";
-import type { CartView, PaymentPlan } from "./engine.js";
-import type { PurchaseContext } from "./purchase-context.js";
-import type { PurchaseSteps } from "./purchase-steps.js";
+import { groupByPayment } from "./card-payments.js";
+import type { PurchaseContext } from "./context.js";
+import { checkCart, checkLines, type Order } from "./order.js";
 import type { AuthorizeRemainder } from "./remainder.js";
-
-/** An order to be paid. Its id is the shop's, made before, and is bound to its cart and total. */
-export interface Order {
-  readonly id: string;
-  readonly cart: CartView;
-  /** The remainder that the shopper was shown; another one is refused before anything moves. */
-  readonly expectedRemainderCents?: number;
-  /**
-   * What the order consists of, with tax and discounts: it adds up to the cart's total, and no two lines have one id. What
-   * comes back last, such as shipping, stands last. With them, cards are charged by line (see `charges`), and units can be
-   * refunded. At most 10,000 units. They are written down with the purchase; a second commit of the order doesn't change them.
-   */
-  readonly lines?: readonly OrderLine[];
-}
+import type { PurchaseSteps } from "./steps.js";
 
 /** What has become of an order's payment. Amounts in cents. */
 export interface PayResult {
@@ -51,12 +38,8 @@ export function createPurchaseFlow(options: FlowOptions) {
   async function toResult(purchase: Purchase, status: PayResult["status"]): Promise<PayResult> {
     const { remainderCents, remainderData } = purchase;
     const charges = status === "declined" ? [] : (await steps.chargesOf(purchase)).reverse();
-    const cards = new Map<string, PayResult["cards"][number]>();
-    for (const { externalId, lastFour, amountCents } of charges) {
-      const before = cards.get(externalId)?.amountCents ?? 0;
-      cards.set(externalId, { lastFour, amountCents: before + amountCents });
-    }
-    const result = { status, cards: [...cards.values()], remainderCents };
+    const cards = groupByPayment(charges).map(({ lastFour, amountCents }) => ({ lastFour, amountCents }));
+    const result = { status, cards, remainderCents };
     return remainderData === null ? result : { ...result, remainderData: JSON.parse(remainderData) };
   }
 

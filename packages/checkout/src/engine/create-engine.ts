@@ -1,4 +1,3 @@
-import { CheckoutError } from "../errors.js";
 import { createFingerprints } from "../sealing/fingerprints.js";
 import type { Charge } from "../store/journal.js";
 import { viewCharge } from "./charge-view.js";
@@ -6,6 +5,7 @@ import { createCharges } from "./charges.js";
 import { moveAndTell } from "./context.js";
 import { createDecisions } from "./decisions.js";
 import type { Engine, EngineOptions } from "./engine.js";
+import { CheckoutError } from "./errors.js";
 import { createLateWrites } from "./late-writes.js";
 import { createReport, guardObserver } from "./observers.js";
 import { createRecovery } from "./recovery.js";

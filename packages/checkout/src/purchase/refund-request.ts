@@ -1,18 +1,24 @@
-import { invalidRefund, RefundError } from "../errors.js";
-import { chargedStates } from "../store/charge-states.js";
-import type { Charge } from "../store/journal.js";
-import { type Purchase, paidStates, type Refund } from "../store/purchase-store.js";
-import { isCents, type OrderLine } from "./charge-layout.js";
+import { isCents } from "../engine/charge-layout.js";
+import { invalidRefund, RefundError } from "../engine/errors.js";
 import {
   planRefund,
   type RefundPlan,
-  type RefundRule,
   type RefundShares,
   type RefundSplit,
-  refundRules,
   valueOfUnits,
-} from "./refund-plan.js";
-import { toOpenCharge } from "./refunds.js";
+} from "../engine/refund-plan.js";
+import { toOpenCharge } from "../engine/refunds.js";
+import { chargedStates } from "../store/charge-states.js";
+import type { Charge } from "../store/journal.js";
+import type { OrderLine } from "../store/order-line.js";
+import {
+  type Purchase,
+  paidStates,
+  type Refund,
+  type RefundRule,
+  refundRules,
+} from "../store/purchase-store.js";
+import { groupByPayment } from "./card-payments.js";
 
 /** What is to go back of a paid order: units of its lines, or an amount. */
 export type RefundRequest = (
@@ -168,14 +174,10 @@ export function sharesOf(
   charges: readonly Charge[],
 ): RefundShares {
   const chosen = charges.filter(({ reference }) => references.includes(reference));
-  const payments = [...new Set(chosen.map(({ externalId }) => externalId))];
-  const cards = payments.map((payment) => {
-    const part = chosen.filter(({ externalId }) => externalId === payment);
-    return {
-      lastFour: String(part[0]?.lastFour),
-      amountCents: sum(part.map((charge) => charge.amountCents)),
-    };
-  });
+  const cards = groupByPayment(chosen).map((card) => ({
+    lastFour: card.lastFour,
+    amountCents: card.amountCents,
+  }));
   return { amountCents, cards, remainderCents };
 }
 

@@ -1,17 +1,7 @@
 /** Which charges of an order go back for a refund, each of them as a whole, and what its other method gives back. */
-import { isCents, type OrderLine, type Piece, unitCount, unitsOf } from "./charge-layout.js";
-
-/**
- * Where the money of a refund goes, as far as charges can be chosen for it:
- * - `as-paid`: back the way the returned units were paid, to the cent: what a card paid never goes to the other method. In
- *   proportion if no units are named
- * - `cards-first`: to the cards as much as can be
- * - `other-first`: to the other method as much as can be
- * - `in-proportion`: to the cards in the proportion in which they still hold what is open
- */
-export type RefundRule = (typeof refundRules)[number];
-/** Every rule, the default first. */
-export const refundRules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
+import type { OrderLine, Piece } from "../store/order-line.js";
+import type { RefundRule } from "../store/purchase-store.js";
+import { isCents, unitCount, unitsOf } from "./charge-layout.js";
 
 /** A charge that can still go back, as a whole. */
 export interface OpenCharge {

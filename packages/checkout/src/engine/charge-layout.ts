@@ -2,21 +2,7 @@
  * How a card's part of an order is charged: as a charge for each unit of the order's lines. The issuer gives a charge
  * back only as a whole, so a unit that comes back can be refunded exactly where it has charges of its own.
  */
-
-/** A line of an order, as it is paid: its tax and discounts are in its total. */
-export interface OrderLine {
-  /** No other line of the order has it. */
-  readonly id: string;
-  readonly quantity: number;
-  readonly totalCents: number;
-}
-
-/** What a charge pays of one unit of a line. Units count from 1. */
-export interface Piece {
-  readonly line: string;
-  readonly unit: number;
-  readonly cents: number;
-}
+import type { OrderLine, Piece } from "../store/order-line.js";
 
 /** A charge of a card's part, and what it pays. */
 export interface LaidCharge {

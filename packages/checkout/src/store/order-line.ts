@@ -1,0 +1,14 @@
+/** A line of an order, with its tax and discounts in its total. */
+export interface OrderLine {
+  /** Unique within the order. */
+  readonly id: string;
+  readonly quantity: number;
+  readonly totalCents: number;
+}
+
+/** What a charge pays of one unit of a line. Units count from 1. */
+export interface Piece {
+  readonly line: string;
+  readonly unit: number;
+  readonly cents: number;
+}
