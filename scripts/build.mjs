@@ -38,7 +38,12 @@ const compiledToBoth = { ...compiled, output: [...compiled.output, "dist/index.m
 /** In the order in which they are built. @satisfies {Record<string, Part>} */
 const parts = {
   client: { ...compiledToBoth, folder: "packages/client", needs: [] },
-  checkout: { ...compiledToBoth, folder: "packages/checkout", needs: ["client"] },
+  checkout: {
+    ...compiledToBoth,
+    folder: "packages/checkout",
+    output: compiledToBoth.output.map((file) => file.replace("dist/", "dist/src/")),
+    needs: ["client"],
+  },
   events: { ...compiledToBoth, folder: "packages/events", needs: ["client"] },
   service: { ...compiled, folder: "packages/service", needs: ["client", "events"] },
   widget: {

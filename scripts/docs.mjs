@@ -63,7 +63,7 @@ const packages = {
     },
     {
       from: "@giftcard-pay/checkout/conformance",
-      file: "src/store/conformance/index.ts",
+      file: "conformance/index.ts",
       about: "tests for a store of your own",
     },
     {

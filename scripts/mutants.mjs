@@ -10,8 +10,8 @@ only what has changed since. The report is .cache/mutants/report.html; docs/muta
 below 85 %.
 
   npm run mutants                                  every file (scripts/mutants/stryker.config.mjs lists them)
-  npm run mutants -- --file flow/recovery          one of them
-  npm run mutants -- --file flow/recovery:40-80    some of its lines
+  npm run mutants -- --file engine/recovery        one of them
+  npm run mutants -- --file engine/recovery:40-80  some of its lines
   npm run mutants -- --force                       also what hasn't changed, such as after a change of the conformance cases
 `;
 

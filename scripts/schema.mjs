@@ -22,7 +22,7 @@ const files = {
     return NOTE + (await readPostgres(url, "public"));
   },
   "packages/checkout/schema.postgres.sql": async (url) => {
-    const { createPostgresStore } = await import("../packages/checkout/dist/index.js");
+    const { createPostgresStore } = await import("../packages/checkout/dist/src/index.js");
     const pool = new pg.Pool({ connectionString: url, max: 1 });
     await createPostgresStore({ pool })
       .migrate()

@@ -16,7 +16,7 @@ execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--projec
 
 // Copy the storefront's types, so that a page compiles without the server package.
 const shapes = "@giftcard-pay/checkout/storefront";
-await copyFile(path.join(here, "../checkout/dist/storefront.d.ts"), path.join(dist, "storefront.d.ts"));
+await copyFile(path.join(here, "../checkout/dist/src/storefront.d.ts"), path.join(dist, "storefront.d.ts"));
 await writeFile(path.join(dist, "storefront.js"), "export {};\n");
 for (const name of await readdir(dist, { recursive: true })) {
   if (!name.endsWith(".d.ts")) continue;

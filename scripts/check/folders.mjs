@@ -1,44 +1,61 @@
-/** Holds the imports of the Medusa plugin against the list of its folders in docs/architecture.md. */
+/** Checks the imports of checkout and medusa against the lists of their folders in docs/architecture.md. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-const HEADING = "## The folders of the Medusa plugin";
-const IMPORT = /^(?:import|export)(?! type\b)[^"';]*from "(\.[^"]+)"/gm;
+/** The lists, each with the source that it describes, and whether a type alone may be imported from anywhere. */
+const lists = [
+  { heading: "## The folders of the library", source: "packages/checkout/src", ignoresTypes: false },
+  { heading: "## The folders of the Medusa plugin", source: "packages/medusa/src", ignoresTypes: true },
+];
+
+const ANY_IMPORT = /^(?:import|export)[^"';]*from "(\.[^"]+)"/gm;
+const VALUE_IMPORT = /^(?:import|export)(?! type\b)[^"';]*from "(\.[^"]+)"/gm;
 
 /**
- * Finds imports that go up the list, where it says that they go down. A type alone may come from anywhere.
+ * Finds imports of a folder that is further up the list.
  * @param {string} root the repository
  * @returns {Promise<string[]>} `file imports file`
  */
 export async function importsThatGoUp(root) {
-  const ranks = ranksOf(await readFile(path.join(root, "docs/architecture.md"), "utf8"));
-  const source = path.join(root, "packages/medusa/src");
-  const files = (await readdir(source, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
+  const architecture = await readFile(path.join(root, "docs/architecture.md"), "utf8");
+  const found = await Promise.all(lists.map((list) => upwardImports(root, list, architecture)));
+  return found.flat();
+}
+
+/** @param {string} root @param {(typeof lists)[number]} list @param {string} architecture */
+async function upwardImports(root, { heading, source, ignoresTypes }, architecture) {
+  const ranks = ranksOf(architecture, heading);
+  const folder = path.join(root, source);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
   const found = [];
   for (const file of files) {
-    const text = await readFile(path.join(source, file), "utf8");
-    for (const [, target = ""] of text.matchAll(IMPORT)) {
-      const imported = path.join(path.dirname(file), target);
+    const text = await readFile(path.join(folder, file), "utf8");
+    for (const [, target = ""] of text.matchAll(ignoresTypes ? VALUE_IMPORT : ANY_IMPORT)) {
+      const imported = path.join(path.dirname(file), target.replace(/\.js$/, ".ts"));
       const [from, to] = [rankOf(ranks, file), rankOf(ranks, imported)];
-      if (from !== undefined && to !== undefined && to < from) found.push(`${file} imports ${imported}`);
+      if (from !== undefined && to !== undefined && to < from)
+        found.push(`${source}: ${file} imports ${imported}`);
     }
   }
   return found;
 }
 
-/** Each folder's place in the list; several may share one. @param {string} architecture @returns {[folder: string, rank: number][]} */
-function ranksOf(architecture) {
-  const [, after = ""] = architecture.split(`${HEADING}\n`);
+/**
+ * The row of each folder or file in a list; several may share one.
+ * @param {string} architecture @param {string} heading @returns {[name: string, rank: number][]}
+ */
+function ranksOf(architecture, heading) {
+  const [, after = ""] = architecture.split(`${heading}\n`);
   const [table = ""] = after.split("\n## ");
   const cells = [...table.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell = ""]) => cell);
-  if (cells.length === 0) throw new Error(`docs/architecture.md has no list under "${HEADING}".`);
+  if (cells.length === 0) throw new Error(`docs/architecture.md has no list under "${heading}".`);
   return cells.flatMap((cell, rank) =>
-    [...cell.matchAll(/`([^`]+)`/g)].map(
-      ([, folder = ""]) => /** @type {[string, number]} */ ([folder, rank]),
-    ),
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => /** @type {[string, number]} */ ([name, rank])),
   );
 }
 
-/** @param {[folder: string, rank: number][]} ranks @param {string} file */
+/** @param {[name: string, rank: number][]} ranks @param {string} file */
 const rankOf = (ranks, file) =>
-  ranks.find(([folder]) => file.startsWith(`${folder.replaceAll("/", path.sep)}${path.sep}`))?.[1];
+  ranks.find(
+    ([name]) => file === name || file.startsWith(`${name.replaceAll("/", path.sep)}${path.sep}`),
+  )?.[1];

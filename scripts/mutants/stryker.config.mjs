@@ -1,16 +1,16 @@
 /** What of the checkout library decides about money. Left out: shapes, SQL for PostgreSQL, and what only reads or reports. */
 const decide = [
-  "flow/purchase-flow", // pays an order
-  "flow/purchase-steps", // decides a purchase, once
-  "flow/purchase-recovery", // reverses, and recovers
-  "flow/remainder", // believes the shop's own method
-  "flow/charges", // sends a devalue, once
-  "flow/recovery", // reverses, and settles what isn't known
-  "flow/late-writes", // keeps what the store couldn't take
-  "flow/tenders", // what a card pays
-  "flow/create-engine", // holds a plan against the total
-  "flow/charge-layout", // which charge pays which unit
-  "flow/refund-plan", // which charges go back
+  "purchase/pay", // pays an order
+  "purchase/steps", // decides a purchase, once
+  "purchase/recovery", // reverses, and recovers
+  "purchase/remainder", // believes the shop's own method
+  "engine/charges", // sends a devalue, once
+  "engine/recovery", // reverses, and settles what isn't known
+  "engine/late-writes", // keeps what the store couldn't take
+  "engine/tenders", // what a card pays
+  "engine/create-engine", // holds a plan against the total
+  "engine/charge-layout", // which charge pays which unit
+  "engine/refund-plan", // which charges go back
   "store/sqlite/move", // a change of state and what follows from it
   "store/sqlite/purchases", // compare-and-set of purchases
   "store/sqlite/journal", // leases, and one card once

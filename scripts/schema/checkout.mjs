@@ -11,7 +11,7 @@ export const FROZEN = "packages/checkout/frozen-migrations.json";
 /** The tables in a file of SQLite. */
 export async function readSqlite() {
   const { DatabaseSync } = await import("node:sqlite");
-  const { createSqliteStore } = await import("../../packages/checkout/dist/store/sqlite/store.js");
+  const { createSqliteStore } = await import("../../packages/checkout/dist/src/store/sqlite/store.js");
   const folder = await mkdtemp(path.join(tmpdir(), "giftcard-schema-"));
   const file = path.join(folder, "shop.db");
   (await createSqliteStore({ file })).close();
@@ -51,8 +51,8 @@ export async function freeze() {
 
 /** Every migration of the two stores and of the Medusa plugin, with its SQL. @returns {Promise<[string, unknown][]>} */
 async function readMigrations() {
-  const { postgresMigrations } = await import("../../packages/checkout/dist/store/postgres/migrate.js");
-  const { sqliteMigrations } = await import("../../packages/checkout/dist/store/sqlite/migrate.js");
+  const { postgresMigrations } = await import("../../packages/checkout/dist/src/store/postgres/migrate.js");
+  const { sqliteMigrations } = await import("../../packages/checkout/dist/src/store/sqlite/migrate.js");
   /** @type {[string, unknown][]} */
   const found = [];
   for (const [database, migrations] of Object.entries({

@@ -4,7 +4,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
-import { type PlayedStore, sameAnswers } from "../src/store/conformance/index.js";
+import { type PlayedStore, sameAnswers } from "../conformance/index.js";
 import { Gate } from "./model/gate.js";
 import { openPostgresStage, openSqliteStage, type Row, type Stage } from "./model/stage.js";
 

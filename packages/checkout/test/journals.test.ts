@@ -4,8 +4,8 @@ import path from "node:path";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
+import { journalConformance, purchaseConformance } from "../conformance/index.js";
 import { type CheckoutStore, createPostgresStore } from "../src/index.js";
-import { journalConformance, purchaseConformance } from "../src/store/conformance/index.js";
 import { createSqliteStore } from "../src/store/sqlite/store.js";
 
 const closers: (() => Promise<void> | void)[] = [];

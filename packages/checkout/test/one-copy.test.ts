@@ -5,7 +5,7 @@ import { runNode } from "../../../scripts/process.mjs";
 const cwd = fileURLToPath(new URL("..", import.meta.url));
 
 /** The module of the errors alone, of which two addresses make two copies. */
-const copy = new URL("../dist/engine/errors.js", import.meta.url).href;
+const copy = new URL("../dist/src/engine/errors.js", import.meta.url).href;
 
 /** In a process of its own: the test runner has modules in its own way. @returns what the program printed, as JSON says it */
 async function run(program: string): Promise<unknown> {

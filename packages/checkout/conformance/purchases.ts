@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { NewPurchase, NewRefund, Purchase, PurchaseLease, PurchaseStore } from "../purchase-store.js";
+import type {
+  NewPurchase,
+  NewRefund,
+  Purchase,
+  PurchaseLease,
+  PurchaseStore,
+} from "../src/store/purchase-store.js";
 import type { ConformanceCase } from "./kit.js";
 import { atAnyPace } from "./pace.js";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "@giftcard-pay/client";
-import { createSealer } from "../../sealing/seal.js";
-import type { ChargeFilter, Journal, Move } from "../journal.js";
+import { createSealer } from "../src/sealing/seal.js";
+import type { ChargeFilter, Journal, Move } from "../src/store/journal.js";
 import { chargeCases } from "./charges.js";
 import { type ConformanceCase, createKit, firstKey, MINUTE_MS, type Must, secondKey } from "./kit.js";
 import { atAnyPace } from "./pace.js";

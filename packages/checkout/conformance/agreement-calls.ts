@@ -1,8 +1,13 @@
 import { cents } from "@giftcard-pay/client";
-import { chargedStates, chargeStates } from "../charge-states.js";
-import type { CheckoutStore } from "../checkout-store.js";
-import type { Charge, ChargeState, Move, Tender, TenderState } from "../journal.js";
-import { type NewRefund, type PurchaseState, purchaseStates, refundRules } from "../purchase-store.js";
+import { chargedStates, chargeStates } from "../src/store/charge-states.js";
+import type { CheckoutStore } from "../src/store/checkout-store.js";
+import type { Charge, ChargeState, Move, Tender, TenderState } from "../src/store/journal.js";
+import {
+  type NewRefund,
+  type PurchaseState,
+  purchaseStates,
+  refundRules,
+} from "../src/store/purchase-store.js";
 
 /** A store on which calls are played, with a hand on its clock. */
 export interface PlayedStore extends CheckoutStore {
