@@ -85,7 +85,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
     const last = card.cardNumber.slice(-4);
     for (let time = 0; time < 2; time++) {
       expect(await newcomer.program("cancel.mjs", orderId)).toBe(
-        `card ${last}: 1251 reversed\ncard ${last}: 3749 reversed\norder ${orderId} is reversed\n`,
+        `card ${last}: 1251 reversed\ncard ${last}: 3749 reversed\norder ${orderId} is canceled\n`,
       );
       expect(await balanceCents()).toBe(7500);
     }
@@ -219,7 +219,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
       ]);
       expect(await balanceCents()).toBe(leftCents);
       // The programs that operate the shop now use the bank.
-      if (choice === "approve") expect(await newcomer.program("cancel.mjs", cart)).toContain("is reversed");
+      if (choice === "approve") expect(await newcomer.program("cancel.mjs", cart)).toContain("is canceled");
     }
     const unknown = await fetch(`${changed.url}/orders/${randomUUID()}/return`);
     expect([unknown.status, await unknown.text()]).toEqual([

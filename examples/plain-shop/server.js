@@ -321,15 +321,15 @@ const declined = "The bank's part was not paid. Nothing was taken, and your gift
 const unreachable =
   "The payment could not be made just now. What was taken, if anything, goes back by itself.";
 /** @type {string[]} */
-const paidStates = ["paid", "reversing", "reversed", "refunding", "refunded"];
+const paidStates = ["paid", "canceling", "canceled", "refunding", "refunded"];
 /** @type {Record<string, string>} */
 const states = {
   paid: "Your order is paid.",
   charging: "Your order is being paid. Look again in a moment.",
   voiding: "Your order was not paid. What was taken is being given back.",
   failed: "Your order was not paid. Nothing was taken, and your gift card is whole.",
-  reversing: "Your order was canceled. What you paid is being given back.",
-  reversed: "Your order was canceled. What you paid was given back.",
+  canceling: "Your order was canceled. What you paid is being given back.",
+  canceled: "Your order was canceled. What you paid was given back.",
   refunding: "A part of your payment is being given back.",
   refunded: "Your payment was given back.",
 };

@@ -9,7 +9,7 @@ import { GIFT_CARD, openOrders } from "./orders.js";
 const DAY_MS = 24 * 60 * 60_000;
 const SOME = 100;
 /** All that was taken goes back, or went. A refund of a paid order is none of these. */
-const goesBack = ["voiding", "failed", "reversing", "reversed"];
+const goesBack = ["voiding", "failed", "canceling", "canceled"];
 
 /** @typedef {import("@vendure/core").RequestContext} RequestContext */
 /** @typedef {import("@vendure/core").Order} Order */

@@ -90,7 +90,7 @@ create table giftcard_purchase (
   constraint giftcard_purchase_pkey PRIMARY KEY (order_id),
   constraint giftcard_purchase_attempt_id_key UNIQUE (attempt_id),
   constraint giftcard_purchase_check CHECK (remainder_cents >= 0 AND remainder_cents <= total_cents),
-  constraint giftcard_purchase_state_check CHECK (state = ANY (ARRAY['charging'::text, 'pending'::text, 'paid'::text, 'voiding'::text, 'failed'::text, 'reversing'::text, 'reversed'::text, 'refunding'::text, 'refunded'::text])),
+  constraint giftcard_purchase_state_check CHECK (state = ANY (ARRAY['charging'::text, 'pending'::text, 'paid'::text, 'voiding'::text, 'failed'::text, 'canceling'::text, 'canceled'::text, 'refunding'::text, 'refunded'::text])),
   constraint giftcard_purchase_total_cents_check CHECK (total_cents >= 0)
 );
 
@@ -155,7 +155,7 @@ CREATE INDEX giftcard_charge_state ON giftcard_charge USING btree (state, create
 
 CREATE INDEX giftcard_charge_tender ON giftcard_charge USING btree (tender_id);
 
-CREATE INDEX giftcard_purchase_open ON giftcard_purchase USING btree (next_try_at) WHERE (state = ANY (ARRAY['charging'::text, 'pending'::text, 'voiding'::text, 'reversing'::text, 'refunding'::text]));
+CREATE INDEX giftcard_purchase_open ON giftcard_purchase USING btree (next_try_at) WHERE (state = ANY (ARRAY['charging'::text, 'pending'::text, 'voiding'::text, 'canceling'::text, 'refunding'::text]));
 
 CREATE UNIQUE INDEX giftcard_tender_card_once ON giftcard_tender USING btree (cart_id, fingerprint) WHERE (state = ANY (ARRAY['applied'::text, 'charging'::text]));
 

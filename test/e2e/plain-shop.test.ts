@@ -73,7 +73,7 @@ describe("a purchase in the plain shop", () => {
 
     const orders = await openOrders();
     await orders.getByRole("row", { name: "paid" }).getByRole("button", { name: "Cancel order" }).click();
-    await orders.getByRole("cell", { name: "reversed", exact: true }).waitFor();
+    await orders.getByRole("cell", { name: "canceled", exact: true }).waitFor();
     await orders.context().close();
     expect(await balanceCents(card)).toBe(7500);
     await page.reload();

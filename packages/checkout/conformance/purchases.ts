@@ -87,8 +87,8 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       assert.ok(due.some((purchase) => purchase.orderId === orderId));
       // Whose time has run out holds it no more, once somebody else does.
       assert.equal(await book.change(orderId, { from: ["charging"], to: "paid", owner: "commit" }), null);
-      for (const state of ["voiding", "reversing", "refunding"] as const) {
-        const from = ["charging", "voiding", "reversing"] as const;
+      for (const state of ["voiding", "canceling", "refunding"] as const) {
+        const from = ["charging", "voiding", "canceling"] as const;
         await book.change(orderId, { from, to: state, owner: "late", lease: leaseOf("late", 0) });
         assert.equal((await book.claim(leaseOf("late", 0), 9, orderId)).length, 1, state);
       }

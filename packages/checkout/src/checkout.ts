@@ -147,7 +147,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     pay,
     confirm,
     assertPaid,
-    cancel: async (orderId) => (await recovery.reverse(orderId)).map(viewCharge),
+    cancel: async (orderId) => (await recovery.cancel(orderId)).map(viewCharge),
     ...refunds,
     refundCards: async (orderId, reference) =>
       (await recovery.refundCards(orderId, reference)).map(viewCharge),

@@ -236,7 +236,7 @@ for (const [name, open] of Object.entries(stores)) {
       shop.proxy.set("canceldevalue", "cut-before");
       bank.isDown = true;
       expect((await checkout().cancel(o.id)).map((a) => a.state)).toEqual(["reversing"]);
-      expect((await checkout().read(o.id))?.state).toBe("reversing");
+      expect((await checkout().read(o.id))?.state).toBe("canceling");
       expect(await paid()).toEqual([5000, 2498]);
       shop.proxy.clear();
       expect((await checkout().cancel(o.id)).map((a) => a.state)).toEqual(["reversed"]);
@@ -245,7 +245,7 @@ for (const [name, open] of Object.entries(stores)) {
       const twice = await Promise.all([checkout().cancel(o.id), checkout().cancel(o.id)]);
       expect(twice.flat().map((a) => a.state)).toEqual(["reversed", "reversed"]);
       expect(await paid()).toEqual([0, 0]);
-      expect((await checkout().read(o.id))?.state).toBe("reversed");
+      expect((await checkout().read(o.id))?.state).toBe("canceled");
       await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
     });
 
@@ -261,7 +261,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect(await paid()).toEqual([0, 2498]);
       expect((await checkout().recover()).purchases).toEqual([]);
       await store.letLeasesRunOut();
-      expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "reversed" }]);
+      expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "canceled" }]);
       expect(await paid()).toEqual([0, 0]);
       dying.open();
     });
@@ -277,7 +277,7 @@ for (const [name, open] of Object.entries(stores)) {
       await checkout().cancel(o.id);
       await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
       expect((await checkout().refundCards(o.id)).map((a) => a.state)).toEqual(["reversed"]);
-      expect((await checkout().read(o.id))?.state).toBe("reversed");
+      expect((await checkout().read(o.id))?.state).toBe("canceled");
       expect(await paid()).toEqual([0, 0]);
     });
 

@@ -535,10 +535,10 @@ for (const [name, open] of Object.entries(stores)) {
             await store.letLeasesRunOut();
             await checkout().recover();
           },
-          (_, { to }) => to === "reversing",
+          (_, { to }) => to === "canceling",
         );
         expect(await by.retryPurchase(o.id, "ada")).toBeNull();
-        expect(await checkout().read(o.id)).toMatchObject({ state: "reversed", lastActor: null });
+        expect(await checkout().read(o.id)).toMatchObject({ state: "canceled", lastActor: null });
         expect(bank.cancels).toHaveLength(1);
       });
     });

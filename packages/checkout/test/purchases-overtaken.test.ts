@@ -353,8 +353,8 @@ for (const [name, open] of Object.entries(stores)) {
         const late = newProcess();
         late.before("voiding", () => checkout().confirm(o.id));
         expect(await late.by.cancel(o.id)).toMatchObject([{ state: "reversed", reason: "order_canceled" }]);
-        expect(late.told).toEqual(["reversing", "reversed"]);
-        expect(await stateOf(o)).toBe("reversed");
+        expect(late.told).toEqual(["canceling", "canceled"]);
+        expect(await stateOf(o)).toBe("canceled");
         expect(await paid()).toEqual([0, 0]);
       });
 
@@ -407,12 +407,12 @@ for (const [name, open] of Object.entries(stores)) {
         await late.by.cancel(o.id);
         expect(late.failures).toEqual([down]);
         expect(await store.purchases.read(o.id)).toMatchObject({
-          ...{ state: "reversing", lastError: "card:ECONNRESET" },
+          ...{ state: "canceling", lastError: "card:ECONNRESET" },
         });
         expect(await paid()).toEqual([5000, 0]);
         await recoverElsewhere();
         expect(await chargesOf(o)).toMatchObject([{ state: "reversed", reason: "order_canceled" }]);
-        expect(await stateOf(o)).toBe("reversed");
+        expect(await stateOf(o)).toBe("canceled");
         expect(await paid()).toEqual([0, 0]);
       });
 
@@ -437,7 +437,7 @@ for (const [name, open] of Object.entries(stores)) {
         const o = await order(4000);
         await checkout().pay(o);
         await checkout().cancel(o.id);
-        expect(await stateOf(o)).toBe("reversed");
+        expect(await stateOf(o)).toBe("canceled");
         expect([...bank.cancels, ...(await paid())]).toEqual([0, 0]);
       });
 
@@ -606,8 +606,8 @@ for (const [name, open] of Object.entries(stores)) {
         await store.letLeasesRunOut();
         const late = newProcess();
         // It is its charge's turn, and then the bank's.
-        late.before("reversing", recoverElsewhere);
-        expect((await late.by.recover()).purchases).toMatchObject([{ orderId: o.id, state: "reversed" }]);
+        late.before("canceling", recoverElsewhere);
+        expect((await late.by.recover()).purchases).toMatchObject([{ orderId: o.id, state: "canceled" }]);
         expect(late.told).toEqual([]);
         expect(bank.cancels).toHaveLength(1);
         expect(await paid()).toEqual([0, 0]);

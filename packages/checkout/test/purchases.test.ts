@@ -268,19 +268,19 @@ for (const [name, open] of Object.entries(stores)) {
       const { purchases, count } = await checkout().purchases();
       expect(count).toBe(1);
       expect(purchases).toMatchObject([
-        { orderId: o.id, state: "reversing", tries: 3, lastError: "cancel:ECONNREFUSED" },
+        { orderId: o.id, state: "canceling", tries: 3, lastError: "cancel:ECONNREFUSED" },
       ]);
       expect(purchases[0]?.createdAt).toBeInstanceOf(Date);
       expect(JSON.stringify(purchases)).not.toContain(secret);
       expect((await checkout().health()).purchases).toEqual({ open: 1, failing: 1 });
       expect(await checkout({ remainder: refusing }).retryPurchase(o.id, "ada")).toMatchObject({
-        state: "reversing",
+        state: "canceling",
         tries: 4,
         lastActor: "ada",
       });
       bank.isDown = false;
       expect(await checkout().retryPurchase(o.id, "grace")).toMatchObject({
-        state: "reversed",
+        state: "canceled",
         tries: 0,
         lastError: null,
         lastActor: "grace",
@@ -319,7 +319,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect(heard.splice(0)).toEqual(["charging", "pending", "paid"]);
       await by.refundCards(o.id);
       await by.cancel(o.id);
-      expect(heard.splice(0)).toEqual(["refunding", "paid", "reversing", "reversed"]);
+      expect(heard.splice(0)).toEqual(["refunding", "paid", "canceling", "canceled"]);
       expect(await paid()).toEqual([0, 0]);
     });
 
@@ -488,7 +488,7 @@ for (const [name, open] of Object.entries(stores)) {
         cancelling.open();
         await first;
         expect(bank.cancels).toHaveLength(1);
-        expect(await stateOf(o)).toBe("reversed");
+        expect(await stateOf(o)).toBe("canceled");
         expect(await paid()).toEqual([0, 0]);
       });
 

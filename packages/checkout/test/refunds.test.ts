@@ -244,7 +244,7 @@ for (const [name, open] of Object.entries(stores)) {
           ...{ name: "RefundError", possibleCents: [], nearest: [] },
         });
         await checkout().cancel(o.id);
-        expect([await stateOf(o), ...(await paid())]).toEqual(["reversed", 0, 0]);
+        expect([await stateOf(o), ...(await paid())]).toEqual(["canceled", 0, 0]);
         expect(await back(o)).toEqual([5000, 2498]);
       });
 
@@ -403,11 +403,11 @@ for (const [name, open] of Object.entries(stores)) {
         await commit(o);
         bank.isDown = true;
         await checkout().cancel(o.id);
-        expect([await stateOf(o), await back(o)]).toEqual(["reversing", [5000, 2498]]);
+        expect([await stateOf(o), await back(o)]).toEqual(["canceling", [5000, 2498]]);
         await refused(o, "order_not_paid", "as a whole");
         bank.isDown = false;
         await recoverElsewhere();
-        expect(await stateOf(o)).toBe("reversed");
+        expect(await stateOf(o)).toBe("canceled");
         await refused(o, "order_not_paid", "as a whole");
         expect(await paid()).toEqual([0, 0]);
       });
@@ -838,7 +838,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect([late.told, await stateOf(o)]).toEqual([["refunding"], "refunding"]);
         await store.letLeasesRunOut();
         const canceler = newProcess();
-        canceler.before("reversing", takeOver);
+        canceler.before("canceling", takeOver);
         await expect(canceler.by.cancel(o.id)).rejects.toEqual(refusal("payment_in_progress"));
         expect([canceler.told, await stateOf(o), bank.cancels]).toEqual([[], "refunding", []]);
         await recoverElsewhere();
@@ -857,10 +857,10 @@ for (const [name, open] of Object.entries(stores)) {
         await asking.arrived;
         await store.letLeasesRunOut();
         await checkout().cancel(o.id);
-        expect([await stateOf(o), ...(await paid()), bank.cancels.length]).toEqual(["reversed", 0, 0, 1]);
+        expect([await stateOf(o), ...(await paid()), bank.cancels.length]).toEqual(["canceled", 0, 0, 1]);
         asking.open();
         expect(await frozen).toEqual({ id, ...ticketBack(), isDone: true });
-        expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["reversed", 0, 0, 0]);
+        expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["canceled", 0, 0, 0]);
         expect(await back(o)).toEqual([5000, 2498]);
       });
 
@@ -871,7 +871,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await paid()).toEqual([3749, 1498]);
         await checkout().cancel(o.id);
         expect([await stateOf(o), ...(await paid()), await back(o)]).toEqual([
-          "reversed",
+          "canceled",
           0,
           0,
           [5000, 2498],
@@ -885,12 +885,12 @@ for (const [name, open] of Object.entries(stores)) {
         await expect(refunder.by.refund(later.id, { id: newId(), ...oneTicket })).rejects.toThrow(
           RefundError,
         );
-        expect([await stateOf(later), ...(await paid())]).toEqual(["reversed", 0, 0]);
+        expect([await stateOf(later), ...(await paid())]).toEqual(["canceled", 0, 0]);
         const before = await paidOrder();
         const canceler = newProcess();
-        canceler.before("reversing", () => checkout().refund(before.id, { id: newId(), ...oneTicket }));
+        canceler.before("canceling", () => checkout().refund(before.id, { id: newId(), ...oneTicket }));
         await canceler.by.cancel(before.id);
-        expect([await stateOf(before), ...(await paid())]).toEqual(["reversed", 0, 0]);
+        expect([await stateOf(before), ...(await paid())]).toEqual(["canceled", 0, 0]);
         expect(bank.refunds.size).toBe(1);
       });
 

@@ -151,8 +151,8 @@ for (const [name, { file, make }] of Object.entries(databases)) {
           "paid",
           "voiding",
           "failed",
-          "reversing",
-          "reversed",
+          "canceling",
+          "canceled",
           "refunding",
           "refunded",
         ])
@@ -204,7 +204,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
           charging: "failed",
           pending: "paid",
           voiding: "failed",
-          reversing: "reversed",
+          canceling: "canceled",
           refunding: "refunded",
         };
         for (const [before, after] of Object.entries(ended))

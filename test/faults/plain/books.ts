@@ -4,8 +4,8 @@ import type { PurchaseRow, RefundRow } from "./checkout-books.js";
 import type { PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
-const openStates = ["charging", "pending", "voiding", "reversing", "refunding"];
-const orderStates = ["paid", "reversing", "reversed", "refunding", "refunded"];
+const openStates = ["charging", "pending", "voiding", "canceling", "refunding"];
+const orderStates = ["paid", "canceling", "canceled", "refunding", "refunded"];
 
 /** What the shop and the bank wrote down about one cart. */
 interface Paper {
@@ -33,7 +33,7 @@ export async function readBooks(world: World, purchase: PlainPurchase): Promise<
   const [order] = orders;
   return {
     charges,
-    order: order ? { id: order.order_id, isCanceled: order.state === "reversed" } : null,
+    order: order ? { id: order.order_id, isCanceled: order.state === "canceled" } : null,
     bankCents: paper.payments
       .map(({ state, amountCents, refundedCents }) =>
         state === "authorized" ? amountCents - refundedCents : 0,

@@ -4,7 +4,7 @@ import type { Purchase } from "./purchase.js";
 import type { World } from "./world.js";
 
 const openStates = ["intent", "sent", "devalued", "unknown", "reversing", "needs_attention"];
-const openPurchases = ["charging", "pending", "voiding", "reversing", "refunding"];
+const openPurchases = ["charging", "pending", "voiding", "canceling", "refunding"];
 
 /** What Vendure says that a method holds. */
 function bookedCents(payments: readonly PaymentView[], method: string): number {

@@ -40,9 +40,9 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   }
 
   /** Decides that everything goes back of an order that was paid. null where it has changed meanwhile. */
-  async function takeBack({ orderId, state }: Purchase, owner: string): Promise<Purchase | null> {
+  async function beginCancel({ orderId, state }: Purchase, owner: string): Promise<Purchase | null> {
     // Owed as a whole before any part is tried, so that a crash in between leaves none behind.
-    const change = { to: "reversing", lease: { owner, forMs: leaseMs } } as const;
+    const change = { to: "canceling", lease: { owner, forMs: leaseMs } } as const;
     if (state !== "refunding") return steps.change(orderId, { ...change, from: [state] });
     // A refund may be at the remainder's method just now: only where nobody is at it.
     if (await steps.claim(orderId, owner)) return steps.change(orderId, { ...change, from: [state], owner });
@@ -51,12 +51,12 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   }
 
   /** Reverses all that an order was paid with, or what was taken for one that wasn't paid. */
-  async function reverse(orderId: string): Promise<Charge[]> {
+  async function cancel(orderId: string): Promise<Charge[]> {
     for (;;) {
       const now = await endUnpaid(await find(orderId), "order_canceled");
       if (!isPaidStill(now)) return steps.chargesOf(now);
       const owner = newOwner();
-      const owed = await takeBack(now, owner);
+      const owed = await beginCancel(now, owner);
       if (owed && isReversing(owed)) return steps.chargesOf(await steps.reverseAll(owed, owner));
     }
   }
@@ -111,5 +111,5 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     return asked && steps.decide(asked, owner);
   }
 
-  return { reverse, refundCards, recover, retry };
+  return { cancel, refundCards, recover, retry };
 }

@@ -113,7 +113,7 @@ const sum = (amounts: readonly number[]): number => amounts.reduce((total, cents
 
 /** For an order that isn't paid (any more). */
 const whyNotPaid = ({ state }: Purchase): string =>
-  state === "reversing" || state === "reversed"
+  state === "canceling" || state === "canceled"
     ? "The order went back as a whole: nothing is left to refund."
     : "The order isn't paid: there is nothing to refund.";
 

@@ -186,7 +186,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     if (!(await purchases.read(orderId))) return null;
     const { purchase, refunds, charges } = await booksOf(orderId);
     const { totalCents, state } = purchase;
-    const isWhole = state === "reversing" || state === "reversed";
+    const isWhole = state === "canceling" || state === "canceled";
     if (!isWhole && !isPaidStill(purchase))
       return { orderId, totalCents, cards: [], remainder: { amountCents: 0, refundedCents: 0 } };
     const taken = new Set(refunds.flatMap(({ references }) => references));

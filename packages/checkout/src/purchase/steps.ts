@@ -19,7 +19,7 @@ import { faultCode, type Remainder } from "./remainder.js";
 /** Where a purchase goes whose money goes back as a whole: the state that it ends in, and the reason that its charges get. */
 const ends = {
   voiding: { to: "failed", reason: "completion_failed" },
-  reversing: { to: "reversed", reason: "order_canceled" },
+  canceling: { to: "canceled", reason: "order_canceled" },
 } as const;
 type Reversing = keyof typeof ends;
 

@@ -12,8 +12,8 @@ export const purchaseStates = [
   /** Nothing is taken, or what is goes back by itself; a new commit may begin. */
   "failed",
   /** It was paid, and everything goes back, or went. */
-  "reversing",
-  "reversed",
+  "canceling",
+  "canceled",
   /** It is paid, and a refund of it is in work. */
   "refunding",
   /** It was paid, and all of it went back by refunds. */
@@ -162,7 +162,7 @@ export const paidStates: readonly PurchaseState[] = ["paid", "refunding"];
 export const unsettledStates: readonly PurchaseState[] = [
   ...undecidedStates,
   "voiding",
-  "reversing",
+  "canceling",
   "refunding",
 ];
 

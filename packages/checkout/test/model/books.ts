@@ -3,7 +3,7 @@ import type { Row } from "./stage.js";
 import type { World } from "./world.js";
 
 const MOST_RECOVERIES = 12;
-const settled = ["paid", "failed", "reversed", "refunded"];
+const settled = ["paid", "failed", "canceled", "refunded"];
 const ended = ["committed", "captured", "reversed", "refused"];
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
 const isHeld = ({ state }: Row) => state === "committed" || state === "captured";
@@ -98,7 +98,7 @@ async function checkPurchases(world: World): Promise<void> {
       const isSpent = (b: Row) =>
         isHeld(b) ||
         purchases.some(
-          (p) => ofRun(b, String(p.attempt_id)) && ["paid", "reversed", "refunded"].includes(String(p.state)),
+          (p) => ofRun(b, String(p.attempt_id)) && ["paid", "canceled", "refunded"].includes(String(p.state)),
         );
       const isFresh = (a: Row) => !charges.some((b) => b.tender_id === a.tender_id && isSpent(b));
       if (spent.some(isFresh) && !story?.isReverseAsked && !story?.isRefundAsked)
@@ -125,8 +125,8 @@ async function checkStories(world: World): Promise<void> {
     const purchase = purchases.find((p) => p.order_id === story.id);
     const state = String(purchase?.state ?? "none");
     checkTold(world, story, purchase, state);
-    if (story.isReverseDone && state !== "reversed")
-      world.violate("reversed, and isn't", `the purchase is ${state}`);
+    if (story.isReverseDone && state !== "canceled")
+      world.violate("canceled, and isn't", `the purchase is ${state}`);
     const kept = charges.filter((a) => isHeld(a) && ofRun(a, String(purchase?.attempt_id)));
     if (story.isRefundDone && kept.length > 0)
       world.violate("refunded, and isn't", `${kept.length} charges are held, the purchase is ${state}`);
@@ -145,7 +145,7 @@ async function checkStories(world: World): Promise<void> {
 
 function checkTold(world: World, story: OrderStory, purchase: Row | undefined, state: string): void {
   const allowed = ["paid"];
-  if (story.isReverseAsked) allowed.push("reversed");
+  if (story.isReverseAsked) allowed.push("canceled");
   if (story.isRefundAsked || story.refundedReferences.size > 0) allowed.push("refunded");
   for (const { cartId, totalCents } of story.paid) {
     if (!allowed.includes(state)) world.violate("told paid, and isn't", `the purchase is ${state}`);

@@ -107,7 +107,7 @@ create table giftcard_purchase (
   order_id text primary key,
   cart_id text not null,
   attempt_id text not null unique,
-  state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'reversing', 'reversed',
+  state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'canceling', 'canceled',
     'refunding', 'refunded')),
   total_cents bigint not null check (total_cents >= 0),
   remainder_cents bigint not null check (remainder_cents between 0 and total_cents),
@@ -123,7 +123,7 @@ create table giftcard_purchase (
   updated_at timestamptz not null default now()
 );
 create index giftcard_purchase_open on giftcard_purchase (next_try_at)
-  where state in ('charging', 'pending', 'voiding', 'reversing', 'refunding');
+  where state in ('charging', 'pending', 'voiding', 'canceling', 'refunding');
 
 create table giftcard_refund (
   id text primary key,

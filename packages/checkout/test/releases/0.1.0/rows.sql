@@ -62,8 +62,8 @@ values
   ('paid', 'cart-c', 'run-paid', 'paid', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
   ('voiding', 'cart-d', 'run-voiding', 'voiding', 2000, 2000, null, null, null, {earlier}, 2, 'cancel:down', 'ada', {earlier}, {earlier}),
   ('failed', 'cart-e', 'run-failed', 'failed', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('reversing', 'cart-f', 'run-reversing', 'reversing', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('reversed', 'cart-g', 'run-reversed', 'reversed', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('canceling', 'cart-f', 'run-canceling', 'canceling', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('canceled', 'cart-g', 'run-canceled', 'canceled', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
   ('refunding', 'cart-h', 'run-refunding', 'refunding', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
   ('refunded', 'cart-i', 'run-refunded', 'refunded', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier});
 

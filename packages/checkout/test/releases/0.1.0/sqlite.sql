@@ -101,7 +101,7 @@ create table giftcard_purchase (
   order_id text primary key,
   cart_id text not null,
   attempt_id text not null unique,
-  state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'reversing', 'reversed',
+  state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'canceling', 'canceled',
     'refunding', 'refunded')),
   total_cents integer not null check (total_cents >= 0),
   remainder_cents integer not null check (remainder_cents between 0 and total_cents),

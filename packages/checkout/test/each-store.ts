@@ -1,0 +1,186 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
+import {
+  type AuthorizeRemainder,
+  type CartView,
+  type Checkout,
+  type CheckoutOptions,
+  createCheckout,
+  type OrderLine,
+  type PurchaseState,
+} from "../src/index.js";
+import type { ChargeState } from "../src/store/index.js";
+import { Bank, gate } from "./bank.js";
+import { withRival } from "./rival.js";
+import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
+import { stores, type TestStore } from "./stores.js";
+
+/** An order to be paid: its cart has the test's card. */
+export interface TestOrder {
+  readonly id: string;
+  readonly cart: CartView;
+  readonly lines?: readonly OrderLine[];
+  readonly expectedRemainderCents?: number;
+}
+
+/** Matches the refusal of a shopper's call. */
+export const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
+
+/** The error of a database whose connection is lost. */
+export const down = Object.assign(new Error("the connection was lost"), { code: "ECONNRESET" });
+/** Fails as a database does that is down. */
+export const fail = () => {
+  throw down;
+};
+
+/** Stands for a value that is replaced before each test. */
+function latest<T extends object>(read: () => T): T {
+  return new Proxy({} as T, {
+    get(_, name) {
+      const value: unknown = Reflect.get(read(), name);
+      return typeof value === "function" ? value.bind(read()) : value;
+    },
+    set: (_, name, value) => Reflect.set(read(), name, value),
+  });
+}
+
+/**
+ * Runs tests on each store with a shop, a bank, and a card of 75.00. Bank and card are new in each test, and the store has
+ * no purchase.
+ *
+ * @param options.isUnlimited whether the service lets the shop call it as often as it likes
+ */
+export function onEachStore(
+  title: string,
+  tests: (stage: Stage) => void,
+  { isUnlimited = false } = {},
+): void {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await startShop({ isUnlimited });
+  });
+  beforeEach(() => shop.proxy.clear());
+  afterAll(() => shop.stop());
+  for (const [name, open] of Object.entries(stores))
+    describe(`${title} on ${name}`, () => tests(createStage(() => shop, open)));
+}
+
+/** What the tests of purchases share. */
+export type Stage = ReturnType<typeof createStage>;
+
+function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
+  const current = {} as { store: TestStore; bank: Bank; card: TestCard };
+  const shop = latest(readShop);
+  const store = latest(() => current.store);
+  const bank = latest(() => current.bank);
+  const card = latest(() => current.card);
+  const newCard = async () => {
+    current.card = await shop.card(7500);
+  };
+  const newBank = () => {
+    current.bank = new Bank();
+  };
+  beforeAll(async () => {
+    current.store = await open();
+  });
+  afterAll(() => store.close());
+  beforeEach(async () => {
+    newBank();
+    await newCard();
+    await store.sql("delete from giftcard_refund; delete from giftcard_purchase");
+  });
+
+  /** Starts a process of its own, as far as the library can tell. */
+  const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
+    createCheckout({
+      client: shop.client,
+      environment: "sandbox",
+      store,
+      sealingKeys,
+      remainder: bank.method,
+      onFailure: () => {},
+      ...options,
+    });
+
+  /** Starts a process that another one overtakes, or whose database fails; keeps what it announces and reports. */
+  function newProcess(options: Partial<CheckoutOptions> = {}) {
+    const purchases = withRival(store.purchases);
+    const journal = withRival(store.journal);
+    const announced: PurchaseState[] = [];
+    const failures: unknown[] = [];
+    const by = checkout({
+      store: { purchases: purchases.part, journal: journal.part },
+      onPurchase: ({ state }) => announced.push(state),
+      onFailure: (failure) => failures.push(failure),
+      ...options,
+    });
+    /** Acts right before this process moves the purchase to a state. */
+    const before = (to: PurchaseState, act: () => unknown) =>
+      purchases.before("change", act, (_, change) => change.to === to && !change.from.includes(to));
+    /** Acts right before this process moves a charge to a state. */
+    const beforeCharge = (to: ChargeState, act: () => unknown) =>
+      journal.before("move", act, (_, move) => move.to === to);
+    return { by, announced, failures, purchases, journal, before, beforeCharge };
+  }
+
+  /** Applies the card, and any more cards, to a new cart of this total or of these lines. */
+  async function order(
+    ordered: number | readonly OrderLine[] = 7498,
+    ...more: readonly TestCard[]
+  ): Promise<TestOrder> {
+    const lines = typeof ordered === "number" ? undefined : ordered;
+    const totalCents =
+      typeof ordered === "number" ? ordered : ordered.reduce((sum, line) => sum + line.totalCents, 0);
+    const cart = newCart(totalCents);
+    for (const { cardNumber, pin } of [card, ...more]) await checkout().apply(cart, { cardNumber, pin });
+    return { id: `order_${randomUUID()}`, cart, ...(lines && { lines }) };
+  }
+
+  const pay = (o: TestOrder, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
+
+  /** Begins to pay an order, and stops at the bank: before it is asked, or once it has answered. */
+  async function stopAtBank(
+    o: TestOrder,
+    {
+      by = checkout(),
+      asked = false,
+      answer = bank.authorize,
+    }: { by?: Checkout; asked?: boolean; answer?: AuthorizeRemainder } = {},
+  ) {
+    const bankGate = gate();
+    const authorizeRemainder: AuthorizeRemainder = async (request) => {
+      if (asked) return bankGate.pass(await answer(request));
+      await bankGate.pass(null);
+      return answer(request);
+    };
+    const ended = by.pay(o, { authorizeRemainder }).catch((error: unknown) => error);
+    await bankGate.arrived;
+    return { goOn: bankGate.open, ended };
+  }
+
+  /** Recovers in another process, once all leases have run out. */
+  async function recoverElsewhere(options?: Partial<CheckoutOptions>) {
+    await store.letLeasesRunOut();
+    return checkout(options).recover();
+  }
+
+  return {
+    shop,
+    store,
+    bank,
+    card,
+    newCard,
+    newBank,
+    checkout,
+    newProcess,
+    order,
+    pay,
+    stopAtBank,
+    recoverElsewhere,
+    stateOf: async (o: TestOrder) => (await store.purchases.read(o.id))?.state,
+    /** In the order in which they were charged. */
+    chargesOf: async (o: TestOrder) => (await store.journal.chargesOfCart(o.cart.id)).toReversed(),
+    /** What the shopper has paid by now: of the card, and at the bank. */
+    paid: async () => [7500 - (await card.balanceCents()), bank.heldCents],
+  };
+}
