@@ -1,13 +1,14 @@
 import { cents } from "@giftcard-pay/client";
+import type { Charge, ChargeState, Move } from "../src/store/charge.js";
 import { chargedStates, chargeStates } from "../src/store/charge-states.js";
 import type { CheckoutStore } from "../src/store/checkout-store.js";
-import type { Charge, ChargeState, Move, Tender, TenderState } from "../src/store/journal.js";
 import {
   type NewRefund,
   type PurchaseState,
   purchaseStates,
   refundRules,
 } from "../src/store/purchase-store.js";
+import type { Tender, TenderState } from "../src/store/tender.js";
 
 /** A store on which calls are played, with a hand on its clock. */
 export interface PlayedStore extends CheckoutStore {

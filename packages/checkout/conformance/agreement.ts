@@ -68,7 +68,7 @@ async function answerOf(
   return plain(answer);
 }
 
-async function readEverything({ both, carts, tenders, charges, orders, refunds }: Play): Promise<void> {
+async function readEverything({ both, carts, tenders, charges, orders }: Play): Promise<void> {
   for (const cartId of carts) {
     await both(`tenders ${cartId}`, ({ journal }) => journal.tenders(cartId));
     await both(`chargesOfCart ${cartId}`, ({ journal }) => journal.chargesOfCart(cartId));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cents } from "@giftcard-pay/client";
-import type { Charge, Move } from "../src/store/journal.js";
+import type { Charge, Move } from "../src/store/charge.js";
 import { limits, MINUTE_MS, type Must } from "./kit.js";
 import { atAnyPace } from "./pace.js";
 

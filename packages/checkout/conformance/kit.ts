@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { cents, Secret } from "@giftcard-pay/client";
 import { createSealer } from "../src/sealing/seal.js";
-import type { Charge, Journal } from "../src/store/journal.js";
+import type { Charge } from "../src/store/charge.js";
+import type { Journal } from "../src/store/journal.js";
 
 export const MINUTE_MS = 60_000;
 /** What a cart takes, where a case doesn't say otherwise. */

@@ -36,7 +36,8 @@ export function unitsOf(lines: readonly OrderLine[]): Piece[] {
         return { line: id, unit, cents: 1 };
       });
     return Array.from({ length: count }, (_, index) => ({
-      ...{ line: id, unit: index + 1 },
+      line: id,
+      unit: index + 1,
       cents: centsUntil(index + 1) - centsUntil(index),
     }));
   });

@@ -1,4 +1,4 @@
-import type { Charge } from "../store/journal.js";
+import type { Charge } from "../store/charge.js";
 
 /** A charge as people may see it: nothing sealed, nothing of its leases. Amounts are whole cents. */
 export type ChargeView = Omit<
@@ -13,9 +13,29 @@ export function viewCharge(charge: ChargeView): ChargeView {
   const { balanceBeforeCents, balanceAfterCents, balanceAfterAt } = charge;
   const { createdAt, sentAt, devaluedAt, reversedAt } = charge;
   return {
-    ...{ reference, cartId, externalId, position, orderId, environment, baseUrl, companyId },
-    ...{ state, lastFour, amountCents, deductedCents, pieces, reason, refundId, tries, lastError },
-    ...{ balanceBeforeCents, balanceAfterCents, balanceAfterAt },
-    ...{ createdAt, sentAt, devaluedAt, reversedAt },
+    reference,
+    cartId,
+    externalId,
+    position,
+    orderId,
+    environment,
+    baseUrl,
+    companyId,
+    state,
+    lastFour,
+    amountCents,
+    deductedCents,
+    pieces,
+    reason,
+    refundId,
+    tries,
+    lastError,
+    balanceBeforeCents,
+    balanceAfterCents,
+    balanceAfterAt,
+    createdAt,
+    sentAt,
+    devaluedAt,
+    reversedAt,
   };
 }

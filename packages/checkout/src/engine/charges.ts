@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, cents, GiftcardError, RefusedError, type Secret } from "@giftcard-pay/client";
 import { SealError } from "../sealing/seal.js";
+import type { Charge } from "../store/charge.js";
 import { orderedStates, tokenlessStates } from "../store/charge-states.js";
-import type { Charge } from "../store/journal.js";
 import type { LaidCharge } from "./charge-layout.js";
 import { type FlowContext, moveAndTell, referencesOf, tenderAudience } from "./context.js";
 import type { CartView, Engine, PlannedPart } from "./engine.js";

@@ -1,6 +1,7 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Sealer } from "../sealing/seal.js";
-import type { Charge, Journal, Move } from "../store/journal.js";
+import type { Charge, Move } from "../store/charge.js";
+import type { Journal } from "../store/journal.js";
 import type { LateWrites } from "./late-writes.js";
 
 /** What the parts of the flow that move money share. */

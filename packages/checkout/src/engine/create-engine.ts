@@ -1,5 +1,5 @@
 import { createFingerprints } from "../sealing/fingerprints.js";
-import type { Charge } from "../store/journal.js";
+import type { Charge } from "../store/charge.js";
 import { viewCharge } from "./charge-view.js";
 import { createCharges } from "./charges.js";
 import { moveAndTell } from "./context.js";

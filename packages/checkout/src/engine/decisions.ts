@@ -1,4 +1,4 @@
-import type { Action, Charge, ChargeState } from "../store/journal.js";
+import type { Action, Charge, ChargeState } from "../store/charge.js";
 import { viewCharge } from "./charge-view.js";
 import type { FlowContext } from "./context.js";
 import type { Evidence } from "./engine.js";

@@ -1,6 +1,7 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Sealer } from "../sealing/seal.js";
-import type { ActionRecord, Charge, Journal } from "../store/journal.js";
+import type { ActionRecord, Charge } from "../store/charge.js";
+import type { Journal } from "../store/journal.js";
 import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "../storefront.js";
 import type { LaidCharge } from "./charge-layout.js";
 import type { ChargeView } from "./charge-view.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Charge, Move } from "../store/journal.js";
+import type { Charge, Move } from "../store/charge.js";
 
 const WAITS_MS = [50, 200, 800];
 

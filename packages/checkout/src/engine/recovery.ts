@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, GiftcardError, ProtocolError, RefusedError } from "@giftcard-pay/client";
 import { SealError } from "../sealing/seal.js";
+import type { Charge, ChargeState, Move } from "../store/charge.js";
 import { cancelableStates, chargedStates, recoverableStates } from "../store/charge-states.js";
-import type { Charge, ChargeState, Move } from "../store/journal.js";
 import { type FlowContext, moveAndTell, referencesOf } from "./context.js";
 import type { Engine, RecoverOptions } from "./engine.js";
 import { insist } from "./late-writes.js";

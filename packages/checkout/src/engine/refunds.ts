@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
-import type { Charge } from "../store/journal.js";
 import { type FlowContext, moveAndTell, referencesOf } from "./context.js";
 import type { Engine } from "./engine.js";
 import { CheckoutError, refundNotPossible } from "./errors.js";

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type Cents, type GiftcardClient, MAX_DEDUCTION_CENTS, Secret } from "@giftcard-pay/client";
 import type { Fingerprints } from "../sealing/fingerprints.js";
 import type { Card, Sealer } from "../sealing/seal.js";
-import type { Journal, Tender } from "../store/journal.js";
+import type { Journal } from "../store/journal.js";
+import type { Tender } from "../store/tender.js";
 import type {
   AppliedCard,
   ApplyRequest,

@@ -1,5 +1,5 @@
+import type { Charge } from "../store/charge.js";
 import { movingStates } from "../store/charge-states.js";
-import type { Charge } from "../store/journal.js";
 import { type Group, groupsOf, judge, type ShopPayment } from "./charge-groups.js";
 import { PAGE, type ReportSource, readAnyCharges, readCharges } from "./charge-pages.js";
 import type { Difference } from "./difference.js";

@@ -129,8 +129,12 @@ function compare({ charges, payments }: Group): Difference[] {
   const undecided = charges.filter((charge) => heldCents(charge) === null);
   if (undecided.length > 0) {
     return undecided.map(({ reference, lastFour, state }) => ({
-      ...{ kind: "undecided", reference, orderId, lastFour, other },
+      kind: "undecided",
+      reference,
+      orderId,
+      lastFour,
       journal: { says: state, cents: null },
+      other,
     }));
   }
   const held = sum(charges.map((charge) => heldCents(charge) ?? 0));
@@ -140,7 +144,10 @@ function compare({ charges, payments }: Group): Difference[] {
   const [only] = named.length === 1 ? named : [];
   const found = (kind: DifferenceKind): Difference[] => [
     {
-      ...{ kind, orderId, reference: only?.reference ?? null, lastFour: only?.lastFour ?? null },
+      kind,
+      reference: only?.reference ?? null,
+      orderId,
+      lastFour: only?.lastFour ?? null,
       journal: { says: named.map(({ state }) => state).join(", "), cents: held },
       other,
     },

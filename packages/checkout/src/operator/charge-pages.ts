@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Charge, ChargeFilter, Journal } from "../store/journal.js";
+import type { Charge, ChargeFilter } from "../store/charge.js";
+import type { Journal } from "../store/journal.js";
 
 /** How much of the books is in memory at once, and how many ids one statement names. */
 export const PAGE = 500;

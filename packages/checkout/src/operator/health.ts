@@ -1,7 +1,8 @@
 import { type GiftcardClient, GiftcardError, RefusedError } from "@giftcard-pay/client";
 import type { Sealer } from "../sealing/seal.js";
 import { readSeals } from "../sealing/upkeep.js";
-import type { ChargeState, Journal } from "../store/journal.js";
+import type { ChargeState } from "../store/charge.js";
+import type { Journal } from "../store/journal.js";
 
 const CALL_TIMEOUT_MS = 5_000;
 

@@ -1,4 +1,4 @@
-import type { Charge } from "../store/journal.js";
+import type { Charge } from "../store/charge.js";
 
 /** The part of a charge by which money is reckoned. */
 export type BookedCharge = Pick<

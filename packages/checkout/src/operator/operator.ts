@@ -3,7 +3,7 @@ import { type ChargeView, viewCharge } from "../engine/charge-view.js";
 import type { Engine, Evidence } from "../engine/engine.js";
 import type { Sealer } from "../sealing/seal.js";
 import { resealAll } from "../sealing/upkeep.js";
-import type { Charge, ChargeListing } from "../store/journal.js";
+import type { Charge, ChargeListing } from "../store/charge.js";
 import type { Purchase, PurchaseListing, PurchaseStore } from "../store/purchase-store.js";
 import { type Health, readHealth } from "./health.js";
 import type { Reconciliation } from "./reconciliation.js";

@@ -48,7 +48,10 @@ export class CardFigures {
       if (netOf(ours) === netOf(theirs)) return [];
       return [
         {
-          ...{ kind: "service", reference: null, orderId: null, lastFour },
+          kind: "service",
+          reference: null,
+          orderId: null,
+          lastFour,
           journal: { says: describe(ours), cents: netOf(ours) },
           other: { who: "service", says: describe(theirs), cents: netOf(theirs) },
         },

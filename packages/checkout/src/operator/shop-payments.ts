@@ -56,8 +56,10 @@ export async function paymentsOf(list: PaymentLister, asked: Asked): Promise<Sho
   // No moment lies between these two.
   const never = new Date(0);
   const listed = await list({
-    ...{ from: never, to: never },
-    ...{ externalIds: [...externalIds], orderIds: [...orderIds] as string[] },
+    from: never,
+    to: never,
+    externalIds: [...externalIds],
+    orderIds: [...orderIds] as string[],
   });
   const found: ShopPayment[] = [];
   for await (const payment of listed) {

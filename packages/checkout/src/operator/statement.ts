@@ -58,10 +58,15 @@ export function makeStatement(charges: readonly BookedCharge[], options: Stateme
   const grossCents = sum((line) => line.grossCents);
   const commissionCents = percentOf(grossCents, commissionPercent);
   return {
-    ...{ from, to, lines: sorted },
+    from,
+    to,
+    lines: sorted,
     devaluedCents: sum((line) => line.devaluedCents),
     canceledCents: sum((line) => line.canceledCents),
-    ...{ grossCents, commissionPercent, commissionCents, netCents: grossCents - commissionCents },
+    grossCents,
+    commissionPercent,
+    commissionCents,
+    netCents: grossCents - commissionCents,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Charge } from "../store/journal.js";
+import type { Charge } from "../store/charge.js";
 
 /** A card's payment of an order: one charge, or several that were begun together. */
 export interface CardPayment {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { layCharges } from "../engine/charge-layout.js";
 import type { PaymentPlan } from "../engine/engine.js";
 import { CheckoutError, noSuchOrder } from "../engine/errors.js";
-import type { Charge } from "../store/journal.js";
+import type { Charge } from "../store/charge.js";
 import { type Purchase, paidStates, undecidedStates } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";

@@ -1,6 +1,6 @@
 import { type ChargeView, viewCharge } from "../engine/charge-view.js";
 import { CheckoutError, noSuchOrder } from "../engine/errors.js";
-import type { Charge } from "../store/journal.js";
+import type { Charge } from "../store/charge.js";
 import { type Purchase, undecidedStates } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./context.js";
 import { isPaidStill } from "./refund-request.js";

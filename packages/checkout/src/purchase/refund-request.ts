@@ -8,8 +8,8 @@ import {
   valueOfUnits,
 } from "../engine/refund-plan.js";
 import { toOpenCharge } from "../engine/refunds.js";
+import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
-import type { Charge } from "../store/journal.js";
 import type { OrderLine } from "../store/order-line.js";
 import {
   type Purchase,

@@ -7,8 +7,8 @@ import {
   refundNotPossible,
 } from "../engine/errors.js";
 import type { RefundShares, RefundSplit } from "../engine/refund-plan.js";
+import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
-import type { Charge } from "../store/journal.js";
 import {
   type NewRefund,
   type Purchase,

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { LEAVE } from "../engine/engine.js";
 import { CheckoutError } from "../engine/errors.js";
 import { retryDelayMs } from "../engine/recovery.js";
+import type { Charge } from "../store/charge.js";
 import { heldStates } from "../store/charge-states.js";
-import type { Charge } from "../store/journal.js";
 import {
   type Purchase,
   type PurchaseChange,

@@ -1,4 +1,4 @@
-import type { ChargeState } from "./journal.js";
+import type { ChargeState } from "./charge.js";
 
 /*
  * Which states count as what. Every list of a charge's states stands here, so that a new state is thought of once.

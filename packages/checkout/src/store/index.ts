@@ -1,4 +1,16 @@
 /** For a store of one's own; `@giftcard-pay/checkout/conformance` tests it. */
+
+export type {
+  Action,
+  ActionRecord,
+  Charge,
+  ChargeFilter,
+  ChargeListing,
+  ChargeState,
+  Move,
+  NewCharge,
+  NewPayment,
+} from "./charge.js";
 export {
   chargedStates,
   chargeStates,
@@ -10,23 +22,7 @@ export {
   recoverableStates,
   settledStates,
 } from "./charge-states.js";
-export type {
-  Action,
-  ActionRecord,
-  Charge,
-  ChargeFilter,
-  ChargeListing,
-  ChargeState,
-  GuessLimit,
-  Journal,
-  Move,
-  NewCharge,
-  NewPayment,
-  NewTender,
-  SealedValue,
-  Tender,
-  TenderState,
-} from "./journal.js";
+export type { GuessLimit, Journal, SealedValue } from "./journal.js";
 export { StoreError } from "./migrations.js";
 export {
   type NewPurchase,
@@ -40,3 +36,4 @@ export {
   purchaseStates,
   type Refund,
 } from "./purchase-store.js";
+export type { NewTender, Tender, TenderState } from "./tender.js";

@@ -1,4 +1,4 @@
-import type { ChargeState } from "./journal.js";
+import type { ChargeState } from "./charge.js";
 
 /** The column that says when a charge first came to a state. */
 export const momentOf: Partial<Record<ChargeState, string>> = {

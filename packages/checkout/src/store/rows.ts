@@ -1,5 +1,6 @@
 import type { Cents } from "@giftcard-pay/client";
-import type { Charge, ChargeState, Tender } from "./journal.js";
+import type { Charge, ChargeState } from "./charge.js";
+import type { Tender } from "./tender.js";
 
 /** A row of giftcard_tender. */
 export function toTender(row: Record<string, unknown>): Tender {

@@ -1,5 +1,6 @@
+import type { ChargeState, Move } from "../charge.js";
 import { recoverableStates } from "../charge-states.js";
-import type { ChargeState, Journal, Move } from "../journal.js";
+import type { Journal } from "../journal.js";
 import { toCharge, toTender } from "../rows.js";
 import { sqlList } from "../sql-text.js";
 import { freeSlot, isCharged, moveStatement } from "./move.js";
@@ -162,8 +163,11 @@ export function createSqlJournal(sql: Sql): Journal {
     async begin(payment, lease) {
       const { tenderId, cartId, externalId, orderId = null, environment, baseUrl, companyId } = payment;
       const charges = payment.charges.map((charge, index) => ({
-        ...{ reference: charge.reference, position: index + 1, amount_cents: charge.amountCents },
-        ...{ sealed_card: charge.sealedCard, pieces: charge.pieces && JSON.stringify(charge.pieces) },
+        reference: charge.reference,
+        position: index + 1,
+        amount_cents: charge.amountCents,
+        sealed_card: charge.sealedCard,
+        pieces: charge.pieces && JSON.stringify(charge.pieces),
       }));
       try {
         const rows = await sql(
@@ -180,8 +184,16 @@ export function createSqlJournal(sql: Sql): Journal {
              as new (reference text, position integer, pieces text, amount_cents integer, sealed_card text)
            order by new.position returning *`,
           [
-            ...[tenderId, cartId, externalId, orderId, environment, baseUrl, companyId],
-            ...[lease.owner, lease.forMs, JSON.stringify(charges)],
+            tenderId,
+            cartId,
+            externalId,
+            orderId,
+            environment,
+            baseUrl,
+            companyId,
+            lease.owner,
+            lease.forMs,
+            JSON.stringify(charges),
           ],
         );
         return rows.map(toCharge);

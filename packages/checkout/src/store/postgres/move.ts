@@ -1,5 +1,5 @@
+import type { Move } from "../charge.js";
 import { livingStates } from "../charge-states.js";
-import type { Move } from "../journal.js";
 import { momentOf } from "../moments.js";
 import { sqlList } from "../sql-text.js";
 import { sqlInterval } from "./sql-interval.js";

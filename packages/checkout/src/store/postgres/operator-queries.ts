@@ -1,5 +1,6 @@
+import type { ActionRecord, Charge, ChargeFilter, ChargeState } from "../charge.js";
 import { settledStates } from "../charge-states.js";
-import type { ActionRecord, Charge, ChargeFilter, ChargeState, SealedValue } from "../journal.js";
+import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
 import { toCharge } from "../rows.js";
 import { sqlList } from "../sql-text.js";

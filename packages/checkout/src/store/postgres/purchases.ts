@@ -47,7 +47,13 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
            next_try_at = now(), tries = 0, last_error = null, last_actor = null, created_at = now(), updated_at = now()
          where old.state = 'failed' returning *`,
         [
-          ...[orderId, cartId, attemptId, totalCents, remainderCents, lease.owner, lease.forMs],
+          orderId,
+          cartId,
+          attemptId,
+          totalCents,
+          remainderCents,
+          lease.owner,
+          lease.forMs,
           lines && JSON.stringify(lines),
         ],
       );

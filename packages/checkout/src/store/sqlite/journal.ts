@@ -1,5 +1,6 @@
+import type { ChargeState } from "../charge.js";
 import { recoverableStates } from "../charge-states.js";
-import type { ChargeState, Journal } from "../journal.js";
+import type { Journal } from "../journal.js";
 import { toCharge, toTender } from "../rows.js";
 import { sqlList } from "../sql-text.js";
 import { DAY_MS, type Row, type Sqlite } from "./database.js";
@@ -133,7 +134,9 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       const begin = (nowMs: number) => {
         const tender = one(
           "select * from giftcard_tender where id = ? and cart_id = ? and state = 'applied' and expires_at > ?",
-          ...[tenderId, cartId, nowMs],
+          tenderId,
+          cartId,
+          nowMs,
         );
         if (!tender || isCharged(tender)) return [];
         run("update giftcard_tender set state = 'charging', updated_at = ? where id = ?", nowMs, tenderId);
@@ -200,7 +203,9 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       const which = cartId === undefined ? "next_try_at <= ?" : "cart_id = ?";
       const row = one(
         `select * from giftcard_charge where reference > ? and ${isLeft(recoverableStates)} and ${which} order by reference limit 1`,
-        ...[after, nowMs, cartId ?? nowMs],
+        after,
+        nowMs,
+        cartId ?? nowMs,
       );
       return row ? toCharge(row) : null;
     },
@@ -208,7 +213,10 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       return alone((nowMs) => {
         const changed = run(
           `update giftcard_charge set lease_owner = ?, lease_until = ? where reference = ? and ${isLeft(states)}`,
-          ...[lease.owner, nowMs + lease.forMs, reference, nowMs],
+          lease.owner,
+          nowMs + lease.forMs,
+          reference,
+          nowMs,
         );
         return changed === 1 ? readCharge(reference) : null;
       });
@@ -217,7 +225,8 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       alone(() =>
         run(
           "update giftcard_charge set lease_owner = null, lease_until = null where reference = ? and lease_owner = ?",
-          ...[reference, owner],
+          reference,
+          owner,
         ),
       );
     },

@@ -1,5 +1,5 @@
+import type { Charge, ChargeState, Move } from "../charge.js";
 import { livingStates } from "../charge-states.js";
-import type { Charge, ChargeState, Move } from "../journal.js";
 import { momentOf } from "../moments.js";
 import { toCharge } from "../rows.js";
 import { sqlList } from "../sql-text.js";

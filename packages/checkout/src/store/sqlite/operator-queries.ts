@@ -1,5 +1,6 @@
+import type { ActionRecord, ChargeFilter, ChargeState } from "../charge.js";
 import { settledStates } from "../charge-states.js";
-import type { ActionRecord, ChargeFilter, ChargeState, SealedValue } from "../journal.js";
+import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
 import { toCharge } from "../rows.js";
 import { sqlList } from "../sql-text.js";
@@ -42,7 +43,9 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
       const [condition, values] = conditionOf(filter);
       const rows = all(
         `select * from giftcard_charge where reference > ? and ${condition} order by reference limit ?`,
-        ...[after, ...values, limit],
+        after,
+        ...values,
+        limit,
       );
       return rows.map(toCharge);
     },

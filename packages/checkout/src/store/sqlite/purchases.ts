@@ -36,9 +36,15 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
   function addRefund(orderId: string, refund: NewRefund, nowMs: number): void {
     const { id, number, rule, lines, amountCents, remainderCents, references } = refund;
     insert("giftcard_refund", {
-      ...{ id, order_id: orderId, number, rule, lines: lines && JSON.stringify(lines) },
-      ...{ amount_cents: amountCents, remainder_cents: remainderCents },
-      ...{ charge_references: JSON.stringify(references), created_at: nowMs },
+      id,
+      order_id: orderId,
+      number,
+      rule,
+      lines: lines && JSON.stringify(lines),
+      amount_cents: amountCents,
+      remainder_cents: remainderCents,
+      charge_references: JSON.stringify(references),
+      created_at: nowMs,
     });
   }
   return {
@@ -49,11 +55,18 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
         if (there && there.state !== "failed") return there;
         run("delete from giftcard_purchase where order_id = ?", orderId);
         insert("giftcard_purchase", {
-          ...{ order_id: orderId, cart_id: cartId, attempt_id: attemptId, state: "charging" },
-          ...{ total_cents: totalCents, remainder_cents: remainderCents },
-          ...{ lines: lines && JSON.stringify(lines) },
-          ...{ lease_owner: lease.owner, lease_until: nowMs + lease.forMs },
-          ...{ next_try_at: nowMs, created_at: nowMs, updated_at: nowMs },
+          order_id: orderId,
+          cart_id: cartId,
+          attempt_id: attemptId,
+          state: "charging",
+          total_cents: totalCents,
+          remainder_cents: remainderCents,
+          lines: lines && JSON.stringify(lines),
+          lease_owner: lease.owner,
+          lease_until: nowMs + lease.forMs,
+          next_try_at: nowMs,
+          created_at: nowMs,
+          updated_at: nowMs,
         });
         return find(orderId) as Purchase;
       });
@@ -98,7 +111,10 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
         const rows = all(
           `select order_id from giftcard_purchase where state in (${sqlList(unsettledStates)}) and ${isOne}
              and (state <> 'pending' or next_try_at <= ?) and (lease_until is null or lease_until <= ?) order by next_try_at limit ?`,
-          ...[orderId ?? nowMs, nowMs, nowMs, limit],
+          orderId ?? nowMs,
+          nowMs,
+          nowMs,
+          limit,
         );
         const held = { lease_owner: lease.owner, lease_until: nowMs + lease.forMs };
         return rows.map((row) => write(String(row.order_id), held));
@@ -110,7 +126,9 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
       const values = [...states, minTries];
       const rows = all(
         `select * ${matching} order by tries desc, created_at, order_id limit ? offset ?`,
-        ...[...values, limit, offset],
+        ...values,
+        limit,
+        offset,
       );
       const count = Number(one(`select count(*) as count ${matching}`, ...values)?.count);
       return { purchases: rows.map(toPurchase), count };
