@@ -1,6 +1,6 @@
 /**
- * Medusa's command line, with TypeScript files (medusa-config.ts, src/) readable by SWC.
- * An application made by `create-medusa-app` has ts-node for this and runs `medusa` itself.
+ * Runs Medusa's command line with SWC, which compiles the TypeScript files (medusa-config.ts, src/).
+ * An application by `create-medusa-app` uses ts-node and runs `medusa` directly.
  */
 const { readFileSync } = require("node:fs");
 const { transformSync } = require("@swc/core");

@@ -1,8 +1,8 @@
-/** The remainder of an order, paid on the bank's page. */
+/** The payment method for the remainder, on the bank's page. */
 
 /**
  * @param {{ url: string, key: string, timeoutMs: number }} bank
- * @param {(orderId: string) => string} returnUrl where the bank sends the shopper afterwards
+ * @param {(orderId: string) => string} returnUrl the URL to which the bank redirects the shopper
  */
 export function createBankClient({ url, key, timeoutMs }, returnUrl) {
   /** @param {string} method @param {string} attemptId @param {unknown} [body] @param {string} [of] of the payment */
@@ -23,7 +23,7 @@ export function createBankClient({ url, key, timeoutMs }, returnUrl) {
 
   return {
     /**
-     * Opens the payment; its `attemptId` makes it one, however often it is asked for.
+     * Opens the payment. Repeated calls with one `attemptId` open a single payment.
      * @param {import("@giftcard-pay/checkout").RemainderRequest} request
      * @returns {Promise<import("@giftcard-pay/checkout").RemainderAnswer>}
      */
@@ -39,7 +39,7 @@ export function createBankClient({ url, key, timeoutMs }, returnUrl) {
     method: {
       async status({ attemptId }) {
         const response = await call("GET", attemptId);
-        // Never asked for, or it never arrived.
+        // The payment was never requested, or the request never arrived.
         if (response.status === 404) return "declined";
         if (!response.ok) throw new Error(`The bank answered ${response.status}.`);
         const { state } = await response.json();

@@ -1,4 +1,4 @@
-/** A pretend bank: a page of its own on its own port, where a shopper approves or declines, as redirect payments do. */
+/** A simulated bank on its own port, with a page where the shopper approves or declines, like redirect payments. */
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { serve } from "@hono/node-server";
@@ -8,15 +8,15 @@ import { csrf } from "hono/csrf";
 import { html } from "hono/html";
 
 /**
- * A payment, named by the shop: asked for twice it is one.
+ * A payment with an id by the shop. Two requests with one id are a single payment.
  * @typedef {object} Payment
  * @property {number} amountCents
- * @property {string} returnUrl where the shopper goes afterwards
+ * @property {string} returnUrl the URL to which the shopper is redirected
  * @property {"open" | "authorized" | "declined" | "canceled"} state
  * @property {number} refundedCents
  */
 
-/** What the shopper may do on the page. */
+/** The shopper's choices on the page. */
 const choices = {
   approve: "Approve",
   decline: "Decline",
@@ -47,7 +47,7 @@ const page = (title, body) => html`<!doctype html>
     <body><main><p>Pretend Bank</p><h1>${title}</h1>${body}</main></body>
   </html>`;
 
-/** @param {string} file the bank's book */
+/** @param {string} file the bank's database */
 function openPayments(file) {
   const book = new DatabaseSync(file);
   book.exec(`pragma journal_mode = wal; pragma busy_timeout = 5000;
@@ -70,11 +70,11 @@ function openPayments(file) {
     add: (id, { amountCents, returnUrl, state }) => add.run(id, amountCents, returnUrl, state),
     /** @param {string} id */
     close: (id) => close.run(id),
-    /** What is closed stays as it is. @param {string} id @param {Payment["state"]} state */
+    /** Changes the state of an open payment only. @param {string} id @param {Payment["state"]} state */
     decide: (id, state) => decide.run(state, id),
     /**
-     * Gives a part back, once for each id. Of a canceled payment all is back, and nothing more goes.
-     * @param {string} id @param {{ id: string, amountCents: number }} part @returns whether it is back now
+     * Refunds a part, once per id of the part. A canceled payment is refunded already, so nothing more is.
+     * @param {string} id @param {{ id: string, amountCents: number }} part @returns whether the part is refunded
      */
     refund(id, part) {
       const there = findRefund.get(part.id);
@@ -89,7 +89,7 @@ function openPayments(file) {
 }
 
 /**
- * @param {string} key what the shop calls with
+ * @param {string} key the shop's API key
  * @param {ReturnType<typeof openPayments>} payments
  */
 function createBank(key, payments) {
@@ -111,7 +111,7 @@ function createBank(key, payments) {
     return payment ? c.json({ state: payment.state }) : c.json({ error: "not found" }, 404);
   });
 
-  // Also before the payment has come: when it comes late, it is closed already.
+  // This also works before the payment has arrived: a late payment finds itself closed.
   app.delete("/payments/:id", (c) => {
     const id = c.req.param("id");
     payments.add(id, { amountCents: 0, returnUrl: "", state: "canceled" });
@@ -158,7 +158,7 @@ function createBank(key, payments) {
     if (!payment?.returnUrl || typeof choice !== "string" || !Object.hasOwn(choices, choice)) {
       return c.html(page("There is no such payment", ""), 400);
     }
-    // The shop hears of it when the shopper is back.
+    // The shop learns the result when the shopper returns.
     payments.decide(id, choice === "decline" ? "declined" : "authorized");
     if (choice === "hang") return new Promise(() => {});
     // The bank's own call and the shopper's browser arrive at once.

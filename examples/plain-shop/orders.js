@@ -1,4 +1,4 @@
-/** The shop's own tables: sessions with their carts, and orders. What was paid stands in the checkout's. */
+/** The shop's own tables: sessions with their carts, and orders. The checkout's tables contain the payments. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 
@@ -29,7 +29,7 @@ const schema = `
 /** @typedef {{ id: string, orderId: string | null, lines: Line[], totalCents: number }} Cart */
 /** @typedef {{ id: string, cartId: string, totalCents: number, lines: Line[], placedAt: number }} Order */
 
-/** A session is a random text in a cookie; only its hash is kept. */
+/** A session is a random string in a cookie. Only its hash is stored. */
 export const newSession = () => randomBytes(32).toString("base64url");
 /** @param {string} session */
 const hashOf = (session) => createHash("sha256").update(session).digest("hex");
@@ -101,7 +101,7 @@ export function openOrders(file) {
     },
     /** @param {string} cartId */
     empty: (cartId) => run("delete from shop_line where cart_id = ?", cartId),
-    /** Makes an order of a cart and closes it; null when another call was faster. @param {Cart} cart @returns {Order | null} */
+    /** Turns a cart into an order and closes the cart; null if another call was faster. @param {Cart} cart @returns {Order | null} */
     place(cart) {
       const { lines, totalCents } = cart;
       const order = { id: randomUUID(), cartId: cart.id, lines, totalCents, placedAt: Date.now() };
@@ -117,11 +117,11 @@ export function openOrders(file) {
       );
       return order;
     },
-    /** Gives the shopper the cart of an order back that nobody paid. @param {string} orderId */
+    /** Opens the cart of an unpaid order again. @param {string} orderId */
     reopen: (orderId) => run("update shop_cart set order_id = null where order_id = ?", orderId),
     /** @param {string} id */
     order: (id) => toOrder(one("select * from shop_order where id = ?", id)),
-    /** The session's order, and nobody else's. @param {string} id @param {string} session */
+    /** Returns an order only if it belongs to the session. @param {string} id @param {string} session */
     orderOf: (id, session) =>
       toOrder(
         one(
@@ -130,7 +130,7 @@ export function openOrders(file) {
         ),
       ),
     /**
-     * All that were placed within a time, and these, whenever they were.
+     * Returns all orders of a period, and in addition these, whatever their time.
      * @param {Date} from
      * @param {Date} to
      * @param {readonly string[]} ids
@@ -140,7 +140,7 @@ export function openOrders(file) {
         `select * from shop_order where placed_at >= ? and placed_at < ? or id in (select value from json_each(?))`,
         ...[from.getTime(), to.getTime(), JSON.stringify(ids)],
       ).map((row) => /** @type {Order} */ (toOrder(row))),
-    /** The latest hundred. */
+    /** Returns the latest hundred orders. */
     orders: () =>
       all("select * from shop_order order by placed_at desc limit 100").map(
         (row) => /** @type {Order} */ (toOrder(row)),

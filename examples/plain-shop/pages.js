@@ -1,4 +1,4 @@
-/** The shop's pages: plain HTML, and one small script at the checkout. */
+/** The shop's pages: plain HTML, with one small script at the checkout. */
 import { randomUUID } from "node:crypto";
 import { html } from "hono/html";
 
@@ -49,8 +49,8 @@ const lineTable = (lines, totalCents) => html`<table>
 
 /**
  * @param {import("./orders.js").Cart} cart
- * @param {number} remainderCents what the applied cards leave
- * @param {unknown} notice why the order was not placed
+ * @param {number} remainderCents the remainder after the applied cards
+ * @param {unknown} notice the reason why the order was not placed
  */
 export const checkoutPage = (cart, remainderCents, notice) =>
   page(
@@ -75,7 +75,7 @@ export const checkoutPage = (cart, remainderCents, notice) =>
       <script type="module" src="/checkout.js"></script>`,
   );
 
-/** What a card or the bank paid, and what went back. @typedef {{ name: string, amountCents: number, refundedCents: number }} Part */
+/** A payment by card or bank, with its refunds. @typedef {{ name: string, amountCents: number, refundedCents: number }} Part */
 
 /**
  * @param {string} title
@@ -106,7 +106,7 @@ export const orderPage = (title, text, order, parts) =>
 export const messagePage = (title, text, link = { href: "/checkout", text: "Back to the checkout" }) =>
   page(title, html`<p>${text}</p><p><a href="${link.href}">${link.text}</a></p>`);
 
-/** Takes one ticket of each line back. @param {import("./orders.js").Order} order */
+/** The form that refunds one ticket of a line. @param {import("./orders.js").Order} order */
 const returnForm = ({ id, lines }) => html`<form method="post" action="/operator/orders/${id}/return">
   <input type="hidden" name="id" value="${randomUUID()}">
   ${lines.map((line) => html`<button name="line" value="${line.id}">Give one back: ${line.title}</button>`)}

@@ -1,4 +1,4 @@
-/** A small shop on Hono and SQLite that takes gift cards, with the rest paid on a bank's page. */
+/** A small shop on Hono and SQLite that takes gift cards; the remainder is paid on a bank's page. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -32,7 +32,7 @@ const types = { ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg
 const widgetFile = /^giftcard-pay\.(standalone|nl|de|fr)\.js$/;
 
 /**
- * What the routes work with.
+ * The context of the routes.
  * @typedef {object} Shop
  * @property {ReturnType<typeof readSettings>} settings
  * @property {import("@giftcard-pay/checkout").Checkout} checkout
@@ -47,7 +47,7 @@ const widgetFile = /^giftcard-pay\.(standalone|nl|de|fr)\.js$/;
 /** @param {Shop} shop */
 function createApp(shop) {
   const { settings, shopUrl } = shop;
-  // Placing an order ends on the bank's page, which is a form's way too.
+  // The form that places an order redirects to the bank's page, so `form-action` must allow it.
   const formTargets = `'self' ${new URL(settings.bankUrl).origin}`;
   const app = new Hono();
   app.use(async (c, next) => {
@@ -76,7 +76,7 @@ function createApp(shop) {
 /** @param {Context} c */
 const sessionOf = (c) => getCookie(c, "session") ?? "";
 
-/** A cart as the gift cards see it. @param {Context} c @param {Cart} cart */
+/** Returns a cart as the checkout needs it. @param {Context} c @param {Cart} cart */
 const viewOf = (c, { id, totalCents }) => ({
   id,
   totalCents,
@@ -85,7 +85,7 @@ const viewOf = (c, { id, totalCents }) => ({
 });
 
 /**
- * The cart that the shopper can change. That of an order that nobody paid comes back.
+ * Returns the shopper's open cart. Opens the cart of an unpaid order again.
  * @param {Shop} shop
  * @param {string} session
  * @returns {Promise<Cart | null>}
@@ -94,7 +94,7 @@ async function openCart({ checkout, orders, settings }, session) {
   const cart = orders.cart(session);
   if (!cart?.orderId) return cart;
   const purchase = await checkout.read(cart.orderId);
-  // A crash may have come before the payment had begun.
+  // The process may have crashed before the payment started.
   const placedAt = orders.order(cart.orderId)?.placedAt ?? 0;
   const wasDropped = !purchase && Date.now() - placedAt > settings.leaseMs;
   if (purchase?.state !== "failed" && !wasDropped) return null;
@@ -159,7 +159,7 @@ function addOrderRoutes(app, shop) {
     const { remainder } = await c.req.parseBody();
     const cart = await openCart(shop, sessionOf(c));
     const order = cart && cart.totalCents > 0 ? orders.place(cart) : null;
-    // Pressed twice, or in two windows: there is one order, and its page says how it stands.
+    // The shopper pressed twice, or in two windows. There is one order, and its page shows the state.
     if (!cart || !order) return c.redirect("/checkout", 303);
     const lines = order.lines.map(({ id, quantity, amountCents }) => ({
       id,
@@ -173,21 +173,21 @@ function addOrderRoutes(app, shop) {
     } catch (error) {
       if (!(error instanceof CheckoutError)) logFailure(error);
       const purchase = await checkout.read(order.id);
-      // What couldn't be given back at once is still being given back; the order's page says so.
+      // Some refunds may still be pending; the order's page says so.
       if (purchase && purchase.state !== "failed") return c.redirect(`/orders/${order.id}`, 303);
       orders.reopen(order.id);
       return showCheckout(shop, c, error instanceof CheckoutError ? error.message : unreachable);
     }
   });
 
-  /** Sends a shopper on. @param {Context} c @param {string} orderId @param {PayResult} result */
+  /** Redirects the shopper to the next page. @param {Context} c @param {string} orderId @param {PayResult} result */
   function answer(c, orderId, { status, remainderData }) {
     if (status === "paid") return c.redirect(`/orders/${orderId}`, 303);
     if (status === "pending") return c.redirect(pageIn(remainderData), 303);
     return c.redirect("/checkout?declined", 303);
   }
 
-  // The bank comes here by itself too, without a session: all that this says is to look what became of the payment.
+  // The bank also calls this, without a session. The call only triggers a check of the payment.
   app.get("/orders/:id/return", async (c) => {
     const order = orders.order(c.req.param("id"));
     if (!order) return c.notFound();
@@ -195,7 +195,7 @@ function addOrderRoutes(app, shop) {
       const result = await checkout.confirm(order.id);
       if (result.status === "declined") return answer(c, order.id, result);
     } catch (error) {
-      // Someone else is at it just now, or the bank can't be asked; the order's page says how it stands.
+      // Another request is working on the order, or the bank can't be reached; the order's page shows the state.
       if (!(error instanceof CheckoutError)) logFailure(error);
     }
     return c.redirect(`/orders/${order.id}`, 303);
@@ -218,7 +218,7 @@ function addOrderRoutes(app, shop) {
 }
 
 /**
- * What paid an order, and what went back.
+ * Returns the payments and refunds of an order.
  * @param {Shop} shop
  * @param {string} orderId
  * @returns {Promise<import("./pages.js").Part[]>}
@@ -231,11 +231,11 @@ async function partsOf({ checkout }, orderId) {
 }
 
 /** @typedef {import("@giftcard-pay/checkout").PayResult} PayResult */
-/** The bank's page. @param {unknown} data what `authorize` gave */
+/** Returns the URL of the bank's page. @param {unknown} data the result of `authorize` */
 const pageIn = (data) => /** @type {{ page: string }} */ (data).page;
 
 /**
- * Does what the operator decided, or says why it can't be done.
+ * Carries out the operator's decision, or shows why that is impossible.
  * @param {import("hono").Context} c @param {() => Promise<unknown>} act
  */
 async function decide(c, act) {
@@ -263,35 +263,35 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     return c.html(operatorPage(rows));
   });
 
-  // Cards and bank: each part goes back once, now or, where that can't be, by recovery.
+  // Refunds the cards and the bank, once. If that fails now, recovery does it.
   app.post("/operator/orders/:id/cancel", async (c) => {
     const orderId = c.req.param("id");
     if (!(await checkout.read(orderId))) return c.notFound();
     return decide(c, () => checkout.cancel(orderId));
   });
 
-  // The cards' part alone; the bank keeps what it was paid.
+  // Refunds only the cards' part; the bank keeps its part.
   app.post("/operator/orders/:id/refund", async (c) => {
     const orderId = c.req.param("id");
     if (!(await checkout.read(orderId))) return c.notFound();
     return decide(c, () => checkout.refundCards(orderId));
   });
 
-  // Tickets of a line come back. The page's own id makes it one return, however often its button is pressed.
+  // Refunds tickets of a line. The id from the page makes it a single return, however often the button is pressed.
   app.post("/operator/orders/:id/return", async (c) => {
     const { id, line, quantity = 1 } = await c.req.parseBody();
     const lines = { [String(line)]: Number(quantity) };
     return decide(c, () => checkout.refund(c.req.param("id"), { id: String(id), lines }));
   });
 
-  // What failed before, such as the bank's part that couldn't be given back, now.
+  // Retries now what failed before, such as the bank's part of a refund.
   app.post("/operator/orders/:id/retry", async (c) => {
     await checkout.retryPurchase(c.req.param("id"), "operator");
     return c.redirect("/operator", 303);
   });
 
   /**
-   * What the cards paid for the shop's own orders, and what went back to them.
+   * Yields the cards' payments and refunds according to the shop's own orders.
    * @param {import("@giftcard-pay/checkout").PaymentQuery} query
    */
   async function* payments({ from, to, orderIds }) {
@@ -303,14 +303,14 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     }
   }
 
-  // The month's statement, and whether the shop's orders and the checkout's books say the same: `?month=yyyy-mm`.
+  // The month's statement, and a comparison of the shop's orders with the checkout's books: `?month=yyyy-mm`.
   app.get("/operator/books", async (c) => {
     const days = daysOfMonth(c.req.query("month") ?? dayOf(new Date()).slice(0, 7));
     const statement = statementText(await checkout.statement(days));
     return c.text(`${statement}\n${reconciliationText(await checkout.reconcile({ ...days, payments }))}`);
   });
 
-  // What happens each minute, now.
+  // Runs the job of every minute now.
   app.post("/operator/recover", async (c) => {
     await recover(checkout);
     return c.redirect("/operator", 303);
@@ -334,22 +334,22 @@ const states = {
   refunded: "Your payment was given back.",
 };
 
-/** @param {unknown} error it holds no card */
+/** @param {unknown} error contains no card number */
 function logFailure(error) {
   console.error(error);
 }
 
-/** Ends what crashes and closed tabs left. @param {import("@giftcard-pay/checkout").Checkout} checkout */
+/** Resolves the purchases of crashes and closed tabs. @param {import("@giftcard-pay/checkout").Checkout} checkout */
 async function recover(checkout) {
   const { purchases } = await checkout.recover();
   for (const { orderId, state } of purchases) console.log(`recovery: order ${orderId} is ${state}`);
 }
 
 /**
- * Recovers again and again.
+ * Runs recovery repeatedly.
  * @param {import("@giftcard-pay/checkout").Checkout} checkout
  * @param {number} everyMs
- * @returns a function that ends this
+ * @returns a function that stops it
  */
 function sweep(checkout, everyMs) {
   let timer = setTimeout(next, everyMs);
@@ -363,7 +363,7 @@ function sweep(checkout, everyMs) {
 /**
  * Starts the shop.
  * @param {ReturnType<typeof readSettings>} settings
- * @param {import("@giftcard-pay/checkout").CheckoutStore} store where the payments are written down
+ * @param {import("@giftcard-pay/checkout").CheckoutStore} store the database of the payments
  */
 export function startShop(settings, store) {
   let shopUrl = settings.publicUrl;

@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @throws {Error} naming what isn't set
+ * @throws {Error} with the names of missing variables
  */
 export function readSettings(env) {
   const need = (/** @type {string} */ name) => {
@@ -16,7 +16,7 @@ export function readSettings(env) {
   return {
     host: env.HOST ?? "127.0.0.1",
     port: Number(env.PORT ?? 3000),
-    /** The shop as browsers see it, where a proxy stands before it. */
+    /** The URL that browsers use, if the shop is behind a proxy. */
     publicUrl: env.PUBLIC_URL ?? "",
     file: env.SHOP_FILE ?? "shop.db",
     operatorPassword: need("OPERATOR_PASSWORD"),
@@ -32,9 +32,9 @@ export function readSettings(env) {
     },
     /** `id:key`, the newest first, separated by commas. */
     sealingKeys: readSealingKeys(need("GIFTCARD_SEALING_KEYS")),
-    /** Left out, a card is charged by line, so that each ticket can be refunded; `whole` charges it once. */
+    /** By default a card is charged by line, so that each ticket can be refunded; `whole` charges it once. */
     charges: /** @type {"whole" | undefined} */ (env.GIFTCARD_CHARGES),
-    /** How long a process that may have died still owns its payments; longer than it waits for anybody. */
+    /** The lease of a process on its payments, which outlives a crash. It must be longer than any timeout. */
     leaseMs: Number(env.LEASE_MS ?? 2 * MINUTE_MS),
     pendingLifeMs: Number(env.PENDING_LIFE_MS ?? 30 * MINUTE_MS),
     recoverEveryMs: Number(env.RECOVER_EVERY_MS ?? MINUTE_MS),

@@ -1,20 +1,20 @@
-/** A pretend bank, for what the cards leave: takes at once, gives back, and closes what hasn't come yet. */
+/** A simulated bank for the remainder: captures at once, refunds, and blocks payments that arrive after a close. */
 import http from "node:http";
 
 /**
- * A payment, named by the shop: asked for twice it is one.
+ * A payment with an id by the shop. Two requests with one id are a single payment.
  * @typedef {object} BankPayment
  * @property {number} amountCents
- * @property {string} orderCode whose order it is for, as the shop says
- * @property {boolean} isClosed all of it is back, and nothing is taken for it any more
- * @property {Map<string, number>} refunds what went back, by the refund's id
+ * @property {string} orderCode the order's code at the shop
+ * @property {boolean} isClosed whether all of it is refunded, and nothing more may be captured
+ * @property {Map<string, number>} refunds the refunded cents, by the refund's id
  */
 
-/** What a payment still holds. @param {BankPayment} payment */
+/** Returns the cents that a payment still holds. @param {BankPayment} payment */
 const heldCents = ({ amountCents, isClosed, refunds }) =>
   isClosed ? 0 : amountCents - [...refunds.values()].reduce((sum, cents) => sum + cents, 0);
 
-/** Starts the bank on a free port of 127.0.0.1, with its book in memory. */
+/** Starts the bank on a free port of 127.0.0.1, with its records in memory. */
 export async function startBank() {
   /** @type {Map<string, BankPayment>} */
   const payments = new Map();
@@ -36,7 +36,7 @@ export async function startBank() {
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${port}`,
-    /** What it holds of an order, in cents. @param {string} code */
+    /** Returns the cents that the bank holds for an order. @param {string} code */
     heldCents: (code) =>
       [...payments.values()].reduce((sum, one) => sum + (one.orderCode === code ? heldCents(one) : 0), 0),
     stop: async () => {

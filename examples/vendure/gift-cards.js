@@ -1,4 +1,4 @@
-/** Gift cards in Vendure: the cards' money by the checkout, the rest by Vendure's payments, decided together. */
+/** Gift cards in Vendure: the checkout charges the cards, Vendure's payments the remainder, and both are decided together. */
 import { CheckoutError, createCheckout, createPostgresStore } from "@giftcard-pay/checkout";
 import { createClient } from "@giftcard-pay/client";
 import { Logger, Payment, Refund } from "@vendure/core";
@@ -7,14 +7,14 @@ import { In, IsNull } from "typeorm";
 import { GIFT_CARD, openOrders } from "./orders.js";
 
 const DAY_MS = 24 * 60 * 60_000;
-const SOME = 100;
-/** All that was taken goes back, or went. A refund of a paid order is none of these. */
-const goesBack = ["voiding", "failed", "canceling", "canceled"];
+const PAGE_SIZE = 100;
+/** States in which everything taken is reversed. A refund of a paid order has other states. */
+const reversedStates = ["voiding", "failed", "canceling", "canceled"];
 
 /** @typedef {import("@vendure/core").RequestContext} RequestContext */
 /** @typedef {import("@vendure/core").Order} Order */
 
-/** What the checkout has to know of an order. @param {Order} order */
+/** Returns an order as the checkout needs it. @param {Order} order */
 export const cartOf = ({ code, totalWithTax, currencyCode }) => ({
   ...{ id: code, totalCents: totalWithTax, currency: currencyCode },
 });
@@ -46,16 +46,16 @@ export async function openGiftCards(settings, injector, bank) {
       pendingLifeMs,
     },
     remainder: {
-      // By Vendure's own books, of payments that were made beside these cards.
+      // Counts Vendure's payments that go with these cards.
       status: async ({ orderId, attemptId, remainderCents }) =>
         (await orders.collectedCents(orderId, attemptId)) >= remainderCents ? "authorized" : "pending",
-      // The cards go back. So does what was collected beside them, also what Vendure never wrote down.
+      // The cards are reversed. Refund what was collected with them, including payments that Vendure never stored.
       cancel: async ({ orderId, attemptId }) => {
-        await orders.closePayments(orderId, (one) => one === attemptId);
+        await orders.closePayments(orderId, (other) => other === attemptId);
         await bank.close(attemptId);
       },
     },
-    // Soon, and perhaps never, if the process dies now: then `sweep` finds it.
+    // If the process dies before this has run, `sweep` finds the order.
     onPurchase: ({ orderId, state }) => {
       if (state !== "charging" && state !== "pending") soon(orderId);
     },
@@ -67,8 +67,7 @@ export async function openGiftCards(settings, injector, bank) {
     orders.later(() => settle(code).catch(({ message }) => Logger.error(message, "GiftCards")));
 
   /**
-   * Brings an order and its purchase to where both say the same, whatever either of them missed. Done twice, it is done
-   * once. Nobody else changes the order meanwhile.
+   * Makes an order and its purchase agree, whatever either has missed. It is idempotent, and locks the order.
    * @param {string} code
    */
   async function settle(code) {
@@ -77,15 +76,15 @@ export async function openGiftCards(settings, injector, bank) {
       const before = await read(code);
       const isWaiting = order.state === "ArrangingPayment" && order.totalWithTax === before.totalCents;
       const isOpen = before.state === "pending" || before.state === "paid";
-      // Cancelled, or changed since the cards were charged.
+      // The order was canceled, or changed after the cards were charged.
       if (isOpen && !isWaiting && !isOrdered(order)) await checkout.cancel(code);
       else if (before.state === "pending") await checkout.confirm(code);
       const { state, attemptId, createdAt } = await read(code);
-      await orders.closePayments(code, (one) => one !== attemptId || goesBack.includes(state));
+      await orders.closePayments(code, (other) => other !== attemptId || reversedStates.includes(state));
       if (state !== "paid") return;
       const card = await orders.liveCard(ctx, order.id);
       if (card?.state === "Authorized") await orderService.settlePayment(ctx, card.id);
-      // Its process died between the two.
+      // The process died after the purchase was paid and before Vendure stored the payment.
       if (!card && !isOrdered(order) && Date.now() - createdAt.getTime() > leaseMs)
         await orderService.addPaymentToOrder(ctx, order.id, { method: GIFT_CARD, metadata: {} });
     });
@@ -99,23 +98,23 @@ export async function openGiftCards(settings, injector, bank) {
 
   /**
    * Charges the order's cards, from inside `addPaymentToOrder`.
-   * @returns what Vendure is to write down: paid, where the cards pay all; else authorized, until the rest is there
-   * @throws {CheckoutError} nothing was taken, or it goes back
+   * @returns the payment for Vendure to store: settled if the cards pay everything, else authorized until the remainder is paid
+   * @throws {CheckoutError} then no money was taken, or it is being returned
    * @param {RequestContext} ctx @param {Order} order @param {number | undefined} expectedRemainderCents
    */
   async function pay(ctx, order, expectedRemainderCents) {
     const [cart, { code }] = [cartOf(order), order];
     const { coveredCents } = await checkout.list(cart);
-    const there = await checkout.read(code);
-    // Again after a lost answer, the cards are spent; what was begun says what they paid.
-    if (coveredCents === 0 && there?.state !== "paid" && there?.state !== "pending")
+    const known = await checkout.read(code);
+    // If this is a retry after a lost response, the cards are spent already, and the purchase has the amounts.
+    if (coveredCents === 0 && known?.state !== "paid" && known?.state !== "pending")
       throw new CheckoutError("nothing_to_pay");
     const expected = expectedRemainderCents === undefined ? {} : { expectedRemainderCents };
     const authorizeRemainder = async () => /** @type {const} */ ({ status: "pending" });
     const { status, cards } = await orders.within(ctx, code, () =>
       checkout.pay({ id: code, cart, ...expected }, { authorizeRemainder }),
     );
-    // From here on until Vendure has written the payment down, nobody else looks at the order.
+    // Keep the lock until Vendure has stored the payment.
     const now = await orders.lock(ctx, code);
     const { attemptId } = await read(code);
     const isChanged = now.state !== "ArrangingPayment" || now.totalWithTax !== order.totalWithTax;
@@ -144,12 +143,12 @@ export async function openGiftCards(settings, injector, bank) {
     }
   }
 
-  /** Refunds of cards that were owed, and are done now. */
+  /** Settles Vendure's pending refunds whose card charges are reversed. */
   async function settleRefunds() {
     const where = /** @type {const} */ ({ state: "Pending", payment: { method: GIFT_CARD } });
     const owed = await connection.rawConnection
       .getRepository(Refund)
-      .find({ where, relations: ["payment", "payment.order"], take: SOME });
+      .find({ where, relations: ["payment", "payment.order"], take: PAGE_SIZE });
     for (const { id, payment } of owed) {
       await orders.alone(payment.order.code, async (ctx) => {
         const { charges } = await checkout.charges({ orderIds: [payment.order.code] });
@@ -159,7 +158,7 @@ export async function openGiftCards(settings, injector, bank) {
     }
   }
 
-  /** Orders whose payments Vendure has, and which aren't placed, or no longer. */
+  /** Returns orders with payments that are not placed, or are canceled. */
   async function openOrderCodes() {
     const state = In(["Authorized", "Settled"]);
     const where = [
@@ -172,19 +171,19 @@ export async function openGiftCards(settings, injector, bank) {
     return found.map(({ order }) => order.code);
   }
 
-  /** Orders that cards have paid lately, of which Vendure may know nothing. @param {Date} from */
+  /** Returns orders that cards have paid recently, which Vendure may not have stored. @param {Date} from */
   async function paidOrderCodes(from) {
     const codes = [];
-    for (let offset = 0; ; offset += SOME) {
-      const { charges } = await checkout.charges({ states: ["committed"], from, limit: SOME, offset });
+    for (let offset = 0; ; offset += PAGE_SIZE) {
+      const { charges } = await checkout.charges({ states: ["committed"], from, limit: PAGE_SIZE, offset });
       codes.push(...charges.map(({ orderId }) => String(orderId)));
-      if (charges.length < SOME) return codes;
+      if (charges.length < PAGE_SIZE) return codes;
     }
   }
 
   let sweptUntil = Date.now() - DAY_MS;
 
-  /** What crashes left: the checkout's recovery, and then each order that it or Vendure may have missed. */
+  /** Runs the checkout's recovery, then `settle` for each order that a crash may have left inconsistent. */
   async function sweep() {
     const startedAt = Date.now();
     await checkout.recover();

@@ -1,4 +1,4 @@
-/** Vendure's orders and their payments, as the gift cards need them: one order at a time, and one at once. */
+/** Access to Vendure's orders and payments. Changes of an order run one at a time. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   Order,
@@ -14,21 +14,21 @@ import {
 
 export const GIFT_CARD = "giftcard";
 
-/** Which order this call is in the transaction of, and whether its payments are being closed just now. */
+/** The order whose transaction this call is in, and whether its payments are being closed. */
 const inside = new AsyncLocalStorage();
 
 /** @param {Payment} payment */
 const isLive = ({ state }) => state === "Authorized" || state === "Settled";
 
-/** A gift card payment is made by one run of the checkout; another one is made beside it. @param {Payment} payment */
-const runOf = ({ method, transactionId, metadata }) =>
-  method === GIFT_CARD ? transactionId : metadata?.giftCardRun;
+/** Returns the attempt of a gift card payment, or of the cards that another payment goes with. @param {Payment} payment */
+const attemptOf = ({ method, transactionId, metadata }) =>
+  method === GIFT_CARD ? transactionId : metadata?.giftCardAttemptId;
 
-/** What of a payment was not refunded. @param {Payment} payment */
+/** Returns the part of a payment that was not refunded. @param {Payment} payment */
 export const heldCents = ({ amount, refunds }) =>
   amount - refunds.reduce((sum, { state, total }) => sum + (state === "Failed" ? 0 : total), 0);
 
-/** @param {{ get: (what: any) => any }} injector Vendure's application, or what it gives to a strategy */
+/** @param {{ get: (what: any) => any }} injector Vendure's application, or the injector of a strategy */
 export function openOrders(injector) {
   /** @type {TransactionalConnection} */
   const connection = injector.get(TransactionalConnection);
@@ -37,14 +37,14 @@ export function openOrders(injector) {
   /** @type {PaymentService} */
   const paymentService = injector.get(PaymentService);
 
-  /** The payments that hold money, with their refunds. @param {RequestContext} ctx @param {string | number} orderId */
+  /** Returns the payments that hold money, with their refunds. @param {RequestContext} ctx @param {string | number} orderId */
   async function livePayments(ctx, orderId) {
     const found = { where: { order: { id: orderId } }, relations: ["refunds"] };
     return (await connection.getRepository(ctx, Payment).find(found)).filter(isLive);
   }
 
   /**
-   * The gift card payment that holds money, if there is one.
+   * Returns the gift card payment that holds money, if there is one.
    * @param {RequestContext} ctx
    * @param {string | number} orderId
    */
@@ -52,7 +52,7 @@ export function openOrders(injector) {
     (await livePayments(ctx, orderId)).find(({ method }) => method === GIFT_CARD);
 
   /**
-   * Nobody else changes the order, or pays for it here, until the transaction ends.
+   * Locks the order until the transaction ends: nothing else changes it or pays for it.
    * @param {RequestContext} ctx
    * @param {string} code
    */
@@ -65,7 +65,7 @@ export function openOrders(injector) {
   }
 
   /**
-   * What a payment still holds, once nobody else refunds it: Vendure has looked before.
+   * Locks the order and returns the cents that a payment still holds. Vendure has read them before without a lock.
    * @param {RequestContext} ctx
    * @param {string} code
    * @param {string | number} paymentId
@@ -77,7 +77,7 @@ export function openOrders(injector) {
   }
 
   /**
-   * Works on an order alone: in the transaction that this call is in already, or in a new one.
+   * Runs work with a lock on an order, in the current transaction or in a new one.
    * @template T
    * @param {string} code
    * @param {(ctx: RequestContext, order: Order) => Promise<T>} work
@@ -94,15 +94,15 @@ export function openOrders(injector) {
   }
 
   /**
-   * Gives the payments of an order back that are a run's: those that were only authorized are cancelled, the others
-   * refunded, by their own methods. A payment that is none of any run's is left alone.
+   * Cancels or refunds the payments of attempts that are over, by their own methods. Payments that belong to no attempt
+   * are left alone.
    * @param {string} code
    * @param {(attemptId: string) => boolean} isOver
    */
   const closePayments = (code, isOver) =>
     alone(code, async (ctx, order) => {
       for (const payment of await livePayments(ctx, order.id)) {
-        const attemptId = runOf(payment);
+        const attemptId = attemptOf(payment);
         if (!attemptId || !isOver(attemptId) || heldCents(payment) === 0) continue;
         const isAuthorized = payment.state === "Authorized";
         const input = { paymentId: payment.id, amount: heldCents(payment), lines: [], reason: "gift card" };
@@ -114,11 +114,11 @@ export function openOrders(injector) {
       }
     });
 
-  /** What the other methods hold beside this run's cards. @param {string} code @param {string} attemptId */
+  /** Returns the cents that other methods hold together with this attempt's cards. @param {string} code @param {string} attemptId */
   const collectedCents = (code, attemptId) =>
     alone(code, async (ctx, order) =>
       (await livePayments(ctx, order.id))
-        .filter((payment) => payment.method !== GIFT_CARD && runOf(payment) === attemptId)
+        .filter((payment) => payment.method !== GIFT_CARD && attemptOf(payment) === attemptId)
         .reduce((sum, payment) => sum + heldCents(payment), 0),
     );
 
@@ -135,22 +135,22 @@ export function openOrders(injector) {
       collectedCents,
     },
     /**
-     * Works in this order's transaction, without a lock.
+     * Runs work in this order's transaction, without a lock.
      * @param {RequestContext} ctx
      * @param {string} code
      * @param {() => Promise<any>} work
      */
     within: (ctx, code, work) => inside.run({ ctx, code, isClosing: false }, work),
     isClosing: () => /** @type {Open | undefined} */ (inside.getStore())?.isClosing === true,
-    /** What is begun here isn't waited for, and is in no transaction. @param {() => void} work */
+    /** Starts work outside the transaction, without waiting for it. @param {() => void} work */
     later: (work) => inside.exit(() => setImmediate(work)),
     /**
-     * Whether money of a run that is over stands on the order.
+     * Returns whether the order holds money of an earlier attempt.
      * @param {Payment[]} payments
      * @param {string | undefined} attemptId
      */
     hasOld: (payments, attemptId) =>
-      payments.some((payment) => heldCents(payment) > 0 && (runOf(payment) ?? attemptId) !== attemptId),
+      payments.some((payment) => heldCents(payment) > 0 && (attemptOf(payment) ?? attemptId) !== attemptId),
   };
 }
 

@@ -1,4 +1,4 @@
-/** What Vendure's configuration gets: two payment methods, and who looks before an order is completed. */
+/** Vendure's configuration: two payment methods, and the check before an order is completed. */
 import { CheckoutError } from "@giftcard-pay/checkout";
 import { LanguageCode, PaymentMethodHandler } from "@vendure/core";
 import { GIFT_CARD } from "./orders.js";
@@ -6,7 +6,7 @@ import { GIFT_CARD } from "./orders.js";
 const BANK_TIMEOUT_MS = 5_000;
 const describe = (/** @type {string} */ value) => [{ languageCode: LanguageCode.en, value }];
 
-/** @param {() => import("./gift-cards.js").GiftCards} giftCards is there once Vendure has started */
+/** @param {() => import("./gift-cards.js").GiftCards} giftCards available once Vendure has started */
 export function giftCardPayment(giftCards) {
   return new PaymentMethodHandler({
     code: GIFT_CARD,
@@ -25,7 +25,7 @@ export function giftCardPayment(giftCards) {
         };
       }
     },
-    /** By us alone, once the rest is there: an admin's click can't do it sooner. */
+    /** Only this code settles the payment, once the remainder is paid. An admin can't do it earlier. */
     async settlePayment(_ctx, order, { transactionId }) {
       const purchase = await giftCards().checkout.read(order.code);
       if (purchase?.state === "paid" && purchase.attemptId === transactionId) return { success: true };
@@ -36,7 +36,7 @@ export function giftCardPayment(giftCards) {
       if (!orders.isClosing()) await orders.within(ctx, order.code, () => checkout.cancel(order.code));
       return { success: true };
     },
-    /** The service gives a charge back only as a whole. */
+    /** The service reverses a charge only as a whole. */
     async createRefund(ctx, _input, amount, order, payment) {
       const { checkout, orders } = giftCards();
       if (orders.isClosing()) return { state: "Settled", transactionId: payment.transactionId };
@@ -66,14 +66,14 @@ export function openBank(bankUrl) {
     take: (id, payment) => ask("PUT", id, payment),
     /** @param {string} id @param {{ id: string, amountCents: number }} part */
     giveBack: (id, part) => ask("POST", `${id}/refunds`, part),
-    /** All of it goes back, and nothing is taken for it any more. @param {string} id */
+    /** Refunds all of it, and blocks later captures. @param {string} id */
     close: (id) => ask("DELETE", id),
   };
 }
 
 /**
- * Any other method: it knows nothing of gift cards, but that a payment beside one has the run's name at the bank. So the
- * bank can close one that Vendure never wrote down.
+ * Any other method. Next to gift cards it uses the cards' `attemptId` as the payment's id at the bank, so that the bank
+ * can close a payment that Vendure never stored.
  * @param {() => import("./gift-cards.js").GiftCards} giftCards
  * @param {ReturnType<typeof openBank>} bank
  */
@@ -91,7 +91,7 @@ export function bankPayment(giftCards, bank) {
         /** @type {const} */ ({ amount, state: "Declined", errorMessage, metadata: {} });
       if (payments.some((one) => one.method === "bank" && one.transactionId === id))
         return refuse("It is paid.");
-      // What the shopper saw: the cards may have gone back meanwhile.
+      // The cards may have been reversed after the shopper saw this amount.
       if (amountCents !== amount) return refuse("There is another amount to pay.");
       if (!(await bank.take(id, { amountCents: amount, orderCode: order.code })))
         return refuse("The bank refuses.");
@@ -100,7 +100,7 @@ export function bankPayment(giftCards, bank) {
     settlePayment: async () => ({ success: true }),
     async createRefund(ctx, _input, amount, order, payment) {
       const held = await giftCards().orders.lockHeldCents(ctx, order.code, payment.id);
-      // By what was refunded before, so that it is one refund where the same is asked again after a crash.
+      // The id contains the amount held before, so that a repeated request after a crash is the same refund.
       const part = { id: `${payment.id}:${held}`, amountCents: amount };
       const isDone = amount <= held && (await bank.giveBack(payment.transactionId, part));
       return { state: isDone ? "Settled" : "Failed", transactionId: part.id };
@@ -109,7 +109,7 @@ export function bankPayment(giftCards, bank) {
 }
 
 /**
- * Every payment that is made while cards have paid a part says beside which, whatever its method.
+ * Stores the cards' attempt in every payment that is made next to gift cards, whatever its method.
  * @param {() => import("./gift-cards.js").GiftCards} giftCards
  * @returns {import("@vendure/core").PaymentProcess<any>}
  */
@@ -117,12 +117,12 @@ export const besideGiftCards = (giftCards) => ({
   async onTransitionStart(from, _to, { ctx, payment, order }) {
     if (from !== "Created" || payment.method === GIFT_CARD) return;
     const card = await giftCards().orders.liveCard(ctx, order.id);
-    if (card) payment.metadata = { ...payment.metadata, giftCardRun: card.transactionId };
+    if (card) payment.metadata = { ...payment.metadata, giftCardAttemptId: card.transactionId };
   },
 });
 
 /**
- * No order is completed whose cards aren't its own for good.
+ * Completes an order only if its cards can no longer be reversed.
  * @param {() => import("./gift-cards.js").GiftCards} giftCards
  * @returns {import("@vendure/core").OrderProcess<any>}
  */

@@ -1,4 +1,4 @@
-/** What the shop sells, put in where it is empty: one ticket of 37.49, tax included. */
+/** Fills an empty shop with its only product: a ticket for 37.49, including tax. */
 import {
   ChannelService,
   CurrencyCode,

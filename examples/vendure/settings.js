@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @throws {Error} naming what isn't set
+ * @throws {Error} with the names of missing variables
  */
 export function readSettings(env) {
   const need = (/** @type {string} */ name) => {
@@ -29,7 +29,7 @@ export function readSettings(env) {
     },
     /** `id:key`, the newest first, separated by commas. */
     sealingKeys: readSealingKeys(need("GIFTCARD_SEALING_KEYS")),
-    /** How long a process that may have died still owns its payments; longer than it waits for anybody. */
+    /** The lease of a process on its payments, which outlives a crash. It must be longer than any timeout. */
     leaseMs: Number(env.LEASE_MS ?? 2 * MINUTE_MS),
     pendingLifeMs: Number(env.PENDING_LIFE_MS ?? 30 * MINUTE_MS),
     recoverEveryMs: Number(env.RECOVER_EVERY_MS ?? MINUTE_MS),

@@ -1,4 +1,4 @@
-/** The shop: Vendure's own server with gift cards in it. */
+/** The shop: Vendure's server with gift cards. */
 import { pathToFileURL } from "node:url";
 import { createHandler } from "@giftcard-pay/checkout";
 import { toNodeListener } from "@giftcard-pay/checkout/node";
@@ -39,7 +39,7 @@ const configOf = (settings, giftCards, bank) => ({
     superadminCredentials: { identifier: "superadmin", password: settings.superadminPassword },
     cookieOptions: { secret: settings.cookieSecret },
   },
-  // Only while trying it out: a shop has migrations.
+  // For testing only: a real shop uses migrations.
   dbConnectionOptions: { type: "postgres", url: settings.databaseUrl, synchronize: true, logging: false },
   paymentOptions: {
     paymentMethodHandlers: [giftCardPayment(giftCards), bankPayment(giftCards, bank)],
@@ -51,7 +51,7 @@ const configOf = (settings, giftCards, bank) => ({
 });
 
 /**
- * The routes of `<giftcard-pay>`: a request may touch the active order of its own session.
+ * The routes of `<giftcard-pay>`. A request may use the active order of its own session.
  * @param {import("@nestjs/common").INestApplication} app
  * @param {GiftCards} giftCards
  */
@@ -87,7 +87,7 @@ export async function startShop(settings) {
   });
   await seed(app);
   const { sweep, soon, close } = giftCards();
-  // Each comes once its transaction is written.
+  // These events are published after their transaction is committed.
   for (const event of [PaymentStateTransitionEvent, OrderStateTransitionEvent])
     app
       .get(EventBus)

@@ -21,12 +21,12 @@ export async function buildStorefront() {
 }
 
 /**
- * Serves the built pages on 127.0.0.1 with the settings that they read when they load.
- * Not by Vite's preview: that one ends the whole process when it is told to end.
+ * Serves the built pages on 127.0.0.1, with the settings that they read when they load.
+ * Vite's preview server is not usable here: it exits the whole process on SIGTERM.
  *
  * @param {object} options
- * @param {() => { backendUrl: string, publishableKey: string } | undefined} options.config asked at each request
- * @param {number} [options.port] a free one when left out
+ * @param {() => { backendUrl: string, publishableKey: string } | undefined} options.config called for each request
+ * @param {number} [options.port] any free port by default
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
 export async function serveStorefront({ config, port = 0 }) {
@@ -42,7 +42,7 @@ export async function serveStorefront({ config, port = 0 }) {
       response.end(JSON.stringify(known ?? { error: "The shop is starting." }));
       return;
     }
-    // An address without a file is one of the page's own.
+    // A path without a file is a route of the page.
     const page = (await readInside(pathname)) ?? (await readInside("/index.html"));
     response.writeHead(page ? 200 : 404, page && { "content-type": page.contentType });
     response.end(page?.content);
@@ -54,14 +54,14 @@ export async function serveStorefront({ config, port = 0 }) {
   const close = () =>
     new Promise((resolve) => {
       server.close(() => resolve(undefined));
-      // A browser keeps its connections open, and would be waited for.
+      // Otherwise close() would wait for the connections that browsers keep open.
       server.closeAllConnections();
     });
   const address = /** @type {import("node:net").AddressInfo} */ (server.address());
   return { url: `http://127.0.0.1:${address.port}`, close };
 }
 
-/** @param {string} pathname from a URL, which holds no `..` any more */
+/** @param {string} pathname from a URL, which has already resolved any `..` */
 async function readInside(pathname) {
   const contentType = contentTypes[path.extname(pathname)];
   if (!contentType) return undefined;

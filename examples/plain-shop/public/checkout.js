@@ -1,4 +1,4 @@
-/** Follows the gift cards: what they leave is what the shopper agrees to pay at the bank. */
+/** Shows the remainder, which the shopper agrees to pay at the bank. */
 document.addEventListener("giftcard-total", (event) => {
   const { remainderCents } = /** @type {CustomEvent<{ remainderCents: number }>} */ (event).detail;
   const agreed = /** @type {HTMLInputElement} */ (document.querySelector("[name=remainder]"));

@@ -8,8 +8,8 @@ import { createShipping } from "../seed/shipping";
 import { createTaxes } from "../seed/taxes";
 
 /**
- * Fills an empty shop: euro, one region with VAT, shipping, shows and merchandise to buy, and promotion codes.
- * `medusa db:migrate` runs it once per database; `medusa exec` may run it again, which then changes nothing.
+ * Fills an empty shop with the euro, a region with VAT, shipping, shows, merchandise and promotion codes.
+ * `medusa db:migrate` runs it once per database. `medusa exec` can run it again, without effect.
  */
 export default async function seed({ container }: ExecArgs): Promise<void> {
   const logger = container.resolve(ContainerRegistrationKeys.LOGGER);

@@ -2,7 +2,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { createUsersWorkflow } from "@medusajs/medusa/core-flows";
 
-/** Creates the admin user that `ADMIN_EMAIL` and `ADMIN_PASSWORD` name; without them, none (`medusa user` makes one). */
+/** Creates the admin user of `ADMIN_EMAIL` and `ADMIN_PASSWORD`, if set. (`medusa user` creates one later.) */
 export async function createAdmin(container: MedusaContainer, env: NodeJS.ProcessEnv): Promise<void> {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = env;
   if (!email || !password) return;

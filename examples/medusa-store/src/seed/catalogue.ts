@@ -11,7 +11,7 @@ const STOCK = 1_000_000;
 interface Variant {
   readonly title: string;
   readonly sku: string;
-  /** In euro, tax included. */
+  /** In euros, including tax. */
   readonly price: number;
 }
 
@@ -20,7 +20,7 @@ interface Product {
   readonly title: string;
   readonly subtitle: string;
   readonly description: string;
-  /** The name of what its variants differ in. */
+  /** The name of the option that distinguishes its variants. */
   readonly option: "Ticket" | "Size";
   readonly variants: readonly Variant[];
 }
@@ -98,7 +98,7 @@ interface Places {
 }
 
 /**
- * Creates the products, priced in euro, and puts stock of each in the box office.
+ * Creates the products with prices in euros, and stocks each in the box office.
  *
  * @returns the product type of tickets
  */

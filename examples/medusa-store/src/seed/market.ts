@@ -10,8 +10,8 @@ import {
 import { COUNTRIES } from "./taxes";
 
 /**
- * Creates the euro store, its sales channel with a publishable key, and the region "Europe" in which every
- * installed payment provider is offered. Prices include tax.
+ * Creates the euro store, its sales channel with a publishable key, and the region "Europe", which offers every
+ * installed payment provider. Prices include tax.
  */
 export async function createMarket(container: MedusaContainer): Promise<{ salesChannelId: string }> {
   const { result: channels } = await createSalesChannelsWorkflow(container).run({

@@ -1,7 +1,7 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { createPromotionsWorkflow } from "@medusajs/medusa/core-flows";
 
-/** Codes that shoppers enter: a part off the order, an amount off the order, and free delivery. */
+/** The promotion codes: a percentage off the order, an amount off the order, and free delivery. */
 const PROMOTIONS = [
   { code: "TEN", type: "percentage", value: 10, target_type: "order" },
   { code: "FIVE", type: "fixed", value: 5, target_type: "order" },

@@ -14,7 +14,7 @@ const SHIPPING = [
   { name: "Tickets by post", code: "post", description: "Registered letter, two working days", amount: 4.95 },
 ];
 
-/** Creates the box office that stock lies in, and what shipping costs from there: nothing by e-mail, 4.95 by post. */
+/** Creates the stock location "box office" and its shipping options: free by email, 4.95 by post. */
 export async function createShipping(container: MedusaContainer, salesChannelId: string) {
   const fulfillment = container.resolve(Modules.FULFILLMENT);
   const link = container.resolve(ContainerRegistrationKeys.LINK);

@@ -10,7 +10,7 @@ const VAT = {
 } as const;
 type Country = keyof typeof VAT;
 
-/** Countries that the shop sells to. */
+/** The countries of the shop's customers. */
 export const COUNTRIES = Object.keys(VAT) as Country[];
 
 /**

@@ -6,8 +6,8 @@ const euro = new Intl.NumberFormat("en-IE", { style: "currency", currency: "EUR"
 const formatCents = (amountCents: number) => euro.format(amountCents / 100);
 
 /**
- * Mails the shopper what the order costs, and how it was paid. Medusa's local provider writes the mail into the log; a
- * shop that sells puts its own provider for the channel "email" in its place.
+ * Emails the shopper the order's total and how it was paid. Medusa's local provider writes the email to the log. A real
+ * shop configures its own provider for the channel "email".
  */
 export default async function mailOrder({ event, container }: SubscriberArgs<{ id: string }>): Promise<void> {
   const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
@@ -29,7 +29,7 @@ export default async function mailOrder({ event, container }: SubscriberArgs<{ i
   });
 }
 
-/** Such as "gift card ending 3321 €18.75, bank €6.25". */
+/** Formats the payments, such as "gift card ending 3321 €18.75, bank €6.25". */
 function describe({ cards, others }: PaidBy): string {
   return [
     ...cards.map(({ lastFour, amountCents }) => `gift card ending ${lastFour} ${formatCents(amountCents)}`),

@@ -1,10 +1,10 @@
-/** Where the shop is. Read when the page loads, so that one build serves every environment. */
+/** The shop's address. It is read when the page loads, so that one build works in every environment. */
 export interface Config {
   backendUrl: string;
   publishableKey: string;
 }
 
-/** @throws when /config.json is missing or incomplete */
+/** @throws if /config.json is missing or incomplete */
 export async function loadConfig(): Promise<Config> {
   const response = await fetch("/config.json");
   if (!response.ok) throw new Error("/config.json is missing: see the README.");

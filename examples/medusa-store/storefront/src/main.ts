@@ -22,7 +22,7 @@ const shop = new Shop(await loadConfig());
 async function show(): Promise<void> {
   const [name = "", id = ""] = location.pathname.slice(1).split("/");
   const page = pages[name] ?? showProducts;
-  // A fresh element for each page, so that none inherits another's parts.
+  // A new element for each page, so that no page inherits parts of another.
   const fresh = document.createElement("div");
   outlet.replaceChildren(fresh);
   try {

@@ -1,13 +1,13 @@
 const euro = new Intl.NumberFormat("en-IE", { style: "currency", currency: "EUR" });
 
-/** Whole cents of an amount of Medusa's. Its totals have residue of dividing a tax out: 22.455 may be 22.45499999. */
+/** Rounds an amount of Medusa's to whole cents. Its totals have rounding residue: 22.455 may be 22.45499999. */
 const toCents = (amount: number | null | undefined): number =>
   Math.round(Math.round((amount ?? 0) * 1e6) / 1e4);
 
-/** Shows an amount of Medusa's in whole cents. */
+/** Formats an amount of Medusa's in whole cents. */
 export const formatEuro = (amount: number | null | undefined): string => formatCents(toCents(amount));
 
-/** Shows what a cart's discounts take off, so that the figures above its total add up to it. */
+/** Formats a cart's discounts, so that the lines above its total add up to it. */
 export const formatDiscount = ({
   original_total,
   total,
@@ -16,5 +16,5 @@ export const formatDiscount = ({
   total: number;
 }): string => `−${formatCents(toCents(original_total) - toCents(total))}`;
 
-/** Shows an amount in cents. */
+/** Formats an amount in cents. */
 export const formatCents = (cents: number): string => euro.format(cents / 100);

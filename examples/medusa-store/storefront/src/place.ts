@@ -1,15 +1,15 @@
 import type { Shop } from "./shop.js";
 
-/** Draws one page into the outlet. */
+/** Renders a page into the outlet. */
 export type Page = (place: Place) => Promise<void>;
 
-/** What a page has to work with. */
+/** The context of a page. */
 export interface Place {
   outlet: HTMLElement;
   shop: Shop;
-  /** The rest of the address after the page's own name. */
+  /** The part of the URL after the page's name. */
   id: string;
   go(path: string): Promise<void>;
-  /** Shows how many tickets are in the cart. */
+  /** Shows the number of tickets in the cart. */
   count(items: { quantity: number }[]): void;
 }

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from "lit";
 
-/** The poster of an event; events without one get the owl. */
+/** The poster of an event; an owl by default. */
 export function poster(handle: string | null | undefined): TemplateResult {
   const fallback = (event: Event) => {
     const image = event.currentTarget as HTMLImageElement;

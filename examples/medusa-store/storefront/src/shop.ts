@@ -18,10 +18,10 @@ export type Address = Required<
 const CART_KEY = "night-owl-cart";
 const CART_FIELDS = { fields: "*items,*shipping_methods,*shipping_address,*promotions,+completed_at" };
 const ORDER_FIELDS = { fields: "*items,*shipping_methods" };
-/** The one way to pay that this shop has of its own. */
+/** The shop's only other payment method. */
 const BANK = "pp_system_default";
 
-/** The calls that this shop's pages make. The cart's id is kept in the browser. */
+/** The calls of the shop's pages. The browser stores the cart's id. */
 export class Shop {
   readonly config: Config;
   readonly #sdk: Medusa;
@@ -49,7 +49,7 @@ export class Shop {
     return products.toSorted((a, b) => lowestPrice(a) - lowestPrice(b));
   }
 
-  /** The product's dates, each as schema.org's JSON-LD for search engines; none where it is no show. */
+  /** The product's dates as schema.org JSON-LD for search engines; empty if the product is not a show. */
   async jsonLd(handle: string): Promise<string[]> {
     const { jsonLd } = await this.#sdk.client.fetch<{ jsonLd: string[] }>(
       `/store/giftcard-pay/products/${handle}/events`,
@@ -57,7 +57,7 @@ export class Shop {
     return jsonLd;
   }
 
-  /** The shopper's cart, or undefined when there is none or it has become an order. */
+  /** The shopper's cart; undefined if there is none or it has become an order. */
   async cart(): Promise<Cart | undefined> {
     const id = localStorage.getItem(CART_KEY);
     if (!id) return undefined;
@@ -83,7 +83,7 @@ export class Shop {
     return this.#reload(cart);
   }
 
-  /** Applies a promotion's code, in place of any other. @returns the cart, unchanged if there is no such promotion */
+  /** Applies a promotion code and replaces any other. @returns the cart, unchanged if there is no such promotion */
   async promote(cart: Cart, code: string): Promise<Cart> {
     await this.#sdk.store.cart.update(cart.id, { promo_codes: code ? [code] : [] });
     return this.#reload(cart);
@@ -109,16 +109,16 @@ export class Shop {
   }
 
   /**
-   * Asks the bank for what is left to pay, unless that is nothing, and places the order.
+   * Creates a payment session at the bank for the remainder, if any, and places the order.
    *
-   * @throws {Error} with the shop's reason when the order isn't placed; the cart is open still
+   * @throws {Error} with the shop's reason if the order is not placed; the cart is still open
    */
   async placeOrder(cart: Cart, isCovered: boolean): Promise<Order> {
     if (!isCovered) await this.#sdk.store.payment.initiatePaymentSession(cart, { provider_id: BANK });
     const complete = () => this.#sdk.store.cart.complete(cart.id);
     const result = await complete().catch((error: { status?: number }) => {
       if (error.status) throw error;
-      // No answer: the order may have been placed. Asked again, the shop answers with that very order.
+      // Without a response the order may have been placed. A second call returns the same order.
       return complete();
     });
     if (result.type !== "order") throw new Error(result.error.message);
@@ -131,7 +131,7 @@ export class Shop {
     return order;
   }
 
-  /** How an order was paid, and what went back, in cents. */
+  /** The payments and refunds of an order, in cents. */
   paidBy(orderId: string): Promise<PaidBy> {
     return this.#sdk.client.fetch<PaidBy>(`/store/giftcard-pay/orders/${orderId}`);
   }
@@ -149,7 +149,7 @@ export class Shop {
   }
 }
 
-/** What one piece costs, in euro. */
+/** The price of a variant, in euros. */
 export const priceOf = ({ calculated_price }: Variant): number => calculated_price?.calculated_amount ?? 0;
 
 const lowestPrice = ({ variants }: Product): number => Math.min(...(variants ?? []).map(priceOf));

@@ -4,7 +4,7 @@ import type { Place } from "../place.js";
 import { poster } from "../poster.js";
 import type { Cart } from "../shop.js";
 
-/** The cart, with quantities to change. */
+/** The cart, with editable quantities. */
 export async function showCart({ outlet, shop, count }: Place): Promise<void> {
   let cart = await shop.cart();
   let busy = false;
@@ -68,7 +68,7 @@ const filled = (cart: Cart, { busy, change, promote }: Controls) =>
       <a class="button primary" href="/checkout">To the checkout</a>
     </div>`;
 
-/** One code at a time. The cart has it if there is such a promotion. */
+/** The field for a promotion code; a cart has at most one. */
 function promotionForm(cart: Cart, busy: boolean, promote: (code: string) => void) {
   const [promotion] = cart.promotions ?? [];
   if (promotion)

@@ -7,7 +7,7 @@ import type { Address, Cart, ShippingOption } from "../shop.js";
 import { detailsForm, readDetails } from "./details-form.js";
 import { orderSummary } from "./order-summary.js";
 
-/** The checkout: address, delivery, gift cards, and the bank for what they leave. */
+/** The checkout: address, delivery, gift cards, and the bank for the remainder. */
 export async function showCheckout(place: Place): Promise<void> {
   const cart = await place.shop.cart();
   if (!cart?.items?.length) return place.go("/cart");
@@ -127,7 +127,7 @@ class Checkout {
     if (!details || this.#busy) return;
     const order = await this.#work(() => this.#complete(details));
     if (order) return this.#place.go(`/order/${order.id}`);
-    // The reason may be that something changed: show what holds now.
+    // The reason may be a changed cart, so show the current one.
     this.#cart = (await this.#place.shop.cart().catch(() => undefined)) ?? this.#cart;
     this.draw();
     await this.#tag?.refresh();
@@ -139,7 +139,7 @@ class Checkout {
     return shop.placeOrder(this.#cart, this.#total?.remainderCents === 0);
   }
 
-  /** Runs one change at a time; a failure is shown, and the shopper goes on. */
+  /** Runs one change at a time, and shows a failure. */
   async #work<T>(task: () => Promise<T>): Promise<T | undefined> {
     this.#busy = true;
     this.#problem = "";

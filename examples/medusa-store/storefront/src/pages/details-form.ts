@@ -5,7 +5,7 @@ const COUNTRIES = { nl: "Netherlands", be: "Belgium", de: "Germany", fr: "France
 
 const KEPT = "night-owl-details";
 
-/** Who buys, and where to send it. What was typed is kept for this tab, and goes to the shop with the order. */
+/** The form for the customer and the delivery address. Its values are stored for this tab, and sent with the order. */
 export function detailsForm(cart: Cart, submit: (event: SubmitEvent) => void): TemplateResult {
   const kept: Record<string, string> = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
   const known: Record<string, unknown> = {
@@ -39,7 +39,7 @@ export function detailsForm(cart: Cart, submit: (event: SubmitEvent) => void): T
   </form>`;
 }
 
-/** Reads the form, or shows what is missing and gives nothing. */
+/** Returns the values of the form. If one is missing, shows that and returns undefined. */
 export function readDetails(within: HTMLElement): { email: string; address: Address } | undefined {
   const form = within.querySelector<HTMLFormElement>("#details");
   if (!form?.reportValidity()) return undefined;

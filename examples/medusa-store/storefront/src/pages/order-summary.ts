@@ -4,7 +4,7 @@ import { formatCents, formatDiscount, formatEuro } from "../money.js";
 import { poster } from "../poster.js";
 import type { Cart } from "../shop.js";
 
-/** What the order costs, what the gift cards pay of it, and what is left. */
+/** The order's total, the gift cards' part, and the remainder. */
 export function orderSummary(cart: Cart, giftcards: TotalDetail | undefined): TemplateResult {
   return html`<h2>Your order</h2>
     <ul class="items small-items">

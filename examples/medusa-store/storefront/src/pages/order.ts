@@ -3,7 +3,7 @@ import { html, render } from "lit";
 import { formatCents, formatEuro } from "../money.js";
 import type { Place } from "../place.js";
 
-/** Thanks, how it was paid, and what went back. */
+/** The confirmation, with the payments and refunds. */
 export async function showOrder({ outlet, shop, id, count }: Place): Promise<void> {
   const [order, paidBy] = await Promise.all([shop.order(id), shop.paidBy(id)]);
   count([]);
@@ -35,7 +35,7 @@ export async function showOrder({ outlet, shop, id, count }: Place): Promise<voi
   );
 }
 
-/** What each card and the bank paid, then what went back to which. */
+/** The payments by card and bank, then the refunds. */
 function rowsOf({ cards, others }: PaidBy): { name: string; cents: number }[] {
   const paid = [
     ...cards.map((card) => ({ ...card, name: `Gift card ending in ${card.lastFour}` })),

@@ -2,7 +2,7 @@ import { html, render } from "lit";
 import type { Place } from "../place.js";
 import { productCard, showProducts } from "./products.js";
 
-/** One product, with its dates for search engines. */
+/** The page of a product, with its dates for search engines. */
 export async function showProduct(place: Place): Promise<void> {
   const { outlet, shop, id: handle } = place;
   const product = (await shop.products()).find((one) => one.handle === handle);
@@ -11,7 +11,7 @@ export async function showProduct(place: Place): Promise<void> {
     html`<div class="event">${productCard(place, product, html`<h1>${product.title}</h1>`)}</div>`,
     outlet,
   );
-  // Beside the page: without it, the page is whole too.
+  // Loaded separately, since the page also works without it.
   const texts = await shop.jsonLd(handle).catch(() => []);
   for (const text of texts) {
     const script = document.createElement("script");

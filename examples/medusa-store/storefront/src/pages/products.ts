@@ -4,7 +4,7 @@ import type { Place } from "../place.js";
 import { poster } from "../poster.js";
 import { type Product, priceOf, type Variant } from "../shop.js";
 
-/** The shop window. */
+/** The list of products. */
 export async function showProducts(place: Place): Promise<void> {
   const products = await place.shop.products();
   render(
@@ -25,7 +25,7 @@ export async function showProducts(place: Place): Promise<void> {
   );
 }
 
-/** A product, with a price and a button for each of its variants, the dearest first. */
+/** A product with a price and a button for each variant, the most expensive first. */
 export function productCard(place: Place, product: Product, heading: TemplateResult): TemplateResult {
   const variants = (product.variants ?? []).toSorted((a, b) => priceOf(b) - priceOf(a));
   return html`${poster(product.handle)}

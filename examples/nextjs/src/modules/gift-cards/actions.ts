@@ -4,15 +4,15 @@ import { sdk } from "@lib/config"
 import { getAuthHeaders, getCacheTag } from "@lib/data/cookies"
 import { revalidateTag } from "next/cache"
 
-/** Medusa's own method, with which a page places an order that asks for nothing more. */
+/** Medusa's own payment provider, for an order with nothing left to pay. */
 const NOTHING_TO_PAY = "pp_system_default"
 
 /**
- * Makes the cart's payment session anew, for what the gift cards leave to pay, and has the page read the cart again.
+ * Creates a new payment session for the remainder of the cart, and makes the page load the cart again.
  *
  * @param cartId the cart
  * @param providerId the method that the shopper has chosen, if any
- * @param isCovered whether the gift cards pay all of it
+ * @param isCovered whether the gift cards pay the whole cart
  */
 export async function renewPayment(
   cartId: string,
@@ -36,7 +36,7 @@ export async function renewPayment(
       )
     }
   } catch (error) {
-    // The page shows no method as chosen then, and the shopper chooses one.
+    // The page then shows no method as chosen, and the shopper can choose again.
     console.error("gift cards: no payment session was made", error)
   }
   revalidateTag(await getCacheTag("carts"))

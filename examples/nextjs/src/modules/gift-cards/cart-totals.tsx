@@ -5,10 +5,10 @@ import { convertToLocale } from "@lib/util/money"
 import CartTotals from "@modules/common/components/cart-totals"
 import { type ComponentProps, useEffect, useState } from "react"
 
-/** What gift cards pay of a cart, and what they leave, in whole cents. */
+/** The gift cards' part and the remainder of a cart, in whole cents. */
 type Paid = { coveredCents: number; remainderCents: number }
 
-/** The storefront's sums of a cart, and below them what is left to pay beside gift cards. */
+/** The storefront's totals of a cart, with the remainder below them. */
 const CartTotalsWithGiftCards = ({
   totals,
 }: ComponentProps<typeof CartTotals>) => {
@@ -17,7 +17,7 @@ const CartTotalsWithGiftCards = ({
   useEffect(() => {
     const show = ({ detail }: { detail: Paid }) => setPaid(detail)
     document.addEventListener("giftcard-total", show)
-    // The tag may have told before this was listening.
+    // The tag may have dispatched its event before this listener was added.
     setPaid(document.querySelector<GiftcardPay>("giftcard-pay")?.summary)
     return () => document.removeEventListener("giftcard-total", show)
   }, [])

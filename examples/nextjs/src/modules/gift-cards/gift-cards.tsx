@@ -20,17 +20,17 @@ type TotalEvent = Parameters<
 
 type GiftCardsProps = {
   cartId: string
-  /** What the cart costs. When it changes, the cards look at the cart again. */
+  /** The cart's total. When it changes, the tag loads the cart again. */
   total: number
-  /** The payment session that the cart has, if any. */
+  /** The cart's payment session, if any. */
   session: { providerId: string; amountCents: number } | undefined
   endpoint: string
   publishableKey: string
-  /** The payment methods. They are put away while the cards pay all of it. */
+  /** The payment methods. They are hidden while the cards pay the whole cart. */
   children: ReactNode
 }
 
-/** Where the browser's tab keeps the method that the shopper chose last. */
+/** The session storage key for the shopper's last choice of a payment method. */
 const chosenKey = (cartId: string) => `gift-cards-method:${cartId}`
 
 const GiftCards = ({
@@ -47,11 +47,11 @@ const GiftCards = ({
   const tag = useRef<ComponentRef<typeof GiftcardPay>>(null)
   const shownTotal = useRef(total)
   const [isCovered, setCovered] = useState(session?.amountCents === 0)
-  // Until the page has the new session.
+  // True until the page has the new session.
   const [isRenewing, startRenewing] = useTransition()
 
   useEffect(() => {
-    // A session of 0.00 is none that the shopper chose. The page is made anew while the cards cover the cart.
+    // Ignore a session of 0.00: the shopper did not choose it, and the page renders again while the cards cover the cart.
     if (session?.amountCents)
       sessionStorage.setItem(chosenKey(cartId), session.providerId)
   }, [cartId, session?.providerId, session?.amountCents])

@@ -3,7 +3,7 @@ import OrderDetailsTemplate from "@modules/order/templates/order-details-templat
 import OrderPayments from "./order-payments"
 import { PaymentsBelowSummary } from "./order-summary"
 
-/** The storefront's page of an order, with every part of its payment in it. */
+/** The storefront's order page, with all payments of the order. */
 const OrderDetails = ({ order }: { order: HttpTypes.StoreOrder }) => (
   <PaymentsBelowSummary payments={<OrderPayments order={order} />}>
     <OrderDetailsTemplate order={order} />

@@ -11,7 +11,7 @@ type PaidBy = {
   others: { providerId: string; amountCents: number; refundedCents: number }[]
 }
 
-/** Each part of an order's payment: the gift cards by their last four digits, then the other methods. */
+/** All payments of an order: the gift cards by their last four digits, then the other methods. */
 const OrderPayments = async ({ order }: { order: HttpTypes.StoreOrder }) => {
   const paidBy = await retrievePaidBy(order.id)
 
@@ -58,7 +58,7 @@ const OrderPayments = async ({ order }: { order: HttpTypes.StoreOrder }) => {
   )
 }
 
-/** Null where the shop gives no answer, and for an order in another currency: the page stands without it. */
+/** Returns null if the shop does not respond or the order is in another currency. The page then omits the payments. */
 async function retrievePaidBy(orderId: string): Promise<PaidBy | null> {
   const headers = { ...(await getAuthHeaders()) }
 

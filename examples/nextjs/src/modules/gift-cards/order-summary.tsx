@@ -7,12 +7,12 @@ import { createContext, type ReactNode, useContext } from "react"
 const PaymentsContext = createContext<ReactNode>(null)
 
 type PaymentsBelowSummaryProps = {
-  /** Made by the server. The page between it and the sums is the browser's. */
+  /** Rendered on the server. The component around it runs in the browser. */
   payments: ReactNode
   children: ReactNode
 }
 
-/** Puts the parts of an order's payment below its sums, somewhere in these children. */
+/** Inserts the payments of an order below its totals, somewhere in these children. */
 export const PaymentsBelowSummary = ({
   payments,
   children,
@@ -22,7 +22,7 @@ export const PaymentsBelowSummary = ({
   </PaymentsContext.Provider>
 )
 
-/** The storefront's sums of an order, with every part of its payment below. */
+/** The storefront's totals of an order, with all payments below them. */
 const OrderSummaryWithPayments = ({
   order,
 }: {

@@ -12,7 +12,7 @@ const backendUrl =
   process.env.MEDUSA_BACKEND_URL ||
   "http://localhost:9000"
 
-/** The storefront's payment step, with gift cards above its methods. */
+/** The storefront's payment step, with gift cards above its payment methods. */
 const PaymentWithGiftCards = ({
   cart,
   availablePaymentMethods,
@@ -20,7 +20,7 @@ const PaymentWithGiftCards = ({
   const collection = cart.payment_collection
   const sessions = collection?.payment_sessions ?? []
   const session = sessions.find(({ status }) => status === "pending")
-  // A session of 0.00 is that of a covered cart. The step would take its method for one that the shopper has chosen.
+  // A session of 0.00 belongs to a covered cart. Hide it, or the step shows its method as the shopper's choice.
   const payable = collection && {
     ...collection,
     payment_sessions: sessions.filter(({ amount }) => amount !== 0),
