@@ -172,7 +172,7 @@ async function settle(
     )) {
       const order = orders.find((one) => one.orderId === orderId);
       const isMade = world.bank.deeds(order?.cartId ?? "").some(({ deed }) => deed === "refund");
-      const path = `/admin/giftcard-pay/jobs/${kind}/${id}/${isMade ? "keep" : "retry"}`;
+      const path = `/admin/giftcard-pay/jobs/${kind}/${id}/${isMade ? "exempt" : "retry"}`;
       if ((await world.storefront.send("POST", path, {})).status === 200) decisions += 1;
     }
     // What wasn't made is tried again by whoever has looked.

@@ -171,7 +171,7 @@ describe("the admin", () => {
     await shown(`•••• ${canceled.card.cardNumber.slice(-4)}`);
     await keepScreenshot(page, "admin-order");
     await button("Try reversal now").click();
-    await shown(/Tried [2-9] times; it goes on by itself/);
+    await shown(/Tried [2-9] times; the shop keeps retrying/);
   });
 
   it("shows that the service is down, and that it is back", async () => {
@@ -182,7 +182,7 @@ describe("the admin", () => {
     await restartService();
     await page.reload();
     await shown("Reachable");
-    await shown("Sandbox: cards and amounts on this page are for trying out.");
+    await shown("Sandbox: cards and amounts on this page are for testing.");
     await tab("Reconciliation");
     await button("Compare").click();
     await shown("1 difference");
@@ -201,8 +201,8 @@ describe("the admin", () => {
     await page.reload();
     await shown("Needs attention (1)");
     await keepScreenshot(page, "admin-giftcards");
-    await button("Look and decide").click();
-    await shown("probably nothing was taken");
+    await button("Review").click();
+    await shown("Probably nothing was taken");
     await keepScreenshot(page, "admin-evidence");
     await button("Mark as not taken").click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Mark as not taken" }).click();
@@ -239,11 +239,11 @@ describe("the admin", () => {
     await page.reload();
     await shown("Jobs that fail (1)");
     await shown("1 job fails");
-    await shown("Automatic cancels stand still");
+    await shown("Automatic cancels have been stopped");
     await keepScreenshot(page, "admin-failing-job");
     await button("Let cancels go on").click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Let cancels go on" }).click();
-    await page.getByText("Automatic cancels stand still").waitFor({ state: "detached" });
+    await page.getByText("Automatic cancels have been stopped").waitFor({ state: "detached" });
     const tried = page.waitForResponse((response) => response.url().endsWith("/retry"));
     await button("Try now").first().click();
     expect((await tried).status()).toBe(200);
@@ -313,7 +313,7 @@ describe("the admin", () => {
     // The last one isn't captured yet.
     for (const { orderId } of bought.slice(0, 2)) await capture(orderId);
     await page.getByRole("link", { name: "Gift cards" }).first().click();
-    await tab("Refund a show");
+    await tab("Bulk refund");
     await page.getByLabel("Find").fill("gala");
     await page.getByRole("combobox", { name: "Product" }).click();
     await page.getByRole("option", { name: "gala" }).click();

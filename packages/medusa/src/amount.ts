@@ -5,21 +5,21 @@ import { BigNumber, MathBN } from "@medusajs/framework/utils";
 const ROUND_HALF_UP = 4;
 
 /**
- * Decimals of a cent that Medusa's arithmetic gets right. Dividing a tax out of a price leaves residue far behind them:
- * 22.454999999999999885 is 22.455, which is 2246 cents.
+ * Decimals of a cent in which Medusa's arithmetic is exact. Dividing a tax out of a price leaves residue far behind
+ * them: 22.454999999999999885 is 22.455, which is 2246 cents.
  */
 const EXACT_DECIMALS = 6;
 
 /**
- * Converts Medusa's major units to whole cents, rounding half up. Medusa's totals have residue and fractions of a cent;
- * buyers pay whole cents. Every amount of Medusa's that decides about money is read here, or by `centsSql`.
+ * Converts Medusa's major units to whole cents, rounding half up. Medusa's totals have residue and fractions of a
+ * cent, but buyers pay whole cents. Every amount of Medusa's that decides about money is read here, or by `centsSql`.
  */
 export function toCents(amount: BigNumberInput): number {
   const cents = MathBN.mult(amount, 100).decimalPlaces(EXACT_DECIMALS, ROUND_HALF_UP);
   return cents.integerValue(ROUND_HALF_UP).toNumber();
 }
 
-/** The same of an SQL expression in major units. */
+/** Converts an SQL expression in major units in the same way. */
 export const centsSql = (amount: string): string => `round(round((${amount}) * 100, ${EXACT_DECIMALS}))`;
 
 /** Converts whole cents to Medusa's major units. */
@@ -27,5 +27,5 @@ export function fromCents(amountCents: number): BigNumber {
   return new BigNumber(MathBN.div(amountCents, 100));
 }
 
-/** Whether an amount in major units is whole cents. */
+/** Tells whether an amount in major units is whole cents. */
 export const isCents = (amount: BigNumberInput): boolean => MathBN.mult(amount, 100).isInteger();

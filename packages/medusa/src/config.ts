@@ -6,7 +6,7 @@ import type { GiftcardOptions } from "./options.js";
 
 export type { GiftcardOptions } from "./options.js";
 
-/** The parts of Medusa's configuration that take the plugin in. */
+/** The parts of Medusa's configuration that include the plugin. */
 type Config = Pick<ConfigModule, "plugins" | "modules">;
 
 interface PaymentModule {
@@ -15,11 +15,12 @@ interface PaymentModule {
 }
 
 /**
- * Adds gift cards to a Medusa configuration: the plugin with its module, and the payment provider. What is there stays.
+ * Adds gift cards to a Medusa configuration: the plugin with its module, and the payment provider. Keeps everything
+ * else.
  *
  * @param config what `defineConfig` returns
- * @param options checked when Medusa starts, not here, so that `medusa build` needs no secrets
- * @throws {TypeError} when the payment module is switched off, or Medusa is too old
+ * @param options checked when Medusa starts, so that `medusa build` needs no secrets
+ * @throws {TypeError} if the payment module is switched off, or Medusa is too old
  */
 export function withGiftcard<C extends Config>(config: C, options: GiftcardOptions): C {
   checkMedusa();
@@ -35,7 +36,7 @@ export function withGiftcard<C extends Config>(config: C, options: GiftcardOptio
     dependencies: [...dependencies, "giftcard"],
     options: {
       ...paymentOptions,
-      // The provider reaches the module by its name and needs no options; Medusa writes into an options object.
+      // The provider finds the module by its name, so it needs no options. Medusa writes into an options object.
       providers: [
         ...(paymentOptions.providers ?? []),
         { resolve: `${PACKAGE}/providers/giftcard`, id: "giftcard", options: {} },

@@ -1,20 +1,20 @@
 /**
- * The oldest release of Medusa that the plugin works with, as in the package's peer dependencies. Where one try to complete
- * a cart fails late, older ones refund the captured payment by which another try has placed the order.
+ * The oldest release of Medusa that the plugin works with, as in the package's peer dependencies. If one attempt to
+ * complete a cart fails late, older ones refund the captured payment by which another attempt has placed the order.
  */
 export const OLDEST_MEDUSA = "2.15.5";
 
 /**
- * Refuses a Medusa that is too old. npm does so when it installs; other package managers only warn.
+ * Rejects a Medusa that is too old. npm does so when it installs; other package managers only warn.
  *
- * @param release that of the store's Medusa
- * @throws {TypeError} where it is older than `OLDEST_MEDUSA`
+ * @param release the release of the store's Medusa
+ * @throws {TypeError} if it is older than `OLDEST_MEDUSA`
  */
 export function checkMedusa(release: string = installedMedusa()): void {
-  // As numbers, or 2.9 would be newer than 2.15.
+  // Compare numbers, since 2.9 is older than 2.15.
   if (release.localeCompare(OLDEST_MEDUSA, "en", { numeric: true }) >= 0) return;
   const what = `@giftcard-pay/medusa needs Medusa ${OLDEST_MEDUSA} or newer; this store has ${release}.`;
-  throw new TypeError(`${what} Raise all packages of Medusa (@medusajs/…) together.`);
+  throw new TypeError(`${what} Upgrade all packages of Medusa (@medusajs/…) together.`);
 }
 
 const installedMedusa = (): string =>

@@ -1,22 +1,23 @@
-/** Where a refund in Medusa names the charges that go back for it. */
+/** Metadata key of a refund in Medusa: the references of the charges that it reverses. */
 export const REFUND_CHARGES = "giftcard_charges";
 
-/** Under this name a refund in Medusa says which refund of many orders made it. */
+/** Metadata key of a refund in Medusa: the bulk refund that made it. */
 export const BULK_REFUND = "giftcard_bulk_refund";
 
-/** Which charges a refund's metadata names; undefined where it names none, and any may go back. */
+/** Reads the charges that a refund's metadata names; undefined if it names none, and any may be reversed. */
 export function referencesOf(metadata: unknown): string[] | undefined {
   const named = (metadata as Record<string, unknown> | null | undefined)?.[REFUND_CHARGES];
   return Array.isArray(named) ? named.filter((one) => typeof one === "string") : undefined;
 }
 
 /**
- * Under this name a refund in Medusa says how many units of each line are back once it is made, by the line's id: of all
- * refunds that name a line, the highest number counts. So a unit is refunded once, in however many parts and by whomever.
+ * Metadata key of a refund in Medusa: how many units of each line are back once it is made, by the line's id. If
+ * several refunds name a line, the highest number counts. So a unit is refunded once, in any number of parts and by
+ * anyone.
  */
 export const REFUND_UNITS = "giftcard_units";
 
-/** Under this name a refund in Medusa says how many of its cents weren't owed yet when a person gave them back. */
+/** Metadata key of a refund in Medusa: how many of its cents weren't owed yet when a person refunded them. */
 export const REFUND_AHEAD = "giftcard_ahead_cents";
 
 /** Reads the units that a refund names; null if it names none. */

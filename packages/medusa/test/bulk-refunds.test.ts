@@ -287,7 +287,7 @@ describe("a bulk refund of a canceled product", () => {
         (job: { orderId: string }) => job.orderId === bought.orderId,
       );
     await expect.poll(jobOf).toMatchObject({ kind: "unknown_refund" });
-    expect((await admin("POST", `jobs/unknown_refund/${(await jobOf()).id}/keep`)).status).toBe(200);
+    expect((await admin("POST", `jobs/unknown_refund/${(await jobOf()).id}/exempt`)).status).toBe(200);
     await expect.poll(async () => (await reportOf(id)).done).toBe(1);
     expect(await figures(bought)).toMatchObject({ refunded: 50, outstanding: 25 });
   });

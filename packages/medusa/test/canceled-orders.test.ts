@@ -414,15 +414,20 @@ describe("an unpaid order that Medusa fails to cancel", () => {
 
   test("stays if a person decides so, and the decision is recorded", async () => {
     const { orderId } = await fulfilled();
-    await shop.storefront.ok("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/keep`, {});
+    await shop.storefront.ok("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/exempt`, {});
     expect(await open(orderId)).toEqual([]);
     await recoverAtOnce();
     expect((await shop.storefront.order(orderId)).status).toBe("pending");
-    const { rows } = await database.query("select kept_by from giftcard_unpaid_order where order_id = $1", [
-      orderId,
-    ]);
-    expect(rows[0].kept_by).toContain(shop.medusa.admin.email);
-    const again = await shop.storefront.send("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/keep`, {});
+    const { rows } = await database.query(
+      "select exempted_by from giftcard_unpaid_order where order_id = $1",
+      [orderId],
+    );
+    expect(rows[0].exempted_by).toContain(shop.medusa.admin.email);
+    const again = await shop.storefront.send(
+      "POST",
+      `/admin/giftcard-pay/unpaid-orders/${orderId}/exempt`,
+      {},
+    );
     expect(again).toMatchObject({ status: 400, body: { code: "not_open" } });
   });
 

@@ -241,7 +241,7 @@ describe("an order that was never paid", () => {
     expect(await statusOf(orderId)).toBe("pending");
     expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
     const { unpaidOrders } = (await admin("GET", "health")).body;
-    expect((await admin("POST", `unpaid-orders/${orderId}/keep`)).status).toBe(200);
+    expect((await admin("POST", `unpaid-orders/${orderId}/exempt`)).status).toBe(200);
     expect((await admin("GET", "health")).body).toMatchObject({ unpaidOrders: unpaidOrders - 1 });
     expect(await waiting(orderId)).toEqual([]);
   });
@@ -281,7 +281,7 @@ describe("an order that was never paid", () => {
       for (const id of ids) await edit(id);
     });
     await recover();
-    expect((await admin("POST", `unpaid-orders/${forPerson.orderId}/keep`)).status).toBe(200);
+    expect((await admin("POST", `unpaid-orders/${forPerson.orderId}/exempt`)).status).toBe(200);
     const { orderIds } = await leaveUnpaid(4);
     const planned = await runCommand(shop.databaseUrl, "recovery-plan", "--json");
     // Without a configuration the command uses the default lease, so these are still too recent.
@@ -382,14 +382,14 @@ describe("a canceled order whose payment differs from the card's charge", () => 
     expect(job).toMatchObject({ kind: "reverse", lastError: expect.any(String) });
     const planOfJob = async () => (await readPlan()).jobs.filter(({ id }: { id: string }) => id === job.id);
     expect(await planOfJob()).toEqual([{ kind: "reverse", id: job.id, orderId }]);
-    expect((await admin("POST", `jobs/reverse/${job.id}/keep`)).status).toBe(200);
+    expect((await admin("POST", `jobs/reverse/${job.id}/exempt`)).status).toBe(200);
     expect(await planOfJob()).toEqual([]);
     await database.query("drop function refuse cascade");
     await recover();
     expect(await failing()).toEqual([]);
     expect(await refunds(orderId)).toEqual([]);
-    const { rows } = await database.query("select kept_by from giftcard_job where id = $1", [job.id]);
-    expect(rows[0].kept_by).toContain(shop.medusa.admin.email);
+    const { rows } = await database.query("select exempted_by from giftcard_job where id = $1", [job.id]);
+    expect(rows[0].exempted_by).toContain(shop.medusa.admin.email);
   });
 });
 
@@ -433,7 +433,7 @@ test("retrying a charge with unknown outcome does not reverse another card of th
 
 test("a failure to look for work stays listed and can't be dismissed", async () => {
   await database.query("insert into giftcard_job (kind, id, last_error) values ('scan', 'test', 'down')");
-  expect((await admin("POST", "jobs/scan/test/keep")).status).toBe(400);
+  expect((await admin("POST", "jobs/scan/test/exempt")).status).toBe(400);
   expect((await admin("GET", "jobs")).body.jobs).toContainEqual(
     expect.objectContaining({ kind: "scan", id: "test" }),
   );

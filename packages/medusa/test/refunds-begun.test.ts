@@ -142,7 +142,7 @@ describe("a bank refund with an unknown outcome", () => {
     const { jobs } = await shop.storefront.ok("GET", "/admin/giftcard-pay/jobs");
     return jobs.find((job: { id: string }) => job.id === refundId(paymentId));
   };
-  const decide = (paymentId: string, what: "keep" | "retry") =>
+  const decide = (paymentId: string, what: "exempt" | "retry") =>
     admin(`giftcard-pay/jobs/unknown_refund/${refundId(paymentId)}/${what}`);
   const refundsOf = async (orderId: string) =>
     paymentsOf(await shop.storefront.order(orderId)).others[0].refunds.map(
@@ -177,8 +177,8 @@ describe("a bank refund with an unknown outcome", () => {
     const { orderId, bankId } = await undecided();
     await shop.passTime(200_000);
     await recover();
-    expect((await decide(bankId, "keep")).status).toBe(200);
-    expect((await decide(bankId, "keep")).status).toBe(400);
+    expect((await decide(bankId, "exempt")).status).toBe(200);
+    expect((await decide(bankId, "exempt")).status).toBe(400);
     expect(await figures(orderId)).toMatchObject({ refunded: 25, outstanding: 0 });
     await recover();
     expect(await jobOf(bankId)).toBeUndefined();
@@ -219,9 +219,9 @@ describe("a bank refund with an unknown outcome", () => {
     await shop.passTime(200_000);
     await recover();
     await breaking("order_transaction", "insert", async () => {
-      expect((await decide(bankId, "keep")).status).toBe(500);
+      expect((await decide(bankId, "exempt")).status).toBe(500);
     });
-    expect((await decide(bankId, "keep")).status).toBe(200);
+    expect((await decide(bankId, "exempt")).status).toBe(200);
     expect(await figures(orderId)).toMatchObject({ refunded: 6.25, outstanding: 0 });
   });
 
@@ -231,7 +231,7 @@ describe("a bank refund with an unknown outcome", () => {
     await begunRefund(bankId, "6.25");
     await shop.passTime(200_000);
     await recover();
-    expect((await decide(bankId, "keep")).status).toBe(200);
+    expect((await decide(bankId, "exempt")).status).toBe(200);
     expect(await figures(orderId)).toMatchObject({ refunded: 6.25, outstanding: 0 });
   });
 });

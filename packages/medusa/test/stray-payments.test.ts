@@ -78,7 +78,7 @@ const jobOf = async (paymentId: string) => {
   const { jobs } = await shop.storefront.ok("GET", "/admin/giftcard-pay/jobs?limit=200");
   return jobs.find(({ id }: { id: string }) => id === paymentId);
 };
-const decide = (paymentId: string, what: "retry" | "keep") =>
+const decide = (paymentId: string, what: "retry" | "exempt") =>
   shop.storefront.ok("POST", `/admin/giftcard-pay/jobs/release_payment/${paymentId}/${what}`, {});
 
 /** The bank responds to a webhook's completion after that completion was voided. */
@@ -148,7 +148,7 @@ test("a partly captured payment is refunded for that part, and the rest is cance
   await expect.poll(() => jobOf(stray.paymentId), { interval: 300 }).toBeDefined();
   const left = await query("select from giftcard_release where payment_id = $1", [stray.paymentId]);
   expect(left).toHaveLength(1);
-  await decide(stray.paymentId, "keep");
+  await decide(stray.paymentId, "exempt");
   expect(await jobOf(stray.paymentId)).toBeUndefined();
 });
 
@@ -163,7 +163,7 @@ test("a refund without a response is made once, is listed, and pays no order", a
   await payAnew(stray);
   // The order lacks it, so it stays listed until a person has checked.
   await expect.poll(() => jobOf(stray.paymentId), { interval: 300 }).toMatchObject({ lastError });
-  await decide(stray.paymentId, "keep");
+  await decide(stray.paymentId, "exempt");
   for (let run = 0; run < 2; run += 1) await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
   expect(await jobOf(stray.paymentId)).toBeUndefined();
   expect(deedsOf(stray.session).filter((deed) => deed === "refund")).toHaveLength(1);

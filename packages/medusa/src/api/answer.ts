@@ -1,16 +1,17 @@
 import type { MedusaNextFunction, MedusaResponse } from "@medusajs/framework/http";
 
-/** What is done with the answer of the route behind a middleware. */
+/** How a middleware handles the response of its route. */
 export interface AnswerHandling {
-  /** @returns what is sent in place of this body. What it throws is answered in its place */
+  /** Returns the body to send instead. If it throws, the error is sent */
   readonly replaceBody?: (body: unknown) => unknown;
-  /** Called when the route has answered, also where the page has gone meanwhile: Medusa goes on with such a call. */
+  /** Called when the route has answered, even if the page has disconnected: Medusa continues such a call. */
   readonly onEnd?: () => unknown;
 }
 
 /**
- * Handles the answer of the route behind a middleware. It replaces the response's own functions, since Express has no
- * other way to see an answer before it is sent, nor to hear that a route has answered a page that has gone.
+ * Handles the response of the route behind a middleware. It replaces the response's own functions, since Express
+ * offers no other way to see a response before it is sent, or to notice that a route has answered a disconnected
+ * page.
  */
 export function handleAnswer(
   res: MedusaResponse,
@@ -28,7 +29,7 @@ export function handleAnswer(
     const json = res.json.bind(res);
     res.json = (body: unknown) => {
       res.json = json;
-      // Where somebody else has answered meanwhile, such as a limit on time, this fails too: nothing may be left unhandled.
+      // If something else has answered meanwhile, such as a timeout, this fails too. Nothing may be left unhandled.
       void Promise.resolve(body).then(replaceBody).then(json).catch(next);
       return res;
     };

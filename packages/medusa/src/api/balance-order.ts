@@ -1,15 +1,15 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import type { Logger, MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import { withOrder } from "../refunds/balanced-books.js";
 import { readBooks } from "../refunds/order-books.js";
 import { handleAnswer } from "./answer.js";
 
 /**
- * Behind what confirms an edit, return, exchange or claim: the order's books are balanced before Medusa answers, so that
- * the order's page never shows as outstanding what was refunded before. If that fails, the order's next refund does it.
- * Orders without a gift card, of which the plugin has refunded nothing, are left as Medusa shows them.
+ * Balances an order's books before Medusa confirms an edit, return, exchange or claim, so that the order's page never
+ * shows as outstanding what was already refunded. If that fails, the order's next refund does it. Orders without a
+ * gift card, of which the plugin has refunded nothing, are left as Medusa shows them.
  */
 export function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
   handleAnswer(res, next, {
@@ -18,7 +18,7 @@ export function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: Medu
       try {
         if (orderId !== undefined) await balance(req.scope, orderId);
       } catch (error) {
-        const logger: Logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
+        const logger = contextOf(req.scope).logger;
         logger.warn(`giftcard: the books of order ${orderId} aren't balanced yet: ${nameOf(error)}`);
       }
       return body;

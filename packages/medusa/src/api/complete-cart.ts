@@ -1,17 +1,20 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
+import { MedusaError } from "@medusajs/framework/utils";
 import { confirmOrder, explainRefusal, prepareCompletion } from "../completion/prepare.js";
 import type { Release } from "../context/cart-leases.js";
+import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { handleAnswer } from "./answer.js";
 
-/** Medusa's code of a failure that it doesn't know. */
+/** Medusa's code for a failure that it doesn't know. */
 const UNKNOWN = "unknown_error";
 
-/** What Medusa says where two completions had its lock at once: its lock in PostgreSQL lets two in that come together. */
+/**
+ * Medusa's message if two completions had its lock at once. Its lock in PostgreSQL admits two that arrive together.
+ */
 const ORDERED_TWICE = "Cannot create multiple links";
 
-/** What Medusa's route answers, as far as it is looked at. */
+/** The part of Medusa's response that is checked. */
 interface Answer {
   readonly type?: string;
   readonly code?: string;
@@ -20,27 +23,27 @@ interface Answer {
 }
 
 /**
- * Before Medusa completes a cart: only sessions that fit the applied cards may stand there. Until Medusa has answered,
- * nobody else works at that cart: a second call waits, and gets the first one's order.
+ * Prepares a cart before Medusa completes it, so that only sessions which fit the applied cards exist. Until Medusa
+ * has answered, nobody else works on that cart. A second call waits, and gets the first one's order.
  */
 export async function prepareCart(
   req: MedusaRequest,
   res: MedusaResponse,
   next: MedusaNextFunction,
 ): Promise<void> {
-  // Express takes the path's parameters away before Medusa's error handler answers.
+  // Express removes the path's parameters before Medusa's error handler answers.
   const cartId = String(req.params.id);
   let release: Release | null;
   try {
     release = await prepareCompletion(req.scope, cartId);
   } catch (error) {
     const refusal = inMedusa(req, error);
-    // An unknown cart, and what Medusa says of it, are Medusa's.
+    // Medusa answers for an unknown cart.
     return refusal.code === "cart_not_found" ? next() : next(refusal);
   }
   if (release) {
     const end = release;
-    // Somebody else, such as a limit on time, has answered meanwhile: nothing is begun.
+    // Something else, such as a timeout, has answered meanwhile: don't begin.
     if (res.writableEnded) return end();
     handleAnswer(res, next, {
       replaceBody: (body) => checkAnswer(req, res, { cartId, release: end }, body),
@@ -51,9 +54,9 @@ export async function prepareCart(
 }
 
 /**
- * Looks at Medusa's answer to a completion before it is sent.
+ * Checks Medusa's response to a completion before it is sent.
  *
- * @throws {MedusaError} where Medusa answers with an order that isn't paid, or isn't there any more
+ * @throws {MedusaError} if Medusa answers with an order that isn't paid, or doesn't exist any more
  */
 async function checkAnswer(
   req: MedusaRequest,
@@ -63,7 +66,7 @@ async function checkAnswer(
 ): Promise<unknown> {
   const { type, code, message, order } = (answer ?? {}) as Answer;
   if (type === "order" && order?.id !== undefined) {
-    // The turn is over: confirming may have to wait for a job that waits for it.
+    // The turn is over. Confirming may have to wait for a job that waits for it.
     void release();
     await confirmOrder(req.scope, cartId, order.id).catch((error: unknown) => {
       throw inMedusa(req, error);
@@ -71,8 +74,8 @@ async function checkAnswer(
     return answer;
   }
   if (res.statusCode < 400 || (code !== undefined && code !== UNKNOWN)) return answer;
-  // Medusa refuses and gives no code, or has waited in vain for its lock while another process completes the cart. Its
-  // error handler, the last one there is, has come to this: so it is answered here.
+  // Medusa refuses without a code, or waited in vain for its lock while another process completes the cart. Its error
+  // handler, the last one, calls this, so the reason is sent from here.
   const isOrdered = message?.startsWith(ORDERED_TWICE) ?? false;
   const race = isOrdered ? "ordered" : res.statusCode === 404 ? "changed" : null;
   const why = await explainRefusal(req.scope, cartId, race);
@@ -81,5 +84,4 @@ async function checkAnswer(
   return { type: MedusaError.Types.NOT_ALLOWED, code: why.code, message: why.message };
 }
 
-const inMedusa = (req: MedusaRequest, error: unknown) =>
-  toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER));
+const inMedusa = (req: MedusaRequest, error: unknown) => toMedusaError(error, contextOf(req.scope).logger);

@@ -1,15 +1,15 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, Modules, PaymentActions } from "@medusajs/framework/utils";
+import { Modules, PaymentActions } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { hasSession } from "../medusa-tables/payments.js";
 
-/** What a method says when it holds a shopper's money, or has taken it. */
+/** The actions by which a method reports that it holds or took a shopper's money. */
 const holdsMoney: ReadonlySet<string> = new Set([PaymentActions.AUTHORIZED, PaymentActions.SUCCESSFUL]);
 
 /**
- * Drops a payment method's webhook for a session that isn't there any more, or that names none. Medusa finds no cart for it
- * then, looks for a cart without saying which, and completes the first one that it finds: another shopper's, with his cards.
- * Releases of Medusa differ in which of the two they notice themselves.
+ * Drops a payment method's webhook for a session that doesn't exist any more, or without a session. Medusa would find
+ * no cart for it, then search for any cart, and complete the first one that it finds: another shopper's, with that
+ * shopper's cards. Releases of Medusa differ in which of the two they notice themselves.
  */
 export async function dropDeletedSession(
   req: MedusaRequest,
@@ -18,7 +18,7 @@ export async function dropDeletedSession(
 ): Promise<void> {
   const provider = String(req.params.provider);
   const payload = { data: req.body, rawData: req.rawBody, headers: req.headers };
-  // What can't be read is Medusa's to refuse.
+  // Medusa refuses what can't be read.
   const read = await req.scope
     .resolve(Modules.PAYMENT)
     .getWebhookActionAndData({ provider, payload } as never)
@@ -26,14 +26,13 @@ export async function dropDeletedSession(
   if (!read?.data) return next();
   const { session_id: sessionId } = read.data;
   if (sessionId && (await hasSession(contextOf(req.scope).sql, sessionId))) return next();
-  const logger = req.scope.resolve(ContainerRegistrationKeys.LOGGER);
+  const logger = contextOf(req.scope).logger;
   const line = `giftcard: dropped a webhook (${read.action}) of ${provider} for`;
-  if (!sessionId)
-    logger.info(`${line} no payment session: it is about something else than this store's carts.`);
+  if (!sessionId) logger.info(`${line} no payment session: it isn't about this store's carts.`);
   else if (holdsMoney.has(read.action))
     logger.warn(
-      `${line} the deleted payment session ${sessionId}, which has money. Look there, and give it back.`,
+      `${line} the deleted payment session ${sessionId}, which holds money. Refund it at the payment method.`,
     );
-  else logger.info(`${line} the deleted payment session ${sessionId}. Nothing is to be done.`);
+  else logger.info(`${line} the deleted payment session ${sessionId}. No action is needed.`);
   res.sendStatus(200);
 }

@@ -4,10 +4,11 @@ import {
   type MedusaNextFunction,
   type MedusaRequest,
   type MedusaResponse,
+  type MiddlewareFunction,
 } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, MathBN, MedusaError } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, MathBN } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
-import { toMedusaError } from "../errors.js";
+import { refusal, toMedusaError } from "../errors.js";
 import { paysOrder } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
 import { handleAnswer } from "./answer.js";
@@ -20,7 +21,7 @@ import { removeSealedTokens } from "./sealed-tokens.js";
 import { createRemainderSession } from "./store/remainder-session.js";
 import { changeOrderInTurn, finishRefundsFirst, makeCollectionInTurn } from "./turns.js";
 
-/** The gift card isn't a method that a page starts a payment with, so it isn't listed as one. */
+/** Removes the gift card from the listed payment methods: a page can't start a payment with it. */
 function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
   handleAnswer(res, next, {
     replaceBody: (answer) => {
@@ -35,7 +36,7 @@ function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNext
   next();
 }
 
-/** A card's payment is captured as a whole: the provider isn't told how much. */
+/** Refuses to capture a part of a card's payment: Medusa doesn't tell the provider how much to capture. */
 async function refusePartialCapture(
   req: MedusaRequest,
   _res: MedusaResponse,
@@ -52,11 +53,13 @@ async function refusePartialCapture(
   const isPartial =
     payment?.provider_id === PROVIDER_ID && !MathBN.eq(amount, payment.raw_amount ?? payment.amount);
   if (!isPartial) return next();
-  const message = "A gift card payment is captured as a whole. Nothing was captured.";
-  next(new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request"));
+  next(refusal("A gift card payment is captured as a whole. Nothing was captured."));
 }
 
-/** Medusa would delete the session that holds the order's money, and so give that money back. */
+/**
+ * Refuses a second payment of a paid order: Medusa would delete the session that holds the order's money, and so
+ * refund it.
+ */
 async function refuseSecondPayment(
   req: MedusaRequest,
   _res: MedusaResponse,
@@ -66,69 +69,59 @@ async function refuseSecondPayment(
   next(isPaid ? toMedusaError(new CheckoutError("cart_completed")) : undefined);
 }
 
-/** Where people begin an edit, return, exchange, claim or transfer of an order. */
+/** Routes that begin an edit, return, exchange, claim or transfer of an order. */
 const beginsChange = [
-  ...["/admin/order-edits", "/admin/returns", "/admin/exchanges", "/admin/claims", "/store/returns"],
-  ...["/admin/orders/:id/transfer", "/store/orders/:id/transfer/request"],
+  "/admin/order-edits",
+  "/admin/returns",
+  "/admin/exchanges",
+  "/admin/claims",
+  "/store/returns",
+  "/admin/orders/:id/transfer",
+  "/store/orders/:id/transfer/request",
 ];
 
-/** Where people confirm such a change. Medusa answers with the order, as `order_preview`. */
+/** Routes that confirm such a change. Medusa answers with the order, as `order_preview`. */
 const confirmsChange = [
-  ...["/admin/order-edits/:id/confirm", "/admin/returns/:id/receive/confirm"],
-  ...["/admin/exchanges/:id/request", "/admin/claims/:id/request"],
+  "/admin/order-edits/:id/confirm",
+  "/admin/returns/:id/receive/confirm",
+  "/admin/exchanges/:id/request",
+  "/admin/claims/:id/request",
 ];
+
+/** Middlewares for a route that is called by POST. */
+const onPost = (matcher: string, ...middlewares: MiddlewareFunction[]) => ({
+  matcher,
+  methods: ["POST" as const],
+  middlewares,
+});
 
 export default defineMiddlewares({
   routes: [
     { matcher: "/store/*", middlewares: [removeSealedTokens] },
-    // These bodies hold a card number: Medusa's parser would repeat a piece of an unreadable one in its error.
+    // These bodies contain a card number. Medusa's parser would repeat a piece of an unreadable one in its error.
     { matcher: "/store/giftcard-pay/*", methods: ["POST"], bodyParser: false },
-    { matcher: "/store/payment-collections", methods: ["POST"], middlewares: [makeCollectionInTurn] },
-    {
-      matcher: "/store/payment-collections/:id/payment-sessions",
-      methods: ["POST"],
-      middlewares: [createRemainderSession],
-    },
-    { matcher: "/store/carts/:id/complete", methods: ["POST"], middlewares: [prepareCart] },
-    { matcher: "/admin/payments/:id/capture", methods: ["POST"], middlewares: [refusePartialCapture] },
-    {
-      matcher: "/admin/payments/:id/refund",
-      methods: ["POST"],
-      middlewares: [refundByHand],
-    },
-    {
-      matcher: "/admin/orders/:id/cancel",
-      methods: ["POST"],
-      middlewares: [changeOrderInTurn, finishRefundsFirst, refuseCancel],
-    },
-    ...beginsChange.map((matcher) => ({
-      matcher,
-      methods: ["POST" as const],
-      middlewares: [changeOrderInTurn],
-    })),
-    ...confirmsChange.map((matcher) => ({
-      matcher,
-      methods: ["POST" as const],
-      middlewares: [balanceOrder],
-    })),
-    {
-      matcher: "/admin/payment-collections/:id/payment-sessions",
-      methods: ["POST"],
-      middlewares: [refuseSecondPayment],
-    },
-    // Ten thousand orders by their ids.
+    onPost("/store/payment-collections", makeCollectionInTurn),
+    onPost("/store/payment-collections/:id/payment-sessions", createRemainderSession as MiddlewareFunction),
+    onPost("/store/carts/:id/complete", prepareCart),
+    onPost("/admin/payments/:id/capture", refusePartialCapture),
+    onPost("/admin/payments/:id/refund", refundByHand),
+    onPost("/admin/orders/:id/cancel", changeOrderInTurn, finishRefundsFirst, refuseCancel),
+    ...beginsChange.map((matcher) => onPost(matcher, changeOrderInTurn)),
+    ...confirmsChange.map((matcher) => onPost(matcher, balanceOrder)),
+    onPost("/admin/payment-collections/:id/payment-sessions", refuseSecondPayment),
+    // Room for ten thousand order ids.
     ...["/admin/giftcard-pay/refund-plan", "/admin/giftcard-pay/bulk-refunds"].map((matcher) => ({
       matcher,
       methods: ["POST" as const],
       bodyParser: { sizeLimit: "1mb" as const },
     })),
-    // The service's report of a busy month is longer than what Medusa takes by itself.
+    // The service's report of a busy month is larger than Medusa's limit.
     {
       matcher: "/admin/giftcard-pay/reconciliation",
       methods: ["POST"],
       bodyParser: { sizeLimit: "10mb" },
     },
-    { matcher: "/hooks/payment/:provider", methods: ["POST"], middlewares: [dropDeletedSession] },
+    onPost("/hooks/payment/:provider", dropDeletedSession),
     { matcher: "/store/payment-providers", methods: ["GET"], middlewares: [hideProvider] },
   ],
 });

@@ -1,22 +1,21 @@
 import { planRefund, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import { formatCents } from "@giftcard-pay/client";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
 import { fromCents, isCents, toCents } from "../amount.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { orderOfPayment, turnOfOrder } from "../medusa-tables/carts.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
-import { finishRefunds } from "../recovery/unrecorded-payments.js";
+import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { readBalanced } from "../refunds/balanced-books.js";
 import type { OrderBooks } from "../refunds/order-books.js";
-import { whyUndecided } from "../refunds/order-refund.js";
+import { notRefunded, whyUndecided } from "../refunds/order-refund.js";
 import { openChange } from "./open-change.js";
 import { takeTurn } from "./turns.js";
 
-/** Medusa passes the body on to its workflow as it stands here. */
+/** The request's body. Medusa passes it on to its workflow after this middleware. */
 interface RefundBody {
   amount?: number;
   note?: string;
@@ -24,14 +23,14 @@ interface RefundBody {
 }
 
 /**
- * Before Medusa's own refund of a payment: it waits for its turn at the order, whose books are then balanced, and is written
- * down with the units that it pays for. So Medusa's button reads and writes the same record as the plugin's.
+ * Prepares Medusa's own refund of a payment: takes the order's lease, balances its books, and adds the units that the
+ * refund pays for. So Medusa's button uses the same record as the plugin's.
  */
 export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   const { leases, sql } = contextOf(req.scope);
   const paymentId = String(req.params.id);
   const found = paymentId.includes("\0") ? null : await orderOfPayment(sql, paymentId);
-  // Anything else is Medusa's to refuse.
+  // Medusa refuses everything else.
   if (!found) return next();
   const { orderId, refundCount } = found;
   await takeTurn(
@@ -44,30 +43,32 @@ export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next
   async function prepare(): Promise<void> {
     try {
       const cartId = await turnOfOrder(sql, orderId);
-      if (cartId !== orderId) await finishRefunds(req.scope, cartId);
+      if (cartId !== orderId) await finishBegunRefunds(req.scope, cartId);
       const books = await readBalanced(req.scope, orderId);
       const isOurs = books.isNoted || books.charges.length > 0;
       const undecided = isOurs ? await whyUndecided(req.scope, books) : null;
-      if (undecided !== null) throw refusal(undecided);
+      if (undecided !== null) throw notRefunded(undecided);
       await check(req, books, { paymentId, isOvertaken: books.refunds.length !== refundCount });
       next();
     } catch (error) {
-      next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
+      next(toMedusaError(error, contextOf(req.scope).logger));
     }
   }
 }
 
-/** What a person asks for. */
+/** The requested refund. */
 interface Asked {
   readonly paymentId: string;
-  /** Another refund of the order was made while this one waited. */
+  /** Whether another refund of the order was made while this one waited. */
   readonly isOvertaken: boolean;
 }
 
-/** Medusa's fractions of a cent add up to no more than this. */
+/** The most that Medusa's fractions of a cent add up to. */
 const ROUNDING_CENTS = 5;
 
-/** @throws {MedusaError} for a refund that would be made twice, or that the order takes no change for */
+/**
+ * Checks and completes a refund. @throws {MedusaError} if it would be made twice, or the order takes no change for it
+ */
 async function check(
   req: MedusaRequest,
   books: OrderBooks,
@@ -83,7 +84,7 @@ async function check(
   if (amount !== undefined && isNoted) body.amount = fromCents(amountCents).numeric;
   const isOwed = amountCents <= owedCents;
   if (!isOwed && isOvertaken)
-    throw refusal(
+    throw notRefunded(
       `Another refund of this order was made at the same moment, and ${formatCents(owedCents as never)} is owed now. ` +
         "Look at the order again.",
     );
@@ -92,9 +93,9 @@ async function check(
     [...(units?.values() ?? [])].some((count) => count > 0),
   );
   if (isNoted && wereRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
-    throw refusal(
+    throw notRefunded(
       `Units of this order were refunded before, and ${formatCents(owedCents as never)} is owed now. Look at the order ` +
-        "again. To give more than that, say in the refund's note what it is for.",
+        "again. To refund more than that, state in the refund's note what it is for.",
     );
   if (!isNoted || !isOwed || books.unexplained.length > 0) return;
   body.metadata = {
@@ -103,15 +104,19 @@ async function check(
   };
 }
 
-/** Medusa shows fractions of a cent as owed, and fills them in: they mean the cents that are owed. @throws {MedusaError} */
+/**
+ * Converts an amount to cents. Medusa shows fractions of a cent as owed, and fills them in; they stand for the owed
+ * cents.
+ * @throws {MedusaError} if it isn't whole cents
+ */
 function centsOf(amount: number, owedCents: number): number {
   const cents = toCents(amount);
   if (isCents(amount)) return cents;
   if (owedCents > 0 && Math.abs(cents - owedCents) <= 1) return owedCents;
-  throw refusal("A refund is of whole cents.");
+  throw notRefunded("A refund is of whole cents.");
 }
 
-/** The charges of one card that pay for the units that are back, if they make up the amount. */
+/** Finds the charges of one card that pay for the units that are back, if they add up to the amount. */
 function chargesFor(books: OrderBooks, sessionId: string, amountCents: number): Record<string, unknown> {
   const own = books.open.filter(({ externalId }) => externalId === sessionId);
   if (own.length === 0) return {};
@@ -125,6 +130,3 @@ function chargesFor(books: OrderBooks, sessionId: string, amountCents: number): 
   });
   return plan.isPossible ? { [REFUND_CHARGES]: plan.split.charges.map(({ reference }) => reference) } : {};
 }
-
-const refusal = (message: string) =>
-  new MedusaError(MedusaError.Types.NOT_ALLOWED, `${message} Nothing was refunded.`, "invalid_request");

@@ -4,9 +4,9 @@ import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusaj
 const FIELD = "sealed_token";
 
 /**
- * Removes sealed cancel tokens from every answer of the store's routes. Medusa sends the data of payments and payment
- * sessions to any browser that asks for it. Express passes each JSON body through `send` as text, so the answers that
- * hold no token, which are nearly all, cost one search and are not parsed.
+ * Removes sealed cancel tokens from every response of the store's routes. Medusa sends the data of payments and
+ * payment sessions to any browser that asks for it. Express passes each JSON body through `send` as text. Responses
+ * without a token, nearly all of them, cost one search and are not parsed.
  */
 export function removeSealedTokens(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
   const send = res.send.bind(res) as (body?: unknown) => MedusaResponse;

@@ -1,5 +1,4 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
@@ -7,23 +6,24 @@ import { toMedusaError } from "../errors.js";
 import { cartOfOrder, readStanding } from "../medusa-tables/carts.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
-import { finishRefunds } from "../recovery/unrecorded-payments.js";
-import { UNDECIDED } from "../refunds/order-refund.js";
+import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
+import { notRefunded, UNDECIDED } from "../refunds/order-refund.js";
 import { handleAnswer } from "./answer.js";
 
 /*
- * Medusa's own routes that change what others work on: a completion of a cart with gift cards, or each other. They wait
- * until the cart is free, and have it alone until they have answered.
+ * Medusa's own routes that could interfere with a completion of a cart with gift cards, or with each other. They wait
+ * until the cart is free, and hold its lease until they have answered.
  */
 
 /**
- * A cancel of an order, and what begins a change of it. Medusa finds an open change only after it has moved the order's
- * money; and what a completion authorizes after a cancel has voided the payments that it found would stay.
+ * Takes the order's lease for a cancel, and for what begins a change of it. Medusa notices an open change only after
+ * it has moved the order's money. A completion could authorize a payment after a cancel has voided those that it
+ * found.
  */
 export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   const { order_id } = (req.body ?? {}) as { order_id?: unknown };
   const id = req.params.id ?? order_id;
-  // Anything else is Medusa's to refuse.
+  // Medusa refuses everything else.
   if (typeof id !== "string" || id.includes("\0")) return next();
   const cartId = await cartOfOrder(contextOf(req.scope).sql, id);
   if (cartId === null) return next();
@@ -31,40 +31,38 @@ export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse,
   return takeTurn(req, res, next, () => contextOf(req.scope).leases.wait(cartId, PATIENCE_MS));
 }
 
-/** Whose turn a request has. */
+/** The request's property with the cart whose lease it holds. */
 const CART = Symbol("giftcard cart");
 
 /**
- * Behind a cancel: card refunds that were begun and not finished come first. Medusa would book them as a part of
- * what it does now, with another amount. So it would with another method's, of which nobody knows whether it was made: a
- * person decides that first.
+ * Finishes the card refunds that were begun, before a cancel. Medusa would book them as a part of the cancel, with
+ * another amount. Refuses the cancel if nobody knows whether a refund by another method was made: a person must
+ * decide that first.
  */
 export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
   const cartId = (req as { [CART]?: string })[CART];
   if (cartId === undefined) return next();
   try {
-    await finishRefunds(req.scope, cartId);
+    await finishBegunRefunds(req.scope, cartId);
     const scan = scanOnly(contextOf(req.scope).sql, cartId);
-    if ((await findUnknownRefunds(scan)).length > 0)
-      throw new MedusaError(
-        MedusaError.Types.NOT_ALLOWED,
-        `${UNDECIDED} Nothing was refunded.`,
-        "invalid_request",
-      );
+    if ((await findUnknownRefunds(scan)).length > 0) throw notRefunded(UNDECIDED);
     next();
   } catch (error) {
-    next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
+    next(toMedusaError(error, contextOf(req.scope).logger));
   }
 }
 
-/** Two processes would make a payment collection each, and Medusa reads another one than the plugin then. */
+/**
+ * Takes the cart's lease to create a payment collection: two processes would create one each, and Medusa would read
+ * another one than the plugin.
+ */
 export async function makeCollectionInTurn(
   req: MedusaRequest,
   res: MedusaResponse,
   next: MedusaNextFunction,
 ) {
   const { cart_id } = (req.body ?? {}) as { cart_id?: unknown };
-  // Anything else is Medusa's to refuse.
+  // Medusa refuses everything else.
   if (typeof cart_id !== "string" || cart_id.includes("\0")) return next();
   const { hadCards } = await readStanding(contextOf(req.scope).sql, cart_id);
   if (!hadCards) return next();
@@ -81,11 +79,11 @@ export async function takeTurn(
 ) {
   try {
     const release = await take();
-    // Somebody else, such as a limit on time, has answered meanwhile: nothing is begun.
+    // Something else, such as a timeout, has answered meanwhile: don't begin.
     if (res.writableEnded) return release();
     handleAnswer(res, next, { onEnd: release });
   } catch (error) {
-    return next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
+    return next(toMedusaError(error, contextOf(req.scope).logger));
   }
   next();
 }

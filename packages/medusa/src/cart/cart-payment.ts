@@ -20,16 +20,16 @@ export interface CartPayment {
   readonly cart: CartView;
   readonly isEuro: boolean;
   readonly isCompleted: boolean;
-  /** Completed, and open in Medusa: it opened the cart again when it voided a second order beside the one that stands. */
+  /** Whether it is completed, but open in Medusa. Medusa opens a cart again when it voids a second order of it. */
   readonly isReopened: boolean;
-  /** The lines of the cart, or of its order, that are gift cards, where no card may pay for one. */
+  /** The lines of the cart, or of its order, that are gift cards, if no card may pay for them. */
   readonly giftcardItemIds: readonly string[];
   readonly collectionId: string | null;
-  /** Gift card sessions, which only the plugin makes. */
+  /** Gift card sessions. Only the plugin creates them. */
   readonly giftSessions: readonly SessionView[];
-  /** Sessions of other methods that can still be authorized, or are. */
+  /** Sessions of other methods that are authorized, or can still be. */
   readonly otherSessions: readonly SessionView[];
-  /** Sessions that can't be paid by any more; Medusa would take one whose payment was canceled or refunded for paid. */
+  /** Sessions that can't be paid any more. Medusa would take one whose payment was canceled or refunded for paid. */
   readonly deadSessions: readonly SessionView[];
 }
 
@@ -44,11 +44,11 @@ interface CartRow {
   total: BigNumberInput;
   raw_total?: BigNumberInput;
   completed_at?: string | Date | null;
-  /** With their totals, since the cart's own is added up of them. */
+  /** With their totals, since the cart's own total is computed from them. */
   items?: Line[];
 }
 
-/** @throws {CheckoutError} cart_not_found */
+/** Reads a cart and its payment. @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
   const select = ["id", "currency_code", "completed_at", "total", "raw_total"] as never[];
   const { sql, settings } = contextOf(container);
@@ -73,19 +73,25 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
   return { ...toCartPayment(cartId, due, sessions), isReopened };
 }
 
-/** Closes a cart as the completion of its order had; if that order is deleted at this moment, the cart stays open. */
+/** Closes a cart as its completion had. If its order is deleted at this moment, the cart stays open. */
 export async function closeCart(container: MedusaContainer, cartId: string): Promise<void> {
-  const { sql } = contextOf(container);
-  const write = (completed_at: unknown) =>
-    container.resolve(Modules.CART).updateCarts(cartId, { completed_at } as never);
-  const [now] = await sql("select now() as now", []);
-  await write(now?.now);
-  if ((await ordersOfCart(sql, cartId)).length === 0) await write(null);
+  const [now] = await contextOf(container).sql("select now() as now", []);
+  await writeCompletedAt(container, cartId, now?.now);
+  await openCart(container, cartId);
 }
 
+/** Opens a cart, unless it has an order. */
+export async function openCart(container: MedusaContainer, cartId: string): Promise<void> {
+  const orderIds = await ordersOfCart(contextOf(container).sql, cartId);
+  if (orderIds.length === 0) await writeCompletedAt(container, cartId, null);
+}
+
+const writeCompletedAt = (container: MedusaContainer, cartId: string, completed_at: unknown) =>
+  container.resolve(Modules.CART).updateCarts(cartId, { completed_at } as never);
+
 /**
- * The same within a completion, with the cart's orders. What is to be paid is the order, once it was placed: so its own
- * total counts then, and the cart's isn't added up once more.
+ * Reads a cart and its payment within a completion, with the cart's orders. Once the order is placed, its own total
+ * counts, and the cart's isn't computed again.
  */
 export async function readCompletion(
   container: MedusaContainer,
@@ -135,7 +141,7 @@ function toCartPayment(
   };
 }
 
-/** The providers that the cart's region enables. */
+/** Reads the providers that the cart's region enables. */
 export async function providersOfCart(container: MedusaContainer, cartId: string): Promise<string[]> {
   const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
     entity: "cart",

@@ -5,6 +5,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import type { Release, Turn } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
+import { turnOfOrder } from "../medusa-tables/carts.js";
 
 /** How long a job waits for its turn at a cart. */
 export const PATIENCE_MS = 30_000;
@@ -13,14 +14,14 @@ const LOCK_SECONDS = 120;
 const POLL_MS = 50;
 
 /**
- * Waits until this job has the cart alone, in all processes of the shop, then does it: nobody changes the cart's cards
- * or sessions, or completes it, meanwhile. The turn comes first and Medusa's own lock second, and a completion, which has
- * the lock first, may take the turn until then. What the job decides on, it reads itself: the cart may have become
- * another one while it waited.
+ * Runs a job once it has the cart alone, in all processes of the shop. Meanwhile nobody changes the cart's cards or
+ * sessions, or completes it. The job takes its lease on the cart first and Medusa's lock second. A completion, which has
+ * the lock first, may take the lease until then. The job must read everything itself: the cart may have changed while it
+ * waited.
  *
- * @param job must not run a workflow that takes Medusa's lock on the cart itself
- * @returns what the job returned, and what ends the turn; Medusa's lock is free again
- * @throws {CheckoutError} payment_in_progress when that takes too long
+ * @param job must not run a workflow that takes Medusa's lock on the cart
+ * @returns what the job returned, and its turn. Medusa's lock is released
+ * @throws {CheckoutError} payment_in_progress if that takes too long
  */
 export async function beginTurn<T>(
   container: MedusaContainer,
@@ -34,7 +35,7 @@ export async function beginTurn<T>(
     try {
       const unlock = await lock(container, cartId, until);
       try {
-        // A completion that had Medusa's lock before may have taken the turn.
+        // A completion that had Medusa's lock before may have taken the lease.
         if (await turn.keep()) {
           const answer = await job();
           return { answer, turn };
@@ -50,7 +51,7 @@ export async function beginTurn<T>(
   }
 }
 
-/** Does a job as `beginTurn` says, and ends the turn. */
+/** Runs a job like `beginTurn`, and ends the turn. */
 export async function withCartLock<T>(
   container: MedusaContainer,
   cartId: string,
@@ -61,17 +62,38 @@ export async function withCartLock<T>(
   return answer;
 }
 
-/** @returns what ends the lock @throws {CheckoutError} payment_in_progress where somebody has it for longer */
+/** Runs a job while nobody else changes this cart's order, in any process. @throws {CheckoutError} payment_in_progress */
+export async function withLease<T>(
+  container: MedusaContainer,
+  cartId: string,
+  job: () => Promise<T>,
+): Promise<T> {
+  const release = await contextOf(container).leases.wait(cartId, PATIENCE_MS);
+  try {
+    return await job();
+  } finally {
+    await release();
+  }
+}
+
+/** Runs a job like `withLease`, by the order's id. */
+export const withOrderLease = async <T>(
+  container: MedusaContainer,
+  orderId: string,
+  job: () => Promise<T>,
+): Promise<T> => withLease(container, await turnOfOrder(contextOf(container).sql, orderId), job);
+
+/** Takes Medusa's lock. @throws {CheckoutError} payment_in_progress if somebody else has it for too long */
 async function lock(container: MedusaContainer, cartId: string, until: number): Promise<Release> {
   const locking = container.resolve(Modules.LOCKING);
   const ownerId = `giftcard_${randomUUID()}`;
   for (;;) {
-    // Medusa's providers say by throwing that another one has the lock, each in its own words.
+    // Medusa's providers throw if somebody else has the lock, each in its own words.
     const isMine = await locking.acquire(cartId, { ownerId, expire: LOCK_SECONDS }).then(
       () => true,
       () => false,
     );
-    // Where this fails, the lock runs out.
+    // If the release fails, the lock expires.
     if (isMine) return () => locking.release(cartId, { ownerId }).then(noop, noop);
     if (Date.now() >= until) throw new CheckoutError("payment_in_progress");
     await sleep(POLL_MS);

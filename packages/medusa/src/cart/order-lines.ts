@@ -3,12 +3,12 @@ import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types"
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 
-/** A line as Medusa has it now: its total is of `quantity` units, without those that were returned. */
+/** A line in its current state in Medusa. Its total covers `quantity` units, without returned ones. */
 export interface SoldLine {
   readonly id: string;
   readonly total: BigNumberInput;
   readonly quantity: BigNumberInput;
-  /** Of items; shipping has none. */
+  /** null for shipping. */
   readonly unitPrice: BigNumberInput | null;
 }
 
@@ -29,12 +29,12 @@ interface OrderRow {
 }
 
 /**
- * Reads what an order sold and wasn't returned, tax and discounts included: its items in the order of their ids, then its
- * shipping. Totals may have fractions of a cent.
+ * Reads what an order sold and wasn't returned, including tax and discounts: its items in the order of their ids,
+ * then its shipping. Totals may have fractions of a cent.
  */
 export async function readSoldLines(container: MedusaContainer, orderId: string): Promise<SoldLine[]> {
   const order = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
-    // Medusa adds the lines up only if the order's own total is asked for.
+    // Medusa computes the lines' totals only if the order's own total is selected.
     select: ["id", "total"] as never[],
     relations: ["items", "shipping_methods"],
   });
@@ -54,8 +54,8 @@ const byId = <T extends Priced>(sold: readonly T[] | null | undefined): T[] =>
   [...(sold ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /**
- * Splits a total over lines in proportion to Medusa's totals. The running sum is rounded and not each line, so the lines
- * add up to the total, and each is less than a cent from its own share.
+ * Splits a total over lines in proportion to Medusa's totals. It rounds the running sum instead of each line, so that
+ * the lines add up to the total, and each is less than a cent from its exact share.
  *
  * @param totalCents what the buyer pays for these lines
  * @returns one line called `order` if there are none and something is paid
@@ -78,10 +78,11 @@ export function shareCents(sold: readonly SoldLine[], totalCents: number): Order
 }
 
 /**
- * Works out the lines of an order that nobody noted when it was placed, as they were sold.
+ * Computes the lines of an order, as they were sold, if nobody recorded them when it was placed.
  *
- * @param units how many units of each item the order had when it was placed, by its id; 0 for those that were added since
- * @param totalCents the order's total as it was placed
+ * @param units how many units of each item the order had when it was placed, by its id; 0 for those that were added
+ *   since
+ * @param totalCents the order's total when it was placed
  */
 export async function linesAsSold(
   container: MedusaContainer,
@@ -97,7 +98,7 @@ export async function linesAsSold(
     const each = isLeft ? MathBN.div(total, quantity) : (unitPrice ?? 0);
     return { ...line, quantity: soldQuantity, total: MathBN.mult(each, soldQuantity) };
   });
-  // Medusa doesn't tell what an item was worth that an edit removed.
+  // Medusa doesn't keep the value of an item that an edit removed.
   const isRemoved = [...units].some(([id, count]) => count > 0 && !sold.some((line) => line.id === id));
   const worth = whole.reduce((total, line) => MathBN.add(total, line.total), MathBN.convert(0));
   return shareCents(whole, isRemoved ? Math.min(totalCents, toCents(worth)) : totalCents);

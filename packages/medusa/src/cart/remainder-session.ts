@@ -25,9 +25,9 @@ export interface RemainderSessionInput {
   data: Record<string, unknown> | undefined;
   /** The remainder, in major units. */
   amount: BigNumberInput;
-  /** What the session says of the cards that pay beside it. */
+  /** Describes the cards that pay beside it. */
   metadata: Record<string, string>;
-  /** The sessions that this one takes the place of. */
+  /** The sessions that this one replaces. */
   stale_sessions: readonly SessionPayment[];
 }
 
@@ -42,8 +42,9 @@ const deleteSessionsStep = createStep(
 );
 
 /**
- * Medusa's createPaymentSessionsWorkflow, with an amount of its own: that one always takes the whole collection's. Who
- * calls it has looked whether the region offers the method. The old sessions go first, so that there are never two to pay by; where one can't go, nothing is made.
+ * Medusa's createPaymentSessionsWorkflow, but with its own amount instead of the whole collection's. The caller has
+ * checked that the region offers the method. The old sessions are deleted first, so that there are never two to pay
+ * by. If one can't be deleted, none is created.
  */
 export const createRemainderSessionWorkflow = createWorkflow(
   "giftcard-create-remainder-session",

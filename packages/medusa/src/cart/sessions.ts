@@ -1,23 +1,23 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
-import type { PaymentPlan } from "@giftcard-pay/checkout/plugin";
+import type { Engine, PaymentPlan } from "@giftcard-pay/checkout/plugin";
 import { orderedStates } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, Modules } from "@medusajs/framework/utils";
+import { Modules } from "@medusajs/framework/utils";
 import { fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import type { SessionView } from "../medusa-tables/carts.js";
 import type { SessionPayment } from "../medusa-tables/payments.js";
-import { LAST_FOUR, MANUAL_PROVIDER_ID, PROVIDER_ID } from "../names.js";
+import { LAST_FOUR, MANUAL_PROVIDER_ID, PLAN, PROVIDER_ID } from "../names.js";
 import type { CartPayment } from "./cart-payment.js";
-import { isForRemainder, planMetadata } from "./session-plan.js";
 
 const isGift = ({ provider_id }: SessionPayment) => provider_id === PROVIDER_ID;
 
 /**
- * Deletes sessions at their providers and here, those of other methods first: they refuse where they have the money.
+ * Deletes sessions at their providers and here. Sessions of other methods go first, since they refuse if they have
+ * the money.
  *
- * @throws {CheckoutError} payment_in_progress where one can't be deleted, whatever its provider fails with
+ * @throws {CheckoutError} payment_in_progress if one can't be deleted, whatever its provider fails with
  */
 export async function deleteSessions(
   container: MedusaContainer,
@@ -25,14 +25,14 @@ export async function deleteSessions(
 ): Promise<void> {
   for (const session of [...sessions.filter((s) => !isGift(s)), ...sessions.filter(isGift)]) {
     await deleteSession(container, session).catch((error: unknown) => {
-      const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+      const logger = contextOf(container).logger;
       logger.warn(`giftcard: the payment session ${session.id} can't be deleted: ${nameOf(error)}`);
       throw new CheckoutError("payment_in_progress");
     });
   }
 }
 
-/** Medusa's payment module has these for each of its models, and lists them in no type. */
+/** Methods that Medusa's payment module has for each of its models, but doesn't declare. */
 interface SoftDeletes {
   softDeletePayments(ids: string[]): Promise<unknown>;
   softDeletePaymentSessions(ids: string[]): Promise<unknown>;
@@ -40,11 +40,12 @@ interface SoftDeletes {
 }
 
 /**
- * Deletes a session, and cancels its payment then: in this order, so that nobody pays an order with a payment that is
- * being canceled. Where the cancel fails, recovery finds the payment. One that is over is nothing to cancel.
+ * Deletes a session, and then cancels its payment. In this order, so that nobody pays an order with a payment that is
+ * being canceled. If the cancel fails, recovery finds the payment.
  *
- * @param isFree whether no order has the session, asked once it is deleted; where one has, it is put back
- * @throws what the provider fails with; payment_in_progress where the payment is captured, or belongs to an order
+ * @param isFree whether no order has the session. Asked again once it is deleted; if an order has it, it is
+ *   restored
+ * @throws what the provider fails with; payment_in_progress if the payment is captured, or belongs to an order
  */
 export async function deleteSession(
   container: MedusaContainer,
@@ -58,15 +59,15 @@ export async function deleteSession(
     throw new CheckoutError("payment_in_progress");
   if (status !== null && !(await withdrawSession(container, session, isFree))) return;
   if (!payment.isOver) await payments.cancelPayment(payment.id);
-  // Its charge stands in the journal. In the order's list of payments somebody would refund the wrong one.
+  // The journal has its charge. In the order's list of payments, somebody would refund the wrong one.
   if (isGift(session)) await (payments as unknown as SoftDeletes).softDeletePayments([payment.id]);
 }
 
 /**
- * Takes a session away here alone, and looks then again whether an order has it: a completion writes its order down before
- * it reads the session, so one of the two sees the other.
+ * Deletes a session only here, and checks again whether an order has it. A completion writes its order before it
+ * reads the session, so one of the two notices the other.
  *
- * @returns false where an order has it; then it stays, or is put back
+ * @returns false if an order has it. The session then stays, or is restored
  */
 export async function withdrawSession(
   container: MedusaContainer,
@@ -77,27 +78,27 @@ export async function withdrawSession(
   if (!(await isFree())) return false;
   await payments.softDeletePaymentSessions([id]);
   if (await isFree()) return true;
-  await putBackSession(container, id);
+  await restoreSession(container, id);
   return false;
 }
 
-/** Takes the withdrawal of a session back. */
-export async function putBackSession(container: MedusaContainer, sessionId: string): Promise<void> {
+/** Restores a session that was withdrawn. */
+export async function restoreSession(container: MedusaContainer, sessionId: string): Promise<void> {
   const payments = container.resolve(Modules.PAYMENT) as unknown as SoftDeletes;
   await payments.restorePaymentSessions([sessionId]);
 }
 
-/** Whether one of the session's charges belongs to an order. */
+/** Tells whether one of the session's charges belongs to an order. */
 async function isOrdered(container: MedusaContainer, sessionId: string): Promise<boolean> {
   const charges = await contextOf(container).engine.journal.chargesOfPayment(sessionId);
   return charges.some(({ state }) => orderedStates.includes(state));
 }
 
 /**
- * Creates the session in which one card pays its part.
+ * Creates the session with which one card pays its part.
  *
  * @param payment the cart, with its payment collection
- * @param index which of the plan's cards
+ * @param index the position of the card in the plan
  * @returns the session's id
  */
 export async function createGiftSession(
@@ -120,9 +121,9 @@ export async function createGiftSession(
 }
 
 /**
- * Makes a session that asks for nothing, in place of all others, for a page that wants one before it places an order which
- * the cards pay alone. It is Medusa's manual one, whatever method was chosen: pages place an order with it at once, and
- * others can't ask for 0.00. It goes when the order is placed.
+ * Replaces all sessions by one for 0.00. Pages that need a session use it to place an order which the cards pay
+ * alone. It is Medusa's manual session, whatever method was chosen: pages place an order with it at once, and other
+ * methods can't ask for 0.00. It is deleted when the order is placed.
  *
  * @throws as `deleteSessions`
  */
@@ -133,12 +134,18 @@ export async function createEmptySession(
 ): Promise<void> {
   await deleteSessions(container, [...otherSessions, ...deadSessions, ...giftSessions]);
   await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId ?? "", {
-    ...{ provider_id: MANUAL_PROVIDER_ID, currency_code: "eur", amount: 0, data: {} },
+    provider_id: MANUAL_PROVIDER_ID,
+    currency_code: "eur",
+    amount: 0,
+    data: {},
     metadata: planMetadata(plan),
   });
 }
 
-/** Deletes sessions that were made for other cards than the plan's; the page makes a new one. @throws as `deleteSessions` */
+/**
+ * Deletes sessions that were created for other cards than the plan's. The page creates a new one. @throws as
+ * `deleteSessions`
+ */
 export async function dropStaleSessions(
   container: MedusaContainer,
   payment: CartPayment,
@@ -148,7 +155,49 @@ export async function dropStaleSessions(
   await deleteSessions(container, [...stale, ...payment.deadSessions, ...payment.giftSessions]);
 }
 
-/** A payment that another method has made already fits one amount only. @throws {CheckoutError} payment_in_progress */
+/**
+ * Refuses a change of the cards once another method has a payment, which fits one amount only. @throws
+ * {CheckoutError} payment_in_progress
+ */
 export function refusePaid(sessions: readonly SessionView[]): void {
   if (sessions.some((session) => session.payment)) throw new CheckoutError("payment_in_progress");
+}
+
+/** Describes which cards pay how much. A card that expired and is entered again counts as the same. */
+const noteOf = ({ parts }: PaymentPlan) =>
+  parts.map(({ lastFour, amountCents }) => `${lastFour}:${amountCents}`).join(" ");
+
+/** Returns the metadata of a session that is created for this plan. */
+export function planMetadata(plan: PaymentPlan): Record<string, string> {
+  return plan.parts.length > 0 ? { [PLAN]: noteOf(plan) } : {};
+}
+
+/** Tells whether a session of another method is for what this plan's cards leave to pay. */
+export function isForRemainder({ amountCents, metadata }: SessionView, plan: PaymentPlan): boolean {
+  return amountCents === plan.remainderCents && (metadata?.[PLAN] ?? "") === noteOf(plan);
+}
+
+/** Tells whether the cards pay the whole cart. */
+export const isCovered = (plan: PaymentPlan) => plan.parts.length > 0 && plan.remainderCents === 0;
+
+/**
+ * Compares what was prepared for a completion with what it would charge now: the same cards, and the same cents.
+ * Medusa authorizes the first session that it finds, so there must be exactly one.
+ *
+ * @returns the session of the remainder, or null if nothing remains
+ * @throws {CheckoutError} payment_in_progress, applied_card_expired or amount_changed, by the cause
+ */
+export function checkSessions(engine: Engine, payment: CartPayment, plan: PaymentPlan): SessionView | null {
+  const { cart, giftSessions, otherSessions, deadSessions } = payment;
+  const all = [...giftSessions, ...otherSessions, ...deadSessions];
+  // Medusa needs no session for a free cart.
+  if (all.length === 0 && cart.totalCents === 0) return null;
+  const [gift] = giftSessions;
+  const [remainder] = otherSessions;
+  const fits = isCovered(plan)
+    ? gift?.amountCents === plan.parts[0]?.amountCents && gift?.metadata?.[PLAN] === noteOf(plan)
+    : remainder !== undefined && isForRemainder(remainder, plan);
+  // No remainder is -1, so this throws with the reason for which it doesn't fit.
+  engine.checkCovers(plan, all.length === 1 && fits ? plan.remainderCents : -1);
+  return remainder ?? null;
 }

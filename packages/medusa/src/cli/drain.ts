@@ -4,18 +4,18 @@ import { type Drain, readDrain } from "../reports/drain.js";
 import { type ShopOptions, shopCommand, withShop } from "./shop.js";
 
 const HELP = `
-Ends with 1 while something is open. What to do with it, by state:
+Exits with 1 while something is open. What to do, by state:
 
   committed        capture its payment, or cancel its order
-  reversing        wait: the shop tries until the card has its money
+  reversing        wait: the shop retries until the card has its money
   needs_attention  decide, on the admin's page Gift cards
-  the others       wait a minute: recovery ends them
+  the others       wait a minute: recovery settles them
 
 Medusa's db:rollback refuses to drop the tables while charges, remainders or such payments are open.`;
 
-/** `giftcard-medusa drain`: what is still open before the plugin is taken out, and what stays. */
+/** `giftcard-medusa drain`: shows what is open before the plugin is uninstalled, and what stays. */
 export function drainCommand(): Command {
-  return shopCommand("drain", "Say what is still open before the plugin is taken out, and what stays")
+  return shopCommand("drain", "Show what is still open before the plugin is uninstalled, and what stays")
     .addHelpText("after", HELP)
     .action(async (options: ShopOptions) => {
       const drain = await withShop(options, ({ sql }) => readDrain(sql));
@@ -35,7 +35,7 @@ function textOf({ open, stays, isEmpty }: Drain): string {
     ]),
     [open.pendingRemainders, "remainders that another method has promised to pay"],
     [open.unpaidOrders, "orders that nobody paid"],
-    [open.releases, "payments that no order has, and that are to be canceled or refunded"],
+    [open.releases, "payments without an order, to be canceled or refunded"],
     [open.failingJobs, "jobs that fail"],
   ];
   const lines = figures.flatMap(([count, what]) => (count > 0 ? [`open   ${count} ${what}`] : []));
@@ -43,10 +43,10 @@ function textOf({ open, stays, isEmpty }: Drain): string {
     ...lines,
     `stays  ${captured.count} charges captured, ${euro(captured.cents)}: without the tables, no refund reaches their cards`,
     `stays  ${decisions} decisions of people`,
-    `stays  ${appliedCards} cards on carts, of which nothing was taken`,
+    `stays  ${appliedCards} cards on carts, which were not charged`,
     isEmpty
-      ? "Nothing is open: the tables can go."
-      : "Something is open: leave the plugin in until it is over.",
+      ? "Nothing is open: the tables can be dropped."
+      : "Something is open: keep the plugin installed until it is settled.",
     "",
   ].join("\n");
 }

@@ -1,4 +1,4 @@
-/** What ends a command: its message is for the operator, and holds no secret. */
+/** The failure of a command. Its message is for the operator, and contains no secret. */
 export class CommandFailure extends Error {
   override readonly name = "CommandFailure";
 

@@ -23,7 +23,7 @@ const { version } = JSON.parse(
 
 function program(): Command {
   const root = new Command("giftcard-medusa")
-    .description("For the staff of a Medusa shop with gift cards: what is done beside the shop")
+    .description("Commands for the staff of a Medusa shop with gift cards")
     .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", EXIT_CODES)
@@ -38,7 +38,7 @@ function program(): Command {
   return root;
 }
 
-/** Runs the command line. With `--json` a failure is one JSON value too. */
+/** Runs the command line. With `--json`, a failure is one JSON value too. */
 async function main(argv: string[]): Promise<number> {
   try {
     await program().parseAsync(argv);
@@ -46,7 +46,7 @@ async function main(argv: string[]): Promise<number> {
   } catch (error) {
     const { message, exitCode } = explain(error);
     if (exitCode === 0) return exitCode;
-    // Commander has said its own.
+    // Commander has already printed its own errors.
     if (!(error instanceof CommanderError)) process.stderr.write(`error: ${message}\n`);
     if (argv.includes("--json"))
       process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode })}\n`);
@@ -58,12 +58,12 @@ function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof CommandFailure) return error;
   if (error instanceof CommanderError)
     return { message: error.message.replace(/^error: /, ""), exitCode: error.exitCode === 0 ? 0 : 2 };
-  // The text of any other error may hold an address with a password in it.
+  // The message of any other error may contain an address with a password.
   const { name, code } = error as { name?: string; code?: string };
   return { message: `unexpected failure (${[name, code].filter(Boolean).join(" ")})`, exitCode: 1 };
 }
 
 void main(process.argv).then((exitCode) => {
-  // A command that has found differences may have set it.
+  // A command that found differences may have set it.
   if (exitCode !== 0) process.exitCode = exitCode;
 });

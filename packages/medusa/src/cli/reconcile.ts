@@ -14,8 +14,8 @@ interface ReconcileOptions extends ReportOptions {
 }
 
 const HELP = `
-Each difference is a line with both sides; with one or more it ends with 1. What is just being charged or reversed is
-counted as still moving, and judged the next time.
+Each difference is a line with both sides. Exits with 1 if there is any. Charges that are just being charged or reversed
+are counted as in progress, and compared the next time.
 
   undecided        it isn't known whether money is off the card
   payment_missing  money is off a card, and Medusa has no payment for it
@@ -24,17 +24,17 @@ counted as still moving, and judged the next time.
   captured         the two disagree about whether the payment is final
   service          the service has other figures for a card`;
 
-/** `giftcard-medusa reconcile`: the journal against Medusa's payments and the service's report. */
+/** `giftcard-medusa reconcile`: compares the journal with Medusa's payments and the service's report. */
 export function reconcileCommand(): Command {
-  return reportCommand("reconcile", "Hold the journal against Medusa's payments, and the service's report")
+  return reportCommand("reconcile", "Compare the journal with Medusa's payments and the service's report")
     .requiredOption("--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam")
     .requiredOption("--to <yyyy-mm-dd>", "the last day, which counts in full")
-    .option("--report <file>", "what giftcard-service report --json (or --csv) printed for the same days")
+    .option("--report <file>", "the output of giftcard-service report --json (or --csv) for the same days")
     .addHelpText("after", HELP)
     .action(async (options: ReconcileOptions) => {
       const { from, to } = options;
       const report = options.report === undefined ? undefined : readReport(options.report);
-      const onProgress = tellEachSecond();
+      const onProgress = reportEachSecond();
       const result = await withShop(options, async (shop) =>
         readMedusaReconciliation(await openReports(shop, options), { from, to, report, onProgress }),
       ).catch((error: unknown) => {
@@ -49,7 +49,7 @@ export function reconcileCommand(): Command {
     });
 }
 
-/** The file piece by piece: a busy month's is long. */
+/** Streams the file, since a busy month's report is large. */
 async function* readReport(file: string): AsyncGenerator<string> {
   try {
     for await (const chunk of createReadStream(file, "utf8")) yield String(chunk);
@@ -60,12 +60,12 @@ async function* readReport(file: string): AsyncGenerator<string> {
 
 const PROGRESS_EVERY_MS = 1000;
 
-/** Tells how far it has come, once it takes longer than a second, and then each second. */
-function tellEachSecond(): (read: number, what: string) => void {
-  let toldAtMs = performance.now();
+/** Prints progress every second, once it takes longer than a second. */
+function reportEachSecond(): (read: number, what: string) => void {
+  let reportedAtMs = performance.now();
   return (read, what) => {
-    if (performance.now() - toldAtMs < PROGRESS_EVERY_MS) return;
-    toldAtMs = performance.now();
+    if (performance.now() - reportedAtMs < PROGRESS_EVERY_MS) return;
+    reportedAtMs = performance.now();
     process.stderr.write(`${read} ${what} compared\n`);
   };
 }

@@ -22,28 +22,28 @@ type Report = Omit<BulkRefundReport, "createdAt"> & { createdAt: string };
 const POLL_MS = 500;
 
 const HELP = `
-Each order that has it gets the money of it back: the card's part to the card, the rest by the order's other payment. The
-plan comes first. The running shop makes the refunds; this asks for them and watches. It can be stopped at any point: the
-shop goes on, and the same command watches again.
+Refunds each order that contains it: the card's part to the card, the remainder by the order's other payment. Prints the
+plan first. The running shop makes the refunds; this command requests and watches them. You can stop it at any time: the
+shop continues, and the same command watches again.
 
-It needs a secret API key of the shop's admin in MEDUSA_API_KEY. FILE has an id of an order in each line; such an order
-gets back all that it has paid.
+It needs a secret API key of the shop's admin in MEDUSA_API_KEY. FILE contains an order's id in each line. Such an order is
+refunded in full.
 
 Examples:
   MEDUSA_API_KEY=sk_… giftcard-medusa refund --product prod_01… --dry-run
   MEDUSA_API_KEY=sk_… giftcard-medusa refund --product prod_01… --confirm "Summer Night Festival"
 
-Ends with 1 where an order can't be refunded so, or waits for a person; the report says why.`;
+Exits with 1 if an order can't be refunded automatically, or waits for a person. The report states the reason.`;
 
-/** `giftcard-medusa refund`: gives back what was sold of a show. */
+/** `giftcard-medusa refund`: refunds everything that was sold of a product. */
 export function refundCommand(): Command {
   return new Command("refund")
-    .description("Refund everything that was sold of a product or variant, such as a show that is off")
-    .option("--variant <id>", "a variant, such as one date of a show")
+    .description("Refund everything that was sold of a product or variant")
+    .option("--variant <id>", "a variant, such as one date")
     .option("--product <id>", "all variants of a product")
-    .option("--orders <file>", "whole orders, an id in each line")
+    .option("--orders <file>", "whole orders, one id per line")
     .option("--url <url>", "the running shop (or MEDUSA_BACKEND_URL, or http://localhost:9000)")
-    .option("--dry-run", "say what it would do, and change nothing")
+    .option("--dry-run", "show what it would do, and change nothing")
     .option(
       "--confirm <title>",
       "what is refunded, as the plan calls it; without it you are asked to type it",
@@ -93,7 +93,10 @@ const isSame = (a: Sold, b: Sold) =>
 
 type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
-/** @throws {CommandFailure} where no key is set, the shop can't be reached, or it refuses */
+/**
+ * Creates a caller of the shop's admin API. @throws {CommandFailure} if no key is set, the shop can't be reached, or
+ * it refuses
+ */
 function adminAt({ url = process.env.MEDUSA_BACKEND_URL ?? "http://localhost:9000" }: RefundOptions): Call {
   if (!URL.canParse(url))
     throw new CommandFailure(`${url} isn't a shop's address, such as http://localhost:9000.`, 2);
@@ -134,7 +137,7 @@ async function confirm({ title }: BulkRefundPlan, { confirm: given }: RefundOpti
   if (typed.trim() !== title) throw new CommandFailure(how, 2);
 }
 
-/** Says how far it is until it is over. A shop that is started anew meanwhile goes on. */
+/** Prints progress until the bulk refund is done. If the shop restarts meanwhile, it continues. */
 async function watch(call: Call, id: string): Promise<Report> {
   for (let last: number | undefined; ; ) {
     const answer = await call<{ bulkRefund: Report }>("GET", `bulk-refunds/${id}`).catch((error: unknown) => {

@@ -4,13 +4,13 @@ import type { ReportContext } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
 import { type ShopContext, type ShopOptions, shopCommand } from "./shop.js";
 
-/** What every command that reports on the journal takes. */
+/** Options of every command that reports on the journal. */
 export interface ReportOptions extends ShopOptions {
   environment?: string;
   company?: string;
 }
 
-/** Makes a command that reports on the charges of one service. */
+/** Creates a command that reports on the charges of one service. */
 export function reportCommand(name: string, description: string): Command {
   return shopCommand(name, description)
     .option("--environment <name>", "live or sandbox (or what medusa-config or the journal says)")
@@ -21,10 +21,10 @@ export function reportCommand(name: string, description: string): Command {
 }
 
 /**
- * Which charges the command is about: what the options, the configuration or the environment's variables name, or else
- * the one service that the journal knows.
+ * Determines which charges a report covers: those that the options, the configuration or environment variables name,
+ * or else those of the only service in the journal.
  *
- * @throws {CommandFailure} where that leaves a choice
+ * @throws {CommandFailure} if that is ambiguous
  */
 export async function openReports(shop: ShopContext, options: ReportOptions): Promise<ReportContext> {
   const { sql, journal, configured } = shop;

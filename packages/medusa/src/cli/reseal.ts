@@ -4,17 +4,17 @@ import { CommandFailure } from "./failure.js";
 import { type ShopOptions, shopCommand, withShop } from "./shop.js";
 
 const HELP = `
-A change of the sealing key, without a pause:
-  1. With more than one Medusa: put the new key behind the old one in sealingKeys, and restart every one.
-  2. Put the new key before the old one, and restart every Medusa.
-  3. Run this. It may be run again, and beside a shop that sells.
-  4. Once it leaves nothing under the old key, take that out of sealingKeys, and restart.
+To change the sealing key without downtime:
+  1. If you run several Medusa processes: add the new key after the old one in sealingKeys, and restart all of them.
+  2. Move the new key before the old one, and restart every Medusa.
+  3. Run this command. It is safe to repeat, and to run while the shop sells.
+  4. Once nothing is left under the old key, remove that key from sealingKeys, and restart.
 
 The keys are read from GIFTCARD_SEALING_KEYS ("id:key,id:key", the newest first), or from medusa-config.`;
 
-/** `giftcard-medusa reseal`: seals every living card and token under the newest key. */
+/** `giftcard-medusa reseal`: seals every card and token in use under the newest key. */
 export function resealCommand(): Command {
-  return shopCommand("reseal", "Seal every living card and cancel token under the newest sealing key")
+  return shopCommand("reseal", "Seal every card and cancel token in use under the newest sealing key")
     .addHelpText("after", HELP)
     .action(async (options: ShopOptions) => {
       const report = await reseal(options);
@@ -29,7 +29,7 @@ export function resealCommand(): Command {
 interface ResealReport {
   key: string;
   resealed: number;
-  /** Living values by the key that sealed them, afterwards. */
+  /** The number of sealed values by key, afterwards. */
   sealed: Record<string, number>;
 }
 
@@ -40,7 +40,7 @@ function reseal(options: ShopOptions): Promise<ResealReport> {
     if (before.unopenable > 0) {
       throw new CommandFailure(
         `${before.unopenable} values are sealed under keys that are not set: ${before.missingKeyIds.join(", ")}. ` +
-          "Add them behind the newest key. Nothing was changed.",
+          "Add them after the newest key. Nothing was changed.",
       );
     }
     const total = Object.entries(before.counts).reduce(

@@ -11,7 +11,7 @@ import { PACKAGE } from "../names.js";
 import type { GiftcardOptions } from "../options.js";
 import { CommandFailure } from "./failure.js";
 
-/** What every command takes. */
+/** Options of every command. */
 export interface ShopOptions {
   databaseUrl?: string;
   directory: string;
@@ -20,10 +20,9 @@ export interface ShopOptions {
 
 /** The shop's database, without Medusa. */
 export interface ShopContext {
-  /** Runs one statement on Medusa's database. */
   readonly sql: Sql;
   readonly journal: Journal;
-  /** Opens and seals as the shop does. @throws {CommandFailure} where no sealing keys are set */
+  /** Opens and seals like the shop does. @throws {CommandFailure} if no sealing keys are set */
   sealer(): Sealer;
   /** The plugin's options as they are configured, not checked. */
   readonly configured: Partial<GiftcardOptions>;
@@ -34,7 +33,7 @@ interface ShopConfig {
   plugins?: { resolve?: string; options?: Partial<GiftcardOptions> }[];
 }
 
-/** Makes a command of the command line, with the options that every one has. */
+/** Creates a command with the options of every command. */
 export function shopCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -44,9 +43,9 @@ export function shopCommand(name: string, description: string): Command {
 }
 
 /**
- * Opens the shop's database for as long as `job` takes. Medusa may run beside it, or be down.
+ * Opens the shop's database while `job` runs. Medusa may be running, or be down.
  *
- * @throws {CommandFailure} where the database isn't named, can't be reached, or has no gift card tables
+ * @throws {CommandFailure} if the database isn't configured, can't be reached, or has no gift card tables
  */
 export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext) => Promise<T>): Promise<T> {
   const directory = path.resolve(options.directory);
@@ -82,15 +81,15 @@ async function checkTables(sql: Sql): Promise<void> {
   await checkVersion(sql).catch((error: { code?: string }) => {
     if (error instanceof TablesError) {
       const isGone =
-        error.code === "not_migrated" ? " After it was taken out, nothing is left to look at." : "";
+        error.code === "not_migrated" ? " If the plugin was uninstalled, nothing is left to check." : "";
       throw new CommandFailure(`${error.message}${isGone}`);
     }
-    // The driver's own text may hold the address with its password.
+    // The driver's message may contain the address with its password.
     throw new CommandFailure(`The database can't be reached (${error.code ?? "no answer"}).`);
   });
 }
 
-/** The configuration that `medusa build` made, or one in JavaScript; none where the environment says all. */
+/** Reads the configuration that `medusa build` created, or one in JavaScript; undefined if there is none. */
 function readConfig(directory: string): ShopConfig | undefined {
   const places = [directory, path.join(directory, ".medusa", "server")];
   const file = places.map((place) => path.join(place, "medusa-config.js")).find(existsSync);

@@ -11,7 +11,7 @@ interface StatementOptions extends ReportOptions {
   csv?: boolean;
 }
 
-/** `giftcard-medusa statement`: what a merchant holds against the issuer's invoice. */
+/** `giftcard-medusa statement`: adds up what a merchant compares with the issuer's invoice. */
 export function statementCommand(): Command {
   return reportCommand("statement", "Add up what was charged and canceled in a month, by day and order")
     .requiredOption("--month <yyyy-mm>", "the month, by the clock in Amsterdam")

@@ -8,24 +8,24 @@ interface StorefrontOptions {
   json?: boolean;
 }
 
-/** What became of one file of the storefront, by its path from the storefront's folder. */
+/** What happened to one file of the storefront, by its path from the storefront's folder. */
 interface Step {
   file: string;
-  /** `kept`: there is a file of this name with other text. `by_hand`: the line isn't there as expected. */
+  /** `kept`: a file of this name exists with other text. `by_hand`: the line isn't as expected. */
   done: "written" | "edited" | "already" | "kept" | "by_hand";
-  /** The line that stands there, and the one that belongs there. */
+  /** The existing line, and the one to replace it with. */
   line?: { from: string; to: string };
 }
 
-/** Our own files, which the build puts beside the server. */
+/** Our own files, which the build copies next to the server. */
 const SOURCE = path.join(__dirname, "../../nextjs");
 
 const SITE = "src/modules/gift-cards";
 
-/** Where a storefront has its headings and buttons from: files of its own since 2026, before that Medusa's package. */
+/** Where a storefront imports its headings and buttons from: its own files since 2026, Medusa's package before. */
 const UI = { own: "@modules/common/components/ui", package: "@medusajs/ui" };
 
-/** In the starter's own files, one import of each is turned to ours, which wraps what was imported. */
+/** One import in each of these files of the starter is replaced by ours, which wraps what was imported. */
 const IMPORTS = [
   {
     file: "src/modules/checkout/templates/checkout-form/index.tsx",
@@ -59,35 +59,36 @@ const IMPORTS = [
   },
 ];
 
-/** What the added files need. */
+/** The packages that the added files need. */
 const PACKAGES = ["@giftcard-pay/widget", "@lit/react"];
 
 const HELP = `
 Run it in your Medusa's folder, where the plugin is installed, with the storefront's folder as its argument.
-It adds ${SITE} and turns one import in each of ${IMPORTS.length} files of the storefront to it.
-A file whose text isn't as expected is left as it is, and you are told what to write there. Running it again is safe.
+It adds ${SITE} and points one import in each of ${IMPORTS.length} files of the storefront to it.
+If the text of a file isn't as expected, the file is left as it is, and the command prints what to write there. It is safe
+to repeat.
 
-Exit code 1 says that something is left to do by hand.`;
+Exit code 1 means that something is left to do by hand.`;
 
 /** `giftcard-medusa storefront`: adds gift cards to a checkout of Medusa's Next.js storefront. */
 export function storefrontCommand(): Command {
   return new Command("storefront")
     .description("Add gift cards to a checkout of Medusa's Next.js storefront")
     .argument("<folder>", "the storefront's folder, the one with its package.json")
-    .option("--dry-run", "say what would be done, and change nothing")
+    .option("--dry-run", "show what would be done, and change nothing")
     .option("--json", "print JSON")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", HELP)
     .action((folder: string, { dryRun = false, json = false }: StorefrontOptions) => {
       const root = openStorefront(folder);
-      const steps = [...addFiles(root, dryRun), ...turnImports(root, dryRun)];
+      const steps = [...addFiles(root, dryRun), ...replaceImports(root, dryRun)];
       const install = installLine(root);
       process.stdout.write(json ? `${JSON.stringify({ steps, install })}\n` : textOf(steps, install, dryRun));
       if (steps.some(({ done }) => done === "kept" || done === "by_hand")) process.exitCode = 1;
     });
 }
 
-/** @throws {CommandFailure} where it is no storefront with Next.js */
+/** Resolves the storefront's folder. @throws {CommandFailure} if it isn't Medusa's Next.js storefront */
 function openStorefront(folder: string): string {
   const root = path.resolve(folder);
   const isStorefront =
@@ -112,7 +113,7 @@ function addFiles(root: string, dryRun: boolean): Step[] {
   });
 }
 
-function turnImports(root: string, dryRun: boolean): Step[] {
+function replaceImports(root: string, dryRun: boolean): Step[] {
   return IMPORTS.map(({ file, name, from, to }): Step => {
     const target = path.join(root, file);
     const line = { from: `import ${name} from "${from}"`, to: `import ${name} from "${to}"` };
@@ -124,7 +125,7 @@ function turnImports(root: string, dryRun: boolean): Step[] {
   });
 }
 
-/** How the packages that the storefront hasn't yet are installed, by the lockfile that lies there or above. */
+/** Returns the command that installs the missing packages, by the lockfile in the folder or above it. */
 function installLine(root: string): string | undefined {
   const { dependencies = {} } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   const packages = PACKAGES.filter((name) => !(name in dependencies)).join(" ");

@@ -3,13 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import { type Engine, layCharges, type PaymentPlan } from "@giftcard-pay/checkout/plugin";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
+import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
 import { type CartPayment, readCompletion } from "../cart/cart-payment.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { readSoldLines, shareCents } from "../cart/order-lines.js";
-import { checkSessions } from "../cart/session-plan.js";
-import { createGiftSession } from "../cart/sessions.js";
+import { checkSessions, createGiftSession } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
@@ -21,12 +20,12 @@ import { PLAN } from "../names.js";
 import { type CompletionRecord, voidCompletion } from "./void.js";
 
 const POLL_MS = 100;
-/** How long a completion waits until the order of one that gives way to it is gone. */
+/** How long a completion waits until the order of a completion that gives way to it is deleted. */
 const ONLY_ORDER_MS = 10_000;
 
 interface HookInput {
   input: { id: string };
-  /** Only the `validate` hook has it, as it was when Medusa began; no order exists then. */
+  /** Only the `validate` hook has it, as Medusa read it at the start. No order exists then. */
   cart?: { completed_at?: unknown };
 }
 
@@ -35,9 +34,9 @@ interface HookContext {
 }
 
 /**
- * The handler of `completeCartWorkflow`'s hook `beforePaymentAuthorization`, or `validate` where that one is taken.
- * Charges the cart's gift cards, then (not in `validate`, where Medusa may still find the goods out of stock) authorizes
- * the remainder. Whatever fails, every card is whole again, or its reversal is written down and goes on.
+ * Handles the hook `beforePaymentAuthorization` of `completeCartWorkflow`, or `validate` if that one is taken. It
+ * charges the cart's gift cards, then authorizes the remainder (not in `validate`, since Medusa may still find the
+ * goods out of stock). If anything fails, every card is reversed, or its reversal is recorded and retried.
  *
  * @throws {MedusaError} with the shop's error code in `code`
  */
@@ -55,23 +54,23 @@ export async function completeWithGiftcards(
   let release: Release | null = null;
   try {
     release = await holdCart(container, input.id, cart !== undefined);
-    const isCharged = release !== null && (await chargeAlone(container, record, cart));
+    const isCharged = release !== null && (await chargeWithLease(container, record, cart));
     return new StepResponse(undefined, isCharged ? record : null);
   } catch (error) {
     await voidCompletion(record, { container });
-    throw toMedusaError(error, container.resolve(ContainerRegistrationKeys.LOGGER));
+    throw toMedusaError(error, contextOf(container).logger);
   } finally {
     await release?.();
   }
 }
 
 /**
- * Takes the turn at the cart for a completion by a webhook; one by a page has it already. Where two processes have placed
- * an order each, the one that doesn't have the turn fails, and its order goes.
+ * Takes the lease of the cart for a completion by a webhook; a completion by a page already has it. If two processes
+ * have each placed an order, the one without the lease fails, and its order is deleted.
  *
  * @param isBeforeOrder in `validate`
- * @returns null where no card was ever on the cart
- * @throws {CheckoutError} payment_in_progress where another process doesn't end its turn
+ * @returns null if no card was ever on the cart
+ * @throws {CheckoutError} payment_in_progress if another process doesn't end its turn
  */
 async function holdCart(
   container: MedusaContainer,
@@ -85,14 +84,14 @@ async function holdCart(
   for (const until = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
     const release = (await leases.join(cartId)) ?? (await leases.takeOver(cartId));
     if (release) return release;
-    // The only order of the cart is this completion's own: the other call has found it, and will answer with it.
+    // The cart's only order is this completion's: the other call has found it, and will answer with it.
     const mayWait = isBeforeOrder || (await ordersOfCart(sql, cartId)).length === 1;
     if (!mayWait || Date.now() > until) throw new CheckoutError("payment_in_progress");
   }
 }
 
-/** @returns false when the cart has nothing to do with gift cards */
-async function chargeAlone(
+/** Charges the cart's cards once the completion has the lease. @returns false if no gift card is involved */
+async function chargeWithLease(
   container: MedusaContainer,
   record: CompletionRecord,
   cart: HookInput["cart"],
@@ -102,13 +101,14 @@ async function chargeAlone(
   const { payment, orderIds } = await readCompletion(container, cartId);
   if (cart === undefined) return charge(container, record, payment, orderIds);
   if (orderIds.length === 0) return charge(container, record, payment, []);
-  // A completed cart completed again: Medusa answers with the order. One that it read before that, it would order twice.
+  // A completed cart is completed again. Medusa answers with its order. But if Medusa read the cart before it was
+  // completed, it would order it twice.
   const isStale = !cart.completed_at && (await engine.journal.chargesOfCart(cartId)).length > 0;
   if (isStale) throw new CheckoutError("payment_in_progress");
   return false;
 }
 
-/** The one order of the cart, once those of completions that don't hold the cart are gone. */
+/** Waits until the orders of completions without the lease are deleted, and returns the cart's only order. */
 async function onlyOrder(
   container: MedusaContainer,
   cartId: string,
@@ -124,8 +124,10 @@ async function onlyOrder(
 }
 
 /**
+ * Charges the cards, then authorizes the remainder, then commits the charges to the order.
+ *
  * @param orderIds the order that this completion placed, and those of others beside it; none yet in `validate`
- * @returns false when the cart has nothing to do with gift cards
+ * @returns false if no gift card is involved
  */
 async function charge(
   container: MedusaContainer,
@@ -147,22 +149,24 @@ async function charge(
   if (remainder?.status === "pending_authorization" && !settings.allowPendingRemainder) throw settlesLater();
   record.orderId = orderId ?? null;
   const owner = `completion_${randomUUID()}`;
-  // From now on: a webhook may authorize it in another process while the cards are charged.
+  // Record it before charging: a webhook in another process may authorize this session meanwhile, and
+  // `voidCompletion` has to undo that too.
   record.remainderSessionId = remainder?.id ?? null;
   await beginCharges(container, record, payment, await layPlan(container, plan, payment, orderId), owner);
   const allReferences = record.charges.flatMap(({ references }) => references);
   for (const { sessionId, references } of record.charges) {
     for (const reference of references) {
-      // Beginning a charge and sending it prolong its own lease: there is more to prolong where others wait meanwhile.
+      // Beginning and sending a charge renews its own lease only. With several charges, the waiting ones need it too.
       if (allReferences.length > 1) await engine.renew(owner);
       await engine.devalue(reference);
     }
     await payments.authorizePaymentSession(sessionId, {});
   }
   if (remainder && settings.allowPendingRemainder) await expectRemainder(sql, remainder.id, record.cartId);
-  if (orderId === undefined) return true; // `validate`: the order's subscriber commits, and Medusa authorizes the remainder.
+  // In `validate`, Medusa authorizes the remainder, and the order's subscriber commits the charges.
+  if (orderId === undefined) return true;
   if (remainder) {
-    // Frozen for so long that recovery has taken a card's charge over, this process asks for nothing more.
+    // If this process stalled and recovery took over a charge, stop here: the remainder must not be authorized.
     if ((await engine.renew(owner)) < allReferences.length) throw new CheckoutError("payment_in_progress");
     await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
   }
@@ -170,7 +174,7 @@ async function charge(
   return true;
 }
 
-/** Lays each card's part over the order's lines, where the shop charges by line. */
+/** Splits each card's part into charges by the order's lines, if the shop charges by line. */
 async function layPlan(
   container: MedusaContainer,
   plan: PaymentPlan,
@@ -195,7 +199,7 @@ async function layPlan(
   return { ...plan, parts: plan.parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] })) };
 }
 
-/** Makes a session for each card that pays, where there is none yet, and writes down that its charge begins. */
+/** Creates a session for each card that pays, unless one is prepared, and records that its charge begins. */
 async function beginCharges(
   container: MedusaContainer,
   record: CompletionRecord,
@@ -207,7 +211,8 @@ async function beginCharges(
   for (const [index, part] of plan.parts.entries()) {
     const prepared = payment.giftSessions[index]?.id;
     const sessionId = prepared ?? (await createGiftSession(container, payment, plan, index));
-    // A prepared one is this completion's from the charge's begin on: had another completion begun it, it would be theirs.
+    // A prepared session belongs to this completion only once its charge is begun: until then, another completion may
+    // begin it.
     if (!prepared) record.sessionIds.push(sessionId);
     const begun = await engine.begin(payment.cart, part, sessionId, owner);
     record.charges.push({ sessionId, references: begun.map(({ reference }) => reference) });
@@ -215,7 +220,7 @@ async function beginCharges(
   }
 }
 
-/** Only a card that is being charged has a charge which an earlier completion may have left open. */
+/** Plans the payment. If a card has an unsettled charge of an earlier completion, settles it first. */
 async function settledPlan(engine: Engine, { cart }: CartPayment): Promise<PaymentPlan> {
   const plan = await engine.plan(cart);
   if (!plan.hasSettling) return plan;
@@ -251,7 +256,7 @@ async function authorizeRemainder(
 ): Promise<void> {
   let failure: unknown = null;
   try {
-    // Without a payment, the session's status says how it went.
+    // Without a payment, the session's status tells the outcome.
     if (await payments.authorizePaymentSession(sessionId, {})) return;
   } catch (error) {
     failure = error;
@@ -267,7 +272,7 @@ async function authorizeRemainder(
       "More information is required for payment",
     );
   }
-  // A webhook has authorized it at this very moment, in another process. What this one tried may have canceled that.
+  // A webhook in another process has just authorized it. This attempt may have canceled that.
   if (status === "authorized" || status === "captured") throw new CheckoutError("payment_in_progress");
   if (failure !== null && !MedusaError.isMedusaError(failure)) throw failure;
   throw new MedusaError(MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR, "Payment authorization failed");

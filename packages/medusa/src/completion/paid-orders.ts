@@ -5,7 +5,7 @@ import { type OrderPayment, readOrderPayment, readOrderPayments } from "../medus
 import { notePaid, orderWithPayment } from "../medusa-tables/orders.js";
 
 /**
- * Whether the order was paid at any time, by what is written down or by what stands there now.
+ * Tells whether the order was ever paid, according to our record, or to its payments now.
  *
  * @param mayBePending whether a promise to pay later counts
  */
@@ -15,7 +15,7 @@ export function wasPaid(payment: OrderPayment, mayBePending: boolean): boolean {
   return payment.paidCents + (mayBePending ? payment.pendingCents : 0) >= payment.totalCents;
 }
 
-/** Writes down which of these orders are paid by now. */
+/** Records which of these orders are paid by now. */
 export async function noteIfPaid(sql: Sql, orderIds: readonly string[]): Promise<void> {
   for (const payment of await readOrderPayments(sql, orderIds)) {
     if (payment.paidAt === null && wasPaid(payment, false)) await notePaid(sql, payment);
@@ -23,8 +23,8 @@ export async function noteIfPaid(sql: Sql, orderIds: readonly string[]): Promise
 }
 
 /**
- * The order that was placed and fully paid with this charge, or null: what a completion that died after its last payment
- * leaves behind. A completion that died before that left an order that nobody paid.
+ * Finds the order that was placed and fully paid with this charge, or null. A completion that died after its last
+ * payment leaves such an order. A completion that died earlier leaves an unpaid one.
  *
  * @param mayBePending whether another method may promise to pay later beside cards
  */
@@ -38,7 +38,7 @@ export async function paidOrderOf(
   return payment && !payment.isCanceled && wasPaid(payment, mayBePending) ? payment.orderId : null;
 }
 
-/** Ends what is open of a cart's charges, as recovery does: one whose order is placed and fully paid is that order's. */
+/** Settles a cart's open charges like recovery. A charge whose order is placed and fully paid is committed to it. */
 export function settleCart({ engine, sql, settings }: GiftcardContext, cartId: string): Promise<void> {
   return engine.settle(cartId, {
     orderOf: (charge) => paidOrderOf(sql, charge, settings.allowPendingRemainder),

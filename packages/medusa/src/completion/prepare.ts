@@ -1,19 +1,18 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { MedusaError } from "@medusajs/framework/utils";
 import { createWorkflow, WorkflowResponse } from "@medusajs/framework/workflows-sdk";
 import { createPaymentCollectionForCartWorkflow } from "@medusajs/medusa/core-flows";
 import { closeCart, readCartPayment } from "../cart/cart-payment.js";
 import { beginTurn, withCartLock } from "../cart/cart-turn.js";
-import { checkSessions, isCovered } from "../cart/session-plan.js";
-import { createGiftSession, deleteSessions, refusePaid } from "../cart/sessions.js";
+import { checkSessions, createGiftSession, deleteSessions, isCovered, refusePaid } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
+import { refusal } from "../errors.js";
 import { ordersOfCart, readStanding } from "../medusa-tables/carts.js";
 import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-payment.js";
 import { settleCart, wasPaid } from "./paid-orders.js";
 
-/** Medusa's own workflow as a part of this one: so it leaves the cart's lock alone, which the caller has. */
+/** Runs Medusa's own workflow as a step, so that it doesn't take the cart's lock, which the caller has. */
 const createCollectionWorkflow = createWorkflow(
   "giftcard-create-payment-collection",
   (input: { cart_id: string }) =>
@@ -21,16 +20,16 @@ const createCollectionWorkflow = createWorkflow(
 );
 
 /**
- * Takes the turn at a cart for its completion, and makes it ready: no dead session, no gift card session but the one
- * that Medusa needs to complete a cart which the cards cover wholly. The cards are charged later, in the completion,
- * which reads and checks everything again: so a cart that looks ready isn't read twice.
+ * Takes the lease of a cart for its completion, and prepares the cart: it deletes dead sessions, and every gift card
+ * session but the one that Medusa needs to complete a cart which the cards pay alone. The cards are charged later, in
+ * the completion, which reads and checks everything again. So a cart that looks ready isn't read twice.
  *
- * @returns what ends the completion's turn, once Medusa has answered; null where no card was ever on the cart
- * @throws {CheckoutError} amount_changed where there is no session that fits the cards
+ * @returns what ends the completion's turn, once Medusa has answered; null if no card was ever on the cart
+ * @throws {CheckoutError} amount_changed if no session fits the cards
  */
 export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<Release | null> {
   const { leases, sql } = contextOf(container);
-  // While another job has its turn, what is read now may be wrong when it ends.
+  // If another job has the lease, what is read now may be outdated when it ends.
   const isFree = !leases.isHeld(cartId);
   const { hadCards, isReady } = await readStanding(sql, cartId);
   if (!hadCards) return null;
@@ -47,7 +46,7 @@ async function prepareSessions(container: MedusaContainer, cartId: string): Prom
   const payment = await readCartPayment(container, cartId);
   if (payment.isCompleted) {
     refuseUnpaid(await unpaidOrderOf(container, cartId));
-    // Medusa answers with the order. A page may not change what was ordered.
+    // Medusa answers with the order. The cart must be closed, so that a page can't change what was ordered.
     if (payment.isReopened) await closeCart(container, cartId);
     return;
   }
@@ -63,7 +62,7 @@ async function prepareSessions(container: MedusaContainer, cartId: string): Prom
   }
   refusePaid(otherSessions);
   await deleteSessions(container, [...otherSessions, ...ours]);
-  // A page that has nothing else to pay made no collection.
+  // A page that has nothing else to pay creates no collection.
   const collectionId = payment.collectionId ?? (await createCollection(container, cartId));
   await createGiftSession(container, { ...payment, collectionId }, plan, 0);
 }
@@ -74,13 +73,13 @@ async function createCollection(container: MedusaContainer, cartId: string): Pro
 }
 
 /**
- * Says by our code why Medusa refused to complete a cart, where it didn't come as far as our hook: the cart was changed
- * after it was made ready, and its sessions don't fit any more; or a webhook has placed its order at the same moment, and
- * Medusa has opened the cart again. Called while the completion has its turn.
+ * Explains with our code why Medusa refused to complete a cart, if it didn't reach our hook. Either the cart was
+ * changed after it was prepared, and its sessions no longer fit. Or a webhook placed its order at the same moment,
+ * and Medusa opened the cart again. Called while the completion has its turn.
  *
- * @param race what Medusa's answer says: it didn't find something, as the cart was changed while it was completed, and its
- *   session deleted; or another completion has placed an order
- * @returns payment_in_progress, applied_card_expired or amount_changed; null where Medusa's own words say it
+ * @param race what Medusa's response shows: something was missing, since the cart was changed and its session
+ *   deleted while it was completed; or another completion has placed an order
+ * @returns payment_in_progress, applied_card_expired or amount_changed; null if Medusa's own message is right
  */
 export async function explainRefusal(
   container: MedusaContainer,
@@ -90,11 +89,11 @@ export async function explainRefusal(
   const { engine, leases, sql } = contextOf(container);
   try {
     const isOrdered = race === "ordered" || (await ordersOfCart(sql, cartId)).length > 0;
-    // It came as far as our hook. So may a webhook's completion have, which has placed the order then.
+    // It reached our hook. But a webhook's completion may have, too, and then placed the order.
     if (leases.wasJoined(cartId) && race === null && !isOrdered) return null;
     const payment = await readCartPayment(container, cartId);
     if (payment.isReopened) await closeCart(container, cartId);
-    // Asked again, Medusa answers with the order. A closed cart without one it refuses in its own words.
+    // On the next request, Medusa answers with the order. It refuses a closed cart without an order in its own words.
     if (isOrdered) return new CheckoutError("payment_in_progress");
     if (payment.isCompleted || !payment.isEuro) return null;
     checkSessions(engine, payment, await engine.plan(payment.cart));
@@ -105,10 +104,10 @@ export async function explainRefusal(
 }
 
 /**
- * Before Medusa's answer for an order goes out: a webhook may be completing the cart in another process, and Medusa
- * answers with the order that it has only just begun.
+ * Checks an order before Medusa's response is sent. A webhook may be completing the cart in another process, and
+ * Medusa answers with the order that it has only just begun.
  *
- * @throws {CheckoutError} payment_in_progress when the order isn't there any more, or isn't paid yet: ask again
+ * @throws {CheckoutError} payment_in_progress if the order doesn't exist any more, or isn't paid yet: ask again
  */
 export async function confirmOrder(
   container: MedusaContainer,
@@ -119,7 +118,7 @@ export async function confirmOrder(
   const charges = await engine.journal.chargesOfCart(cartId);
   if (charges.some((charge) => charge.orderId === orderId)) return;
   if (await unpaidOrderOf(container, cartId)) {
-    // A webhook's completion may still be at work.
+    // A webhook's completion may still be running.
     refuseUnpaid(await withCartLock(container, cartId, () => unpaidOrderOf(container, cartId)));
   }
   const isThere = (await ordersOfCart(contextOf(container).sql, cartId)).includes(orderId);
@@ -127,20 +126,19 @@ export async function confirmOrder(
 }
 
 /**
- * Medusa answers for a completed cart with its order, whatever became of that. An order whose payment is under way, or
- * was never made, isn't one that a page may thank for.
+ * Refuses a completed cart whose order isn't paid. Medusa answers with the order whatever became of it, but a page
+ * must not thank for an order whose payment is in progress, or was never made.
  */
 function refuseUnpaid(order: OrderPayment | null): void {
   if (!order) return;
   if (!order.isCanceled) throw new CheckoutError("payment_in_progress");
-  throw new MedusaError(
-    MedusaError.Types.NOT_ALLOWED,
-    "The payment was interrupted, so the order was canceled, and what had been taken for it goes back. Start with a new cart.",
+  throw refusal(
+    "The payment was interrupted, so the order was canceled. Everything that was taken for it is refunded. Start with a new cart.",
     "cart_completed",
   );
 }
 
-/** The order of a cart with gift cards, if none of its payments was ever made; or null. */
+/** Reads the order of a cart with gift cards, if none of its payments was ever made; otherwise null. */
 async function unpaidOrderOf(container: MedusaContainer, cartId: string): Promise<OrderPayment | null> {
   const { engine, sql } = contextOf(container);
   const charges = await engine.journal.chargesOfCart(cartId);

@@ -6,11 +6,11 @@ import { voidCompletion } from "./void.js";
 type Hook = (handler: typeof completeWithGiftcards, compensate: typeof voidCompletion) => void;
 
 /**
- * Takes the hook of Medusa's cart completion that charges the cards. One handler per hook and shop is Medusa's rule, so
- * the second one is taken where another plugin has the first. Without either, orders would be placed that nobody paid,
- * and Medusa swallows what is thrown here: so the process ends.
+ * Registers the hook of Medusa's cart completion that charges the cards. Medusa allows one handler per hook, so the
+ * second hook is used if another plugin has the first. Without either, orders would be placed that nobody paid.
+ * Medusa swallows what is thrown here, so the process exits.
  *
- * @param isByLine cards are charged by the order's lines: no order exists yet in the second one
+ * @param isByLine whether cards are charged by the order's lines. In the second hook, no order exists yet
  */
 export function registerCompletion(logger: Logger, isByLine: boolean): void {
   const hooks = completeCartWorkflow.hooks as unknown as Record<string, Hook | undefined>;
@@ -19,13 +19,13 @@ export function registerCompletion(logger: Logger, isByLine: boolean): void {
       hooks[name]?.(completeWithGiftcards, voidCompletion);
       if (hooks[name]) return;
     } catch {
-      // Taken; the next one.
+      // Taken: try the next one.
     }
     if (isByLine) {
       logger.error(
         '@giftcard-pay/medusa can\'t charge gift cards by line (charges: "by-line"): the hook beforePaymentAuthorization of ' +
-          "completeCartWorkflow has a handler already. Take that handler out, call completeWithGiftcards and voidCompletion " +
-          'from it and set callsHandlerItself: true, or set charges: "whole". Medusa ends now.',
+          "completeCartWorkflow has a handler already. Remove that handler; or call completeWithGiftcards and voidCompletion " +
+          'from it and set callsHandlerItself: true; or set charges: "whole". Medusa exits now.',
       );
       process.exit(1);
     }
@@ -33,7 +33,7 @@ export function registerCompletion(logger: Logger, isByLine: boolean): void {
   logger.error(
     "@giftcard-pay/medusa can't charge gift cards: both hooks of completeCartWorkflow, beforePaymentAuthorization and " +
       "validate, have a handler already. Call completeWithGiftcards and voidCompletion of @giftcard-pay/medusa/workflows " +
-      "from that handler, and set callsHandlerItself: true. Medusa ends now, so that no order is placed unpaid.",
+      "from that handler, and set callsHandlerItself: true. Medusa exits now, so that no order is placed unpaid.",
   );
   process.exit(1);
 }

@@ -1,27 +1,26 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { deleteSession } from "../cart/sessions.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import { ordersOfCart } from "../medusa-tables/carts.js";
 import { readSessionPayments, type SessionPayment } from "../medusa-tables/payments.js";
 
-/** What a completion did, as plain data: Medusa keeps it, and `voidCompletion` takes it back. */
+/** What a completion did, as plain data. Medusa stores it, and `voidCompletion` undoes it. */
 export interface CompletionRecord {
   cartId: string;
-  /** The order that it placed; null in `validate`, where there is none yet. */
+  /** The order that it placed; null in `validate`, which runs before the order exists. */
   orderId: string | null;
   /** What it began to charge: each card's payment session, with its charges. */
   charges: { sessionId: string; references: string[] }[];
-  /** The gift card sessions that go with it: its charges', and one whose charge could not be begun. */
+  /** The gift card sessions to delete: those of its charges, and one whose charge could not be begun. */
   sessionIds: string[];
-  /** The remainder's session: authorized by the completion, or by a webhook while it charged the cards. */
+  /** The remainder's session, authorized by the completion, or by a webhook while it charged the cards. */
   remainderSessionId: string | null;
 }
 
 /**
- * Takes `completeWithGiftcards` back after it, or a later step of the completion, failed: first what is owed to the cards
- * is written down, then Medusa's payments follow. A part that fails holds back no other. Never throws.
+ * Undoes `completeWithGiftcards` after it, or a later step of the completion, failed. First it records what is owed
+ * to the cards, then it cancels Medusa's payments. A failure doesn't stop the other parts. Never throws.
  */
 export async function voidCompletion(
   record: CompletionRecord | null | undefined,
@@ -31,7 +30,7 @@ export async function voidCompletion(
   const { engine, sql } = contextOf(container);
   const tryTo = async (what: string, action: () => Promise<unknown>) => {
     await action().catch((error: unknown) => {
-      const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+      const logger = contextOf(container).logger;
       logger.error(`giftcard: ${what} of cart ${record.cartId} failed: ${nameOf(error)}`);
     });
   };
@@ -45,21 +44,21 @@ export async function voidCompletion(
   await tryTo("reading the payments", async () => {
     found = await readSessionPayments(sql, ids);
   });
-  // Another order of the cart stands: this completion stood still so long that another one has taken its place.
+  // If the cart has another order, this completion stalled so long that another one has replaced it.
   const isAlone = async () => (await ordersOfCart(sql, cartId)).every((id) => id === orderId);
-  for (const one of found) {
-    const isRemainder = one.id === remainderSessionId;
-    await tryTo(`voiding the payment session ${one.id}`, async () => {
-      if (!isRemainder) await deleteSession(container, one);
-      else if (mustGo(one) && (await isAlone())) await deleteSession(container, one, isAlone);
+  for (const session of found) {
+    const isRemainder = session.id === remainderSessionId;
+    await tryTo(`voiding the payment session ${session.id}`, async () => {
+      if (!isRemainder) await deleteSession(container, session);
+      else if (isVoidable(session) && (await isAlone())) await deleteSession(container, session, isAlone);
     });
   }
 }
 
 /**
- * Whether the remainder's session goes with the cards. One that asks the shopper for more stays, for the next try. One
- * that is captured stays too: Medusa itself refunds it, and needs its session for that.
+ * Tells whether the remainder's session is deleted with the cards. A session that asks the shopper for more stays for
+ * the next attempt. A captured one also stays: Medusa itself refunds it, and needs its session for that.
  */
-function mustGo({ payment, status }: SessionPayment): boolean {
+function isVoidable({ payment, status }: SessionPayment): boolean {
   return payment === null ? status === "pending_authorization" : !payment.isCaptured;
 }

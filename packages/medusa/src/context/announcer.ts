@@ -3,7 +3,7 @@ import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 
-/** The events that the plugin emits on Medusa's event bus. The README says what they hold. */
+/** The messages that the plugin emits on Medusa's event bus. The README describes their data. */
 const giftcardEvents = {
   applied: "giftcard.applied",
   removed: "giftcard.removed",
@@ -22,10 +22,10 @@ const eventOfState: Partial<Record<ChargeState, string>> = {
 
 export type Announcer = ReturnType<typeof createAnnouncer>;
 
-/** Writes each change of a charge into the log, and tells Medusa's event bus of those that others wait for. */
+/** Logs each change of a charge or tender, and emits messages on Medusa's event bus. */
 export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService) {
   function emit(name: string, data: object): void {
-    // Nobody's listening may hold up or fail the money flow.
+    // A subscriber must not delay or fail the money flow.
     void Promise.resolve(eventBus.emit({ name, data }, {})).catch((error: Error) =>
       logger.warn(`giftcard event=${name} not emitted: ${error.name}`),
     );
@@ -36,11 +36,11 @@ export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService
       logger.info(`giftcard ${event} card=${tenderId} cart=${cartId}`);
       emit(giftcardEvents[event], { cart_id: cartId, card_id: tenderId });
     },
-    /** Recovery has canceled an order, since nobody had paid it. */
+    /** Announces that recovery canceled an order, since nobody had paid it. */
     orderCanceled({ orderId, cartId, reason }: UnpaidOrder): void {
       emit(giftcardEvents.orderCanceled, { order_id: orderId, cart_id: cartId, reason });
     },
-    /** Recovery would cancel so many orders at once that it asks a person first. */
+    /** Announces that recovery stopped canceling, and a person must check the orders. */
     cancelsStopped(): void {
       emit(giftcardEvents.cancelsStopped, {});
     },
@@ -57,7 +57,7 @@ export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService
   };
 }
 
-/** What an event says of a charge: nothing by which a card or its token could be used. */
+/** Returns what a message contains about a charge: nothing by which a card or its token could be used. */
 function payloadOf({ reference, cartId, orderId, externalId, lastFour, amountCents, reason }: ChargeView) {
   return {
     reference,

@@ -3,26 +3,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 
-/** Ends this job's part of a turn. Never throws; called again it does nothing. */
+/** Ends this job's part of a turn. Never throws. Idempotent. */
 export type Release = () => Promise<void>;
 
-/** A turn that gives way to a completion for as long as its job has not Medusa's lock on the cart. */
+/** A turn that gives way to a completion until its job has Medusa's lock on the cart. */
 export interface Turn {
   readonly release: Release;
-  /** Once the job has Medusa's lock. @returns false where a completion has taken the turn, or has it too */
+  /** Call it with Medusa's lock. @returns false if a completion has taken the turn, or shares it */
   keep(): Promise<boolean>;
-  /** Once the job has ended Medusa's lock and still has the turn, for its own completion. Never throws. */
+  /** Call it after releasing Medusa's lock, to let the job's own completion join. Never throws. */
   giveWay(): Promise<void>;
 }
 
 interface Hold {
   readonly owner: string;
   holders: number;
-  /** False while the lease in the database is another process's. True also where the database's answer was lost. */
+  /** False while another process has the lease in the database. True even if the database's response was lost. */
   isTaken: boolean;
-  /** Whether a completion may come in between. */
+  /** Whether a completion may take or join it. */
   givesWay: boolean;
-  /** A completion has it, or is taking it. */
+  /** Whether a completion has it, or is taking it. */
   hasCompletion: boolean;
   wasJoined: boolean;
   isOver: boolean;
@@ -31,37 +31,40 @@ interface Hold {
   readonly end: () => void;
 }
 
-/** So that nothing waits for ever for a job that never ends in a process that lives. */
+/** Limits the wait for a job that never ends although its process lives. */
 const LONGEST_HOLD_MS = 10 * 60_000;
 const POLL_MS = 100;
 
 /**
- * Whose turn it is to work at a cart's cards and payment. One job has it, in all processes of the shop together.
+ * Leases of carts. Only one job has a cart's turn, across all processes of the shop, to change its cards and payment.
  *
- * A completion has Medusa's lock on the cart before it comes for the turn; every other job has the turn first. So that
- * the two don't wait for each other, a job that is to wait for that lock gives way until it has it.
+ * A completion has Medusa's lock on the cart before it asks for the turn; every other job takes the turn first. To
+ * avoid a deadlock, a job that waits for that lock gives way to a completion until it has the lock.
  */
 export interface CartLeases {
-  /** Takes the turn if it is free; it gives way. @returns null where a job of this or another process has it, or waits for it */
+  /**
+   * Takes the turn if it is free; it gives way. @returns null if a job of this or another process has it, or waits
+   * for it
+   */
   take(cartId: string): Promise<Release | null>;
   /**
-   * Takes the turn once it is free, after the jobs of this process that wait already.
+   * Takes the turn once it is free, after the jobs of this process that already wait.
    * @throws {CheckoutError} payment_in_progress after `timeoutMs`
    */
   wait(cartId: string, timeoutMs: number): Promise<Release>;
-  /** As `wait`, for a job that is to take Medusa's lock on the cart. */
+  /** Like `wait`, for a job that will take Medusa's lock on the cart. */
   waitGivingWay(cartId: string, timeoutMs: number): Promise<Turn>;
   /**
-   * The turn for a completion, which has Medusa's lock on the cart: that of a job of this process, which then lasts until
-   * the completion has ended too.
-   * @returns null where no job of this process has the turn, or it doesn't give way, or another completion has it too
+   * Lets a completion, which has Medusa's lock on the cart, share the turn of a job of this process. The turn then
+   * lasts until the completion has ended too.
+   * @returns null if no job of this process has the turn, or it doesn't give way, or another completion shares it
    */
   join(cartId: string): Promise<Release | null>;
-  /** The turn for a completion, where it is free or its job gives way. @returns null where it is neither */
+  /** Takes the turn for a completion, if it is free or its job gives way. @returns null if neither */
   takeOver(cartId: string): Promise<Release | null>;
-  /** Whether a completion has joined the turn that a job of this process has. */
+  /** Tells whether a completion has joined the turn of a job of this process. */
   wasJoined(cartId: string): boolean;
-  /** Whether a job of this process has the turn, or is taking it. */
+  /** Tells whether a job of this process has the turn, or is taking it. */
   isHeld(cartId: string): boolean;
 }
 
@@ -84,8 +87,8 @@ function onlyOnce(end: () => Promise<void>): Release {
 }
 
 /**
- * Turns, as leases in Medusa's database by its clock. They are renewed while their process lives, and run out when it
- * dies or stands still. The journal guards the money; these keep two jobs from undoing each other's work.
+ * Creates leases in Medusa's database, by its clock. They are renewed while their process lives, and expire when it
+ * dies or stalls. The journal protects the money; the leases keep two jobs from undoing each other's work.
  */
 export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
   const holds = new Map<string, Hold>();
@@ -103,20 +106,22 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
     hold.end();
   }
 
-  /** Ends one holder's part, and with the last one's the lease. */
+  /** Ends one holder's part, and the lease with the last one's. */
   async function leave(cartId: string, hold: Hold): Promise<void> {
     hold.holders -= 1;
     if (hold.holders > 0) return;
     clearInterval(hold.heartbeat);
-    // Where this fails, it runs out.
+    // If this fails, the lease expires.
     const statement = "delete from giftcard_cart_lease where cart_id = $1 and owner = $2";
     if (hold.isTaken) await sql(statement, [cartId, hold.owner]).catch(() => []);
     forget(cartId, hold);
   }
 
   /**
-   * @param by who comes: a job, or a completion, to which others give way
-   * @returns false where another process has it
+   * Tries to take the lease.
+   *
+   * @param by a job, or a completion, to which jobs give way
+   * @returns false if another process has it
    */
   async function tryFor(cartId: string, hold: Hold, by: "job" | "completion"): Promise<boolean> {
     const isCompletion = by === "completion";
@@ -143,13 +148,13 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
         `update giftcard_cart_lease set until = now() + ${sqlInterval("$3")} where cart_id = $1 and owner = $2 returning cart_id`,
         [cartId, hold.owner, leaseMs],
       ).catch(() => [{}]);
-      // Not there: it had run out, and another process has it, or had it.
+      // It had expired, and another process has it, or had it.
       if (Date.now() > endsAt || (await renewed).length === 0) forget(cartId, hold);
     };
     hold.heartbeat ??= setInterval(renew, leaseMs / 3).unref();
   }
 
-  /** @returns whether the lease is still this hold's; then it is renewed too */
+  /** Changes whether the lease gives way, and renews it. @returns false if this hold has lost it */
   async function changeWay(cartId: string, hold: Hold, givesWay: boolean): Promise<boolean> {
     const rows = await sql(
       `update giftcard_cart_lease set gives_way = $3, until = now() + ${sqlInterval("$4")}
@@ -179,19 +184,23 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
     }
   }
 
-  /** A completion's part of a turn. @returns null where `takes` doesn't take it */
-  async function letIn(cartId: string, hold: Hold, takes: () => Promise<boolean>): Promise<Release | null> {
+  /** Adds a completion to a turn. @returns null if `takes` doesn't take it */
+  async function addCompletion(
+    cartId: string,
+    hold: Hold,
+    takes: () => Promise<boolean>,
+  ): Promise<Release | null> {
     hold.hasCompletion = true;
     let isIn = false;
     try {
       isIn = await takes();
     } finally {
-      if (!isIn) await letOut(cartId, hold);
+      if (!isIn) await removeCompletion(cartId, hold);
     }
-    return isIn ? onlyOnce(() => letOut(cartId, hold)) : null;
+    return isIn ? onlyOnce(() => removeCompletion(cartId, hold)) : null;
   }
 
-  async function letOut(cartId: string, hold: Hold): Promise<void> {
+  async function removeCompletion(cartId: string, hold: Hold): Promise<void> {
     // Its job may still wait for Medusa's lock, which another completion may get before it.
     if (hold.givesWay && hold.holders > 1 && !hold.isOver)
       await changeWay(cartId, hold, true).catch(() => false);
@@ -233,16 +242,17 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
     },
     async join(cartId) {
       const other = holds.get(cartId);
-      // Its last holder may be ending it this moment.
+      // Its last holder may be ending it at this moment.
       if (!other?.isTaken || other.holders === 0 || !other.givesWay || other.hasCompletion) return null;
       other.holders += 1;
       other.wasJoined = true;
-      return letIn(cartId, other, () => changeWay(cartId, other, false));
+      return addCompletion(cartId, other, () => changeWay(cartId, other, false));
     },
     async takeOver(cartId) {
-      // A job of this process that waits for another one's turn goes on waiting: it may wait for this completion's lock.
+      // A job of this process that waits for another process's turn continues to wait: it may wait for this
+      // completion's lock.
       const mine = holds.has(cartId) ? newHold(true) : begin(cartId, true);
-      return letIn(cartId, mine, () => tryFor(cartId, mine, "completion"));
+      return addCompletion(cartId, mine, () => tryFor(cartId, mine, "completion"));
     },
     wasJoined: (cartId) => holds.get(cartId)?.wasJoined === true,
   };

@@ -1,28 +1,29 @@
 import type { Engine, Sealer, Sql } from "@giftcard-pay/checkout/plugin";
 import type { GiftcardClient } from "@giftcard-pay/client";
-import type { MedusaContainer } from "@medusajs/framework/types";
+import type { Logger, MedusaContainer } from "@medusajs/framework/types";
 import { GIFTCARD_MODULE } from "../names.js";
 import type { Settings } from "../options.js";
 import type { Announcer } from "./announcer.js";
 import type { CartLeases } from "./cart-leases.js";
 
-/** What the plugin's functions share. The module makes it, and Medusa's container holds it. */
+/** What the plugin's functions share. The module creates it, and Medusa's container holds it. */
 export interface GiftcardContext {
-  /** The money flow, on Medusa's database. */
+  readonly logger: Logger;
+  /** The money flow on Medusa's database. */
   readonly engine: Engine;
   /** Runs one statement on Medusa's database, and commits it at once. */
   readonly sql: Sql;
-  /** Keeps the shop's jobs apart at a cart's cards and payment, in all its processes. */
+  /** Leases carts, so that only one job at a time works on a cart's cards and payment, in all processes. */
   readonly leases: CartLeases;
-  /** Tells others what happens. */
+  /** Logs changes, and emits messages about them. */
   readonly announcer: Announcer;
-  /** For a look at whether the service answers, and for events; money moves through the engine alone. */
+  /** Only for health checks. Money moves through the engine alone. */
   readonly client: GiftcardClient;
-  /** For a count of what is sealed under which key. */
+  /** Only for health checks: counts what is sealed under each key. */
   readonly sealer: Sealer;
   readonly settings: Settings;
 }
 
-/** What the plugin's functions share, from Medusa's container or a request's. */
+/** Reads the context from Medusa's container, or a request's. */
 export const contextOf = (container: MedusaContainer): GiftcardContext =>
   container.resolve<GiftcardContext>(GIFTCARD_MODULE);

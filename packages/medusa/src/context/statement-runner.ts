@@ -4,14 +4,14 @@ interface PgClient {
   query(text: string, params: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** The part of knex that lends its pool's connections. */
+/** The part of knex that lends connections of its pool. */
 export interface ConnectionPool {
   client: { acquireConnection(): Promise<PgClient>; releaseConnection(connection: PgClient): Promise<void> };
 }
 
 /**
- * Runs each statement on its own connection of Medusa's pool, so that it commits at once, whatever transaction the
- * caller is in.
+ * Creates a runner that runs each statement on its own connection of Medusa's pool, so that it commits at once,
+ * whatever transaction the caller is in.
  */
 export function createStatementRunner({ client }: ConnectionPool): Sql {
   return async (text, params) => {

@@ -1,22 +1,22 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { contextOf } from "../context/context.js";
+import { nameOf } from "../errors.js";
 import { recoverNow } from "../recovery/recovery.js";
 import { workBulkRefunds } from "../refunds/bulk-work.js";
 
-/** So that the next minute's run finds this one over. */
+/** Ends before the next minute's run begins. */
 const WORK_MS = 50_000;
 
-/** Ends what crashes and lost answers left behind, forgets sealed cards whose time has run out, and refunds what people asked for. */
+/** Recovers what crashes and lost responses left behind, deletes expired sealed cards, and works on bulk refunds. */
 export default async function recoverGiftcards(container: MedusaContainer): Promise<void> {
   try {
     const until = Date.now() + WORK_MS;
     await recoverNow(container);
     await workBulkRefunds(container, { until: () => Date.now() > until });
   } catch (error) {
-    const name = error instanceof Error ? `${error.name}: ${error.message}` : "unknown error";
-    container
-      .resolve(ContainerRegistrationKeys.LOGGER)
-      .error(`giftcard recovery failed, it runs again in a minute: ${name}`);
+    contextOf(container).logger.error(
+      `giftcard recovery failed, it runs again in a minute: ${nameOf(error)}`,
+    );
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 /**
- * Lets an order of a refund of many be tried again at once, or left as it is.
+ * Retries an order of a bulk refund, or exempts it, as a person decided.
  *
- * @returns false where it isn't waiting for a person
+ * @returns false if it doesn't wait for a person
  */
 export async function decideOrder(
   sql: Sql,
   { bulkRefundId, orderId }: { readonly bulkRefundId: string; readonly orderId: string },
-  state: "open" | "kept",
+  state: "open" | "exempted",
 ): Promise<boolean> {
   const rows = await sql(
     `update giftcard_bulk_refund_order set state = $3, lease_until = null, updated_at = now()

@@ -1,18 +1,21 @@
-/** What the plugin reads of the journal's tables in statements of its own, because they count, or join tables of its own. */
-import type { Sql } from "@giftcard-pay/checkout/plugin";
+/** Statements of the plugin on the journal's tables, because they count, or join the plugin's own tables. */
+import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { openStates } from "@giftcard-pay/checkout/store";
-import { stateList } from "../medusa-tables/state-list.js";
 
-/** A count of the charges that aren't over. */
-export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${stateList(openStates)})`;
+/** Counts the charges that aren't settled. */
+export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${sqlList(openStates)})`;
+
+/** Counts the payments that are being released, without those that a person has exempted. */
+export const OPEN_RELEASES = `select count(*) from giftcard_release release where (select count(*) from giftcard_job
+  where kind = 'release_payment' and id = release.payment_id and exempted_at is not null) = 0`;
 
 /** The charges that the money flow fails to settle, as rows of failing jobs. */
 export const FAILING_CHARGES = `
   select case state when 'reversing' then 'reversal' else 'outcome' end as kind, reference as id, order_id, tries,
     coalesce(last_error, reason, 'unknown') as last_error, created_at as first_failed_at, updated_at as last_failed_at
-  from giftcard_charge where state in (${stateList(["reversing", "unknown"])}) and tries > 0`;
+  from giftcard_charge where state in (${sqlList(["reversing", "unknown"])}) and tries > 0`;
 
-/** By state: how many charges, and what they are about, in cents. */
+/** Reads the number of charges and their sum, by state. */
 export async function sumByState(sql: Sql): Promise<Record<string, { count: number; cents: number }>> {
   const rows = await sql(
     `select state, count(*), coalesce(sum(coalesce(deducted_cents, amount_cents)), 0) as cents
@@ -24,7 +27,7 @@ export async function sumByState(sql: Sql): Promise<Record<string, { count: numb
   );
 }
 
-/** How many cards are on carts, and how many decisions people have made about charges. */
+/** Counts the cards on carts, and people's decisions about charges. */
 export async function countCardsAndActions(sql: Sql): Promise<{ appliedCards: number; actions: number }> {
   const [row] = await sql(
     `select (select count(*) from giftcard_tender where state = 'applied') as cards,
@@ -34,7 +37,7 @@ export async function countCardsAndActions(sql: Sql): Promise<{ appliedCards: nu
   return { appliedCards: Number(row?.cards), actions: Number(row?.actions) };
 }
 
-/** The services that charges were made with; two where there are more. */
+/** Reads the services that charges were made with, at most two. */
 export async function readServices(sql: Sql): Promise<{ environment: string; companyId: string }[]> {
   const rows = await sql("select distinct environment, company_id from giftcard_charge limit 2", []);
   return rows.map((row) => ({ environment: String(row.environment), companyId: String(row.company_id) }));

@@ -1,17 +1,16 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 
-/** What a person says that a refund was for. */
+/** A person's statement of what a refund was for. */
 export interface RefundPurpose {
   readonly refundId: string;
   readonly orderId: string;
   /** How many units of each line are back with it, by the line's id; null if it was for nothing that was sold. */
   readonly units: Readonly<Record<string, number>> | null;
-  /** What of it went beyond what the order owed then. */
+  /** The part that exceeded what the order owed. */
   readonly beyondCents: number;
   readonly actor: string;
 }
 
-/** Writes it down, once. */
 export async function writePurpose(sql: Sql, purpose: RefundPurpose): Promise<void> {
   const { refundId, orderId, units, beyondCents, actor } = purpose;
   await sql(

@@ -1,7 +1,7 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { SCAN_PAGE, type Scan } from "../medusa-tables/scan.js";
 
-/** @returns where this run's page begins; the next run, in whatever process, goes on after it */
+/** Reads where this run's page begins. The next run, in any process, continues after it. */
 export async function takeScanPage(sql: Sql): Promise<string> {
   const [row] = await sql(
     `with begun as (select after from giftcard_scan),
@@ -14,7 +14,7 @@ export async function takeScanPage(sql: Sql): Promise<string> {
   return String(row?.begins_after ?? "");
 }
 
-/** Looks through the whole past at once, page by page, where `find` holds `SCANNED` against Medusa's orders. */
+/** Runs a finder that uses `SCANNED` over the whole past, page by page. */
 export async function everyScanPage<T>(scan: Scan, find: (scan: Scan) => Promise<T[]>): Promise<T[]> {
   const all: T[] = [];
   for (let after = ""; ; ) {

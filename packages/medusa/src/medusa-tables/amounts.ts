@@ -1,11 +1,11 @@
-/** What was captured or refunded of the payment `p`, in major units, for a statement; null where nothing was. */
+/** The sum of the captures or refunds of the payment `p`, in major units, for a statement; null if there are none. */
 export const sumOf = (table: "capture" | "refund") =>
   `(select sum((raw_amount ->> 'value')::numeric) from ${table} where payment_id = p.id and deleted_at is null)`;
 
 /**
- * Whether an order knows of a capture or refund, for a statement: by count, so that PostgreSQL looks at one order and not
- * through the table. Where Medusa refunds because it cancels the order, it records that by the payment, and not by the
- * refund: that is the payment's last.
+ * Whether an order has a capture or refund, for a statement. It counts, so that PostgreSQL looks at one order instead
+ * of scanning the table. When Medusa refunds because it cancels the order, it records that by the payment instead of
+ * the refund: that is the payment's last refund.
  */
 export const isRecordedSql = (id: string, paymentId: string, kind: string, orderId: string) =>
   `((select count(*) from order_transaction t where t.reference = ${kind} and t.order_id = ${orderId} and t.deleted_at is null

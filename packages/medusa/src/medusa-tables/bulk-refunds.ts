@@ -1,59 +1,50 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { BULK_REFUND } from "../refund-metadata.js";
+import { readRows } from "../rows.js";
 
-/** A refund in Medusa that a refund of many orders has made, or has begun. */
-export interface RunRefund {
+/** A refund in Medusa that a bulk refund has made, or has begun. */
+export interface BulkRefundPart {
   readonly refundId: string;
   readonly paymentId: string;
-  /** Whether the order knows of it. */
+  /** Whether the order has it. */
   readonly isRecorded: boolean;
 }
 
+/** An order of a bulk refund. */
+export interface BulkRefundKey {
+  readonly bulkRefundId: string;
+  readonly orderId: string;
+}
+
 /**
- * What a run has refunded of an order.
+ * Reads what a bulk refund has refunded of an order.
  *
  * Reads refund, payment, order_payment_collection and order_transaction.
- *
- * @param key under which the refund's metadata names the run
  */
-export async function readBulkRefundParts(
+export const readBulkRefundParts = (
   sql: Sql,
-  {
-    bulkRefundId,
-    orderId,
-    key,
-  }: { readonly bulkRefundId: string; readonly orderId: string; readonly key: string },
-): Promise<RunRefund[]> {
-  const rows = await sql(
-    `select refund.id, refund.payment_id, (select count(*) from order_transaction t where t.order_id = $2
-         and t.reference_id = refund.id and t.reference = 'refund' and t.deleted_at is null) > 0 as is_recorded
+  { bulkRefundId, orderId }: BulkRefundKey,
+): Promise<BulkRefundPart[]> =>
+  readRows(
+    sql,
+    `select refund.id as "refundId", refund.payment_id as "paymentId", (select count(*) from order_transaction t where t.order_id = $2
+         and t.reference_id = refund.id and t.reference = 'refund' and t.deleted_at is null) > 0 as "isRecorded"
      from order_payment_collection l
      join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
      join refund on refund.payment_id = p.id and refund.deleted_at is null
      where l.order_id = $2 and l.deleted_at is null and refund.metadata ->> $3 = $1`,
-    [bulkRefundId, orderId, key],
+    [bulkRefundId, orderId, BULK_REFUND],
   );
-  return rows.map((row) => ({
-    refundId: String(row.id),
-    paymentId: String(row.payment_id),
-    isRecorded: row.is_recorded === true,
-  }));
-}
 
 /**
- * What a run's order is refunded by: its items with what was returned of them, what was captured, and what others than the
- * run have refunded. As long as it is the same, so is the run's plan.
+ * Reads a hash of what an order's bulk refund was planned on: its items with what was returned of them, what was captured,
+ * and other refunds. The plan stays valid as long as the hash is the same.
  *
  * Reads order, order_item, order_payment_collection, payment, capture and refund.
- *
- * @param key under which the refund's metadata names the run
  */
 export async function readBulkRefundBasis(
   sql: Sql,
-  {
-    bulkRefundId,
-    orderId,
-    key,
-  }: { readonly bulkRefundId: string; readonly orderId: string; readonly key: string },
+  { bulkRefundId, orderId }: BulkRefundKey,
 ): Promise<string> {
   const [row] = await sql(
     `with paid as (select p.id from order_payment_collection l
@@ -67,7 +58,7 @@ export async function readBulkRefundBasis(
        (select sum(amount) from capture where payment_id in (select id from paid) and deleted_at is null),
        (select string_agg(refund.id, ' ' order by refund.id) from refund
          where payment_id in (select id from paid) and deleted_at is null and metadata ->> $3 is distinct from $1))) as basis`,
-    [bulkRefundId, orderId, key],
+    [bulkRefundId, orderId, BULK_REFUND],
   );
   return String(row?.basis);
 }

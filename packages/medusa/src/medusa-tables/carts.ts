@@ -2,9 +2,10 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { toCents } from "../amount.js";
 import { PLAN, PROVIDER_ID } from "../names.js";
+import { readRows } from "../rows.js";
 import { PAYMENT_VIEW, type PaymentView, type SessionPayment } from "./payments.js";
 
-/** A payment session of the cart's collection, as far as the flow looks at it. */
+/** A payment session of the cart's collection. */
 export interface SessionView extends SessionPayment {
   readonly provider_id: string;
   readonly status: string;
@@ -12,24 +13,24 @@ export interface SessionView extends SessionPayment {
   readonly metadata: Record<string, unknown> | null;
 }
 
-/** The sessions of a cart's payment collection; without a collection there are none. */
+/** The sessions of a cart's payment collection; empty without a collection. */
 export interface CartSessions {
   readonly collectionId: string | null;
   readonly sessions: readonly SessionView[];
 }
 
-/** An order of a cart, with its total as it was placed. */
+/** An order of a cart, with its total when it was placed. */
 export interface PlacedOrder {
   readonly order_id: string;
   readonly currency_code: string;
   readonly raw_total: BigNumberInput | null;
 }
 
-/** How gift cards concern a cart, for a quick decision; whatever moves money reads again. */
+/** How gift cards affect a cart, for a quick decision. Code that moves money reads again. */
 export interface CartStanding {
-  /** False where no card was ever applied: then no session, payment or order of the cart is the plugin's. */
+  /** False if no card was ever applied. The plugin then owns no session, payment or order of the cart. */
   readonly hadCards: boolean;
-  /** Nothing of an earlier completion is left, and the one session is that of a remainder. */
+  /** Whether nothing is left of an earlier completion, and the only session is that of a remainder. */
   readonly isReady: boolean;
 }
 
@@ -43,17 +44,18 @@ interface SessionRow {
   payment: PaymentView | null;
 }
 
-/** Statuses of a session that can still be authorized, or is. */
+/** Statuses of a session that is authorized, or can still be. */
 export const processable = ["pending", "requires_more", "authorized", "captured", "pending_authorization"];
 
 /**
- * The cart's payment sessions, oldest first, in one statement: Medusa's query asks four modules one after the other, and
- * a completion waits for it.
+ * Reads the cart's payment sessions, oldest first, in one statement. Medusa's query would ask four modules one after
+ * the other while a completion waits.
  *
  * Reads cart_payment_collection, payment_collection, payment_session, payment, capture and refund.
  */
 export async function readCartSessions(sql: Sql, cartId: string): Promise<CartSessions> {
-  const rows = (await sql(
+  const rows = await readRows<SessionRow>(
+    sql,
     `select c.id as collection_id, s.id, s.provider_id, s.status, s.raw_amount, s.metadata,
        ${PAYMENT_VIEW} as payment
      from cart_payment_collection l
@@ -62,7 +64,7 @@ export async function readCartSessions(sql: Sql, cartId: string): Promise<CartSe
      left join payment p on p.payment_session_id = s.id and p.deleted_at is null
      where l.cart_id = $1 and l.deleted_at is null order by s.created_at, s.id`,
     [cartId],
-  )) as unknown as SessionRow[];
+  );
   return { collectionId: rows[0]?.collection_id ?? null, sessions: rows.flatMap(toSessions) };
 }
 
@@ -73,9 +75,10 @@ function toSessions(row: SessionRow): SessionView[] {
 }
 
 /**
- * How gift cards concern a cart, in one statement.
+ * Reads how gift cards affect a cart, in one statement.
  *
- * Reads cart, order_cart, cart_payment_collection, payment_session, payment, capture and refund, beside the cart's tenders.
+ * Reads cart, order_cart, cart_payment_collection, payment_session, payment, capture and refund, and the cart's
+ * tenders.
  */
 export async function readStanding(sql: Sql, cartId: string): Promise<CartStanding> {
   const [row] = await sql(
@@ -100,23 +103,24 @@ export async function readStanding(sql: Sql, cartId: string): Promise<CartStandi
 }
 
 /**
- * The cart's orders, with their totals as they were placed: one, or several while processes complete the cart at once.
+ * Reads the cart's orders, with their totals when they were placed: one, or several while processes complete the cart
+ * at the same time.
  *
  * Reads order_cart, order and order_summary.
  */
 export async function readPlacedOrders(sql: Sql, cartId: string): Promise<PlacedOrder[]> {
-  const rows = await sql(
+  return readRows(
+    sql,
     `select l.order_id, o.currency_code, s.totals -> 'raw_current_order_total' as raw_total
      from order_cart l left join "order" o on o.id = l.order_id
      left join order_summary s on s.order_id = o.id and s.version = o.version and s.deleted_at is null
      where l.cart_id = $1 and l.deleted_at is null`,
     [cartId],
   );
-  return rows as unknown as PlacedOrder[];
 }
 
 /**
- * The order that the cart became, or several while processes complete it at once, which ends with one or none.
+ * Reads the ids of the cart's orders: one, or several while processes complete the cart at the same time.
  *
  * Reads order_cart.
  */
@@ -126,9 +130,9 @@ export async function ordersOfCart(sql: Sql, cartId: string): Promise<string[]> 
 }
 
 /**
- * The cart that an order was, or null where there was none, or no card was ever on it.
+ * Reads the cart of an order; null if it has none, or no card was ever on it.
  *
- * Reads order_cart, beside the cart's tenders.
+ * Reads order_cart, and the cart's tenders.
  */
 export async function cartOfOrder(sql: Sql, orderId: string): Promise<string | null> {
   const [row] = await sql(
@@ -139,12 +143,12 @@ export async function cartOfOrder(sql: Sql, orderId: string): Promise<string | n
   return row ? String(row.cart_id) : null;
 }
 
-/** Whose turn whoever changes an order takes: that of its cart, or the order's own where no card was ever on it. */
+/** Reads whose lease a change of an order needs: that of its cart, or its own if no card was ever on the cart. */
 export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
   (await cartOfOrder(sql, orderId)) ?? orderId;
 
 /**
- * The order that a payment is of, with how many refunds its payments have; null if no order has it.
+ * Reads the order of a payment, and the number of refunds of all its payments; null if no order has it.
  *
  * Reads payment, order_payment_collection and refund.
  */
@@ -166,7 +170,7 @@ export async function orderOfPayment(
 }
 
 /**
- * The cart that a payment collection belongs to, or null.
+ * Reads the cart of a payment collection; null if it has none.
  *
  * Reads cart_payment_collection.
  */

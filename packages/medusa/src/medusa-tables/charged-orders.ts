@@ -1,11 +1,12 @@
-import { sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { orderedStates, settledStates } from "@giftcard-pay/checkout/store";
+import { readRows } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
-import { type PlacedCart, toPlacedCart } from "./placed-cart.js";
-import { SCANNED, type Scan } from "./scan.js";
-import { stateList } from "./state-list.js";
+import { type PlacedCart, SCANNED, type Scan } from "./scan.js";
 
-/** A card that is charged for an order which is canceled, or whose payment still stands in Medusa. */
+const ORDERED = sqlList(orderedStates);
+
+/** A charge of a canceled order that is still on its card, or whose payment is still open in Medusa. */
 export interface ChargedCanceled {
   readonly reference: string;
   readonly state: string;
@@ -13,95 +14,82 @@ export interface ChargedCanceled {
   readonly paymentId: string;
 }
 
-/** A card that is charged for an order which Medusa has deleted. */
+/** A charge of an order that Medusa has deleted. */
 export interface OrderlessCharge {
   readonly reference: string;
   readonly orderId: string;
   readonly cartId: string;
-  /** The payment session that it was charged in. */
   readonly sessionId: string;
 }
 
 /**
- * Medusa cancels an order also when a payment's own cancelation fails. Where not even the journal could be written
- * then, nobody owes the card its reversal; and where it could, the payment still looks alive. These are they.
+ * Finds charges of canceled orders that aren't reversed. Medusa also cancels an order if canceling one of its payments
+ * fails. If the journal couldn't be written at that moment either, nothing else records that the card is owed money.
  *
  * Reads order, payment, capture and refund.
  */
-export async function findChargedCanceled({ sql, after, only }: Scan): Promise<ChargedCanceled[]> {
-  const rows = await sql(
-    `with ${SCANNED} select charge.reference, charge.state, charge.order_id, p.id as payment_id from scanned charge
+export const findChargedCanceled = ({ sql, after, only }: Scan): Promise<ChargedCanceled[]> =>
+  readRows(
+    sql,
+    `with ${SCANNED} select charge.reference, charge.state, charge.order_id as "orderId", p.id as "paymentId" from scanned charge
      cross join lateral (select 1 from "order" where id = charge.order_id and canceled_at is not null offset 0) o
      cross join lateral (select id, canceled_at, raw_amount from payment
        where payment_session_id = charge.external_id and deleted_at is null offset 0) p
      cross join lateral (${PAYMENT_STANDING} offset 0) standing
-     where charge.state in (${stateList(orderedStates)})
-       or (charge.state in ('reversing', 'reversed') and not standing.is_canceled and not standing.is_refunded)
+     where charge.state in (${ORDERED})
+       or (charge.state in ('reversing', 'reversed') and not standing."isCanceled" and not standing."isRefunded")
      order by charge.reference`,
     [after, only],
   );
-  return rows.map((row) => ({
-    reference: String(row.reference),
-    state: String(row.state),
-    orderId: String(row.order_id),
-    paymentId: String(row.payment_id),
-  }));
-}
 
 /**
- * Medusa deletes the order of a completion that failed, also where the journal couldn't be written when the completion
- * was voided. Then the journal says that an order has the charge, and there is no such order. These are they.
+ * Finds charges of deleted orders. Medusa deletes the order of a failed completion even if the journal couldn't be written
+ * when the completion was voided. The journal then names an order that doesn't exist.
  *
  * Reads order.
  */
-export async function findOrderless({ sql, after, only, leaseMs }: Scan): Promise<OrderlessCharge[]> {
-  const rows = await sql(
-    `with ${SCANNED} select charge.reference, charge.order_id, charge.cart_id, charge.external_id from scanned charge
+export const findOrderless = ({ sql, after, only, leaseMs }: Scan): Promise<OrderlessCharge[]> =>
+  readRows(
+    sql,
+    `with ${SCANNED} select charge.reference, charge.order_id as "orderId", charge.cart_id as "cartId",
+       charge.external_id as "sessionId" from scanned charge
      cross join lateral (select updated_at from giftcard_charge where reference = charge.reference offset 0) entry
-     where charge.state in (${stateList(orderedStates)}) and charge.order_id is not null
+     where charge.state in (${ORDERED}) and charge.order_id is not null
        and entry.updated_at < now() - ${sqlInterval("$3")}
        and (select count(*) from "order" where id = charge.order_id) = 0
      order by charge.reference`,
     [after, only, leaseMs],
   );
-  return rows.map((row) => ({
-    reference: String(row.reference),
-    orderId: String(row.order_id),
-    cartId: String(row.cart_id),
-    sessionId: String(row.external_id),
-  }));
-}
 
 /**
- * Carts with a paid order that look open: where two processes completed one at once, Medusa opened it again when it
- * voided the second order.
+ * Finds carts with a paid order that are open. If two processes complete a cart at once, Medusa opens it again when it
+ * voids the second order.
  *
  * Reads order and cart.
  */
-export async function findReopened({ sql, after, only, leaseMs }: Scan): Promise<PlacedCart[]> {
-  const rows = await sql(
-    `with ${SCANNED} select distinct charge.order_id, charge.cart_id from scanned charge
+export const findReopened = ({ sql, after, only, leaseMs }: Scan): Promise<PlacedCart[]> =>
+  readRows(
+    sql,
+    `with ${SCANNED} select distinct charge.order_id as "orderId", charge.cart_id as "cartId" from scanned charge
      cross join lateral (select created_at from "order" where id = charge.order_id and deleted_at is null offset 0) placed
      cross join lateral (select 1 from cart where id = charge.cart_id and completed_at is null and deleted_at is null offset 0) open
-     where charge.state in (${stateList(orderedStates)}) and placed.created_at < now() - ${sqlInterval("$3")}
+     where charge.state in (${ORDERED}) and placed.created_at < now() - ${sqlInterval("$3")}
      order by charge.order_id`,
     [after, only, leaseMs],
   );
-  return rows.map(toPlacedCart);
-}
 
 /**
- * Carts without an order that look ordered: where two processes failed to complete one at once, Medusa put back what the
- * second had found, and the first one had closed the cart by then. The shopper can't go on with such a cart.
+ * Finds carts without an order that are closed. If two processes fail to complete a cart at once, Medusa restores what the
+ * second one had read, when the first one had closed the cart. The shopper can't use such a cart.
  *
- * Reads cart and order_cart, beside the carts' leases.
+ * Reads cart and order_cart, and the carts' leases.
  */
 export async function findClosed({ sql, after, only, leaseMs }: Scan): Promise<string[]> {
   const rows = await sql(
     `with ${SCANNED} select distinct charge.cart_id from scanned charge
      cross join lateral (select 1 from cart where id = charge.cart_id and completed_at is not null and deleted_at is null
        and updated_at < now() - ${sqlInterval("$3")} offset 0) closed
-     where charge.state in (${stateList(settledStates)})
+     where charge.state in (${sqlList(settledStates)})
        and (select count(*) from order_cart where cart_id = charge.cart_id and deleted_at is null) = 0
        and (select count(*) from giftcard_cart_lease where cart_id = charge.cart_id and until > now()) = 0
      order by charge.cart_id`,
@@ -111,14 +99,14 @@ export async function findClosed({ sql, after, only, leaseMs }: Scan): Promise<s
 }
 
 /**
- * Orders that cards were charged for, and of which it isn't written down that they are paid.
+ * Finds orders with charged cards that aren't recorded as paid.
  *
- * Reads the plugin's own tables alone.
+ * Reads only the plugin's own tables.
  */
 export async function findUnnoted({ sql, after, only }: Scan): Promise<string[]> {
   const rows = await sql(
     `with ${SCANNED} select distinct order_id from scanned
-     where order_id is not null and state in (${stateList(orderedStates)})
+     where order_id is not null and state in (${ORDERED})
        and (select count(*) from giftcard_order where order_id = scanned.order_id and paid_at is not null) = 0`,
     [after, only],
   );

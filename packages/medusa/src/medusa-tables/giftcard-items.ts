@@ -1,37 +1,38 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 
 /**
- * Whether the line `i` is a gift card: as Medusa noted when it was put into the cart, or as its product says now. Nobody
- * but the shop writes either of them.
+ * Whether the line `i` is a gift card: either it was one when it was added to the cart, or its product is one now. Only
+ * the shop can write these.
  */
 const IS_GIFTCARD = `(i.is_giftcard or (select count(*) from product p where p.id = i.product_id
   and (p.is_giftcard or p.metadata ->> 'giftcard' = 'true')) > 0)`;
 
 /**
- * The lines of a cart that are gift cards, by their ids.
+ * Reads the ids of a cart's lines that are gift cards.
  *
  * Reads cart_line_item and product.
  */
-export async function giftcardItemsOfCart(sql: Sql, cartId: string): Promise<string[]> {
-  const rows = await sql(
+export const giftcardItemsOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
+  readIds(
+    sql,
     `select i.id from cart_line_item i where i.cart_id = $1 and i.deleted_at is null and ${IS_GIFTCARD}`,
-    [cartId],
+    cartId,
   );
-  return rows.map(({ id }) => String(id));
-}
 
 /**
- * The lines of an order that are gift cards, by their ids.
+ * Reads the ids of an order's lines that are gift cards.
  *
  * Reads order, order_item, order_line_item and product.
  */
-export async function giftcardItemsOfOrder(sql: Sql, orderId: string): Promise<string[]> {
-  const rows = await sql(
+export const giftcardItemsOfOrder = (sql: Sql, orderId: string): Promise<string[]> =>
+  readIds(
+    sql,
     `select i.id from "order" o
      join order_item sold on sold.order_id = o.id and sold.version = o.version and sold.deleted_at is null
      join order_line_item i on i.id = sold.item_id
      where o.id = $1 and ${IS_GIFTCARD}`,
-    [orderId],
+    orderId,
   );
-  return rows.map(({ id }) => String(id));
-}
+
+const readIds = async (sql: Sql, statement: string, id: string): Promise<string[]> =>
+  (await sql(statement, [id])).map((row) => String(row.id));

@@ -2,11 +2,11 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { RECOVERY_LOCK } from "../names.js";
 
 /**
- * Ends those of Medusa's own locks whose time has run out, of carts with gift cards and of recovery. Medusa's locking
- * module for PostgreSQL keeps the lock of a process that died for ever, and nobody could complete or recover its cart. The
- * other modules end a lock by themselves.
+ * Deletes expired locks of Medusa's, of carts with gift cards and of recovery. Medusa's locking module for PostgreSQL
+ * keeps the lock of a process that died forever, and nobody could complete or recover its cart. The other modules
+ * expire locks themselves.
  *
- * Writes locking, where that module is configured.
+ * Writes locking, if that module is configured.
  */
 export async function endExpiredLocks(sql: Sql): Promise<void> {
   const [found] = await sql("select to_regclass('locking') is not null as is_there", []);

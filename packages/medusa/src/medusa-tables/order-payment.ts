@@ -1,60 +1,59 @@
-import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { heldStates } from "@giftcard-pay/checkout/store";
 import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";
-import { stateList } from "./state-list.js";
 
-/** What people did to an order. What they did is theirs: such an order is never canceled by itself. */
+/** What people have done to an order. Recovery never cancels such an order. */
 export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";
 
-/** A payment that Medusa thinks is held or taken. */
+/** A payment that holds or took money, according to Medusa. */
 export interface HeldPayment {
   readonly id: string;
   readonly isGiftcard: boolean;
-  /** Captured and not refunded, in major units; null where nothing was captured. */
+  /** What is captured and not refunded, in major units; null if nothing was captured. */
   readonly capturedLeft: string | null;
 }
 
 /** A payment that paid a part of an order, in whole cents. */
 export interface PaidPart {
   readonly providerId: string;
-  /** The card's last four digits; null of any other method. */
+  /** The card's last four digits; null for any other method. */
   readonly lastFour: string | null;
-  /** Without what went back before the order was placed. */
+  /** Without what was refunded before the order was placed. */
   readonly amountCents: number;
-  /** What went back of it since, or is owed. */
+  /** What was refunded since, or is owed. */
   readonly refundedCents: number;
 }
 
-/** What an order was paid by, read at the moment of the call; of gift cards, the journal decides. */
+/** How an order was paid, read at the moment of the call. For gift cards, the journal decides. */
 export interface OrderPayment {
   readonly orderId: string;
-  /** null where the order never was a cart. */
+  /** null if the order never was a cart. */
   readonly cartId: string | null;
   readonly isCanceled: boolean;
   /** ISO 4217, in lower case. */
   readonly currency: string;
-  /** The total now, after edits and returns; null where Medusa doesn't say it. */
+  /** The total now, after edits and returns; null if Medusa doesn't have it. */
   readonly currentTotalCents: number | null;
-  /** The total as the order was placed, whatever was edited since; null where Medusa doesn't say it. */
+  /** The total when the order was placed, before any edit; null if Medusa doesn't have it. */
   readonly totalCents: number | null;
-  /** Since when it is written down that the order was paid, or null. */
+  /** When the order was recorded as paid, or null. */
   readonly paidAt: Date | null;
   /**
-   * Every payment that was ever authorized and not voided, whatever was refunded since the order was placed: cards
-   * first, each as they were charged. What was refunded before that belonged to an earlier try, and paid nothing of
-   * this order.
+   * Every payment that was ever authorized and not voided, regardless of refunds after the order was placed: cards
+   * first, in the order in which they were charged. What was refunded before that belonged to an earlier attempt, and
+   * paid nothing of this order.
    */
   readonly paid: readonly PaidPart[];
-  /** The sum of these. */
+  /** The sum of `paid`. */
   readonly paidCents: number;
-  /** What other methods have accepted and settle later. */
+  /** What other methods have accepted, and will settle later. */
   readonly pendingCents: number;
   readonly touches: readonly Touch[];
-  /** Of a canceled order, nothing should be held. */
+  /** Must be empty for a canceled order. */
   readonly heldPayments: readonly HeldPayment[];
-  /** Sessions without a payment: nobody may pay by them any more once the order is given up. */
+  /** Sessions without a payment. Nobody may pay by them once the order is canceled. */
   readonly openSessionIds: readonly string[];
 }
 
@@ -70,8 +69,8 @@ const byPeople = (table: string) =>
   `(select count(*) from ${table} where payment_id = p.id and deleted_at is null and created_by is not null) > 0`;
 
 /**
- * By id alone, and with counts where `exists` would do: so PostgreSQL looks at these orders, and never through a table.
- * Medusa keeps a summary for each version of an order; version 1 is the order as it was placed.
+ * Joins by id alone, and counts instead of `exists`, so that PostgreSQL looks at these orders and never scans a
+ * table. Medusa keeps a summary for each version of an order. Version 1 is the order as it was placed.
  */
 const STATEMENT = `
 select o.id, cart.cart_id, o.status, o.currency_code, o.canceled_at is not null as is_canceled, fact.paid_at,
@@ -97,8 +96,8 @@ left join lateral (
     order by p.created_at, p.id) as all
   from order_payment_collection l
   join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-  left join lateral (select bool_and(state in (${stateList(heldStates)}) or reason = 'refunded') as is_charged,
-      min(last_four) as last_four, coalesce(sum(amount_cents) filter (where state in (${stateList(heldStates)})), 0) as held_cents
+  left join lateral (select bool_and(state in (${sqlList(heldStates)}) or reason = 'refunded') as is_charged,
+      min(last_four) as last_four, coalesce(sum(amount_cents) filter (where state in (${sqlList(heldStates)})), 0) as held_cents
     from giftcard_charge where external_id = p.payment_session_id offset 0) charge on true
   where l.order_id = o.id and l.deleted_at is null
 ) payment on true
@@ -121,10 +120,10 @@ interface PaymentRow {
   wasCaptured: boolean;
   wasRefunded: boolean;
   left: string | null;
-  /** Every charge of it is on its card, or was refunded; null where it has none. */
+  /** Whether every charge of it is on its card, or was refunded; null if it has none. */
   isCharged: boolean | null;
   lastFour: string | null;
-  /** What is off the card, by the journal. */
+  /** What is off the card according to the journal. */
   heldCents: number | null;
 }
 
@@ -135,26 +134,26 @@ interface SessionRow {
 }
 
 /**
- * What orders were paid by, in one statement. Those that aren't there (any more) are left out.
+ * Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more).
  *
- * Reads order, order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection, payment,
- * payment_session, capture and refund, beside the charges and giftcard_order.
+ * Reads order, order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection,
+ * payment, payment_session, capture and refund, and the charges and giftcard_order.
  */
 export async function readOrderPayments(sql: Sql, orderIds: readonly string[]): Promise<OrderPayment[]> {
   if (orderIds.length === 0) return [];
   return (await sql(STATEMENT, [[...new Set(orderIds)]])).map(toOrderPayment);
 }
 
-/** The same of one order; null when there is no such order (any more). */
+/** Reads how one order was paid; null if it doesn't exist (any more). */
 export async function readOrderPayment(sql: Sql, orderId: string): Promise<OrderPayment | null> {
   return (await readOrderPayments(sql, [orderId]))[0] ?? null;
 }
 
-/** Of a card that is charged, or was until somebody refunded it. */
+/** Whether the card is charged, or was until a person refunded it. */
 const wasCharged = ({ isCharged, refunded }: PaymentRow) =>
   isCharged !== null && (isCharged || refunded !== null);
 
-/** Of a card, what isn't off it any more went back, or is owed to it: whatever Medusa has come to know of that. */
+/** What isn't off a card any more was refunded, or is owed to it, even if Medusa doesn't know of that. */
 function toPaidPart(payment: PaymentRow): PaidPart {
   const { provider: providerId, lastFour, heldCents } = payment;
   const amountCents = toCents(payment.amount);

@@ -3,6 +3,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
+import { readRows } from "../rows.js";
 import { isRecordedSql, sumOf } from "./amounts.js";
 
 /** A payment of an order. */
@@ -12,13 +13,12 @@ export interface OpenPayment {
   readonly providerId: string;
   readonly isGiftcard: boolean;
   readonly capturedCents: number;
-  /** Captured and not refunded. */
   readonly leftCents: number;
   /** Authorized, and neither captured nor canceled. */
   readonly uncapturedCents: number;
 }
 
-/** An item that an order ever had. */
+/** An item that an order has, or ever had. */
 export interface BookedItem {
   readonly id: string;
   readonly title: string;
@@ -26,9 +26,9 @@ export interface BookedItem {
   readonly productId: string | null;
   /** How many units the order had when it was placed; 0 if an edit or exchange added the item. */
   readonly placed: number;
-  /** How many units were sold in all: as it was placed, and by edits since. */
+  /** How many units were sold in total, edits included. */
   readonly sold: number;
-  /** How many of them Medusa leaves the buyer: less those that were returned, or taken off by an edit. */
+  /** How many of them the buyer keeps in Medusa: without those that were returned, or removed by an edit. */
   readonly kept: number;
 }
 
@@ -37,23 +37,23 @@ export interface BookedRefund {
   readonly id: string;
   readonly cents: number;
   readonly createdAt: string;
-  /** The id of the person who asked for it. */
+  /** The id of the person who requested it. */
   readonly createdBy: string | null;
   readonly note: string | null;
   /**
-   * How many units of each line are back once this refund is made, by the line's id: as the plugin wrote it with the refund,
-   * or as a person said later. null if the refund names no units.
+   * How many units of each line are back once this refund is made, by the line's id, as the plugin wrote it with the
+   * refund, or as a person stated later. null if the refund names no units.
    */
   readonly units: ReadonlyMap<string, number> | null;
-  /** A person said that it was for nothing that was sold. */
+  /** Whether a person stated that it was for nothing that was sold. */
   readonly isGoodwill: boolean;
-  /** How much of it went beyond what the order owed then: Medusa waived as much in the order. */
+  /** How much of it exceeded what the order owed. Medusa waived as much in the order. */
   readonly beyondCents: number;
-  /** How much of it a person gave back before it was owed, since a card takes back only what it was charged at once. */
+  /** How much of it a person refunded before it was owed, since a card takes back only whole charges. */
   readonly aheadCents: number;
 }
 
-/** Everything about an order that decides what goes back, as Medusa and the plugin have written it down. */
+/** Everything that decides about an order's refunds, as Medusa and the plugin have recorded it. */
 export interface RefundableOrder {
   readonly orderId: string;
   /** `#12` */
@@ -61,18 +61,18 @@ export interface RefundableOrder {
   /** null if the order never was a cart. */
   readonly cartId: string | null;
   readonly isCanceled: boolean;
-  /** The total as the order was placed. */
+  /** The total when the order was placed. */
   readonly placedCents: number;
-  /** What Medusa says that the customer has to pay, in major units; below 0, what the order owes. */
+  /** What the customer has to pay according to Medusa, in major units. Below 0, the order owes. */
   readonly pending: string;
   /** Oldest first. */
   readonly payments: readonly OpenPayment[];
   /** Oldest first. */
   readonly refunds: readonly BookedRefund[];
-  /** Whether Medusa has begun a refund that the order doesn't know of yet. */
+  /** Whether Medusa has begun a refund that the order doesn't have yet. */
   readonly isRefunding: boolean;
   readonly items: readonly BookedItem[];
-  /** In whole cents, as they were noted; null if nobody has yet. */
+  /** In whole cents, as they were recorded; null if nobody has yet. */
   readonly lines: readonly OrderLine[] | null;
   /** Whether a return was requested that isn't received yet. */
   readonly awaitsReturn: boolean;
@@ -80,8 +80,11 @@ export interface RefundableOrder {
   readonly isExtended: boolean;
 }
 
-/** The reference of credit lines that the plugin writes to keep Medusa's books at the cents that it owes. */
+/** The reference of the credit lines with which the plugin keeps Medusa's books at the cents that it owes. */
 export const BALANCE_REFERENCE = "giftcard_balance";
+
+/** What the customer has to pay by the summary `summary`, in major units. */
+const PENDING = `coalesce(summary.totals -> 'raw_pending_difference' ->> 'value', summary.totals ->> 'pending_difference', '0')`;
 
 const ITEMS = `
 select json_agg(json_build_object('id', all_of.item_id, 'sold', all_of.sold::float8, 'placed', all_of.placed::float8, 'title', line.title,
@@ -96,8 +99,9 @@ left join order_item now on now.order_id = o.id and now.item_id = all_of.item_id
   and now.deleted_at is null`;
 
 /**
- * What Medusa waived for the refund `r` of the payments `paid`. Its own credit line doesn't name the refund: it is the first
- * change after it, as refunds of an order are made one at a time. Versions of an order copy credit lines, changes stay.
+ * What Medusa waived for the refund `r`. Its own credit line doesn't name the refund: it is the first change after
+ * it, since refunds of an order are made one at a time. Versions of an order copy credit lines, so this reads
+ * changes.
  */
 const BEYOND = `(select coalesce(sum((line.raw_amount ->> 'value')::numeric), 0)
   from order_change change join order_change_action line on line.order_change_id = change.id
@@ -158,10 +162,30 @@ interface Row {
 }
 
 /**
+ * Reads what the customer has to pay according to Medusa, in major units. Below 0, the order owes.
+ *
+ * Reads order and order_summary.
+ */
+export async function readPending(
+  sql: Sql,
+  orderId: string,
+): Promise<{ pending: string; isCanceled: boolean }> {
+  const [row] = await readRows<{ pending: string; isCanceled: boolean }>(
+    sql,
+    `select ${PENDING} as pending, o.status = 'canceled' as "isCanceled" from "order" o
+     left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
+     where o.id = $1 and o.deleted_at is null`,
+    [orderId],
+  );
+  return row ?? { pending: "0", isCanceled: false };
+}
+
+/**
  * Reads what decides about an order's refunds; null if there is no such order.
  *
  * Reads order, order_summary, order_item, order_line_item, order_change, order_change_action, order_cart,
- * order_payment_collection, payment, capture, refund and order_transaction, beside giftcard_order and giftcard_refund_purpose.
+ * order_payment_collection, payment, capture, refund and order_transaction, and giftcard_order and
+ * giftcard_refund_purpose.
  */
 export async function readRefundable(sql: Sql, orderId: string): Promise<RefundableOrder | null> {
   const [row] = await sql(
@@ -170,7 +194,7 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
        ${REFUNDING} as is_refunding,
        exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
          and now.return_requested_quantity > 0) as awaits_return,
-       coalesce(summary.totals -> 'raw_pending_difference' ->> 'value', summary.totals ->> 'pending_difference', '0') as pending,
+       ${PENDING} as pending,
        coalesce(fact.total_cents, ${centsSql("(placed.totals -> 'raw_current_order_total' ->> 'value')::numeric")})::integer as placed_cents
      from "order" o
      left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
@@ -198,7 +222,10 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
     isRefunding: row.is_refunding === true,
     items: items ?? [],
     payments: (payments ?? []).map(({ id, session, provider, captured, refunded, amount }) => ({
-      ...{ id, sessionId: session, providerId: provider, isGiftcard: provider === PROVIDER_ID },
+      id,
+      sessionId: session,
+      providerId: provider,
+      isGiftcard: provider === PROVIDER_ID,
       capturedCents: captured,
       leftCents: Math.max(0, captured - refunded),
       uncapturedCents: Math.max(0, amount - captured),

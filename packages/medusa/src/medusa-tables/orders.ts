@@ -3,7 +3,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { OrderPayment } from "./order-payment.js";
 
 /**
- * What people call these orders, `#12`, by id.
+ * Reads the display names of orders, such as `#12`, by their ids.
  *
  * Reads order.
  */
@@ -15,8 +15,18 @@ export async function readOrderNames(sql: Sql, orderIds: readonly string[]): Pro
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
 }
 
+/** Reads the display names of the orders that these rows name. */
+export const orderNamesOf = (
+  sql: Sql,
+  rows: readonly { readonly orderId: string | null }[],
+): Promise<Record<string, string>> =>
+  readOrderNames(
+    sql,
+    rows.flatMap(({ orderId }) => orderId ?? []),
+  );
+
 /**
- * Whose an order is, by the customer's id: of a guest too. null where there is no such order, or it is a draft.
+ * Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft.
  *
  * Reads order.
  */
@@ -32,8 +42,8 @@ export async function readOrderOwner(
 }
 
 /**
- * Writes down that an order was paid, for the total as it was placed. Nothing automatic cancels, voids or refunds it from
- * then on. A canceled order isn't written down: what is paid to it later goes back.
+ * Records that an order was paid, for its total when it was placed. From then on, nothing automatic cancels, voids or
+ * refunds it. A canceled order isn't recorded: what is paid for it later is refunded.
  *
  * Reads order; writes giftcard_order.
  */
@@ -48,8 +58,8 @@ export async function notePaid(sql: Sql, { orderId, cartId, totalCents }: OrderP
 }
 
 /**
- * Notes an order's lines in whole cents as they were paid, once: an edit changes Medusa's own. From then on they say what
- * each unit is worth when it comes back.
+ * Records an order's lines in whole cents as they were paid, once, because an edit changes Medusa's own. They state
+ * what each unit is worth when it is returned.
  *
  * Writes giftcard_order.
  */
@@ -66,7 +76,7 @@ export async function noteLines(
 }
 
 /**
- * The cart's only order, where the session's payment is in force; or null.
+ * Reads the cart's only order, if the session's payment is in force; otherwise null.
  *
  * Reads order_cart and payment.
  */
@@ -85,11 +95,11 @@ const OPEN_CHANGE = `select 1 from order_change
   where order_id = o.id and status in ('pending', 'requested') and deleted_at is null`;
 
 /**
- * Whether an edit, return, exchange, claim or transfer of the order is open.
+ * Tells whether an edit, return, exchange, claim or transfer of the order is open.
  *
  * Reads order and order_change.
  *
- * @param options.but changes of this kind don't count
+ * @param options.but ignores changes of this kind
  */
 export async function hasOpenChange(
   sql: Sql,

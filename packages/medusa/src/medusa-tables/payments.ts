@@ -2,79 +2,71 @@ import type { PaymentQuery, ShopPayment } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
+import { readRows } from "../rows.js";
 import { sumOf } from "./amounts.js";
 
-/** A payment, as far as it decides what may become of its session. */
+/** What decides about a session: its payment. */
 export interface PaymentView {
   readonly id: string;
-  /** Some of it is captured and not refunded. */
+  /** Whether a part is captured and not refunded. */
   readonly isCaptured: boolean;
-  /** Canceled, or captured and refunded as a whole: it pays nothing any more. */
+  /** Whether it is canceled, or captured and fully refunded: it no longer pays anything. */
   readonly isOver: boolean;
 }
 
-/** A payment session and its payment, as far as they are still there. */
+/** A payment session and its payment, if they exist. */
 export interface SessionPayment {
   readonly id: string;
-  /** null where neither of them is there. */
+  /** null if neither exists. */
   readonly provider_id: string | null;
-  /** null where the session is gone: another process may have deleted it while its payment was made. */
+  /** null if the session is deleted. Another process may have deleted it while its payment was created. */
   readonly status: string | null;
   readonly payment: PaymentView | null;
 }
 
-/** What Medusa thinks of a payment. */
+/** The state of a payment in Medusa. */
 export interface PaymentStanding {
   readonly isCanceled: boolean;
-  /** All that was captured is refunded. */
+  /** Whether everything that was captured is refunded. */
   readonly isRefunded: boolean;
-  /** Captured and not refunded, in major units; null where nothing was captured. */
+  /** What is captured and not refunded, in major units; null if nothing was captured. */
   readonly capturedLeft: string | null;
-  /** Some of it was never captured. */
+  /** Whether a part was never captured. */
   readonly isPartial: boolean;
 }
 
-/** What Medusa thinks of the payment `p`, for a subquery. */
-export const PAYMENT_STANDING = `select p.canceled_at is not null as is_canceled,
-  coalesce(${sumOf("refund")} >= coalesce(${sumOf("capture")}, 0), false) as is_refunded,
-  (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text as captured_left,
-  coalesce(${sumOf("capture")}, 0) < (p.raw_amount ->> 'value')::numeric as is_partial`;
+/** The state of the payment `p`, for a subquery, with the columns of `PaymentStanding`. */
+export const PAYMENT_STANDING = `select p.canceled_at is not null as "isCanceled",
+  coalesce(${sumOf("refund")} >= coalesce(${sumOf("capture")}, 0), false) as "isRefunded",
+  (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text as "capturedLeft",
+  coalesce(${sumOf("capture")}, 0) < (p.raw_amount ->> 'value')::numeric as "isPartial"`;
 
-/** The payment `p` as a `PaymentView`, or null where there is none. */
+/** The payment `p` as a `PaymentView`; null if there is none. */
 export const PAYMENT_VIEW = `case when p.id is not null then (select json_build_object('id', p.id,
-  'isCaptured', coalesce(captured_left::numeric > 0, false),
-  'isOver', is_canceled or (not is_partial and captured_left::numeric <= 0)) from (${PAYMENT_STANDING}) standing) end`;
+  'isCaptured', coalesce("capturedLeft"::numeric > 0, false),
+  'isOver', "isCanceled" or (not "isPartial" and "capturedLeft"::numeric <= 0)) from (${PAYMENT_STANDING}) standing) end`;
 
 /**
- * What Medusa thinks of a payment, or null where there is none.
+ * Reads the state of a payment; null if it doesn't exist.
  *
  * Reads payment, capture and refund.
  */
 export async function readPaymentStanding(sql: Sql, paymentId: string): Promise<PaymentStanding | null> {
-  const [row] = await sql(
-    `select standing.* from payment p cross join lateral (${PAYMENT_STANDING}) standing where id = $1`,
-    [paymentId],
-  );
-  if (!row) return null;
-  return {
-    isCanceled: row.is_canceled === true,
-    isRefunded: row.is_refunded === true,
-    capturedLeft: row.captured_left === null ? null : String(row.captured_left),
-    isPartial: row.is_partial === true,
-  };
+  const statement = `select standing.* from payment p cross join lateral (${PAYMENT_STANDING}) standing where id = $1`;
+  return (await readRows<PaymentStanding>(sql, statement, [paymentId]))[0] ?? null;
 }
 
-/** A refund of a payment, as Medusa has written it down before it asks the provider. */
+/** A refund of a payment as Medusa writes it down before it calls the provider. */
 export interface WrittenRefund {
   readonly id: string;
-  /** In major units, with its fractions of a cent. */
+  /** In major units, possibly with fractions of a cent. */
   readonly amount: string;
   readonly metadata: unknown;
 }
 
 /**
- * Reads the amount of this session's payment, and the refunds that Medusa has written down for it, oldest first; null if
- * there is no payment.
+ * Reads the amount of this session's payment, and the refunds that Medusa has written down for it, oldest first; null
+ * if there is no payment.
  *
  * Reads payment and refund.
  */
@@ -82,36 +74,33 @@ export async function readRefunds(
   sql: Sql,
   sessionId: string,
 ): Promise<{ amount: string; refunds: WrittenRefund[] } | null> {
-  const [row] = await sql(
+  const [row] = await readRows<{ amount: string; refunds: WrittenRefund[] }>(
+    sql,
     `select amount::text, (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
          order by created_at, id), '[]') from refund where payment_id = p.id and deleted_at is null) as refunds
      from payment p where payment_session_id = $1 and deleted_at is null`,
     [sessionId],
   );
-  return row ? { amount: String(row.amount), refunds: row.refunds as WrittenRefund[] } : null;
+  return row ?? null;
 }
 
 /**
- * These sessions with their payments. Of a session that isn't there any more, its payment may be.
+ * Reads sessions with their payments. The payment of a deleted session may still exist.
  *
  * Reads payment_session, payment, capture and refund.
  */
-export async function readSessionPayments(
-  sql: Sql,
-  sessionIds: readonly string[],
-): Promise<SessionPayment[]> {
-  const rows = await sql(
+export const readSessionPayments = (sql: Sql, sessionIds: readonly string[]): Promise<SessionPayment[]> =>
+  readRows(
+    sql,
     `select wanted.id, s.status, coalesce(p.provider_id, s.provider_id) as provider_id, ${PAYMENT_VIEW} as payment
      from unnest($1::text[]) wanted (id)
      left join payment_session s on s.id = wanted.id and s.deleted_at is null
      left join payment p on p.payment_session_id = wanted.id and p.deleted_at is null`,
     [sessionIds],
   );
-  return rows as unknown as SessionPayment[];
-}
 
 /**
- * Whether there is such a payment session.
+ * Tells whether a payment session exists.
  *
  * Reads payment_session.
  */
@@ -121,7 +110,7 @@ export async function hasSession(sql: Sql, sessionId: string): Promise<boolean> 
 }
 
 /**
- * Whether the collection is an order's, and one of its sessions holds or took money for that, or promises to.
+ * Tells whether the collection is an order's, and one of its sessions holds or took money for it, or promises to.
  *
  * Reads payment_session, payment, order_payment_collection, cart_payment_collection and cart.
  */
@@ -145,11 +134,11 @@ export async function paysOrder(sql: Sql, collectionId: string): Promise<boolean
 }
 
 /**
- * Whether a payment collection belongs to an order.
+ * Tells whether a payment collection belongs to an order.
  *
  * Reads order_payment_collection and payment_session.
  *
- * @param id the collection's, or that of one of its sessions
+ * @param id the id of the collection, or of one of its sessions
  */
 export async function isOfOrder(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql(
@@ -160,15 +149,14 @@ export async function isOfOrder(sql: Sql, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** So many are in memory at once. */
 const PAGE = 500;
 
 /**
- * Medusa's gift card payments, in the order of their ids, read page by page.
+ * Reads Medusa's gift card payments page by page, in the order of their ids.
  *
  * Reads payment, order_payment_collection, capture and refund.
  *
- * @param query those of these sessions, and all that were made in this time
+ * @param query selects the payments of these sessions, and all that were made in this time
  */
 export async function* readGiftcardPayments(sql: Sql, query: PaymentQuery): AsyncGenerator<ShopPayment> {
   let after = "";
@@ -181,25 +169,22 @@ export async function* readGiftcardPayments(sql: Sql, query: PaymentQuery): Asyn
   }
 }
 
-async function readPaymentPage(
-  sql: Sql,
-  { from, to, externalIds }: PaymentQuery,
-  after: string,
-): Promise<(ShopPayment & { id: string })[]> {
+async function readPaymentPage(sql: Sql, { from, to, externalIds }: PaymentQuery, after: string) {
   const sum = (table: string) =>
     `(select coalesce(sum(amount), 0) from ${table} where payment_id = p.id and deleted_at is null)`;
   const params: unknown[] = [PROVIDER_ID, after, PAGE];
   const p = (value: unknown) => `$${params.push(value)}`;
-  // Only what is asked for stands in it, so that each is found by its index.
+  // Only the requested conditions, so that PostgreSQL can use the index of each.
   const wanted = [
     ...(externalIds.length > 0 ? [`p.payment_session_id = any(${p(externalIds)}::text[])`] : []),
     ...(from < to ? [`(p.created_at >= ${p(from)} and p.created_at < ${p(to)})`] : []),
   ];
   if (wanted.length === 0) return [];
-  const rows = await sql(
-    `select p.id, p.payment_session_id as external_id, link.order_id, p.canceled_at is not null as is_canceled,
-       ${centsSql("p.amount")}::integer as amount_cents, ${centsSql(sum("capture"))}::integer as captured_cents,
-       ${centsSql(sum("refund"))}::integer as refunded_cents
+  return readRows<ShopPayment & { id: string }>(
+    sql,
+    `select p.id, p.payment_session_id as "externalId", link.order_id as "orderId", p.canceled_at is not null as "isCanceled",
+       ${centsSql("p.amount")}::integer as "amountCents", ${centsSql(sum("capture"))}::integer as "capturedCents",
+       ${centsSql(sum("refund"))}::integer as "refundedCents"
      from (select * from payment p where p.provider_id = $1 and p.id > $2 and p.deleted_at is null
          and (${wanted.join(" or ")}) order by p.id limit $3) p
        left join order_payment_collection link
@@ -207,13 +192,4 @@ async function readPaymentPage(
      order by p.id`,
     params,
   );
-  return rows.map((row) => ({
-    id: String(row.id),
-    externalId: String(row.external_id),
-    orderId: row.order_id as string | null,
-    amountCents: Number(row.amount_cents),
-    capturedCents: Number(row.captured_cents),
-    refundedCents: Number(row.refunded_cents),
-    isCanceled: row.is_canceled as boolean,
-  }));
 }

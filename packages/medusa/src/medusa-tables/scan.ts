@@ -1,35 +1,44 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 
-/** So many that a run costs little, and that the whole past of a large shop is scanned within hours. */
+/** Keeps a run cheap, and still scans the whole past of a large shop within hours. */
 export const SCAN_PAGE = 2000;
 const LATELY = 5000;
 
-/** How far one scan goes. */
+/** An order, and the cart that it was. */
+export interface PlacedCart {
+  readonly orderId: string;
+  readonly cartId: string;
+}
+
+/** What a scan covers. */
 export interface Scan {
-  /** Runs one statement on Medusa's database. */
   readonly sql: Sql;
-  /** How long what was begun may take. */
+  /** How long something that was begun may take, in milliseconds. */
   readonly leaseMs: number;
-  /** How long a remainder may take that settles later. */
+  /** How long a remainder that settles later may stay pending, in milliseconds. */
   readonly pendingRemainderLifeMs: number;
   /** Where this run's page of the past begins. */
   readonly after: string;
-  /** This order, or this cart, alone; or null. */
+  /** Limits the scan to this order or cart; null for everything. */
   readonly only: string | null;
 }
 
-/** Everything of one order, or one cart, however new it is. */
+/** Covers one order or cart, however new it is. */
 export const scanOnly = (sql: Sql, only: string): Scan => ({
-  ...{ sql, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only },
+  sql,
+  leaseMs: 0,
+  pendingRemainderLifeMs: 0,
+  after: "",
+  only,
 });
 
 /**
- * The charges that one run of recovery holds against Medusa's orders, as a common table expression `scanned`: those that
- * changed within the last day, those of orders and carts at which recovery failed before, and one page of all others, each run the
- * next. Medusa has no index by which its own tables tell what changed, so this doesn't grow with the shop's past, and
- * still finds everything: what is found of them needs no limit. `$1` is `after`, `$2` is `only`.
+ * The charges that one recovery run checks against Medusa's orders, as a common table expression `scanned`: charges
+ * that changed within the last day, charges of orders and carts at which recovery failed before, and one page of all
+ * others, the next page in each run. Medusa has no index on what changed, so a scan must not grow with the shop's
+ * past, and must still find everything. `$1` is `after`, `$2` is `only`.
  *
- * What is read for each of them stands in subqueries that PostgreSQL can't turn into a join over a whole table.
+ * Queries on these charges use subqueries that PostgreSQL can't turn into a join over a whole table.
  */
 export const SCANNED = `scanned as materialized (
   (select reference, state, order_id, cart_id, external_id from giftcard_charge
@@ -46,8 +55,8 @@ export const SCANNED = `scanned as materialized (
 )`;
 
 /**
- * The orders of those charges, those that a refund of many orders has or was told to leave, and the one that is asked for, as a common table
- * expression `ordered` behind `scanned`.
+ * The orders of those charges, orders that a bulk refund has or a person exempted from one, and the requested order,
+ * as a common table expression `ordered` after `scanned`.
  */
 export const ORDERED = `ordered as materialized (
   select order_id as id from scanned where order_id is not null

@@ -1,12 +1,12 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { readRows } from "../rows.js";
 
-/** Whose money goes back: of a variant, of all variants of a product, or all of these orders. */
+/** What is refunded: a variant, all variants of a product, or whole orders. */
 export type Sold =
   | { readonly variantId: string }
   | { readonly productId: string }
   | { readonly orderIds: readonly string[] };
 
-/** An order that has it. */
 export interface SoldOrder {
   readonly orderId: string;
   /** `#12` */
@@ -14,7 +14,7 @@ export interface SoldOrder {
 }
 
 /**
- * Finds the orders that have it, oldest first, without those that are canceled.
+ * Finds the orders that contain it, oldest first, without canceled ones.
  *
  * Reads order, order_item and order_line_item.
  */
@@ -27,18 +27,17 @@ export async function findSold(sql: Sql, sold: Sold): Promise<SoldOrder[]> {
       ? [hasLine("line.variant_id"), sold.variantId]
       : "productId" in sold
         ? [hasLine("line.product_id"), sold.productId]
-        : // Such an order may have no item left, and still owe its shipping.
-          ["o.id = any($1::text[])", [...sold.orderIds]];
-  const rows = await sql(
-    `select o.id, o.display_id from "order" o
+        : ["o.id = any($1::text[])", [...sold.orderIds]];
+  return readRows(
+    sql,
+    `select o.id as "orderId", '#' || o.display_id as "orderName" from "order" o
      where ${matches} and o.deleted_at is null and o.canceled_at is null and not o.is_draft_order order by o.display_id`,
     [value],
   );
-  return rows.map((row) => ({ orderId: String(row.id), orderName: `#${row.display_id}` }));
 }
 
 /**
- * What people call it: the product's title, with the variant's; null where there is no such product, variant or order.
+ * Reads its display name: the product's title, with the variant's; null if there is no such product or variant.
  *
  * Reads product and product_variant.
  */

@@ -1,79 +1,76 @@
-import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { chargingStates, orderedStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
+import { readRows } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
-import { SCANNED, type Scan } from "./scan.js";
-import { stateList } from "./state-list.js";
+import { type PlacedCart, SCANNED, type Scan } from "./scan.js";
 
 /** A payment that holds or took money, and that no order has. */
 export interface StrayPayment {
   readonly paymentId: string;
-  readonly sessionId: string;
+  /** null if Medusa has deleted the payment. */
+  readonly sessionId: string | null;
   readonly cartId: string;
 }
 
-/** There is no order, by either of Medusa's links, and no charge that one is being placed with. */
+const ACTIVE = sqlList([...chargingStates, ...orderedStates]);
+
+/** Whether a cart has no order by either of Medusa's links, and no charge with which one is being placed. */
 const hasNoOrder = (cartId: string) =>
   `(select count(*) from order_cart where cart_id = ${cartId} and deleted_at is null) = 0
    and (select count(*) from cart_payment_collection pays join order_payment_collection ordered
      on ordered.payment_collection_id = pays.payment_collection_id and ordered.deleted_at is null
      where pays.cart_id = ${cartId} and pays.deleted_at is null) = 0
-   and (select count(*) from giftcard_charge other where other.cart_id = ${cartId}
-     and other.state in (${stateList([...chargingStates, ...orderedStates])})) = 0`;
+   and (select count(*) from giftcard_charge other where other.cart_id = ${cartId} and other.state in (${ACTIVE})) = 0`;
 
 /**
- * Payments of carts that have, or had, gift cards and no order. A webhook waits for its bank while a card is refused:
- * Medusa writes the bank's payment down when the completion is voided already. Or a process died, or the payment couldn't
- * be canceled then. Those that recovery has begun to release are found until they are.
+ * Finds payments of carts that have, or had, gift cards and no order. A webhook can wait for its bank while a card is
+ * refused: Medusa then writes the bank's payment after the completion was voided. A process may also have died, or the
+ * payment couldn't be canceled. Payments that recovery has begun to release are found until they are released.
  *
- * Reads cart_payment_collection, order_payment_collection, payment, capture, refund and order_cart, beside the plugin's own.
+ * Reads cart_payment_collection, order_payment_collection, payment, capture, refund and order_cart, and the plugin's own.
  */
-export async function findStrayPayments({ sql, after, only, leaseMs }: Scan): Promise<StrayPayment[]> {
-  const rows = await sql(
+export const findStrayPayments = ({ sql, after, only, leaseMs }: Scan): Promise<StrayPayment[]> =>
+  readRows(
+    sql,
     `with ${SCANNED}, cart as materialized (
-       select cart_id as id from scanned where state not in (${stateList([...chargingStates, ...orderedStates])})
+       select cart_id as id from scanned where state not in (${ACTIVE})
        union select cart_id from giftcard_tender
          where state in ('applied', 'charging') and ($2::text is null or cart_id = $2)
      )
-     select p.id as payment_id, p.payment_session_id as session_id, cart.id as cart_id from cart
+     select p.id as "paymentId", p.payment_session_id as "sessionId", cart.id as "cartId" from cart
      cross join lateral (select payment_collection_id as id from cart_payment_collection
        where cart_id = cart.id and deleted_at is null offset 0) collection
      cross join lateral (select id, payment_session_id, canceled_at, raw_amount from payment
        where payment_collection_id = collection.id and deleted_at is null and canceled_at is null
          and updated_at < now() - ${sqlInterval("$3")} offset 0) p
      cross join lateral (${PAYMENT_STANDING} offset 0) standing
-     where (standing.is_partial or standing.captured_left::numeric > 0) and ${hasNoOrder("cart.id")}
+     where (standing."isPartial" or standing."capturedLeft"::numeric > 0) and ${hasNoOrder("cart.id")}
        and (select count(*) from giftcard_cart_lease where cart_id = cart.id and until > now()) = 0
      union
      select release.payment_id, p.payment_session_id, release.cart_id from giftcard_release release
      left join payment p on p.id = release.payment_id where $2::text is null or release.cart_id = $2
-     order by payment_id`,
+     order by "paymentId"`,
     [after, only, leaseMs],
   );
-  return rows.map((row) => ({
-    paymentId: String(row.payment_id),
-    sessionId: String(row.session_id),
-    cartId: String(row.cart_id),
-  }));
-}
 
 /** A payment by another method that a canceled order still holds. */
-export interface CanceledPayment {
+export interface CanceledPayment extends PlacedCart {
   readonly paymentId: string;
-  readonly orderId: string;
-  readonly cartId: string;
 }
 
 /**
- * Payments by other methods of canceled orders that cards paid too, which still hold or took money. Medusa cancels an order
- * also when a payment's own cancelation or refund fails, and tells nobody. Those of unpaid orders go with the
- * order, unless a person wanted that one kept.
+ * Finds payments by other methods that canceled orders with gift cards still hold. Medusa also cancels an order if
+ * canceling or refunding one of its payments fails, and reports nothing. Payments of unpaid orders are released with their
+ * order, unless a person has exempted it.
  *
- * Reads order, order_payment_collection, payment, capture and refund, beside the plugin's own.
+ * Reads order, order_payment_collection, payment, capture and refund, and the plugin's own.
  */
-export async function findCanceledPayments({ sql, after, only, leaseMs }: Scan): Promise<CanceledPayment[]> {
-  const rows = await sql(
-    `with ${SCANNED} select distinct p.id as payment_id, charge.order_id, charge.cart_id from scanned charge
+export const findCanceledPayments = ({ sql, after, only, leaseMs }: Scan): Promise<CanceledPayment[]> =>
+  readRows(
+    sql,
+    `with ${SCANNED} select distinct p.id as "paymentId", charge.order_id as "orderId", charge.cart_id as "cartId"
+     from scanned charge
      cross join lateral (select 1 from "order" where id = charge.order_id
        and canceled_at < now() - ${sqlInterval("$3")} offset 0) o
      cross join lateral (select payment_collection_id as id from order_payment_collection
@@ -81,22 +78,16 @@ export async function findCanceledPayments({ sql, after, only, leaseMs }: Scan):
      cross join lateral (select id, canceled_at, raw_amount from payment where payment_collection_id = collection.id
        and provider_id <> $4 and deleted_at is null and canceled_at is null offset 0) p
      cross join lateral (${PAYMENT_STANDING} offset 0) standing
-     where (standing.captured_left is null or standing.captured_left::numeric > 0)
-       and (select count(*) from giftcard_unpaid_order where order_id = charge.order_id and kept_at is null) = 0
-     order by payment_id`,
+     where (standing."capturedLeft" is null or standing."capturedLeft"::numeric > 0)
+       and (select count(*) from giftcard_unpaid_order where order_id = charge.order_id and exempted_at is null) = 0
+     order by "paymentId"`,
     [after, only, leaseMs, PROVIDER_ID],
   );
-  return rows.map((row) => ({
-    paymentId: String(row.payment_id),
-    orderId: String(row.order_id),
-    cartId: String(row.cart_id),
-  }));
-}
 
 /**
- * Whether the cart has no order, and none is being placed.
+ * Tells whether the cart has no order, and none is being placed.
  *
- * Reads order_cart, cart_payment_collection and order_payment_collection, beside the cart's charges.
+ * Reads order_cart, cart_payment_collection and order_payment_collection, and the cart's charges.
  */
 export async function isOrderless(sql: Sql, cartId: string): Promise<boolean> {
   const [row] = await sql(`select ${hasNoOrder("$1")} as is_orderless`, [cartId]);
@@ -104,7 +95,7 @@ export async function isOrderless(sql: Sql, cartId: string): Promise<boolean> {
 }
 
 /**
- * Whether the cart's order was there already when a session of the cart was deleted: then the order has its payment.
+ * Tells whether the cart already had its order when a session of the cart was deleted. The order then has its payment.
  *
  * Reads order_cart and payment_session.
  */

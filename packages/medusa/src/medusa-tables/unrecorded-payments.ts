@@ -1,23 +1,22 @@
-import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { orderedStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
+import { readRows } from "../rows.js";
 import { isRecordedSql } from "./amounts.js";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
-import { stateList } from "./state-list.js";
 
-/** A capture or refund of a gift card payment that its order doesn't know of. */
+/** A capture or refund of a gift card payment that its order doesn't have. */
 export interface UnrecordedPayment {
   readonly cartId: string;
-  /** The payment session. */
   readonly sessionId: string;
   readonly orderId: string;
   readonly currency: string;
   readonly kind: "capture" | "refund";
   readonly entryId: string;
   readonly paymentId: string;
-  /** Whether Medusa knows that the payment is captured. */
+  /** Whether Medusa has marked the payment as captured. */
   readonly isCaptured: boolean;
-  /** As Medusa wrote it down, in major units. */
+  /** In major units. */
   readonly amount: string;
 }
 
@@ -26,79 +25,68 @@ const ofKind = (kind: "capture" | "refund") =>
    where payment_id = p.id and deleted_at is null`;
 
 /**
- * Captures and refunds that Medusa began and never finished: it writes them beside the payment first, and into the order
- * last, and died in between.
+ * Finds captures and refunds that Medusa began and never finished. Medusa first writes them next to the payment, and last
+ * into the order; its process died in between.
  *
  * Reads payment, capture, refund, order_transaction and order.
  */
-export async function findUnrecorded({ sql, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> {
-  const rows = await sql(
-    `with ${SCANNED} select distinct on (entry.kind, entry.id) charge.cart_id, charge.external_id, charge.order_id, p.currency_code,
-       p.id as payment_id, p.captured_at, entry.kind, entry.id, entry.amount
+export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> =>
+  readRows(
+    sql,
+    `with ${SCANNED} select distinct on (entry.kind, entry.id) charge.cart_id as "cartId", charge.external_id as "sessionId",
+       charge.order_id as "orderId", p.currency_code as currency, p.id as "paymentId", p.captured_at is not null as "isCaptured",
+       entry.kind, entry.id as "entryId", entry.amount
      from scanned charge
      cross join lateral (select id, currency_code, captured_at from payment
        where payment_session_id = charge.external_id and deleted_at is null offset 0) p
      cross join lateral (${ofKind("capture")} union all ${ofKind("refund")} offset 0) entry
-     where charge.state in (${stateList([...orderedStates, "reversing", "reversed"])})
+     where charge.state in (${sqlList([...orderedStates, "reversing", "reversed"])})
        and entry.created_at < now() - ${sqlInterval("$3")}
        and not ${isRecordedSql("entry.id", "p.id", "entry.kind", "charge.order_id")}
        and (select count(*) from "order" where id = charge.order_id and deleted_at is null) = 1
      order by entry.kind, entry.id`,
     [after, only, leaseMs],
   );
-  return rows.map((row) => ({
-    cartId: String(row.cart_id),
-    sessionId: String(row.external_id),
-    orderId: String(row.order_id),
-    currency: String(row.currency_code),
-    kind: row.kind === "refund" ? "refund" : "capture",
-    entryId: String(row.id),
-    paymentId: String(row.payment_id),
-    isCaptured: row.captured_at !== null,
-    amount: String(row.amount),
-  }));
-}
+
+type RecordKey = Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">;
 
 /**
- * Whether the order knows of a capture or refund.
+ * Tells whether the order has a capture or refund.
  *
  * Reads order_transaction.
  */
 export async function isRecorded(
   sql: Sql,
-  {
-    entryId,
-    paymentId,
-    kind,
-    orderId,
-  }: Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">,
+  { entryId, paymentId, kind, orderId }: RecordKey,
 ): Promise<boolean> {
   const statement = `select ${isRecordedSql("$1", "$2", "$3", "$4")} as done`;
   const [row] = await sql(statement, [entryId, paymentId, kind, orderId]);
   return row?.done === true;
 }
 
-/** A refund by another method than gift cards that its order doesn't know of: nobody can say whether it was made. */
+/** A refund by another method that its order doesn't have: nobody can tell whether it was made. */
 export interface UnknownRefund {
   readonly refundId: string;
   readonly paymentId: string;
   readonly orderId: string;
   readonly currency: string;
-  /** As Medusa wrote it down, in major units. */
+  /** In major units. */
   readonly amount: string;
   readonly metadata: Readonly<Record<string, unknown>> | null;
 }
 
 /**
- * Refunds by other methods that Medusa began and never finished, of orders that gift cards pay too, that a refund of many
- * orders has, or of the one that is asked for: it writes them beside the payment before it asks the method, and into the order last, and died in
- * between.
+ * Finds refunds by other methods that Medusa began and never finished, of orders with gift cards, of orders in a bulk
+ * refund, or of the requested order. Medusa writes a refund next to the payment before it calls the method, and last into
+ * the order; its process died in between.
  *
- * Reads order, order_payment_collection, payment, refund and order_transaction, beside the plugin's own.
+ * Reads order, order_payment_collection, payment, refund and order_transaction, and the plugin's own.
  */
-export async function findUnknownRefunds({ sql, after, only, leaseMs }: Scan): Promise<UnknownRefund[]> {
-  const rows = await sql(
-    `with ${SCANNED}, ${ORDERED} select entry.id, p.id as payment_id, ordered.id as order_id, p.currency_code, entry.amount, entry.metadata from ordered
+export const findUnknownRefunds = ({ sql, after, only, leaseMs }: Scan): Promise<UnknownRefund[]> =>
+  readRows(
+    sql,
+    `with ${SCANNED}, ${ORDERED} select entry.id as "refundId", p.id as "paymentId", ordered.id as "orderId",
+       p.currency_code as currency, entry.amount, entry.metadata from ordered
      cross join lateral (select payment_collection_id as id from order_payment_collection
        where order_id = ordered.id and deleted_at is null offset 0) collection
      cross join lateral (select id, currency_code from payment
@@ -110,12 +98,3 @@ export async function findUnknownRefunds({ sql, after, only, leaseMs }: Scan): P
      order by entry.id`,
     [after, only, leaseMs, PROVIDER_ID],
   );
-  return rows.map((row) => ({
-    refundId: String(row.id),
-    paymentId: String(row.payment_id),
-    orderId: String(row.order_id),
-    currency: String(row.currency_code),
-    amount: String(row.amount),
-    metadata: row.metadata as UnknownRefund["metadata"],
-  }));
-}

@@ -1,12 +1,11 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 
-/** Automatic cancels stand still until a person lets them go on. */
+/** A stop of automatic cancels, until a person resumes them. */
 export interface CancelStop {
   readonly stoppedAt: Date;
-  /** Orders that would be canceled next. */
+  /** The number of orders that would be canceled next. */
   readonly waiting: number;
 }
 
@@ -15,7 +14,7 @@ export interface CancelBudget {
   left: number;
 }
 
-/** @returns null while orders are canceled by themselves */
+/** Reads the stop of automatic cancels; null if they aren't stopped. */
 export async function readCancelStop(sql: Sql): Promise<CancelStop | null> {
   const [row] = await sql(
     `select stopped_at, (select count(*) from giftcard_unpaid_order
@@ -27,10 +26,10 @@ export async function readCancelStop(sql: Sql): Promise<CancelStop | null> {
 }
 
 /**
- * Lets automatic cancels go on: those that waited are canceled by the next run, however many they are.
+ * Resumes automatic cancels. The next run cancels all orders that have waited, however many they are.
  *
- * @param actor who decided, as it is written down
- * @returns false when they don't stand still (any more)
+ * @param actor who decided
+ * @returns false if they aren't stopped (any more)
  */
 export async function resumeCancels(sql: Sql, actor: string): Promise<boolean> {
   const rows = await sql(
@@ -41,10 +40,10 @@ export async function resumeCancels(sql: Sql, actor: string): Promise<boolean> {
 }
 
 /**
- * Whether this order may be canceled by itself now. So many at once that the run's limit is passed mean that something
- * else is wrong: then all automatic cancels stop, and say so.
+ * Tells whether recovery may cancel this order now. If more orders are unpaid at once than one run may cancel,
+ * something else is probably wrong: all automatic cancels stop, and that is reported.
  *
- * @param budget of the run of recovery; left out where somebody told of this one order
+ * @param budget the budget of the recovery run; omitted if the request is about this one order
  */
 export async function mayCancel(
   container: MedusaContainer,
@@ -71,8 +70,8 @@ export async function mayCancel(
   if (stopped.length > 0) {
     const text =
       "giftcard recovery has stopped canceling unpaid orders: there are more than maxCancelsPerRun of them. A person " +
-      "has to look at them, and to let it go on, on the admin's page Gift cards";
-    container.resolve(ContainerRegistrationKeys.LOGGER).error(text);
+      "must check them, and resume cancels on the admin's page Gift cards";
+    contextOf(container).logger.error(text);
     announcer.cancelsStopped();
   }
   return false;

@@ -1,27 +1,18 @@
-import type { MedusaContainer } from "@medusajs/framework/types";
+import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { turnOfOrder } from "../medusa-tables/carts.js";
 import { type BegunCreditLine, findBegunCreditLines } from "../medusa-tables/credit-lines.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 
-/** Ends a credit line that was begun, in its turn at the order. */
-export async function endCreditLine(container: MedusaContainer, { orderId }: BegunCreditLine): Promise<void> {
-  const { leases, sql } = contextOf(container);
-  const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
-  try {
-    await endCreditLines(container, orderId);
-  } finally {
-    await release();
-  }
-}
+/** Ends a credit line that was begun, while nobody else changes the order. */
+export const endCreditLine = (container: MedusaContainer, { orderId }: BegunCreditLine): Promise<unknown> =>
+  withOrderLease(container, orderId, () => endCreditLines(container, orderId));
 
 /**
- * Ends the credit lines of an order that were begun: they are confirmed as Medusa would have, or taken back where they
- * don't say yet what is waived.
+ * Ends an order's credit lines that were begun: confirms them as Medusa would have, or deletes those without an amount.
  *
- * @returns false where one is so new that somebody may be at it
+ * @returns false if one is so new that its process may still be working on it
  */
 export async function endCreditLines(container: MedusaContainer, orderId: string): Promise<boolean> {
   const { sql, settings } = contextOf(container);
@@ -32,4 +23,21 @@ export async function endCreditLines(container: MedusaContainer, orderId: string
     else await orders.deleteOrderChanges([changeId]);
   }
   return (await findBegunCreditLines(scan)).length === 0;
+}
+
+/**
+ * Writes a credit line into an order.
+ *
+ * @param line what it is for. Without a `referenceId`, it names its own change
+ */
+export async function addCreditLine(
+  container: MedusaContainer,
+  orderId: string,
+  { reference, referenceId, amount }: { reference: string; referenceId?: string; amount: BigNumberInput },
+): Promise<void> {
+  const orders = container.resolve(Modules.ORDER);
+  const change = await orders.createOrderChange({ order_id: orderId, change_type: "credit_line" } as never);
+  const line = { action: "CREDIT_LINE_ADD", reference, reference_id: referenceId ?? change.id, amount };
+  await orders.addOrderAction({ order_change_id: change.id, ...line } as never);
+  await orders.confirmOrderChange(change.id);
 }

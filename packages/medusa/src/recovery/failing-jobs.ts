@@ -2,12 +2,9 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { MedusaError } from "@medusajs/framework/utils";
 import { FAILING_CHARGES } from "../journal-tables/charges.js";
+import { readRows } from "../rows.js";
 
-/**
- * What recovery does, by kind: it notes orders as paid, cancels orders that nobody paid, reverses what a canceled or
- * deleted order holds, releases payments of carts without an order, ends credit lines that were begun, writes captures and refunds into their order, shows
- * refunds of which nobody knows whether they were made, closes carts that look open, opens those that look ordered, and scans for all of this.
- */
+/** The kinds of recovery's jobs. docs/on-call.md explains each. */
 export const jobKinds = [
   "note_paid",
   "cancel_order",
@@ -22,19 +19,19 @@ export const jobKinds = [
 ] as const;
 export type JobKind = (typeof jobKinds)[number];
 
-/** Which job: its kind, and what it is about: an order, a charge, a capture or refund, a cart, or a kind. */
+/** A job: its kind, and the id of its order, charge, capture, refund or cart, or the name of a scan. */
 export interface JobKey {
   readonly kind: JobKind;
   readonly id: string;
   readonly orderId: string | null;
-  /** The cart that it is about, where there is no order. */
+  /** Its cart, if there is no order. */
   readonly cartId?: string | null;
 }
 
-/** A job that failed each time that it was tried. */
+/** A job that failed each time it was tried. */
 export interface FailingJob extends JobKey {
   readonly tries: number;
-  /** A code, or Medusa's own words. */
+  /** A code, or Medusa's message. */
   readonly lastError: string;
   readonly firstFailedAt: Date;
   readonly lastFailedAt: Date;
@@ -42,7 +39,7 @@ export interface FailingJob extends JobKey {
 
 const LONGEST_TEXT = 300;
 
-/** Why something failed, in words that hold nothing secret: Medusa's own text, or names and codes alone. */
+/** Describes a failure without secrets: Medusa's own message, or names and codes alone. */
 export function faultOf(error: unknown): string {
   if (error instanceof CheckoutError) return error.code;
   const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown };
@@ -51,7 +48,7 @@ export function faultOf(error: unknown): string {
   return fault === "" ? "unknown" : fault.slice(0, LONGEST_TEXT);
 }
 
-/** Writes down that a job failed once more. */
+/** Records that a job failed once more. */
 export async function noteFailure(
   sql: Sql,
   { kind, id, orderId, cartId = null }: JobKey,
@@ -65,84 +62,77 @@ export async function noteFailure(
   );
 }
 
-/** The job is done, or there is nothing to do any more. */
+/** Deletes a failing job that is done, or has nothing left to do. */
 export async function forgetJob(sql: Sql, { kind, id }: Pick<JobKey, "kind" | "id">): Promise<void> {
-  await sql("delete from giftcard_job where kind = $1 and id = $2 and kept_at is null", [kind, id]);
+  await sql("delete from giftcard_job where kind = $1 and id = $2 and exempted_at is null", [kind, id]);
 }
 
-/** Of the failing jobs of a kind, those that weren't found again are done. */
+/** Deletes the failing jobs of a kind that weren't found again: they are done. */
 export async function forgetOthers(sql: Sql, kind: JobKind, foundIds: readonly string[]): Promise<void> {
-  await sql("delete from giftcard_job where kind = $1 and kept_at is null and id <> all($2::text[])", [
+  await sql("delete from giftcard_job where kind = $1 and exempted_at is null and id <> all($2::text[])", [
     kind,
     foundIds,
   ]);
 }
 
-/** The ids of a kind's jobs that a person has decided to leave as they are. */
-export async function readKeptJobs(sql: Sql, kind: JobKind): Promise<Set<string>> {
-  const rows = await sql("select id from giftcard_job where kind = $1 and kept_at is not null", [kind]);
+/** Reads the ids of a kind's jobs that people have exempted. */
+export async function readExemptJobs(sql: Sql, kind: JobKind): Promise<Set<string>> {
+  const rows = await sql("select id from giftcard_job where kind = $1 and exempted_at is not null", [kind]);
   return new Set(rows.map((row) => String(row.id)));
 }
 
 /**
- * A person's decision that a failing job isn't tried any more.
+ * Exempts a failing job from further tries, as a person decided.
  *
- * @param actor who decided, as it is written down
- * @returns false when there is no such job (any more)
+ * @param actor who decided
+ * @returns false if there is no such job (any more)
  */
-export async function keepJob(
+export async function exemptJob(
   sql: Sql,
   { kind, id }: Pick<JobKey, "kind" | "id">,
   actor: string,
 ): Promise<boolean> {
   const rows = await sql(
-    "update giftcard_job set kept_by = $3, kept_at = now() where kind = $1 and id = $2 and kept_at is null returning 1",
+    "update giftcard_job set exempted_by = $3, exempted_at = now() where kind = $1 and id = $2 and exempted_at is null returning 1",
     [kind, id, actor],
   );
   return rows.length === 1;
 }
 
-/** Something that fails again and again: a job of recovery, or a charge that the money flow itself tries to end. */
+/** A failing job of recovery, or a charge that the money flow fails to settle. */
 export type Failing = Omit<FailingJob, "kind"> & { readonly kind: JobKind | "reversal" | "outcome" };
 
 const FAILING = `
-  select kind, id, order_id, tries, last_error, first_failed_at, last_failed_at from giftcard_job where kept_at is null
+  select kind, id, order_id, tries, last_error, first_failed_at, last_failed_at from giftcard_job where exempted_at is null
   union all
   ${FAILING_CHARGES}`;
 
-/** What fails again and again: the jobs of recovery before the charges, and the oldest of each first. */
+const COLUMNS = `kind, id, order_id as "orderId", tries::integer, last_error as "lastError",
+  first_failed_at as "firstFailedAt", last_failed_at as "lastFailedAt"`;
+
+/** Lists everything that keeps failing: recovery's jobs before charges, the oldest first. */
 export async function listFailing(
   sql: Sql,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ jobs: Failing[]; count: number }> {
-  const rows = await sql(
-    `select * from (${FAILING}) failing
+  const jobs = await readRows<Failing>(
+    sql,
+    `select ${COLUMNS} from (${FAILING}) failing
      order by kind in ('reversal', 'outcome'), first_failed_at, kind, id limit $1 offset $2`,
     [limit, offset],
   );
   const [counted] = await sql(`select count(*) from (${FAILING}) failing`, []);
-  return { jobs: rows.map(toFailing), count: Number(counted?.count) };
+  return { jobs, count: Number(counted?.count) };
 }
 
-/** How many jobs of recovery fail, without the charges, which are counted by their states. */
+/** Counts recovery's failing jobs. Charges are counted by their states instead. */
 export async function countFailingJobs(sql: Sql): Promise<number> {
-  const [counted] = await sql("select count(*) from giftcard_job where kept_at is null", []);
+  const [counted] = await sql("select count(*) from giftcard_job where exempted_at is null", []);
   return Number(counted?.count);
 }
 
-/** One failing job, or null when there is none (any more). */
+/** Reads a failing job; null if there is none (any more). */
 export async function readJob(sql: Sql, kind: JobKind, id: string): Promise<FailingJob | null> {
-  const statement = "select * from giftcard_job where kind = $1 and id = $2 and kept_at is null";
-  const [row] = await sql(statement, [kind, id]);
-  return row ? { ...toFailing(row), kind, cartId: row.cart_id as string | null } : null;
+  const statement = `select ${COLUMNS}, cart_id as "cartId" from giftcard_job where kind = $1 and id = $2 and exempted_at is null`;
+  return (await readRows<FailingJob>(sql, statement, [kind, id]))[0] ?? null;
 }
-
-const toFailing = (row: Record<string, unknown>): Failing => ({
-  kind: row.kind as Failing["kind"],
-  id: String(row.id),
-  orderId: row.order_id as string | null,
-  tries: Number(row.tries),
-  lastError: String(row.last_error),
-  firstFailedAt: new Date(row.first_failed_at as string),
-  lastFailedAt: new Date(row.last_failed_at as string),
-});

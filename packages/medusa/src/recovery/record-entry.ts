@@ -1,13 +1,14 @@
-import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { isWaived } from "../medusa-tables/credit-lines.js";
+import { readPending } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
-import { endCreditLines } from "./credit-lines.js";
+import { addCreditLine, endCreditLines } from "./credit-lines.js";
 
 const CHANGING = "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it.";
 
-/** A capture or refund, as it stands beside its payment. */
+/** A capture or refund, as Medusa wrote it next to its payment. */
 export interface Entry {
   readonly orderId: string;
   readonly kind: "capture" | "refund";
@@ -18,10 +19,10 @@ export interface Entry {
 }
 
 /**
- * Writes a capture or refund into its order, as Medusa does in the end: with a refund, what goes beyond what the order owed
- * is waived, and that first, so that a process which dies in between is made good by the next.
+ * Writes a capture or refund into its order, as Medusa does last. The part of a refund that exceeds what the order owed is
+ * waived first, so that the next run can finish what a crash leaves in between.
  *
- * @throws {MedusaError} where it would have to waive something, and the order takes no change now
+ * @throws {MedusaError} if something has to be waived, and the order takes no change now
  */
 export async function recordEntry(container: MedusaContainer, entry: Entry): Promise<void> {
   const { orderId, kind, entryId, currency, amount } = entry;
@@ -37,43 +38,16 @@ export async function recordEntry(container: MedusaContainer, entry: Entry): Pro
   ]);
 }
 
-/** What an order that is canceled waives, nobody asks for. */
+/** Waives what a refund exceeds. A canceled order needs no waiver. */
 async function waiveBeyond(container: MedusaContainer, { orderId, entryId, amount }: Entry): Promise<void> {
   const { sql } = contextOf(container);
   const isEnded = await endCreditLines(container, orderId);
   if (await isWaived(sql, orderId, entryId)) return;
-  const order = await readTotals(container, orderId);
-  const owed = MathBN.max(0, MathBN.mult(order.pending, -1));
-  const beyond = MathBN.sub(amount, owed);
-  if (order.isCanceled || MathBN.lte(beyond, 0)) return;
+  const { pending, isCanceled } = await readPending(sql, orderId);
+  const beyond = MathBN.sub(amount, MathBN.max(0, MathBN.mult(pending, -1)));
+  if (isCanceled || MathBN.lte(beyond, 0)) return;
   if (!isEnded || (await hasOpenChange(sql, orderId)))
     throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
-  await waive(container, orderId, entryId, beyond);
-}
-
-/** A credit line that names its refund: so it is known later that the refund has one. */
-async function waive(
-  container: MedusaContainer,
-  orderId: string,
-  refundId: string,
-  amount: BigNumberInput,
-): Promise<void> {
-  const orders = container.resolve(Modules.ORDER);
-  const change = await orders.createOrderChange({ order_id: orderId, change_type: "credit_line" } as never);
-  const line = { action: "CREDIT_LINE_ADD", reference: "refund", reference_id: refundId, amount };
-  await orders.addOrderAction({ order_change_id: change.id, ...line } as never);
-  await orders.confirmOrderChange(change.id);
-}
-
-/** What the customer still has to pay of an order, as Medusa's own refund reads it; below 0, what the order owes. */
-async function readTotals(
-  container: MedusaContainer,
-  orderId: string,
-): Promise<{ pending: BigNumberInput; isCanceled: boolean }> {
-  const query = container.resolve(ContainerRegistrationKeys.QUERY);
-  const { data } = await query.graph({
-    ...{ entity: "order", fields: ["id", "status", "summary", "total"], filters: { id: orderId } },
-  });
-  const order = data[0] as { status?: string; summary?: { pending_difference?: BigNumberInput } } | undefined;
-  return { pending: order?.summary?.pending_difference ?? 0, isCanceled: order?.status === "canceled" };
+  // The line names its refund, so that `isWaived` finds it.
+  await addCreditLine(container, orderId, { reference: "refund", referenceId: entryId, amount: beyond });
 }

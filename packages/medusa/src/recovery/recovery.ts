@@ -1,7 +1,6 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { Charge } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { withCartLock } from "../cart/cart-turn.js";
 import { paidOrderOf } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
@@ -12,35 +11,35 @@ import { forgetRemainders } from "../medusa-tables/unpaid-orders.js";
 import { RECOVERY_LOCK } from "../names.js";
 import type { CancelBudget } from "./cancel-limit.js";
 import {
+  exemptJob,
   type FailingJob,
   faultOf,
   forgetJob,
   forgetOthers,
   type JobKey,
-  keepJob,
   noteFailure,
+  readExemptJobs,
   readJob,
-  readKeptJobs,
 } from "./failing-jobs.js";
 import { type RecoveryJob, type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
 /** What a run of recovery did. */
 export interface Recovery {
-  /** The charges that it dealt with, as they are now. */
+  /** The charges that it dealt with, in their state afterwards. */
   readonly charges: readonly Charge[];
-  /** Orders that it canceled, because nobody had paid them. */
+  /** Orders that it canceled because nobody had paid them. */
   readonly canceledOrderIds: readonly string[];
-  /** What it couldn't do; it tries that again in each run. */
+  /** Jobs that failed. Each run retries them. */
   readonly failed: readonly JobKey[];
 }
 
 /**
- * Ends what crashes and lost answers left behind: charges whose completion died, reversals that are owed, orders that
- * were placed and never paid, or canceled or deleted and not reversed, remainders that didn't settle in time, payments
- * that no order has, and captures and refunds that were begun. Safe to run at any time and in several processes at once.
- * What fails stops nothing else: it is written down with why, shown to people, and tried again.
+ * Finishes what crashes and lost responses left behind: charges whose completion died, owed reversals, orders that
+ * were never paid, or canceled or deleted without a reversal, remainders that didn't settle in time, payments without
+ * an order, and begun captures and refunds. Safe to run at any time, and in several processes at once. A failure
+ * doesn't stop other jobs: it is recorded with its reason, shown to people, and retried.
  *
- * @throws when Medusa's database can't be used
+ * @throws if Medusa's database can't be used
  */
 export async function recoverNow(container: MedusaContainer): Promise<Recovery> {
   const { sql, settings } = contextOf(container);
@@ -48,7 +47,7 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
   const failed: JobKey[] = [];
   const fail = async (key: JobKey, error: unknown) => {
     failed.push(key);
-    await tellFailure(container, key, error);
+    await reportFailure(container, key, error);
   };
   await endLocks(sql, fail);
   const charges = await recoverCharges(container, fail);
@@ -74,7 +73,10 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
   return { charges, canceledOrderIds, failed };
 }
 
-/** One run at a time cancels, of all processes: so the limit is that of all. One that waits too long leaves it to the other. */
+/**
+ * Cancels orders in one run at a time, across all processes, so that they share the limit. A run that waits too long
+ * skips it.
+ */
 async function inTurn(container: MedusaContainer, cancelAll: () => Promise<void>): Promise<void> {
   let hasBegun = false;
   const begin = () => {
@@ -113,7 +115,7 @@ async function recoverCharges(container: MedusaContainer, fail: Fail): Promise<C
   }
 }
 
-/** All that there is to do of a kind now, but for what a person wants left as it is. */
+/** Finds all tasks of a kind, without those that a person has exempted. */
 async function findTasks({ kind, finders }: RecoveryJob, scan: Scan, fail: Fail): Promise<RecoveryTask[]> {
   const found = new Map<string, RecoveryTask>();
   let hasFailed = false;
@@ -128,8 +130,8 @@ async function findTasks({ kind, finders }: RecoveryJob, scan: Scan, fail: Fail)
     }
   }
   if (!hasFailed) await forgetOthers(scan.sql, kind, [...found.keys()]);
-  const kept = await readKeptJobs(scan.sql, kind);
-  return [...found.values()].filter(({ id }) => !kept.has(id));
+  const exempt = await readExemptJobs(scan.sql, kind);
+  return [...found.values()].filter(({ id }) => !exempt.has(id));
 }
 
 async function doTask(
@@ -149,19 +151,19 @@ async function doTask(
   }
 }
 
-/** Recovery goes on, also where the log or the table fails. */
-async function tellFailure(container: MedusaContainer, key: JobKey, error: unknown): Promise<void> {
+/** Logs and records a failure. Recovery continues even if the log or the table fails. */
+async function reportFailure(container: MedusaContainer, key: JobKey, error: unknown): Promise<void> {
   const { sql } = contextOf(container);
   const { kind, id, orderId } = key;
   const line = `giftcard recovery job=${kind} id=${id}${orderId === null ? "" : ` order=${orderId}`} failed: ${faultOf(error)}`;
-  container.resolve(ContainerRegistrationKeys.LOGGER).error(line);
+  contextOf(container).logger.error(line);
   await noteFailure(sql, key, error).catch(() => {});
 }
 
 /**
- * Tries one failing job now, for a person.
+ * Retries one failing job, for a person.
  *
- * @returns the job as it is now: null when it is done; undefined where there was no such job
+ * @returns the job afterwards: null if it is done; undefined if there was no such job
  */
 export async function retryJob(
   container: MedusaContainer,
@@ -175,20 +177,20 @@ export async function retryJob(
     return readJob(sql, kind, id);
   }
   const task = await findTask(container, before);
-  const fail = (key: JobKey, error: unknown) => tellFailure(container, key, error);
+  const fail = (key: JobKey, error: unknown) => reportFailure(container, key, error);
   if (task) await doTask(container, task, fail, { isAsked: true });
   else await forgetJob(sql, before);
   return readJob(sql, kind, id);
 }
 
 /**
- * A person's decision that a failing job isn't tried any more.
+ * Exempts a failing job from further tries, as a person decided.
  *
- * @param actor who decided, as it is written down
- * @returns false when there is no such job (any more)
- * @throws what it fails with, where the decision itself is something to be done
+ * @param actor who decided
+ * @returns false if there is no such job (any more)
+ * @throws what the task fails with, if exempting it needs work
  */
-export async function leaveJob(
+export async function exemptFromRecovery(
   container: MedusaContainer,
   { kind, id }: Pick<JobKey, "kind" | "id">,
   actor: string,
@@ -197,15 +199,15 @@ export async function leaveJob(
   const before = await readJob(sql, kind, id);
   if (!before) return false;
   const task = await findTask(container, before);
-  if (!task?.leave) return keepJob(sql, before, actor);
-  await task.leave(container);
+  if (!task?.exempt) return exemptJob(sql, before, actor);
+  await task.exempt(container);
   await forgetJob(sql, before);
   return true;
 }
 
 const orderOrCart = ({ orderId, cartId }: FailingJob) => orderId ?? cartId ?? null;
 
-/** What there is to do of a failing job; undefined where there is nothing any more. */
+/** Finds the task of a failing job; undefined if there is nothing left to do. */
 async function findTask(container: MedusaContainer, job: FailingJob): Promise<RecoveryTask | undefined> {
   const { sql, settings } = contextOf(container);
   const only = orderOrCart(job);

@@ -3,30 +3,30 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 
-/** A payment that no order has any more, as Medusa's books have it. */
+/** A payment without an order, as Medusa records it. */
 export interface Release {
   readonly paymentId: string;
   readonly cartId: string;
-  /** Captured and not refunded, in major units; null where nothing was captured. */
+  /** What is captured and not refunded, in major units; null if nothing was captured. */
   readonly capturedLeft: string | null;
-  /** A part of it was captured, and the rest is to be canceled. */
+  /** Whether only a part was captured, so that the remainder has to be canceled. */
   readonly isPartial?: boolean;
 }
 
-/** What a person is told who has to find out what became of a refund. */
+/** Makes the error that asks a person to find out what became of a refund. */
 export const unknownRefund = () =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,
-    "A refund of this payment was begun, and nobody knows whether it was made. Look at the payment method: where the " +
-      "money went back, leave this as it is; where it didn't, try again, or refund it there.",
+    "A refund of this payment was begun, and nobody knows whether it was made. Look at the payment method: if the money " +
+      "went back, leave this as it is; if it didn't, try again, or refund it there.",
   );
 
 /**
- * Cancels a payment of another method, and refunds what is captured of it. A refund is asked for once: where its answer is
- * lost, or the process dies, a person has to look, since a second one could give the money back twice.
+ * Cancels a payment of another method, and refunds what was captured. A refund is requested only once. If its
+ * response is lost, or the process dies, a person must look, since a second request could refund the money twice.
  *
- * @param isAsked a person has looked, and wants it tried again
- * @throws what the payment method fails with; unknownRefund where a refund was begun before
+ * @param isAsked a person has looked, and wants it retried
+ * @throws what the payment method fails with; unknownRefund if a refund was begun before
  */
 export async function releasePayment(
   container: MedusaContainer,
@@ -45,7 +45,7 @@ export async function releasePayment(
   await endRelease(sql, paymentId);
 }
 
-/** Cancels or refunds a gift card's payment in Medusa's books; the journal sees to it that the card gets its money once. */
+/** Cancels or refunds a gift card's payment in Medusa. The journal makes sure that the card gets its money once. */
 export async function releaseGiftcardPayment(
   container: MedusaContainer,
   { paymentId, capturedLeft }: Pick<Release, "paymentId" | "capturedLeft">,
@@ -56,7 +56,7 @@ export async function releaseGiftcardPayment(
 }
 
 /**
- * Writes down, before anything is done, that a payment is released: so it is found until it is.
+ * Records that a payment is to be released, before anything is done, so that recovery finds it until it is.
  *
  * @returns whether a refund of it was begun before
  */
@@ -69,7 +69,7 @@ export async function beginRelease(sql: Sql, paymentId: string, cartId: string):
   return row?.refund_begun_at != null;
 }
 
-/** @returns false where one was begun before, and nobody has asked for another */
+/** Records that a refund begins. @returns false if one was begun before, and nobody has asked for another */
 async function beginRefund(sql: Sql, paymentId: string, cartId: string, isAsked: boolean): Promise<boolean> {
   const rows = await sql(
     `insert into giftcard_release as known (payment_id, cart_id, refund_begun_at) values ($1, $2, now())
@@ -80,12 +80,12 @@ async function beginRefund(sql: Sql, paymentId: string, cartId: string, isAsked:
   return rows.length === 1;
 }
 
-/** The refund is made; the rest of the payment may still have to be canceled. */
+/** Records that the refund is made. The remainder of the payment may still have to be canceled. */
 async function endRefund(sql: Sql, paymentId: string): Promise<void> {
   await sql("update giftcard_release set refund_begun_at = null where payment_id = $1", [paymentId]);
 }
 
-/** The payment is released, or an order has it after all. */
+/** Deletes the record of a payment that is released, or that turned out to have an order. */
 export async function endRelease(sql: Sql, paymentId: string): Promise<void> {
   await sql("delete from giftcard_release where payment_id = $1", [paymentId]);
 }

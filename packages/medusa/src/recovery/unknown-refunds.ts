@@ -1,25 +1,24 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
-import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { decideOrder } from "../journal-tables/bulk-refund-orders.js";
-import { turnOfOrder } from "../medusa-tables/carts.js";
 import { isRecorded, type UnknownRefund } from "../medusa-tables/unrecorded-payments.js";
 import { BULK_REFUND } from "../refund-metadata.js";
 import { recordEntry } from "./record-entry.js";
 
-/** What a person is told who has to find out what became of a refund. */
-export const UNKNOWN_REFUND =
+/** Tells a person to find out what became of a refund. */
+const UNKNOWN_REFUND =
   "A refund by the other payment method was begun, and nobody knows whether it was made. Look at the payment method, " +
   "and say whether the money went back.";
 
 /**
- * A refund by another method is asked for once. Only a person who has looked can say that it wasn't made: then Medusa
- * forgets it, and the order owes the money as before. Nothing is refunded by that: the method might be asked in vain once
- * more, and the doubt would be gone.
+ * Makes Medusa forget a refund by another method that was not made. The order then owes the money as before. Only a person
+ * who has looked can decide that, since a refund is requested only once. Nothing is refunded by this: otherwise a second
+ * request could fail in the same way, and hide the doubt.
  *
  * @param isAsked a person has looked
- * @throws {MedusaError} UNKNOWN_REFUND where nobody has
+ * @throws {MedusaError} UNKNOWN_REFUND if nobody has
  */
 export async function forgetRefund(
   container: MedusaContainer,
@@ -27,15 +26,15 @@ export async function forgetRefund(
   isAsked: boolean,
 ): Promise<void> {
   if (!isAsked) throw new MedusaError(MedusaError.Types.UNEXPECTED_STATE, UNKNOWN_REFUND);
-  await decideInTurn(container, refund, () =>
+  await decideOnce(container, refund, () =>
     container.resolve(Modules.PAYMENT).deleteRefunds([refund.refundId]),
   );
 }
 
-/** A person has looked, and the money went back: the order gets to know of it, and a refund of many orders goes on with it. */
+/** Records a refund in its order, after a person has found that it was made. A bulk refund of the order continues. */
 export async function bookRefund(container: MedusaContainer, refund: UnknownRefund): Promise<void> {
   const { refundId: entryId, orderId, currency, amount, metadata } = refund;
-  await decideInTurn(container, refund, () =>
+  await decideOnce(container, refund, () =>
     recordEntry(container, { kind: "refund", entryId, orderId, currency, amount }),
   );
   const bulkRefundId = metadata?.[BULK_REFUND];
@@ -43,19 +42,14 @@ export async function bookRefund(container: MedusaContainer, refund: UnknownRefu
     await decideOrder(contextOf(container).sql, { bulkRefundId, orderId }, "open");
 }
 
-/** What is decided is done once, while nobody else changes the order. */
-async function decideInTurn(
+/** Acts on a decision once, while nobody else changes the order. */
+const decideOnce = (
   container: MedusaContainer,
   { refundId: entryId, paymentId, orderId }: UnknownRefund,
   act: () => Promise<void>,
-): Promise<void> {
-  const { leases, sql } = contextOf(container);
-  const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
-  try {
+): Promise<void> =>
+  withOrderLease(container, orderId, async () => {
+    const { sql } = contextOf(container);
     const [known] = await container.resolve(Modules.PAYMENT).listRefunds({ id: entryId });
-    if (!known || (await isRecorded(sql, { entryId, paymentId, orderId, kind: "refund" }))) return;
-    await act();
-  } finally {
-    await release();
-  }
-}
+    if (known && !(await isRecorded(sql, { entryId, paymentId, orderId, kind: "refund" }))) await act();
+  });

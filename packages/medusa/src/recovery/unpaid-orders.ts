@@ -1,6 +1,6 @@
 import { chargedStates } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
+import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { cancelOrderWorkflow } from "@medusajs/medusa/core-flows";
 import { withCartLock } from "../cart/cart-turn.js";
 import { wasPaid } from "../completion/paid-orders.js";
@@ -11,10 +11,10 @@ import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import { type CancelBudget, mayCancel } from "./cancel-limit.js";
 import {
   forgetPendingCancellation,
-  handToPerson,
-  isKept,
+  isExempt,
   noteCanceled,
   notePendingCancellation,
+  noteRefusal,
 } from "./pending-cancellations.js";
 import { releaseGiftcardPayment, releasePayment } from "./release-payment.js";
 
@@ -26,21 +26,22 @@ const touchTexts: Record<Touch, string> = {
   completed: "it is completed",
 };
 
-/** Why an order that nobody paid isn't canceled by itself, in words; null where nothing is in the way. */
-export function whyKept({ touches, totalCents }: OrderPayment): string | null {
-  if (totalCents === null) return "Medusa doesn't say the total for which it was placed";
+/** Explains why recovery doesn't cancel an unpaid order; null if nothing prevents it. */
+export function whyNotCanceled({ touches, totalCents }: OrderPayment): string | null {
+  if (totalCents === null) return "Medusa doesn't have the total for which it was placed";
   return touches.length === 0 ? null : touches.map((touch) => touchTexts[touch]).join(", ");
 }
 
 /**
- * Cancels an order that nobody paid, so that nobody ships it, and releases whatever is held for it. First no card of
- * its cart can be charged any more, then the order is judged, by its total as it was placed. An order that was ever paid
- * only loses the cards that it didn't need; nothing else of it is touched. One that somebody has worked on, or that
+ * Cancels an order that nobody paid, so that nobody ships it, and releases whatever is held for it. First it makes
+ * sure that no card of the cart can be charged any more; then it judges the order by its total when it was placed. An
+ * order that was ever paid only loses the cards that it didn't need. An order that somebody has worked on, or that
  * Medusa refuses to cancel, waits for a person, with its payments as they are.
  *
- * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this one
- * @returns true when the order was canceled now
- * @throws what the other method or Medusa fails with; called again, it goes on where it stopped
+ * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this
+ *   one
+ * @returns true if it canceled the order
+ * @throws what the other method or Medusa fails with. Call it again to continue
  */
 export async function cancelIfUnpaid(
   container: MedusaContainer,
@@ -49,9 +50,9 @@ export async function cancelIfUnpaid(
 ): Promise<boolean> {
   const { sql } = contextOf(container);
   return withCartLock(container, found.cartId, async () => {
-    if (await isKept(sql, found.orderId)) return false;
+    if (await isExempt(sql, found.orderId)) return false;
     const order = { ...found, reason: await notePendingCancellation(sql, found) };
-    // A completion that was frozen before it charged a card can't begin any more once its card is off the cart.
+    // A completion that stalled before it charged a card can't begin once the card is off the cart.
     if (!(await dropCards(container, order.cartId))) return false;
     const payment = await readOrderPayment(sql, order.orderId);
     if (!payment || payment.paidAt !== null) {
@@ -72,7 +73,7 @@ export async function cancelIfUnpaid(
   });
 }
 
-/** @returns false where a charge of one of the cards begins at this very moment */
+/** Removes the cart's applied cards. @returns false if one of them is just being charged */
 async function dropCards(container: MedusaContainer, cartId: string): Promise<boolean> {
   const { journal } = contextOf(container).engine;
   for (const { id, state } of await journal.tenders(cartId)) {
@@ -89,25 +90,24 @@ async function cancelUnpaid(
 ): Promise<boolean> {
   const { sql, announcer } = contextOf(container);
   const { orderId, cartId, reason } = order;
-  const why = whyKept(payment);
-  if (why !== null) return leaveToPerson(container, orderId, why);
+  const why = whyNotCanceled(payment);
+  if (why !== null) return refuse(container, orderId, why);
   const leftBefore = budget?.left;
   if (!(await mayCancel(container, orderId, budget))) return false;
   try {
-    // It looks first whether the order can be canceled, and then voids or refunds the payments.
+    // Medusa first checks whether the order can be canceled, then voids or refunds the payments.
     await cancelOrderWorkflow(container).run({ input: { order_id: orderId } });
   } catch (error) {
-    // The budget counts what was canceled.
+    // Nothing was canceled, so it doesn't count.
     if (budget && leftBefore !== undefined) budget.left = leftBefore;
     const refusal = error as { type?: string; message: string };
-    if (refusal.type === MedusaError.Types.NOT_ALLOWED)
-      return leaveToPerson(container, orderId, refusal.message);
+    if (refusal.type === MedusaError.Types.NOT_ALLOWED) return refuse(container, orderId, refusal.message);
     await reverseCards(container, cartId);
     throw error;
   }
-  container
-    .resolve(ContainerRegistrationKeys.LOGGER)
-    .warn(`giftcard order=${orderId} cart=${cartId} canceled: it was not paid (${reason})`);
+  contextOf(container).logger.warn(
+    `giftcard order=${orderId} cart=${cartId} canceled: it was not paid (${reason})`,
+  );
   announcer.orderCanceled(order);
   const left = await readOrderPayment(sql, orderId);
   if (left) await releaseHeld(container, order, left, isAsked);
@@ -115,18 +115,18 @@ async function cancelUnpaid(
   return true;
 }
 
-async function leaveToPerson(container: MedusaContainer, orderId: string, why: string): Promise<false> {
+async function refuse(container: MedusaContainer, orderId: string, why: string): Promise<false> {
   const { sql } = contextOf(container);
-  if (await handToPerson(sql, orderId, why)) {
-    const line = `giftcard order=${orderId} needs attention: it is unpaid and isn't canceled by itself: ${why}`;
-    container.resolve(ContainerRegistrationKeys.LOGGER).warn(line);
+  if (await noteRefusal(sql, orderId, why)) {
+    const line = `giftcard order=${orderId} needs attention: it is unpaid and recovery doesn't cancel it: ${why}`;
+    contextOf(container).logger.warn(line);
   }
   return false;
 }
 
 /**
- * What a canceled order still holds: the cards first, then what other methods hold, then what could still be paid by.
- * What fails holds nothing else back.
+ * Releases what a canceled order still holds: first the cards, then payments by other methods, then sessions that
+ * could still be paid. A failure doesn't stop the others.
  *
  * @throws the first failure, once everything was tried
  */
@@ -150,7 +150,7 @@ async function releaseHeld(
   await tryAll([() => reverseCards(container, cartId), ...release, ...drop]);
 }
 
-/** Owes every card of the cart its money, which is written down before it is tried. */
+/** Reverses every charge of the cart. Each reversal is recorded before it is tried. */
 async function reverseCards(container: MedusaContainer, cartId: string): Promise<void> {
   const { engine } = contextOf(container);
   const charges = await engine.journal.chargesOfCart(cartId);

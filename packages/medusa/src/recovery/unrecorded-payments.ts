@@ -2,41 +2,45 @@ import { RefundError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
-import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { withLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnrecorded, isRecorded, type UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
 import { makeRefund } from "../providers/giftcard/make-refund.js";
 import { recordEntry } from "./record-entry.js";
 
-/** Does what was begun, where the journal says that it wasn't done, and writes it into the order; once, in its turn at the cart. */
-export async function recordPayment(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
-  const release = await contextOf(container).leases.wait(entry.cartId, PATIENCE_MS);
-  try {
-    await recordInTurn(container, entry);
-  } finally {
-    await release();
-  }
-}
+/** Finishes a capture or refund that was begun, while nobody else changes its order. */
+export const recordPayment = (container: MedusaContainer, entry: UnrecordedPayment): Promise<void> =>
+  withLease(container, entry.cartId, () => finish(container, entry));
 
 /**
- * Ends the refunds of cards that were begun for the orders of a cart and not finished, before anything else is refunded:
- * Medusa would take them for a part of what comes next.
+ * Finishes the card refunds that were begun for the orders of a cart, before anything else is refunded. Medusa would take
+ * them for a part of what comes next.
  *
- * @param cartId its turn is the caller's
+ * @param cartId the caller has its lease
  * @throws what one of them fails with
  */
-export async function finishRefunds(container: MedusaContainer, cartId: string): Promise<void> {
+export async function finishBegunRefunds(container: MedusaContainer, cartId: string): Promise<void> {
   const { sql } = contextOf(container);
   const begun = (await findUnrecorded(scanOnly(sql, cartId))).filter(({ kind }) => kind === "refund");
-  for (const entry of begun) await recordInTurn(container, entry);
+  for (const entry of begun) await finish(container, entry);
+}
+
+/** Does what was begun, unless the journal says that it was done, and writes it into the order. */
+async function finish(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
+  // Another process may have finished it since it was found. With the lease, that can no longer change.
+  if (await isRecorded(contextOf(container).sql, entry)) return;
+  const { sessionId, entryId: id, amount, kind, isCaptured } = entry;
+  if (kind === "refund" && !(await makeBegun(container, sessionId, { id, amount }))) return;
+  if (kind === "capture" && !isCaptured) await captureAgain(container, entry);
+  else await recordEntry(container, entry);
 }
 
 /**
- * Makes a refund that was begun. One that no charges make up was never made, and never can be: Medusa would have taken it
- * back, had it not died before.
+ * Makes a refund that was begun. If no charges add up to it, it was never made, and never can be: Medusa would have deleted
+ * it, had its process not died.
  *
- * @returns false where it is taken back
+ * @returns false if it is deleted
  */
 async function makeBegun(
   container: MedusaContainer,
@@ -56,19 +60,8 @@ async function makeBegun(
   }
 }
 
-async function recordInTurn(container: MedusaContainer, entry: UnrecordedPayment): Promise<void> {
-  const giftcard = contextOf(container);
-  // Looked at once more now that nobody else writes it: another process may have done so since it was found.
-  if (await isRecorded(giftcard.sql, entry)) return;
-  const { sessionId, entryId: id, amount, kind, isCaptured } = entry;
-  // While the service is down the card is owed its money, as after any refund.
-  if (kind === "refund" && !(await makeBegun(container, sessionId, { id, amount }))) return;
-  if (kind === "capture" && !isCaptured) await captureAnew(container, entry);
-  else await recordEntry(container, entry);
-}
-
-/** Medusa takes the half-made capture for made, and makes no other beside it. The card is charged already. */
-async function captureAnew(
+/** Replaces a half-made capture, which Medusa takes for complete. The card is already charged. */
+async function captureAgain(
   container: MedusaContainer,
   { entryId, paymentId }: UnrecordedPayment,
 ): Promise<void> {

@@ -1,43 +1,39 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { MathBN, Modules } from "@medusajs/framework/utils";
+import { MathBN } from "@medusajs/framework/utils";
 import { fromCents } from "../amount.js";
-import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { cartOfOrder, turnOfOrder } from "../medusa-tables/carts.js";
+import { cartOfOrder } from "../medusa-tables/carts.js";
 import { BALANCE_REFERENCE } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
-import { endCreditLines } from "../recovery/credit-lines.js";
-import { finishRefunds } from "../recovery/unrecorded-payments.js";
+import { addCreditLine, endCreditLines } from "../recovery/credit-lines.js";
+import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
 
-/** Medusa itself takes a cent or less for nothing. */
+/** Medusa itself ignores a difference of a cent or less. */
 const TOLERATED = fromCents(1);
 
 /**
- * Writes the difference between Medusa's pending difference and the order's books into the order, as a credit line: its
- * page, its status and its own refund button then go by the cents that are owed. Medusa differs by fractions of a cent, by a
- * discount that an edit leaves on the units that stay, and by units that were refunded before they were taken off.
+ * Writes the difference between Medusa's pending difference and the order's books into the order, as a credit line. Its
+ * page, its status and Medusa's refund button then use the cents that are owed. Medusa differs by fractions of a cent, by a
+ * discount that an edit leaves on the remaining units, and by units that were refunded before they were removed.
  *
- * Does nothing while the order takes no change, while a refund is begun that it doesn't know of, while a return is requested
- * (Medusa takes it for owed already), or if its lines aren't noted.
+ * Does nothing while the order takes no change, while it lacks a refund that was begun, while a return is requested (Medusa
+ * already counts it as owed), or if its lines aren't recorded.
  *
  * @returns whether it wrote something
  */
 async function balance(container: MedusaContainer, books: OrderBooks): Promise<boolean> {
+  const { orderId } = books;
   if (!books.isNoted || books.isCanceled || books.awaitsReturn || books.isRefunding) return false;
-  const differs = MathBN.sub(books.pending, fromCents(books.pendingCents));
-  if (MathBN.lte(differs.abs(), TOLERATED)) return false;
-  if (await hasOpenChange(contextOf(container).sql, books.orderId)) return false;
-  const orders = container.resolve(Modules.ORDER);
-  const { orderId: order_id } = books;
-  const change = await orders.createOrderChange({ order_id, change_type: "credit_line" } as never);
-  const line = { action: "CREDIT_LINE_ADD", reference: BALANCE_REFERENCE, reference_id: change.id };
-  await orders.addOrderAction({ order_change_id: change.id, ...line, amount: differs } as never);
-  await orders.confirmOrderChange(change.id);
+  const amount = MathBN.sub(books.pending, fromCents(books.pendingCents));
+  if (MathBN.lte(amount.abs(), TOLERATED)) return false;
+  if (await hasOpenChange(contextOf(container).sql, orderId)) return false;
+  await addCreditLine(container, orderId, { reference: BALANCE_REFERENCE, amount });
   return true;
 }
 
-/** Reads an order's books and balances them in Medusa; its turn is the caller's. @throws as `readBooks` */
+/** Reads an order's books and balances them in Medusa. The caller has the order's lease. @throws as `readBooks` */
 export async function readBalanced(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
   await endCreditLines(container, orderId);
   const books = await readBooks(container, orderId);
@@ -45,26 +41,21 @@ export async function readBalanced(container: MedusaContainer, orderId: string):
 }
 
 /**
- * Refunds something of an order while nobody else does, in any process: refunds that were begun are finished, and its books
- * balanced, before and after.
+ * Runs a refund of an order while nobody else refunds it, in any process. Before it, begun refunds are finished; before
+ * and after it, the books are balanced.
  *
- * @throws {CheckoutError} payment_in_progress if another job keeps the order for long
+ * @throws {CheckoutError} payment_in_progress if another job has the order for too long
  * @throws as `readBooks`, and what the job fails with
  */
-export async function withOrder<T>(
+export const withOrder = <T>(
   container: MedusaContainer,
   orderId: string,
   job: (books: OrderBooks) => Promise<T>,
-): Promise<T> {
-  const { leases, sql } = contextOf(container);
-  const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
-  try {
-    const cartId = await cartOfOrder(sql, orderId);
-    if (cartId !== null) await finishRefunds(container, cartId);
+): Promise<T> =>
+  withOrderLease(container, orderId, async () => {
+    const cartId = await cartOfOrder(contextOf(container).sql, orderId);
+    if (cartId !== null) await finishBegunRefunds(container, cartId);
     const answer = await job(await readBalanced(container, orderId));
     await readBalanced(container, orderId);
     return answer;
-  } finally {
-    await release();
-  }
-}
+  });

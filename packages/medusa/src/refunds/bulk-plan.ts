@@ -1,6 +1,7 @@
 import { formatCents } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
+import { z } from "@medusajs/framework/zod";
 import { contextOf } from "../context/context.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
@@ -9,13 +10,30 @@ import { type BulkRefundPlan, isHeld, type PlannedOrder, type RefusedOrder } fro
 import { type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
 import { planOf, toSplit, unexplainedText, whyUndecided } from "./order-refund.js";
 
-/** So many orders are read beside each other. */
+const id = z.string().min(1).max(200);
+const soldSchema = z.union([
+  z.strictObject({ variantId: id }),
+  z.strictObject({ productId: id }),
+  z.strictObject({ orderIds: z.array(id).min(1).max(10_000) }),
+]);
+
+/** Reads what to refund from a request. @throws {MedusaError} if it isn't one of the three shapes */
+export function readSold(input: unknown): Sold {
+  const { success, data } = soldSchema.safeParse(input);
+  if (success) return data;
+  throw new MedusaError(
+    MedusaError.Types.INVALID_DATA,
+    "Say what to refund: { variantId }, { productId } or { orderIds: [...] }.",
+  );
+}
+
+/** How many orders are read in parallel. */
 const AT_ONCE = 4;
 
 /**
  * Plans a refund of everything that was sold of something. Changes nothing and calls nobody.
  *
- * @throws {MedusaError} where there is no such product, variant or order
+ * @throws {MedusaError} if there is no such product or variant
  */
 export async function planBulkRefund(container: MedusaContainer, sold: Sold): Promise<BulkRefundPlan> {
   const { sql } = contextOf(container);
@@ -34,7 +52,7 @@ export async function planBulkRefund(container: MedusaContainer, sold: Sold): Pr
   return { sold, title, orders, refused, ...sumsOf(orders) };
 }
 
-/** Orders that are asked for by their ids, and that nothing can be refunded of. */
+/** Lists the requested orders that don't exist, or are canceled. */
 function missingOf(sold: Sold, found: readonly SoldOrder[]): RefusedOrder[] {
   if (!("orderIds" in sold)) return [];
   const known = new Set(found.map(({ orderId }) => orderId));
@@ -54,10 +72,10 @@ function sumsOf(orders: readonly PlannedOrder[]): Pick<BulkRefundPlan, "amountCe
 }
 
 /**
- * Plans one order's part; null if nothing of it is left to refund. An order that can't be planned is a line with its reason:
- * it never fails the plan of the others.
+ * Plans one order's part; null if nothing of it is left to refund. If an order can't be planned, it is listed with
+ * the reason, and the plan of the others doesn't fail.
  *
- * @param bulkRefundId the bulk refund whose own hold on it doesn't count
+ * @param bulkRefundId the bulk refund whose own hold on the order doesn't count
  */
 export async function planOrder(
   container: MedusaContainer,
@@ -73,7 +91,10 @@ export async function planOrder(
   }
 }
 
-/** What goes back for these units; what is owed already doesn't count. Of an order that isn't paid yet, what they are worth. */
+/**
+ * Computes the refund for these units, without what is already owed. For an order that isn't fully paid, it is their
+ * value.
+ */
 function worthOf(
   { isNoted, dueCents, leftCents, owedCents, back: before, keptCents, owedWith }: OrderBooks,
   back: UnitsBack,
@@ -83,7 +104,7 @@ function worthOf(
   return isPlain ? worthCents : Math.min(worthCents, owedWith(back) - owedCents);
 }
 
-/** What is back once everything of it that was sold is. */
+/** Returns the units that are back once everything that was sold of it is. */
 function backWith(sold: Sold, { items, lines, back }: OrderBooks): UnitsBack {
   const all = new Map(back);
   for (const { id, sold: count, variantId, productId } of items)
@@ -92,7 +113,7 @@ function backWith(sold: Sold, { items, lines, back }: OrderBooks): UnitsBack {
       ("variantId" in sold ? sold.variantId === variantId : sold.productId === productId)
     )
       all.set(id, count);
-  // Shipping goes back with a whole order alone.
+  // Shipping is only refunded with a whole order.
   if ("orderIds" in sold)
     for (const { id, quantity } of lines) all.set(id, Math.max(quantity, all.get(id) ?? 0));
   return all;
@@ -111,7 +132,7 @@ async function planBooks(
   const isUncaptured = books.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
   if (amountCents === 0 && !(isWhole && isUncaptured)) return null;
   const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
-  const why = await whyRefused(container, books, { amountCents, isWhole, bulkRefundId });
+  const why = await whyRefused();
   if (why !== null) return refuse(why);
   const plan = planOf(books, amountCents, back, contextOf(container).settings.refundRule);
   if (plan.isPossible) {
@@ -121,23 +142,15 @@ async function planBooks(
   const nearest = plan.nearest.map((split) => euro(split.amountCents)).join(" or ");
   return refuse(
     `Exactly ${euro(amountCents)} can't be refunded, since a card takes back only what it was charged at once. ` +
-      `${nearest === "" ? "" : `The nearest is ${nearest}. `}Take the units off the order by an edit or a return, then refund it on its page.`,
+      `${nearest === "" ? "" : `The nearest is ${nearest}. `}Remove the units by an edit or a return, then refund the order on its page.`,
   );
 
-  async function whyRefused(
-    container: MedusaContainer,
-    books: OrderBooks,
-    {
-      amountCents,
-      isWhole,
-      bulkRefundId,
-    }: { amountCents: number; isWhole: boolean; bulkRefundId: string | undefined },
-  ): Promise<string | null> {
+  async function whyRefused(): Promise<string | null> {
     const { sql } = contextOf(container);
     if (await isHeld(sql, orderId, bulkRefundId))
-      return "Another refund of many orders has it, or a person has left it as it was: look at its own page.";
+      return "Another bulk refund has it, or a person has left it as it was: look at its own page.";
     if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
-    if (books.awaitsReturn) return "A return of it was requested: receive or cancel that first.";
+    if (books.awaitsReturn) return "A return of it was requested: receive or cancel it first.";
     if (owedCents > 0 && !isWhole)
       return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
     const undecided = await whyUndecided(container, books);
@@ -145,9 +158,9 @@ async function planBooks(
     if (isUncaptured && (isWhole || leftCents < amountCents))
       return "Not all of it is captured: capture its payments first, or cancel the order.";
     if (dueCents > 0 && !isWhole)
-      return `Its customer still has to pay ${euro(dueCents)}: have that paid, or take it off the order by an edit.`;
+      return `Its customer still has to pay ${euro(dueCents)}: get that paid, or remove it from the order by an edit.`;
     if (leftCents < amountCents)
-      return `Only ${euro(leftCents)} of its payments is left to refund: the rest was refunded before. Refund it on its own page.`;
+      return `Only ${euro(leftCents)} of its payments is left to refund: the remainder was refunded before. Refund it on its own page.`;
     if (await hasOpenChange(sql, orderId, { but: "credit_line" }))
       return "An edit, return, exchange, claim or transfer is open: confirm or cancel it.";
     return null;

@@ -1,8 +1,9 @@
-import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import type { Sold } from "../medusa-tables/sold-items.js";
+import { readRows } from "../rows.js";
 import type { RefundPart } from "./order-refund.js";
 
-/** One order's part of a refund of many. */
+/** One order's part of a bulk refund. */
 export interface PlannedOrder {
   readonly orderId: string;
   readonly orderName: string;
@@ -12,19 +13,19 @@ export interface PlannedOrder {
   readonly parts: readonly RefundPart[];
 }
 
-/** An order that has it, and can't be refunded so. */
+/** An order that contains it, but can't be refunded automatically. */
 export interface RefusedOrder {
   readonly orderId: string;
   readonly orderName: string;
   readonly amountCents: number;
-  /** In words, with what to do. */
+  /** The reason, with what to do. */
   readonly why: string;
 }
 
-/** What a refund of many orders would do. */
+/** What a bulk refund would do. */
 export interface BulkRefundPlan {
   readonly sold: Sold;
-  /** What people call it; the person who confirms types it. */
+  /** Its display name. A person types it to confirm the refund. */
   readonly title: string;
   readonly orders: readonly PlannedOrder[];
   readonly refused: readonly RefusedOrder[];
@@ -33,21 +34,21 @@ export interface BulkRefundPlan {
   readonly sums: readonly { readonly providerId: string; readonly isCard: boolean; readonly cents: number }[];
 }
 
-/** One order of a bulk refund, as it stands. */
+/** One order of a bulk refund in its current state. */
 export interface BulkRefundOrder extends PlannedOrder {
   readonly bulkRefundId: string;
   readonly sold: Sold;
-  /** Who works on it now. */
+  /** The owner of its lease. */
   readonly owner: string;
-  /** By what the parts were planned when the first of them was begun; null before. */
+  /** A hash of what the parts were planned on, from when the first of them was begun; null before. */
   readonly basis: string | null;
 }
 
-/** How far a bulk refund has come. */
+/** The progress of a bulk refund. */
 export interface BulkRefundReport {
   readonly id: string;
   readonly title: string;
-  /** Of whole orders, without their ids. */
+  /** The ids of whole orders are left out. */
   readonly sold: Sold;
   readonly actor: string;
   readonly createdAt: Date;
@@ -55,7 +56,7 @@ export interface BulkRefundReport {
   readonly done: number;
   readonly doneCents: number;
   readonly amountCents: number;
-  /** What a person has to look at, with why. */
+  /** Orders that need a person's decision. */
   readonly waiting: readonly {
     readonly orderId: string;
     readonly orderName: string;
@@ -64,34 +65,33 @@ export interface BulkRefundReport {
   }[];
 }
 
-/** Writes a bulk refund and its orders, all of them or none. @returns false where another bulk refund has one of the orders */
+/**
+ * Writes a bulk refund with all its orders, or nothing. @returns false if another bulk refund has one of the orders
+ */
 export async function writeBulkRefund(
   sql: Sql,
   id: string,
   plan: BulkRefundPlan,
   actor: string,
 ): Promise<boolean> {
-  const orders = plan.orders.map(({ orderId, units, amountCents, parts }) => ({
-    ...{ order_id: orderId, units, amount_cents: amountCents, parts },
-  }));
   const write = sql(
     `with bulk_refund as (insert into giftcard_bulk_refund (id, title, sold, actor) values ($1, $2, $3::jsonb, $4) returning id)
      insert into giftcard_bulk_refund_order (bulk_refund_id, order_id, units, amount_cents, parts)
-     select bulk_refund.id, planned.order_id, planned.units, planned.amount_cents, planned.parts
-     from bulk_refund, jsonb_to_recordset($5::jsonb) as planned (order_id text, units jsonb, amount_cents bigint, parts jsonb)`,
-    [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(orders)],
+     select bulk_refund.id, planned."orderId", planned.units, planned."amountCents", planned.parts
+     from bulk_refund, jsonb_to_recordset($5::jsonb) as planned ("orderId" text, units jsonb, "amountCents" bigint, parts jsonb)`,
+    [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(plan.orders)],
   );
   return write.then(
     () => true,
-    (error: { code?: string }) => {
-      if (error.code === "23505") return false;
+    (error: unknown) => {
+      if (isUniqueViolation(error)) return false;
       throw error;
     },
   );
 }
 
 /**
- * Whether a bulk refund has the order now, or a person has left it as it was.
+ * Tells whether a bulk refund has the order now, or a person has exempted it from one.
  *
  * @param except a bulk refund that doesn't count
  */
@@ -103,44 +103,33 @@ export async function isHeld(sql: Sql, orderId: string, except?: string): Promis
   return rows.length > 0;
 }
 
-/** Takes the next order of a bulk refund that nobody is at; null where none is left. */
+/** Leases the next order of a bulk refund; null if none is left. */
 export async function claimOrder(
   sql: Sql,
   bulkRefundId: string,
   lease: { readonly owner: string; readonly forMs: number },
 ): Promise<BulkRefundOrder | null> {
-  const [row] = await sql(
+  const [row] = await readRows<BulkRefundOrder>(
+    sql,
     `update giftcard_bulk_refund_order o set lease_owner = $2, lease_until = now() + ${sqlInterval("$3")}, updated_at = now()
      from giftcard_bulk_refund r where r.id = o.bulk_refund_id and o.bulk_refund_id = $1 and o.order_id = (
        select order_id from giftcard_bulk_refund_order where bulk_refund_id = $1 and state = 'open'
          and (lease_until is null or lease_until <= now()) order by order_id limit 1 for update skip locked
-     ) returning o.*, case when r.sold ? 'orderIds' then jsonb_build_object('orderIds', jsonb_build_array(o.order_id))
-       else r.sold end as sold`,
+     ) returning o.bulk_refund_id as "bulkRefundId", o.order_id as "orderId", '' as "orderName", o.lease_owner as owner,
+       o.units, o.amount_cents::integer as "amountCents", o.parts, o.basis,
+       case when r.sold ? 'orderIds' then jsonb_build_object('orderIds', jsonb_build_array(o.order_id)) else r.sold end as sold`,
     [bulkRefundId, lease.owner, lease.forMs],
   );
-  if (!row) return null;
-  return {
-    ...{
-      bulkRefundId,
-      orderId: String(row.order_id),
-      orderName: "",
-      sold: row.sold as Sold,
-      owner: lease.owner,
-    },
-    units: row.units as BulkRefundOrder["units"],
-    amountCents: Number(row.amount_cents),
-    parts: row.parts as BulkRefundOrder["parts"],
-    basis: row.basis as string | null,
-  };
+  return row ?? null;
 }
 
 type HeldOrder = Pick<BulkRefundOrder, "bulkRefundId" | "orderId" | "owner">;
 
 /**
- * Holds an order for longer, before each step.
+ * Renews the lease of an order, before each step.
  *
- * @param basis by what the parts are planned, if it is the first of them
- * @returns false if it isn't this owner's any more: then nothing may be done
+ * @param basis the hash of what the parts are planned on, for the first part
+ * @returns false if this owner has lost the lease: nothing may be done
  */
 export async function holdOrder(
   sql: Sql,
@@ -156,7 +145,7 @@ export async function holdOrder(
   return rows.length === 1;
 }
 
-/** Writes down how an order ended: it is refunded, or a person has to look. */
+/** Records how an order ended: it is refunded, or needs a person's decision. */
 export async function endOrder(
   sql: Sql,
   { bulkRefundId, orderId, owner }: HeldOrder,
@@ -170,7 +159,7 @@ export async function endOrder(
   );
 }
 
-/** Runs that aren't over, oldest first. */
+/** Lists bulk refunds with open orders, oldest first. */
 export async function openBulkRefunds(sql: Sql): Promise<string[]> {
   const rows = await sql(
     `select id from giftcard_bulk_refund r where exists (
@@ -180,15 +169,16 @@ export async function openBulkRefunds(sql: Sql): Promise<string[]> {
   return rows.map((row) => String(row.id));
 }
 
-/** The newest bulk refunds. */
+/** Reads the newest bulk refunds. */
 export async function readBulkRefunds(
   sql: Sql,
   { id, limit = 20 }: { id?: string; limit?: number } = {},
 ): Promise<BulkRefundReport[]> {
-  const rows = await sql(
-    `select r.id, r.title, r.sold, r.actor, r.created_at, sum(o.amount_cents)::bigint as amount_cents,
+  return readRows(
+    sql,
+    `select r.id, r.title, r.sold, r.actor, r.created_at as "createdAt", coalesce(sum(o.amount_cents), 0)::float8 as "amountCents",
        count(*) filter (where o.state = 'open')::integer as open, count(*) filter (where o.state = 'done')::integer as done,
-       coalesce(sum(o.amount_cents) filter (where o.state = 'done'), 0)::bigint as done_cents,
+       coalesce(sum(o.amount_cents) filter (where o.state = 'done'), 0)::float8 as "doneCents",
        coalesce(json_agg(json_build_object('orderId', o.order_id, 'orderName', '#' || placed.display_id,
          'amountCents', o.amount_cents, 'why', o.why) order by placed.display_id) filter (where o.state = 'person'), '[]') as waiting
      from (select id, title, actor, created_at, case when sold ? 'orderIds' then '{"orderIds": []}'::jsonb else sold end as sold
@@ -198,11 +188,4 @@ export async function readBulkRefunds(
      group by r.id, r.title, r.sold, r.actor, r.created_at order by r.created_at desc, r.id`,
     [id ?? null, limit],
   );
-  return rows.map((row) => ({
-    ...{ id: String(row.id), title: String(row.title), sold: row.sold as Sold, actor: String(row.actor) },
-    createdAt: new Date(row.created_at as string),
-    ...{ open: Number(row.open), done: Number(row.done), doneCents: Number(row.done_cents) },
-    amountCents: Number(row.amount_cents ?? 0),
-    waiting: row.waiting as BulkRefundReport["waiting"],
-  }));
 }

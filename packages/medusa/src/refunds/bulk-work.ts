@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import { readBulkRefundBasis, readBulkRefundParts } from "../medusa-tables/bulk-refunds.js";
@@ -26,11 +25,11 @@ import { type RefundPart, refundPart, UNDECIDED, UNSURE } from "./order-refund.j
 const CHANGED = "The order has changed since the plan was made. Look at it, and refund it on its own page.";
 
 /**
- * Writes a refund of many orders down, as it was planned. It is made by the shop from then on, whatever becomes of this
- * process: `workRuns` does it, here or in another one.
+ * Records a planned bulk refund. From then on the shop makes it, even if this process dies: `workBulkRefunds` does
+ * it, in this process or another one.
  *
- * @param actor who asks for it, as it is written down
- * @returns the bulk refund's id; null where another bulk refund has one of the orders by now
+ * @param actor who requested it
+ * @returns the bulk refund's id; null if another bulk refund has one of the orders by now
  */
 export async function beginBulkRefund(
   container: MedusaContainer,
@@ -42,11 +41,11 @@ export async function beginBulkRefund(
 }
 
 /**
- * Works on the bulk refunds that aren't over, order by order. Safe to stop at any point, and in several processes at once: an
- * order is one's for a lease's time, and each part of it is refunded once.
+ * Works on open bulk refunds, order by order. Safe to stop at any point, and in several processes at once: each
+ * process leases the order that it works on, and each part is refunded once.
  *
- * @param options.only this bulk refund alone
- * @param options.until when to stop, though orders are left
+ * @param options.only works only on this bulk refund
+ * @param options.until tells when to stop, even if orders are left
  */
 export async function workBulkRefunds(
   container: MedusaContainer,
@@ -70,7 +69,7 @@ async function workOrder(container: MedusaContainer, order: BulkRefundOrder): Pr
       await endOrder(sql, order, end === "done" ? "done" : "person", end === "done" ? null : end);
   } catch (error) {
     reportFailure(container, order, error);
-    // If somebody else keeps the order for long, it is tried again once its lease has run out.
+    // If another job has the order, it is retried once its lease has expired.
     if (error instanceof CheckoutError) return;
     await endOrder(sql, order, "person", faultOf(error));
   }
@@ -81,7 +80,7 @@ function reportFailure(
   { orderId, bulkRefundId }: BulkRefundOrder,
   error: unknown,
 ): void {
-  const logger = container.resolve(ContainerRegistrationKeys.LOGGER);
+  const logger = contextOf(container).logger;
   logger.error(
     `giftcard: the refund of order ${orderId} (bulk refund ${bulkRefundId}) failed: ${nameOf(error)}`,
   );
@@ -90,7 +89,7 @@ function reportFailure(
 /**
  * Refunds each part that isn't refunded yet.
  *
- * @returns done; wait, until somebody else has ended what was begun; or why a person has to look
+ * @returns "done"; "wait" until another job has finished what was begun; or why a person has to look
  */
 async function refundOnce(
   container: MedusaContainer,
@@ -100,18 +99,18 @@ async function refundOnce(
   const { sql, settings } = contextOf(container);
   if (!(await holdOrder(sql, order, settings.leaseMs))) return "wait";
   if (!(await endCreditLines(container, order.orderId))) return "wait";
-  const begun = await readBulkRefundParts(sql, { ...order, key: BULK_REFUND });
-  const basis = await readBulkRefundBasis(sql, { ...order, key: BULK_REFUND });
+  const begun = await readBulkRefundParts(sql, order);
+  const basis = await readBulkRefundBasis(sql, order);
   const isFirst = begun.length === 0;
   if (isFirst && !(await isAsPlanned(container, order))) return CHANGED;
-  // Since its first part: what is made is made, and nothing more is.
+  // If the order has changed since the first part, nothing more is refunded.
   const isChanged = !isFirst && order.basis !== basis;
   if (!books.isNoted) await noteLines(sql, books, books.lines);
   for (const part of order.parts) {
-    const there = begun.find(({ paymentId }) => paymentId === part.paymentId);
-    // A card's is the journal's: recovery makes it, and writes it into the order.
-    if (there && !there.isRecorded) return part.lastFour === null ? UNDECIDED : "wait";
-    if (there) continue;
+    const made = begun.find(({ paymentId }) => paymentId === part.paymentId);
+    // A card's refund is in the journal: recovery makes it, and writes it into the order.
+    if (made && !made.isRecorded) return part.lastFour === null ? UNDECIDED : "wait";
+    if (made) continue;
     if (isChanged) return CHANGED;
     if (!(await holdOrder(sql, order, settings.leaseMs, isFirst ? basis : null))) return "wait";
     const named = {
@@ -129,7 +128,7 @@ async function refundOnce(
   return "done";
 }
 
-/** Whether the same would be planned now, this bulk refund's own part left out. */
+/** Tells whether the plan would be the same now, apart from this bulk refund's own part. */
 async function isAsPlanned(container: MedusaContainer, order: BulkRefundOrder): Promise<boolean> {
   const now = await planOrder(container, order.sold, order, order.bulkRefundId);
   const key = (parts: readonly RefundPart[]) =>

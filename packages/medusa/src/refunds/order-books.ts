@@ -12,12 +12,12 @@ import { readRefunds } from "../medusa-tables/payments.js";
 /** How many units of each line are back, by the line's id. */
 export type UnitsBack = ReadonlyMap<string, number>;
 
-/** A refund that named no unit and went beyond what was owed. Only a person knows what it was for. */
+/** A refund that named no unit, and exceeded what was owed. Only a person knows what it was for. */
 export interface UnexplainedRefund {
   readonly refundId: string;
-  /** All of the refund. */
+  /** The whole refund. */
   readonly cents: number;
-  /** What of it no returned unit explains. */
+  /** The part that no returned unit explains. */
   readonly beyondCents: number;
   readonly createdAt: string;
   readonly createdBy: string | null;
@@ -25,43 +25,46 @@ export interface UnexplainedRefund {
 }
 
 /**
- * The one record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
- * page, of a whole show, and Medusa's own.
+ * The record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
+ * page, of a bulk refund, and Medusa's own.
  */
 export interface OrderBooks extends RefundableOrder {
-  /** In whole cents, as they were paid. They say what a unit is worth when it comes back. */
+  /** In whole cents, as they were paid. They state what a unit is worth when it is returned. */
   readonly lines: readonly OrderLine[];
-  /** Whether the lines are noted: from then on, the plugin keeps Medusa's books at what it owes. */
+  /** Whether the lines are recorded. From then on, the plugin keeps Medusa's books at what it owes. */
   readonly isNoted: boolean;
   readonly charges: readonly Charge[];
-  /** Those that can still be reversed: charged, or reversed for a refund that Medusa doesn't have. */
+  /** The charges that can still be reversed: charged, or reversed for a refund that Medusa doesn't have. */
   readonly open: readonly Charge[];
-  /** Every unit that is back, whichever way: a return, an exchange, an edit, or a refund that names it. */
+  /** Every unit that is back: returned, exchanged, removed by an edit, or named by a refund. */
   readonly back: UnitsBack;
-  /** What the order's payments can still give back. */
+  /** What the order's payments can still refund. */
   readonly leftCents: number;
   /** What the order owes its customer now. */
   readonly owedCents: number;
-  /** What the customer still has to pay, beside payments that aren't captured yet. */
+  /** What the customer still has to pay, apart from payments that aren't captured yet. */
   readonly dueCents: number;
   /** Refunds that a person has to explain. */
   readonly unexplained: readonly UnexplainedRefund[];
-  /** What Medusa's pending difference has to be, in cents: below 0, the order owes. */
+  /** What Medusa's pending difference has to be, in cents. Below 0, the order owes. */
   readonly pendingCents: number;
-  /** What the order owes once these units are back, in cents. */
+  /** Returns what the order owes once these units are back, in cents. */
   owedWith(back: UnitsBack): number;
-  /** The units of the order's own lines among those that are back. */
+  /** Returns the units of the order's own lines among those that are back. */
   returnedOf(back: UnitsBack): Map<string, number>;
-  /** What the buyer keeps if these units are back, in cents. */
+  /** Returns the value of what the buyer keeps once these units are back, in cents. */
   keptCents(back: UnitsBack): number;
 }
 
-/** A refund that misses what was owed by no more than this was rounded: Medusa shows fractions of a cent as owed. */
+/**
+ * A refund that differs from what was owed by no more than this was rounded: Medusa shows fractions of a cent as
+ * owed.
+ */
 const ROUNDING_CENTS = 5;
 
 const openStates: readonly string[] = ["captured", "reversing", "reversed"];
 
-const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 /** Reads an order's books. Changes nothing and calls nobody. @throws {MedusaError} if there is no such order */
 export async function readBooks(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
@@ -115,7 +118,7 @@ function toBooks(
   const asBooked = unexplainedOf(order.refunds);
   const beyondOf = (unexplained: readonly UnexplainedRefund[]) =>
     goodwillCents + sum(unexplained.map(({ beyondCents }) => beyondCents));
-  /** Above 0, the order owes as much; below 0, its customer does, or was refunded ahead. */
+  /** Above 0, the order owes this amount. Below 0, its customer owes it, or was refunded ahead. */
   const balanceOf = (unexplained: readonly UnexplainedRefund[], keptCents: number) =>
     capturedCents - refundedCents + beyondOf(unexplained) - keptCents;
   const keptCents = value.keptCents(back);
@@ -132,17 +135,20 @@ function toBooks(
     ...order,
     ...charged,
     ...value,
-    ...{ back, leftCents, unexplained, owedWith },
+    back,
+    leftCents,
+    unexplained,
+    owedWith,
     owedCents: order.isCanceled ? 0 : owedCents,
     dueCents: order.isCanceled ? 0 : dueCents,
     pendingCents: balanceCents > 0 ? -owedWith(back) : dueCents + Math.min(uncapturedCents, -balanceCents),
   };
 }
 
-/** What is back by Medusa's own figures, and by the refunds that name units: the same unit may be in both. */
+/** Combines what is back by Medusa's own figures and by the refunds that name units. The same unit may be in both. */
 function unitsBack({ items, refunds, lines }: Noted, now: readonly SoldLine[]): Map<string, number> {
   const isRemoved = (id: string) => now.length > 0 && !now.some((line) => line.id === id);
-  // Shipping that an edit removed; items follow with their own counts.
+  // Shipping that an edit removed. Items have their own counts below.
   const back = new Map(lines.map(({ id, quantity }) => [id, isRemoved(id) ? quantity : 0]));
   for (const { id, sold, kept } of items) back.set(id, Math.max(0, sold - kept));
   for (const { units } of refunds)
@@ -151,8 +157,8 @@ function unitsBack({ items, refunds, lines }: Noted, now: readonly SoldLine[]): 
 }
 
 /**
- * Values what is kept: units of the order's own lines by their noted cents, and what was added since by Medusa's figures.
- * Of a line that was extended, the added units count as the first to come back.
+ * Values what the buyer keeps: units of the order's own lines by their recorded cents, and what was added since by
+ * Medusa's figures. If a line was extended, the added units are the first to come back.
  */
 function valuer(
   { items, lines }: Noted,
@@ -188,7 +194,7 @@ function valuer(
   return { returnedOf, keptCents };
 }
 
-/** Refunds without units whose part beyond what was owed is more than rounding. */
+/** Lists refunds without units that exceed what was owed by more than rounding. */
 const unexplainedOf = (refunds: readonly BookedRefund[]): UnexplainedRefund[] =>
   refunds
     .filter(({ units, isGoodwill, beyondCents }) => !units && !isGoodwill && beyondCents > ROUNDING_CENTS)
@@ -202,20 +208,26 @@ const toUnexplained = ({
   createdBy,
   note,
 }: BookedRefund): UnexplainedRefund => ({
-  ...{ refundId: id, cents, beyondCents, createdAt, createdBy, note },
+  refundId: id,
+  cents,
+  beyondCents,
+  createdAt,
+  createdBy,
+  note,
 });
 
 /**
- * Adds what Medusa refunded beyond what was owed and died before it waived that: the latest refunds that name no unit.
+ * Adds refunds that Medusa made beyond what was owed, and died before it waived that: the latest refunds that name no
+ * unit.
  *
- * @param missingCents what more was refunded than came back
+ * @param missingCents what was refunded beyond what came back
  */
 function withCrashed(
   unexplained: readonly UnexplainedRefund[],
   refunds: readonly BookedRefund[],
   missingCents: number,
 ): UnexplainedRefund[] {
-  const found = new Map(unexplained.map((one) => [one.refundId, one]));
+  const found = new Map(unexplained.map((refund) => [refund.refundId, refund]));
   let leftCents = missingCents;
   for (const refund of refunds.toReversed()) {
     if (leftCents <= ROUNDING_CENTS || refund.units || refund.isGoodwill) continue;

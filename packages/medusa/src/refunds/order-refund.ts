@@ -6,6 +6,7 @@ import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
+import { refusal } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
@@ -19,32 +20,32 @@ import { type OrderBooks, readBooks, type UnexplainedRefund, type UnitsBack } fr
 export interface RefundPart {
   readonly paymentId: string;
   readonly providerId: string;
-  /** Of a card; null for another method. */
+  /** null for another method than a card. */
   readonly lastFour: string | null;
   readonly cents: number;
-  /** The card's charges that go back. */
+  /** The references of the card's charges to reverse. */
   readonly references: readonly string[];
 }
 
-/** How a sum goes back: to which payments, and how much to each. */
+/** How a sum is refunded: to which payments, and how much to each. */
 export interface SplitRefund {
   readonly amountCents: number;
   readonly parts: readonly RefundPart[];
 }
 
-/** What an order owes its customer, and where that can go. */
+/** What an order owes its customer, and how it can be refunded. */
 export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
   /** What the customer still has to pay. */
   readonly dueCents: number;
-  /** Refunds that a person has to explain before more is refunded. */
+  /** Refunds that a person has to explain before anything else is refunded. */
   readonly unexplained: readonly UnexplainedRefund[];
-  /** The units that aren't back yet, to say what a refund was for. */
+  /** The units that aren't back yet, to explain a refund by. */
   readonly items: readonly { readonly id: string; readonly title: string; readonly left: number }[];
-  /** Whether exactly what is owed can go back. */
+  /** Whether exactly the owed amount can be refunded. */
   readonly isPossible: boolean;
-  /** The one way where it is possible; the nearest ones where it isn't. */
+  /** The split if it is possible; otherwise the nearest ones. */
   readonly splits: readonly SplitRefund[];
 }
 
@@ -52,9 +53,9 @@ const sumCents = (parts: readonly { readonly cents: number }[]) =>
   parts.reduce((sum, { cents }) => sum + cents, 0);
 
 /**
- * Plans how an amount goes back, out of what the order's payments still hold.
+ * Plans the refund of an amount, out of what the order's payments still hold.
  *
- * @param back the units that are back with it, by the line's id: their charges go first
+ * @param back the units that are back with it, by the line's id. Their charges are reversed first
  */
 export function planOf(
   books: OrderBooks,
@@ -74,7 +75,10 @@ export function planOf(
   });
 }
 
-/** Names the payments of a split: each card's charges by its payment, and other methods from the last one on. */
+/**
+ * Assigns a split to payments: each card's charges to its payment, and the amount by other methods from the last
+ * payment on.
+ */
 export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): SplitRefund {
   const gone = new Set(split.charges.map(({ reference }) => reference));
   let leftCents = split.otherCents;
@@ -112,8 +116,8 @@ function toOwedRefund(books: OrderBooks, rule: RefundRule): OwedRefund {
 }
 
 /**
- * Reads what an order owes its customer after a return, claim, exchange or edit, and how that goes back to its cards and
- * its other payments. Changes nothing and calls nobody.
+ * Reads what an order owes its customer after a return, claim, exchange or edit, and how it can be refunded. Changes
+ * nothing and calls nobody.
  *
  * @throws {MedusaError} if there is no such order
  */
@@ -121,15 +125,18 @@ export async function readOwedRefund(container: MedusaContainer, orderId: string
   return toOwedRefund(await readBooks(container, orderId), contextOf(container).settings.refundRule);
 }
 
-/** Where nobody knows whether a refund was made, another one could give the same money back twice. */
+/** While nobody knows whether a refund was made, another one could refund the same money twice. */
 export const UNDECIDED =
   "A refund by the other payment method was begun, and nobody knows whether it was made: decide that first, under Jobs that fail.";
 
-/** The same of an order that no card pays: nobody follows its refunds. */
+/** For an order without gift cards, whose refunds recovery doesn't watch. */
 const UNBOOKED =
   "A refund of its payment was begun, and Medusa never booked it: look at the payment method, and refund it on its own page.";
 
-/** Why no more of an order is refunded now: a refund by another method was begun, and never booked. null where none was. */
+/**
+ * Explains why nothing more of an order can be refunded now: a refund by another method was begun, and never booked.
+ * null if there is none.
+ */
 export async function whyUndecided(
   container: MedusaContainer,
   { orderId, charges }: Pick<OrderBooks, "orderId" | "charges">,
@@ -139,24 +146,26 @@ export async function whyUndecided(
   return charges.length > 0 ? UNDECIDED : UNBOOKED;
 }
 
-/** What a person is told whose refund failed: its answer may be what was lost. */
+/** Advice after a failed refund, whose response may have been lost. */
 export const UNSURE =
-  "Where the payment method gave no clear answer, the money may have gone back: look there before you try again.";
+  "If the payment method gave no clear answer, the money may have gone back: look there before you try again.";
 
-/** A refund of some payments that stopped in between. What is done is done, and in Medusa's books. */
+/**
+ * Makes the error for a refund of several payments that stopped in between. What was refunded is in Medusa's books.
+ */
 const stopped = (failure: unknown, doneCents: number) =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,
     `The refund stopped: ${faultOf(failure)} ` +
-      `${(doneCents / 100).toFixed(2)} euro of it is refunded for certain. ${UNSURE}`,
+      `${(doneCents / 100).toFixed(2)} euro of it is definitely refunded. ${UNSURE}`,
   );
 
 /**
- * Gives back what an order owes, through Medusa's own refunds: the cards first, then the other payments.
+ * Refunds what an order owes through Medusa's own refunds: first the cards, then the other payments.
  *
- * @param wanted the split that the person has seen; it is done only if it is still one of those that are offered
+ * @param wanted the split that the person has seen. It is made only if it is still one of the offered ones
  * @param actor the id of the person, for Medusa's refunds
- * @throws {MedusaError} where something else is owed by now, or where a payment can't be refunded
+ * @throws {MedusaError} if the owed amount has changed, or if a payment can't be refunded
  */
 export async function refundOrder(
   container: MedusaContainer,
@@ -167,13 +176,13 @@ export async function refundOrder(
   const { sql, settings } = contextOf(container);
   return withOrder(container, orderId, async (books) => {
     const { splits, owedCents, unexplained } = toOwedRefund(books, settings.refundRule);
-    if (owedCents > 0 && unexplained.length > 0) throw refusal(unexplainedText(unexplained));
-    const split = splits.find((one) => isSame(one, wanted));
-    if (!split) throw refusal(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
+    if (owedCents > 0 && unexplained.length > 0) throw notRefunded(unexplainedText(unexplained));
+    const split = splits.find((offered) => isSame(offered, wanted));
+    if (!split) throw notRefunded(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
     const undecided = await whyUndecided(container, books);
-    if (undecided !== null) throw refusal(undecided);
+    if (undecided !== null) throw notRefunded(undecided);
     if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId)))
-      throw refusal(
+      throw notRefunded(
         "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",
       );
     await refundParts(container, split, { actor, units: books.back }, split.amountCents - owedCents);
@@ -181,7 +190,7 @@ export async function refundOrder(
   });
 }
 
-/** @throws {MedusaError} that says how much was refunded before it failed */
+/** Refunds each part. @throws {MedusaError} that states how much was refunded before it failed */
 async function refundParts(
   container: MedusaContainer,
   { parts }: SplitRefund,
@@ -190,7 +199,7 @@ async function refundParts(
 ): Promise<void> {
   const done: RefundPart[] = [];
   for (const [index, part] of parts.entries()) {
-    // The part that is made last says it: before, less than what is owed is back.
+    // Only the last part states it: before it, less than what is owed is refunded.
     const isAhead = aheadCents > 0 && index === parts.length - 1;
     const also = isAhead ? { [REFUND_AHEAD]: aheadCents } : {};
     try {
@@ -202,17 +211,17 @@ async function refundParts(
   }
 }
 
-/** What Medusa keeps beside a refund. */
+/** What Medusa stores with a refund. */
 export interface NamedRefund {
   readonly actor?: string | undefined;
   /** How many units of each line are back once all parts of the refund are made. */
   readonly units: UnitsBack;
-  /** What else is written beside it. */
+  /** Additional metadata. */
   readonly also?: Record<string, unknown>;
 }
 
 /**
- * Refunds one payment's part, through Medusa's own refund.
+ * Refunds one payment's part through Medusa's own refund.
  *
  * @throws what Medusa or the payment method fails with
  */
@@ -227,7 +236,7 @@ export async function refundPart(
   await refundPaymentWorkflow(container).run({ input: input as never });
 }
 
-/** Asks what refunds by hand were for. */
+/** Asks a person what refunds by hand were for. */
 export const unexplainedText = (refunds: readonly UnexplainedRefund[]): string => {
   const named = refunds.map(
     ({ cents, createdAt }) => `${formatCents(cents as never)} on ${createdAt.slice(0, 10)}`,
@@ -242,12 +251,12 @@ const isSplit = (wanted: unknown): wanted is SplitRefund => {
   return typeof amountCents === "number" && Array.isArray(parts);
 };
 
-/** Whether what a person has confirmed is this split: the same sum, the same payments, and the same cents of each. */
+/** Tells whether a person has confirmed this split: the same sum, the same payments, and the same cents of each. */
 function isSame({ amountCents, parts }: SplitRefund, wanted: unknown): boolean {
   const key = (part: Partial<RefundPart> | null) => `${part?.paymentId} ${part?.cents}`;
   if (!isSplit(wanted) || wanted.amountCents !== amountCents) return false;
   return parts.map(key).sort().join() === wanted.parts.map(key).sort().join();
 }
 
-const refusal = (message: string) =>
-  new MedusaError(MedusaError.Types.NOT_ALLOWED, `${message} Nothing was refunded.`, "invalid_request");
+/** Makes the error for a refund that isn't made. */
+export const notRefunded = (message: string) => refusal(`${message} Nothing was refunded.`);

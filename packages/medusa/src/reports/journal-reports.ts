@@ -8,18 +8,17 @@ import {
 import { readOrderNames } from "../medusa-tables/orders.js";
 import { readGiftcardPayments } from "../medusa-tables/payments.js";
 
-/** What a report is made of: the journal beside Medusa's own tables, in one database. */
+/** The source of a report: the journal and Medusa's own tables, in one database. */
 export interface ReportContext extends ReportSource {
-  /** Runs one statement on Medusa's database. */
   readonly sql: Sql;
 }
 
-/** What people call the orders that a report names, `#12`, by id. */
+/** The display names of the orders in a report, such as `#12`, by their ids. */
 interface OrderNames {
   readonly orderNames: Record<string, string>;
 }
 
-/** Adds up what was devalued and canceled. @throws {RangeError} for days or a commission that are none */
+/** Reads the statement. @throws {RangeError} for invalid days or an invalid commission */
 export async function readMedusaStatement(
   context: ReportContext,
   options: Days & { commissionPercent?: number | undefined },
@@ -30,12 +29,13 @@ export async function readMedusaStatement(
 }
 
 /**
- * Holds the journal against Medusa's payments and, where it is given, the service's report.
+ * Compares the journal with Medusa's payments and, if given, the service's report.
  *
- * @param options.report what the service's `report` command printed with `--json` or `--csv`: its text, or a file's stream
- * @param options.onProgress is told how many of each kind were read so far
- * @throws {RangeError} for days that are none
- * @throws {ReportError} for a report that can't be read, or is about other days
+ * @param options.report the output of the service's `report` command with `--json` or `--csv`: its text, or a
+ *   file's stream
+ * @param options.onProgress called with the number of entries of each kind that were read so far
+ * @throws {RangeError} for invalid days
+ * @throws {ReportError} for a report that can't be read, or covers other days
  */
 export async function readMedusaReconciliation(
   context: ReportContext,

@@ -6,7 +6,7 @@ import { readOrderPayment } from "../medusa-tables/order-payment.js";
 export interface PaidByCard {
   lastFour: string;
   amountCents: number;
-  /** What went back to the card since the order was placed, or is owed to it. */
+  /** What was refunded to the card since the order was placed, or is owed to it. */
   refundedCents: number;
 }
 
@@ -20,14 +20,15 @@ export interface PaidByOther {
 }
 
 /**
- * How an order was paid, in whole cents. A gift card is money: it lowers neither the order's total nor its tax.
+ * How an order was paid, in whole cents. A gift card is a means of payment: it changes neither the order's total nor
+ * its tax.
  *
- * As the order is placed, the amounts sum to its total. The amounts less what was refunded are what the shop holds.
+ * When the order is placed, the amounts add up to its total. The amounts minus the refunds are what the shop holds.
  */
 export interface PaidBy {
   orderId: string;
   currency: "EUR";
-  /** The order's total as Medusa shows it now: after an edit or a return, it is another one. */
+  /** The order's current total in Medusa, which edits and returns change. */
   totalCents: number;
   /** In the order in which they were charged. */
   cards: PaidByCard[];
@@ -36,18 +37,18 @@ export interface PaidBy {
 }
 
 /**
- * How an order was paid: for a page, a mail or an invoice. A card is a payment of this plugin; any other payment is in
- * `others`. A payment is listed once it is authorized. One that was canceled isn't listed, nor is one that went back before
- * the order was placed, nor what a method has only promised to pay later.
+ * Reads how an order was paid, for a page, a mail or an invoice. `cards` are payments of this plugin; `others` are
+ * all other payments. A payment is listed once it is authorized. Canceled payments, payments that were refunded
+ * before the order was placed, and promises to pay later are not listed.
  *
- * Each payment is in whole cents, rounded half up. Medusa may have a fraction of a cent in the total; then one payment
- * alone has it too, so the sum is right.
+ * Each payment is in whole cents, rounded half up. If Medusa's total has a fraction of a cent, only one payment has
+ * it too, so the sum is right.
  *
- * It doesn't ask who reads: show it to the order's own customer alone.
+ * It doesn't check who reads it: show it only to the order's own customer.
  *
- * @param container Medusa's, or that of a request, a subscriber or a job
+ * @param container the container of Medusa, a request, a subscriber or a job
  * @param orderId Medusa's id of the order
- * @returns null where there is no such order, or where it isn't in euro: cards pay in euro only
+ * @returns null if there is no such order, or if it isn't in euro: cards pay in euro only
  */
 export async function readPaidBy(container: MedusaContainer, orderId: string): Promise<PaidBy | null> {
   const order = await readOrderPayment(contextOf(container).sql, orderId);

@@ -5,10 +5,10 @@ import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-pay
 import type { Scan } from "../medusa-tables/scan.js";
 import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import { type CancelStop, readCancelStop } from "../recovery/cancel-limit.js";
-import { type JobKind, readKeptJobs } from "../recovery/failing-jobs.js";
-import { isKept } from "../recovery/pending-cancellations.js";
+import { type JobKind, readExemptJobs } from "../recovery/failing-jobs.js";
+import { isExempt } from "../recovery/pending-cancellations.js";
 import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
-import { whyKept } from "../recovery/unpaid-orders.js";
+import { whyNotCanceled } from "../recovery/unpaid-orders.js";
 
 /** A charge that is due: it is voided (nothing was sent), settled by its key, committed to its order, or reversed. */
 export interface PlannedCharge {
@@ -20,7 +20,7 @@ export interface PlannedCharge {
   readonly next: "void" | "settle" | "commit" | "reverse";
 }
 
-/** An order beside which something is open: it is canceled, left to a person, or nothing is done. */
+/** An order with something open: it is canceled, left to a person, or nothing is done. */
 export interface PlannedOrder extends UnpaidOrder {
   readonly next: "cancel" | "person" | "reverse" | "nothing";
   /** In words. */
@@ -31,15 +31,15 @@ export interface PlannedOrder extends UnpaidOrder {
 export interface RecoveryPlan {
   readonly charges: readonly PlannedCharge[];
   readonly orders: readonly PlannedOrder[];
-  /** What else would be done, each with what it is about. */
+  /** All other jobs. */
   readonly jobs: readonly { readonly kind: JobKind; readonly id: string; readonly orderId: string | null }[];
-  /** Orders past this number aren't canceled until a person lets recovery go on. */
+  /** If there are more orders to cancel, recovery stops until a person resumes it. */
   readonly maxCancelsPerRun: number;
-  /** Automatic cancels stand still now; null where they don't. */
+  /** The stop of automatic cancels; null if there is none. */
   readonly cancelStop: CancelStop | null;
 }
 
-/** What the plan goes by, as recovery itself does. */
+/** The settings of recovery itself. */
 export type PlanSettings = Pick<Scan, "leaseMs" | "pendingRemainderLifeMs"> & {
   readonly allowPendingRemainder: boolean;
   readonly maxCancelsPerRun: number;
@@ -51,17 +51,18 @@ export async function readRecoveryPlan(sql: Sql, settings: PlanSettings): Promis
   const scan: Scan = { sql, leaseMs, pendingRemainderLifeMs, after: "", only: null };
   const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
   for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
-    const kept = await readKeptJobs(sql, kind);
+    const exempt = await readExemptJobs(sql, kind);
     for (const find of finders) {
       for (const { id, orderId } of await everyScanPage(scan, find))
-        if (!kept.has(id)) jobs.set(`${kind} ${id}`, { kind, id, orderId });
+        if (!exempt.has(id)) jobs.set(`${kind} ${id}`, { kind, id, orderId });
     }
   }
   return {
     charges: await planCharges(sql, allowPendingRemainder),
     orders: await planOrders(scan),
     jobs: [...jobs.values()],
-    ...{ maxCancelsPerRun, cancelStop: await readCancelStop(sql) },
+    maxCancelsPerRun,
+    cancelStop: await readCancelStop(sql),
   };
 }
 
@@ -74,8 +75,12 @@ async function planCharges(sql: Sql, mayBePending: boolean): Promise<PlannedChar
     const isSent = state === "sent" || state === "unknown";
     const next = state === "intent" ? "void" : isSent ? "settle" : "reverse";
     charges.push({
-      ...{ reference, state, cartId, amountCents },
-      ...{ orderId: paid ?? orderId, next: paid === null ? next : "commit" },
+      reference,
+      state,
+      cartId,
+      amountCents,
+      orderId: paid ?? orderId,
+      next: paid === null ? next : "commit",
     });
   }
   return charges;
@@ -85,16 +90,16 @@ async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
   const found = new Map<string, UnpaidOrder>();
   for (const find of unpaidOrderFinders) {
     for (const order of await find(scan)) {
-      // A promise to pay later that is broken stays broken.
+      // A broken promise to pay later stays broken.
       if ((found.get(order.orderId)?.reason ?? "unpaid") === "unpaid") found.set(order.orderId, order);
     }
   }
   const payments = await readOrderPayments(scan.sql, [...found.keys()]);
-  const keptJobs = await readKeptJobs(scan.sql, "cancel_order");
+  const exemptJobs = await readExemptJobs(scan.sql, "cancel_order");
   const plans: PlannedOrder[] = [];
   for (const payment of payments) {
     const order = found.get(payment.orderId) as UnpaidOrder;
-    const isLeft = keptJobs.has(order.orderId) || (await isKept(scan.sql, order.orderId));
+    const isLeft = exemptJobs.has(order.orderId) || (await isExempt(scan.sql, order.orderId));
     plans.push(planOrder(order, payment, isLeft));
   }
   return plans;
@@ -102,14 +107,16 @@ async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
 
 function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean): PlannedOrder {
   const plan = (next: PlannedOrder["next"], why: string): PlannedOrder => ({ ...order, next, why });
-  if (isLeft) return plan("nothing", "a person leaves it as it is");
+  if (isLeft) return plan("nothing", "a person has exempted it");
   if (payment.paidAt !== null) return plan("nothing", "it was paid");
   if (payment.isCanceled) {
     const isOver = payment.heldPayments.length === 0 && payment.openSessionIds.length === 0;
-    return isOver ? plan("nothing", "it is canceled") : plan("reverse", "it is canceled, and still held");
+    return isOver
+      ? plan("nothing", "it is canceled")
+      : plan("reverse", "it is canceled, but payments remain");
   }
   if (wasPaid(payment, order.reason === "unpaid")) return plan("nothing", "it is paid, or will be");
-  const why = whyKept(payment);
+  const why = whyNotCanceled(payment);
   if (why !== null) return plan("person", why);
   return plan("cancel", order.reason === "unpaid" ? "nobody paid it" : order.reason.replaceAll("_", " "));
 }

@@ -2,7 +2,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { PROVIDER_ID } from "../names.js";
 
-/** A region whose carts are in euro, and whether they can be paid with gift cards. */
+/** A region in euro, and whether it accepts gift cards. */
 export interface EuroRegion {
   readonly id: string;
   readonly name: string;
@@ -15,7 +15,7 @@ interface Region {
   readonly payment_providers?: ({ readonly id: string } | null)[] | null;
 }
 
-/** The shop's regions in euro; no other region's carts can be paid with gift cards. */
+/** Lists the shop's regions in euro. Gift cards can't pay in other regions. */
 export async function listEuroRegions(container: MedusaContainer): Promise<EuroRegion[]> {
   const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
     entity: "region",

@@ -6,8 +6,8 @@ import { orderOfPendingSession } from "../medusa-tables/unpaid-orders.js";
 import { cancelIfUnpaid } from "../recovery/unpaid-orders.js";
 
 /**
- * Cancels the order, and so reverses its charges, when the method that was to pay the remainder later says that it won't.
- * Medusa does nothing on such a message; on one that it was paid, Medusa does all.
+ * Cancels an order, and so reverses its charges, if the method that was to pay the remainder later reports that it
+ * won't. Medusa does nothing on such a webhook. On one that reports the payment, Medusa does everything.
  */
 export default async function cancelUnpaidOrders({
   event,

@@ -7,8 +7,8 @@ import { cancelIfUnpaid } from "../recovery/unpaid-orders.js";
 import { readBooks } from "../refunds/order-books.js";
 
 /**
- * Gives charged cards to the order where the cards were charged before the order existed (hook `validate`), and writes
- * down that the order is paid: Medusa tells of an order once all of its payments are authorized.
+ * Commits charges to their order if the cards were charged before the order existed (hook `validate`), and records
+ * that the order is paid. Medusa announces an order once all of its payments are authorized.
  */
 export default async function commitGiftcards({
   event,
@@ -26,7 +26,7 @@ export default async function commitGiftcards({
   await noteIfPaid(sql, [orderId]);
   const books = await readBooks(container, orderId);
   if (!books.isNoted) await noteLines(sql, books, books.lines);
-  // A completion that was frozen goes on and places its order, though recovery has reversed its charges meanwhile.
+  // A stalled completion may resume and place its order, although recovery has reversed its charges.
   const isLeft = (await engine.journal.tenders(cartId)).length > 0;
   if (isLeft) await cancelIfUnpaid(container, { orderId, cartId, reason: "unpaid" });
 }

@@ -1,22 +1,21 @@
 import { Button, Input, Label, Select, Table, Text, usePrompt } from "@medusajs/ui";
 import { useState } from "react";
-import { Link } from "react-router-dom";
 import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { BulkRefundPlan } from "../../refunds/bulk-store.js";
 import {
   type BulkRefundRow,
-  useBeginRefundRun,
-  useDecideRunOrder,
+  useBeginBulkRefund,
+  useBulkRefunds,
+  useDecideBulkRefundOrder,
   useProducts,
   useRefundPlan,
-  useRefundRuns,
 } from "../client/queries.js";
-import { Nothing, Section } from "./section.js";
+import { Nothing, OrderLink, Section } from "./section.js";
 import { cardName, methodName, money, time } from "./texts.js";
 
 const ALL = "all";
 
-/** A show is off: every order that has it gets its money back, by a plan that a person confirms. */
+/** Plans and begins bulk refunds, such as of a canceled performance, and shows their progress. */
 export function BulkRefundsSection() {
   const [title, setTitle] = useState("");
   const [productId, setProductId] = useState<string>();
@@ -33,8 +32,8 @@ export function BulkRefundsSection() {
   return (
     <div className="flex flex-col gap-y-3">
       <Section
-        title="Refund a show"
-        about="Every order that has it gets its money back: the card's part to the card, the rest by the other payment. The plan comes first."
+        title="Bulk refund"
+        about="Refunds everything that was sold of a product: the card's part to the card, the remainder by the other payment. You see the plan first."
       >
         <div className="flex flex-wrap items-end gap-3 px-6 py-4">
           <div className="flex flex-col gap-y-1">
@@ -106,12 +105,12 @@ function Choice(props: {
 
 function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) {
   const { title, orders, refused, amountCents, sums } = plan;
-  const { mutateAsync, isPending } = useBeginRefundRun();
+  const { mutateAsync, isPending } = useBeginBulkRefund();
   const prompt = usePrompt();
   const begin = async () => {
     const isMeant = await prompt({
       title: `Refund ${money(amountCents)}?`,
-      description: `${orders.length} orders of ${title} get their money back. It can't be taken back.`,
+      description: `${orders.length} orders of ${title} get their money back. This can't be undone.`,
       verificationText: title,
       confirmText: "Refund",
       cancelText: "Cancel",
@@ -170,19 +169,11 @@ function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) 
   );
 }
 
-function OrderLink({ orderId, orderName }: { orderId: string; orderName: string }) {
-  return (
-    <Link to={`/orders/${orderId}`} className="text-ui-fg-interactive">
-      {orderName}
-    </Link>
-  );
-}
-
 function Runs() {
-  const { data } = useRefundRuns();
+  const { data } = useBulkRefunds();
   if (!data || data.bulkRefunds.length === 0) return null;
   return (
-    <Section title="Refunds of shows">
+    <Section title="Bulk refunds">
       {data.bulkRefunds.map((bulkRefund) => (
         <BulkRefund key={bulkRefund.id} bulkRefund={bulkRefund} />
       ))}
@@ -191,8 +182,8 @@ function Runs() {
 }
 
 function BulkRefund({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
-  const { mutate, isPending } = useDecideRunOrder();
-  const decide = (orderId: string, decision: "retry" | "keep") =>
+  const { mutate, isPending } = useDecideBulkRefundOrder();
+  const decide = (orderId: string, decision: "retry" | "exempt") =>
     mutate({ bulkRefundId: bulkRefund.id, orderId, decision });
   return (
     <div className="flex flex-col gap-y-2 px-6 py-4">
@@ -220,7 +211,7 @@ function BulkRefund({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
               size="small"
               variant="transparent"
               isLoading={isPending}
-              onClick={() => decide(orderId, "keep")}
+              onClick={() => decide(orderId, "exempt")}
             >
               Leave it
             </Button>

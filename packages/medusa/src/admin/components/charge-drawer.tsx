@@ -1,11 +1,11 @@
-import { Button, Copy, Drawer, Heading, Text } from "@medusajs/ui";
+import { Button, Copy, Drawer, Heading } from "@medusajs/ui";
 import { type ActionRow, type ChargeRow, useCharge } from "../client/queries.js";
-import { Fact } from "./section.js";
+import { Fact, Small, Strong } from "./section.js";
 import { StateBadge } from "./state-badge.js";
 import { actionTexts, cardName, money, reasonText, stateTexts, time } from "./texts.js";
 import { useDecide } from "./use-decide.js";
 
-/** Everything that is known of a charge, and what can be done about it. */
+/** Shows everything about a charge, and offers what can be done about it. */
 export function ChargeDrawer({ reference, onClose }: { reference: string; onClose: () => void }) {
   const { data } = useCharge(reference);
   return (
@@ -39,7 +39,7 @@ function Facts({ charge, balanceBeforeAt }: { charge: ChargeRow; balanceBeforeAt
       <Fact name="State">
         <StateBadge state={charge.state} />
       </Fact>
-      <Fact name="Asked for">
+      <Fact name="Requested">
         {money(amountCents)}, {time(charge.sentAt)}
       </Fact>
       <Fact name="Taken">{deductedCents === null ? "Not known" : money(deductedCents)}</Fact>
@@ -49,7 +49,7 @@ function Facts({ charge, balanceBeforeAt }: { charge: ChargeRow; balanceBeforeAt
       <Fact name="Balance afterwards">
         {after === null ? "Not read" : `${money(after)}, ${time(charge.balanceAfterAt)}`}
       </Fact>
-      {after !== null && <Fact name="What that means">{meaningOf(before - after, amountCents)}</Fact>}
+      {after !== null && <Fact name="Meaning">{meaningOf(before - after, amountCents)}</Fact>}
       {charge.reversedAt && <Fact name="Reversed">{time(charge.reversedAt)}</Fact>}
       <Fact name="Order">{charge.orderName ?? charge.orderId ?? "None"}</Fact>
       <Fact name="Cart">
@@ -64,24 +64,24 @@ function Facts({ charge, balanceBeforeAt }: { charge: ChargeRow; balanceBeforeAt
           <Copy content={charge.reference} className="shrink-0" />
         </span>
       </Fact>
-      <Fact name="Tries of a reversal">{charge.tries}</Fact>
+      <Fact name="Reversal attempts">{charge.tries}</Fact>
     </div>
   );
 }
 
-/** What the two balances suggest. Other movements on the card may have had a part in it. */
+/** Interprets the two balances. Other transactions on the card may have changed them. */
 function meaningOf(fellCents: number, askedCents: number): string {
   if (fellCents === askedCents)
-    return "The balance fell by exactly what was asked for: it was probably taken. It is no proof.";
-  if (fellCents === 0) return "The balance is the same: probably nothing was taken. It is no proof.";
-  return `The balance changed by ${money(-fellCents)}: something else moved, too. Ask the card's issuer.`;
+    return "The balance fell by exactly the requested amount. It was probably taken, but this is no proof.";
+  if (fellCents === 0) return "The balance is the same. Probably nothing was taken, but this is no proof.";
+  return `The balance changed by ${money(-fellCents)}, so there was another transaction. Ask the card's issuer.`;
 }
 
 function OtherMovements({ charges }: { charges: readonly ChargeRow[] }) {
   return (
     <div className="flex flex-col gap-y-2 px-6 py-4">
       <Heading level="h3">This shop's other charges on the card</Heading>
-      {charges.length === 0 && <Small>None. What else moved its balance was not this shop.</Small>}
+      {charges.length === 0 && <Small>None. This shop made no other transaction on the card.</Small>}
       {charges.map((other) => (
         <div key={other.reference} className="flex items-center justify-between gap-x-2">
           <Small>
@@ -98,13 +98,13 @@ function OtherMovements({ charges }: { charges: readonly ChargeRow[] }) {
 function History({ actions }: { actions: readonly ActionRow[] }) {
   return (
     <div className="flex flex-col gap-y-2 px-6 py-4">
-      <Heading level="h3">Who did what</Heading>
-      {actions.length === 0 && <Small>Nobody has done anything yet.</Small>}
+      <Heading level="h3">History</Heading>
+      {actions.length === 0 && <Small>No actions yet.</Small>}
       {actions.map(({ action, actor, createdAt }) => (
         <div key={`${createdAt} ${action}`}>
-          <Text size="small" leading="compact" weight="plus">
+          <Strong>
             {actionTexts[action] ?? action}, {time(createdAt)}
-          </Text>
+          </Strong>
           <Small>{actor}</Small>
         </div>
       ))}
@@ -143,13 +143,5 @@ function Decisions({ charge }: { charge: ChargeRow }) {
         </>
       )}
     </Drawer.Footer>
-  );
-}
-
-function Small({ children }: { children: React.ReactNode }) {
-  return (
-    <Text size="small" leading="compact" className="text-ui-fg-subtle">
-      {children}
-    </Text>
   );
 }

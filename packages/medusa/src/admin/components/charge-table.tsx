@@ -1,11 +1,11 @@
 import { Table, Text } from "@medusajs/ui";
 import type { ReactNode } from "react";
-import { Link } from "react-router-dom";
 import type { ChargeRow } from "../client/queries.js";
+import { OrderLink } from "./section.js";
 import { StateBadge } from "./state-badge.js";
 import { cardName, money, reasonText, time } from "./texts.js";
 
-/** Charges, a row each; a click shows everything about one. */
+/** Lists charges. A click on a row shows everything about its charge. */
 export function ChargeTable(props: {
   charges: readonly ChargeRow[];
   onOpen: (reference: string) => void;
@@ -50,7 +50,7 @@ export function ChargeTable(props: {
                 </Text>
               </Table.Cell>
               <Table.Cell>
-                <OrderLink charge={charge} />
+                <OrderLink {...charge} />
               </Table.Cell>
               <Table.Cell className="text-nowrap">{time(charge.createdAt)}</Table.Cell>
               {action && (
@@ -63,18 +63,5 @@ export function ChargeTable(props: {
         </Table.Body>
       </Table>
     </div>
-  );
-}
-
-function OrderLink({ charge: { orderId, orderName } }: { charge: ChargeRow }) {
-  if (orderId === null) return <span className="text-ui-fg-muted">–</span>;
-  return (
-    <Link
-      to={`/orders/${orderId}`}
-      className="text-ui-fg-interactive"
-      onClick={(event) => event.stopPropagation()}
-    >
-      {orderName ?? "Order"}
-    </Link>
   );
 }

@@ -10,7 +10,7 @@ import { stateTexts } from "./texts.js";
 const PAGE_SIZE = 20;
 const ALL = "all";
 
-/** Every charge, what needs attention first. */
+/** Lists every charge, those that need attention first. */
 export function ChargesSection() {
   const [state, setState] = useState<ChargeState | typeof ALL>(ALL);
   const [pageIndex, setPageIndex] = useState(0);
@@ -46,7 +46,10 @@ export function ChargesSection() {
         <>
           <ChargeTable charges={data.charges} onOpen={setOpenReference} />
           <Table.Pagination
-            {...{ count: data.count, pageSize: PAGE_SIZE, pageIndex, pageCount }}
+            count={data.count}
+            pageSize={PAGE_SIZE}
+            pageIndex={pageIndex}
+            pageCount={pageCount}
             canPreviousPage={pageIndex > 0}
             canNextPage={pageIndex < pageCount - 1}
             previousPage={() => setPageIndex(pageIndex - 1)}

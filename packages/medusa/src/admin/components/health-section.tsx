@@ -5,10 +5,10 @@ import { type HealthView, useHealth, useRecovery, useResumeCancels } from "../cl
 import { Section } from "./section.js";
 import { type BadgeColor, time } from "./texts.js";
 
-/** Past this, times in logs and statements of the two sides can't be laid side by side. */
+/** Beyond this, times in the logs of the two sides can't be compared. */
 const CLOCK_LIMIT_MS = 5_000;
 
-/** The service, the key, the clocks and the seals, at a glance. */
+/** Shows the service, the key, the clocks, the seals and recovery at a glance. */
 export function HealthSection() {
   const { data, error } = useHealth();
   const { mutate, isPending } = useRecovery();
@@ -33,7 +33,7 @@ export function HealthSection() {
     >
       {data?.environment === "sandbox" && (
         <Text size="small" className="bg-ui-tag-orange-bg text-ui-tag-orange-text px-6 py-2">
-          Sandbox: cards and amounts on this page are for trying out. No real money moves.
+          Sandbox: cards and amounts on this page are for testing. No real money moves.
         </Text>
       )}
       {data?.cancelStop && <CancelsStopped stop={data.cancelStop} />}
@@ -55,7 +55,7 @@ export function EnvironmentBadge({ environment }: { environment: string }) {
   );
 }
 
-/** More orders at once would be canceled than recovery may cancel without a person. */
+/** Reports that more orders look unpaid than recovery may cancel without a person. */
 function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<HealthView["cancelStop"]> }) {
   const { mutate, isPending } = useResumeCancels();
   const prompt = usePrompt();
@@ -63,8 +63,8 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
     const isSure = await prompt({
       title: "Let cancels go on?",
       description:
-        `Orders that nobody paid are canceled within a minute; waiting: ${waiting}. Look at some of them first: so many ` +
-        "at once may mean that something else is wrong. This is written down with your name.",
+        `Recovery cancels ${waiting} unpaid orders within a minute. Check some of them first: so many at once may mean that ` +
+        "something else is wrong. Your name is recorded with this decision.",
       confirmText: "Let cancels go on",
     });
     if (isSure) mutate();
@@ -72,8 +72,8 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
   return (
     <div className="bg-ui-tag-red-bg text-ui-tag-red-text flex items-center justify-between gap-x-4 px-6 py-2">
       <Text size="small">
-        Automatic cancels stand still since {time(stoppedAt)}: too many orders at once look unpaid. Waiting:{" "}
-        {waiting}.
+        Automatic cancels have been stopped since {time(stoppedAt)}: too many orders look unpaid at once.
+        Waiting: {waiting}.
       </Text>
       <Button size="small" variant="secondary" isLoading={isPending} onClick={() => void resume()}>
         Let cancels go on
@@ -105,20 +105,20 @@ function Tiles({ health }: { health: HealthView }) {
         name="API key"
         color={keyColor}
         label={keyLabel}
-        about={isKeyValid === false ? "The service refuses it: set a new one" : "Tried with a reading call"}
+        about={isKeyValid === false ? "The service refuses it: set a new one" : "Tested with a read"}
       />
       <Tile
         name="Clocks"
         color={aheadMs > CLOCK_LIMIT_MS ? "orange" : "green"}
-        label={aheadMs > CLOCK_LIMIT_MS ? "Apart" : "Together"}
-        about={`Beside the shop's: database ${ahead(clock.databaseAheadMs)}, service ${
+        label={aheadMs > CLOCK_LIMIT_MS ? "Different" : "In sync"}
+        about={`Compared with the shop: database ${ahead(clock.databaseAheadMs)}, service ${
           clock.serviceAheadMs === null ? "not known" : ahead(clock.serviceAheadMs)
         }`}
       />
       <Tile
         name="Sealing keys"
         color={seals.unopenable > 0 ? "red" : "green"}
-        label={seals.unopenable > 0 ? `${seals.unopenable} can't be opened` : "All open"}
+        label={seals.unopenable > 0 ? `${seals.unopenable} can't be opened` : "All can be opened"}
         about={sealed.length === 0 ? "Nothing is sealed" : sealed.join(", ")}
       />
       <Tile
@@ -130,7 +130,9 @@ function Tiles({ health }: { health: HealthView }) {
             : `${failingJobs} ${failingJobs === 1 ? "job fails" : "jobs fail"}`
         }
         about={
-          unpaidOrders === 0 ? "No unpaid order waits" : `${unpaidOrders} unpaid orders wait for a person`
+          unpaidOrders === 0
+            ? "No unpaid order needs a person"
+            : `${unpaidOrders} unpaid orders need a person`
         }
       />
       <RegionsTile regions={regions} />
@@ -152,20 +154,18 @@ function RegionsTile({ regions }: Pick<HealthView, "regions">) {
   const namesOf = (some: typeof regions) => {
     const more = some.length - NAMES_SHOWN;
     const names = some.slice(0, NAMES_SHOWN).map(({ name }) => name);
-    return [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+    return (more > 0 ? [...names, `${more} more`] : names).join(", ");
   };
   const others = namesOf(regions.filter(({ takesGiftcards }) => !takesGiftcards));
   const taking = regions.filter(({ takesGiftcards }) => takesGiftcards);
   if (regions.length === 0)
-    return (
-      <Tile name="Regions" color="red" label="None in euro" about="Gift cards pay carts in euro alone" />
-    );
+    return <Tile name="Regions" color="red" label="None in euro" about="Gift cards only pay carts in euro" />;
   return taking.length === 0 ? (
     <Tile
       name="Regions"
       color="red"
-      label="None takes gift cards"
-      about={`Settings, Regions: give “Giftcard” to ${others}`}
+      label="None accepts gift cards"
+      about={`Settings, Regions: enable “Giftcard” for ${others}`}
     />
   ) : (
     <Tile

@@ -1,10 +1,9 @@
 import { Button, Text, usePrompt } from "@medusajs/ui";
-import { Link } from "react-router-dom";
-import { type JobRow, useJobs, useKeepJob, useRetryJob } from "../client/queries.js";
-import { Section } from "./section.js";
+import { type JobRow, useDecideJob, useJobs } from "../client/queries.js";
+import { OrderLink, Section } from "./section.js";
 import { jobTexts, time } from "./texts.js";
 
-/** What recovery fails to do; not there while nothing fails. Reversals stand in a section of their own. */
+/** Lists recovery's failing jobs; hidden if there are none. Reversals have their own section. */
 export function JobsSection() {
   const { data } = useJobs();
   const jobs = data?.jobs.filter(({ kind }) => kind !== "reversal" && kind !== "outcome") ?? [];
@@ -12,7 +11,7 @@ export function JobsSection() {
   return (
     <Section
       title={`Jobs that fail (${jobs.length})`}
-      about="Recovery tries these each minute. Mend what the error names, then try; or leave one as it is."
+      about="Recovery retries these every minute. Fix what the error names, then try again; or leave a job as it is."
     >
       {jobs.map((job) => (
         <Job key={`${job.kind} ${job.id}`} job={job} />
@@ -21,31 +20,39 @@ export function JobsSection() {
   );
 }
 
+/** The buttons of a job, and what they ask. Without a question, a button acts at once. */
+const texts = {
+  job: {
+    exempt: {
+      button: "Leave it",
+      title: "Leave it as it is?",
+      description: "Recovery doesn't retry it any more. Your name is recorded with this decision.",
+      confirmText: "Leave it as it is",
+    },
+    retry: { button: "Try now" },
+  },
+  refund: {
+    exempt: {
+      button: "It went back",
+      title: "Has the money gone back?",
+      description: "The order will show the refund. Your name is recorded with this decision.",
+      confirmText: "It went back",
+    },
+    retry: {
+      button: "It didn't",
+      title: "Has the money not gone back?",
+      description: "The order owes it again. Refund it on the order's page; this refunds nothing.",
+      confirmText: "It didn't go back",
+    },
+  },
+};
+
 function Job({ job }: { job: JobRow }) {
-  const retry = useRetryJob();
-  const keep = useKeepJob();
   const prompt = usePrompt();
-  const isRefund = job.kind === "unknown_refund";
-  const leave = async () => {
-    const isSure = await prompt({
-      title: isRefund ? "Has the money gone back?" : "Leave it as it is?",
-      description: isRefund
-        ? "The order shows the refund from then on. This is written down with your name."
-        : "Recovery doesn't try it any more. This is written down with your name.",
-      confirmText: isRefund ? "It went back" : "Leave it as it is",
-    });
-    if (isSure) keep.mutate(job);
-  };
-  const again = async () => {
-    const isSure =
-      !isRefund ||
-      (await prompt({
-        title: "Has the money not gone back?",
-        description:
-          "The order owes it again, and is refunded anew on its own page. Nothing is refunded by this.",
-        confirmText: "It didn't go back",
-      }));
-    if (isSure) retry.mutate(job);
+  const decisions = { exempt: useDecideJob("exempt"), retry: useDecideJob("retry") };
+  const { exempt, retry } = texts[job.kind === "unknown_refund" ? "refund" : "job"];
+  const decide = async (decision: "exempt" | "retry", text: typeof exempt | typeof retry) => {
+    if (!("title" in text) || (await prompt(text))) decisions[decision].mutate(job);
   };
   return (
     <div className="flex items-center justify-between gap-x-4 px-6 py-4">
@@ -55,9 +62,7 @@ function Job({ job }: { job: JobRow }) {
           {job.orderId !== null && (
             <>
               {": "}
-              <Link to={`/orders/${job.orderId}`} className="text-ui-fg-interactive">
-                {job.orderName ?? "Order"}
-              </Link>
+              <OrderLink {...job} />
             </>
           )}
         </Text>
@@ -71,12 +76,22 @@ function Job({ job }: { job: JobRow }) {
       </div>
       <div className="flex shrink-0 gap-2">
         {job.kind !== "scan" && (
-          <Button size="small" variant="transparent" isLoading={keep.isPending} onClick={() => void leave()}>
-            {isRefund ? "It went back" : "Leave it"}
+          <Button
+            size="small"
+            variant="transparent"
+            isLoading={decisions.exempt.isPending}
+            onClick={() => void decide("exempt", exempt)}
+          >
+            {exempt.button}
           </Button>
         )}
-        <Button size="small" variant="secondary" isLoading={retry.isPending} onClick={() => void again()}>
-          {isRefund ? "It didn't" : "Try now"}
+        <Button
+          size="small"
+          variant="secondary"
+          isLoading={decisions.retry.isPending}
+          onClick={() => void decide("retry", retry)}
+        >
+          {retry.button}
         </Button>
       </div>
     </div>

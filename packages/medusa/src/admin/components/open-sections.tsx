@@ -12,7 +12,7 @@ import { useDecide } from "./use-decide.js";
 const LIMIT = 100;
 const waiting: readonly ChargeState[] = ["reversing", "unknown"];
 
-/** What only a person can settle, and what the shop still works on by itself. */
+/** Charges that need a person's decision, and charges that recovery is still working on. */
 export function OpenSections() {
   const [openReference, setOpenReference] = useState<string>();
   const attention = useCharges({ states: ["needs_attention"], limit: LIMIT, offset: 0 }).data;
@@ -31,14 +31,14 @@ export function OpenSections() {
     );
   const look = (charge: ChargeRow) => (
     <Button size="small" variant="secondary" onClick={() => setOpenReference(charge.reference)}>
-      Look and decide
+      Review
     </Button>
   );
   return (
     <>
       <Section
         title={withCount("Needs attention", attention?.count)}
-        about="Only a person can tell what happened to this money."
+        about="Only a person can find out what happened to this money."
       >
         {attention && attention.count > 0 ? (
           <ChargeTable charges={attention.charges} onOpen={setOpenReference} action={look} />
@@ -50,12 +50,12 @@ export function OpenSections() {
       <JobsSection />
       <Section
         title={withCount("Open reversals", owed?.count)}
-        about="The shop tries these by itself until they are done."
+        about="The shop retries these until they are done."
       >
         {owed && owed.count > 0 ? (
           <ChargeTable charges={owed.charges} onOpen={setOpenReference} action={tryNow} />
         ) : (
-          <Nothing>{owed ? "No card waits for its money." : "Loading…"}</Nothing>
+          <Nothing>{owed ? "No reversal is open." : "Loading…"}</Nothing>
         )}
       </Section>
       {openReference && (

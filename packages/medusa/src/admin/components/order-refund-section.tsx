@@ -1,6 +1,7 @@
 import { Button, Text, usePrompt } from "@medusajs/ui";
 import type { OwedRefund, RefundPart, SplitRefund } from "../../refunds/order-refund.js";
 import { useOrderRefund, useRefundOrder } from "../client/queries.js";
+import { Strong } from "./section.js";
 import { cardName, methodName, money } from "./texts.js";
 import { UnexplainedRefund } from "./unexplained-refund.js";
 
@@ -11,23 +12,28 @@ export function OrderRefundSection({ orderId }: { orderId: string }) {
   if (!refund) return null;
   return (
     <>
-      {refund.unexplained.map((one) => (
-        <UnexplainedRefund key={one.refundId} orderId={orderId} refund={one} items={refund.items} />
+      {refund.unexplained.map((unexplained) => (
+        <UnexplainedRefund
+          key={unexplained.refundId}
+          orderId={orderId}
+          refund={unexplained}
+          items={refund.items}
+        />
       ))}
       {refund.owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
     </>
   );
 }
 
-/** What an order owes after a return, claim, exchange or edit: what goes where, and the button that does it. */
+/** Shows what an order owes after a return, claim, exchange or edit, to which payments it goes, and a button that refunds it. */
 function Owed({ orderId, refund }: { orderId: string; refund: OwedRefund }) {
   const { mutateAsync, isPending } = useRefundOrder(orderId);
   const prompt = usePrompt();
   const owed = money(refund.owedCents);
-  async function give(split: SplitRefund): Promise<void> {
+  async function confirmRefund(split: SplitRefund): Promise<void> {
     const isMeant = await prompt({
       title: `Refund ${money(split.amountCents)}?`,
-      description: `${split.parts.map(partText).join(", ")}. It can't be taken back.`,
+      description: `${split.parts.map(partText).join(", ")}. This can't be undone.`,
       confirmText: "Refund",
       cancelText: "Cancel",
       variant: "confirmation",
@@ -37,12 +43,8 @@ function Owed({ orderId, refund }: { orderId: string; refund: OwedRefund }) {
   return (
     <section aria-label="Owed to the customer" className="flex flex-col gap-y-3 px-6 py-4">
       <div className="flex items-center justify-between">
-        <Text size="small" leading="compact" weight="plus">
-          Owed to the customer
-        </Text>
-        <Text size="small" leading="compact" weight="plus">
-          {owed}
-        </Text>
+        <Strong>Owed to the customer</Strong>
+        <Strong>{owed}</Strong>
       </div>
       {!refund.isPossible && (
         <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
@@ -67,7 +69,7 @@ function Owed({ orderId, refund }: { orderId: string; refund: OwedRefund }) {
             className="self-end"
             isLoading={isPending}
             disabled={refund.unexplained.length > 0}
-            onClick={() => void give(split)}
+            onClick={() => void confirmRefund(split)}
           >
             Refund {money(split.amountCents)}
           </Button>
@@ -82,9 +84,9 @@ const nameOf = ({ lastFour, providerId }: RefundPart): string =>
 
 const partText = (part: RefundPart): string => `${money(part.cents)} to ${nameOf(part)}`;
 
-/** A card gives back only what was charged at once. */
+/** Explains why the owed amount can't be refunded exactly: a card takes back only whole charges. */
 const whyNot = (owed: string, splits: readonly SplitRefund[]): string =>
   splits.length === 0
-    ? `Nothing of it can go back to the order's payments: what is captured of them is refunded. Pay it out in another way.`
-    : `Exactly ${owed} can't go back: what a card was charged at once goes back to it at once. Choose the nearest sum; ` +
-      "less leaves the rest owed, more is waived in the order.";
+    ? `None of it can be refunded to the order's payments: everything captured is already refunded. Pay it out in another way.`
+    : `Exactly ${owed} can't be refunded, because a card takes back only whole charges. Choose the nearest sum. If it is less, ` +
+      "the remainder stays owed; if it is more, the difference is waived in the order.";

@@ -1,13 +1,12 @@
 import type { Difference } from "@giftcard-pay/checkout";
 import { Badge, Button, Input, Label, StatusBadge, Table, Text } from "@medusajs/ui";
 import { type FormEvent, useState } from "react";
-import { Link } from "react-router-dom";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
 import { reportDay } from "../client/today.js";
-import { Nothing, Section } from "./section.js";
+import { Nothing, OrderLink, Section } from "./section.js";
 import { cardName, differenceTexts, money } from "./texts.js";
 
-/** The journal against Medusa's payments and, where the issuer shares it, the service's report. */
+/** Compares the journal with Medusa's payments and, if the issuer shares it, the service's report. */
 export function ReconciliationSection() {
   const { mutate, data, isPending } = useReconciliation();
   const today = reportDay();
@@ -21,7 +20,7 @@ export function ReconciliationSection() {
   return (
     <Section
       title="Reconciliation"
-      about="The shop's journal against Medusa's payments and, where you have it, the service's report over the same days."
+      about="Compares the shop's journal with Medusa's payments and, if you have it, the service's report for the same days."
     >
       <form className="flex flex-wrap items-end gap-4 px-6 py-4" onSubmit={(event) => void compare(event)}>
         <Field label="From" id="giftcard-from">
@@ -85,11 +84,11 @@ function Result({ result }: { result: ReconciliationView }) {
         <Text size="small" className="text-ui-fg-subtle">
           {from} to {to}: {charges} charges, {payments} payments
           {cards !== null && `, ${cards} cards of the report`}
-          {moving > 0 && `; ${moving} still moving, judged the next time`}
+          {moving > 0 && `; ${moving} in progress, compared next time`}
         </Text>
       </div>
       {count === 0 ? (
-        <Nothing>Both sides say the same, to the cent.</Nothing>
+        <Nothing>Both sides match to the cent.</Nothing>
       ) : (
         <div className="overflow-x-auto">
           <Table>
@@ -127,13 +126,7 @@ function Row(props: { difference: Difference; orderNames: Readonly<Record<string
       </Table.Cell>
       <Table.Cell className="text-nowrap">{lastFour === null ? "–" : cardName(lastFour)}</Table.Cell>
       <Table.Cell>
-        {orderId === null ? (
-          "–"
-        ) : (
-          <Link to={`/orders/${orderId}`} className="text-ui-fg-interactive">
-            {props.orderNames[orderId] ?? "Order"}
-          </Link>
-        )}
+        <OrderLink orderId={orderId} orderName={props.orderNames[orderId ?? ""]} />
       </Table.Cell>
       <Table.Cell>
         {money(journal.cents)} <span className="text-ui-fg-muted">{journal.says.replaceAll("_", " ")}</span>

@@ -1,7 +1,8 @@
 import { Container, Heading, Text } from "@medusajs/ui";
 import type { ReactNode } from "react";
+import { Link } from "react-router-dom";
 
-/** A box of the page with its heading, looking like Medusa's own. */
+/** A box of the page with its heading, in the style of Medusa's own. */
 export function Section(props: {
   title: string;
   about?: ReactNode;
@@ -28,13 +29,11 @@ export function Section(props: {
   );
 }
 
-/** A name and what it is, on a line. */
+/** A name and its value, on one line. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="text-ui-fg-subtle grid grid-cols-2 items-start gap-x-4 px-6 py-3">
-      <Text size="small" leading="compact" weight="plus">
-        {name}
-      </Text>
+      <Strong>{name}</Strong>
       <Text as="div" size="small" leading="compact" className="break-words">
         {children}
       </Text>
@@ -42,11 +41,46 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** What stands where there is nothing to list. */
+/** The text of an empty list. */
 export function Nothing({ children }: { children: ReactNode }) {
   return (
     <Text size="small" className="text-ui-fg-muted px-6 py-8 text-center">
       {children}
     </Text>
+  );
+}
+
+export function Strong({ children }: { children: ReactNode }) {
+  return (
+    <Text size="small" leading="compact" weight="plus">
+      {children}
+    </Text>
+  );
+}
+
+export function Small({ children }: { children: ReactNode }) {
+  return (
+    <Text size="small" leading="compact" className="text-ui-fg-subtle">
+      {children}
+    </Text>
+  );
+}
+
+/** A link to an order's page, or a text if there is no order. */
+export function OrderLink(props: {
+  orderId: string | null;
+  orderName: string | null | undefined;
+  none?: string;
+}) {
+  const { orderId, orderName, none = "–" } = props;
+  if (orderId === null) return <span className="text-ui-fg-muted">{none}</span>;
+  return (
+    <Link
+      to={`/orders/${orderId}`}
+      className="text-ui-fg-interactive"
+      onClick={(event) => event.stopPropagation()}
+    >
+      {orderName ?? "Order"}
+    </Link>
   );
 }

@@ -1,13 +1,12 @@
-import { Button, Input, Table, Text } from "@medusajs/ui";
+import { Button, Input, Table } from "@medusajs/ui";
 import { useState } from "react";
-import { Link } from "react-router-dom";
 import { type StatementView, useStatement } from "../client/queries.js";
 import { reportDay } from "../client/today.js";
 import { Field } from "./reconciliation-section.js";
-import { Nothing, Section } from "./section.js";
+import { Nothing, OrderLink, Section, Strong } from "./section.js";
 import { money } from "./texts.js";
 
-/** What a merchant holds against the issuer's invoice. */
+/** Shows the statement that a merchant compares with the issuer's invoice. */
 export function StatementSection() {
   const [month, setMonth] = useState(reportDay().slice(0, 7));
   const [commission, setCommission] = useState("");
@@ -15,7 +14,7 @@ export function StatementSection() {
   return (
     <Section
       title="Monthly statement"
-      about="What was charged and canceled, by day and order, to be held against the issuer's invoice."
+      about="What was charged and canceled, by day and order, to compare with the issuer's invoice."
       actions={
         <Button
           size="small"
@@ -78,13 +77,11 @@ function Lines({ statement }: { statement: StatementView }) {
             <Table.Row key={`${line.day} ${line.orderId}`}>
               <Table.Cell className="text-nowrap">{line.day}</Table.Cell>
               <Table.Cell>
-                {line.orderId === null ? (
-                  <span className="text-ui-fg-muted">No order</span>
-                ) : (
-                  <Link to={`/orders/${line.orderId}`} className="text-ui-fg-interactive">
-                    {orderNames[line.orderId] ?? "Order"}
-                  </Link>
-                )}
+                <OrderLink
+                  orderId={line.orderId}
+                  orderName={orderNames[line.orderId ?? ""]}
+                  none="No order"
+                />
               </Table.Cell>
               <Amounts of={[line.devaluedCents, line.canceledCents, line.grossCents]} />
             </Table.Row>
@@ -102,9 +99,7 @@ function Sum({ name, of }: { name: string; of: readonly (number | null)[] }) {
   return (
     <Table.Row className="bg-ui-bg-subtle">
       <Table.Cell className="text-nowrap">
-        <Text size="small" leading="compact" weight="plus">
-          {name}
-        </Text>
+        <Strong>{name}</Strong>
       </Table.Cell>
       <Table.Cell />
       <Amounts of={of} />

@@ -4,7 +4,7 @@ import type { Failing } from "../../recovery/failing-jobs.js";
 
 export type BadgeColor = "green" | "red" | "blue" | "orange" | "grey" | "purple";
 
-/** How each state is called, and how loud. */
+/** The label and color of each state. */
 export const stateTexts: Record<ChargeState, { label: string; color: BadgeColor }> = {
   intent: { label: "Starting", color: "blue" },
   sent: { label: "On its way", color: "blue" },
@@ -20,9 +20,9 @@ export const stateTexts: Record<ChargeState, { label: string; color: BadgeColor 
 };
 
 const reasonTexts: Record<string, string> = {
-  outcome_unknown: "The answer was lost, and the service can't tell whether the card was charged.",
-  service_not_configured: "It went to a service that this shop isn't configured for (any more).",
-  refund_differs: "The service put another amount back than was taken.",
+  outcome_unknown: "The response was lost, and the service can't tell whether the card was charged.",
+  service_not_configured: "It belongs to a service that this shop isn't configured for (any more).",
+  refund_differs: "The service returned another amount than it took.",
   token_invalid: "The service doesn't know the reversal's token.",
   seal_unknown_key: "Its token is sealed under a key that isn't configured.",
   seal_broken: "Its sealed token can't be read.",
@@ -31,32 +31,32 @@ const reasonTexts: Record<string, string> = {
   refunded: "The payment was refunded.",
   completion_failed: "The order couldn't be placed.",
   never_ordered: "The cart never became an order.",
-  session_deleted: "The payment was started anew.",
+  session_deleted: "The payment was started again.",
   balance_changed: "The card held less than before.",
-  answered_too_late: "The answer came after the shop had given up on it.",
+  answered_too_late: "The response arrived after the shop had given up on it.",
   interrupted: "The shop was interrupted during the charge.",
-  not_sent: "The charge never left the shop.",
+  not_sent: "The charge was never sent.",
   timeout: "The service didn't answer in time.",
   connection_lost: "The connection to the service was lost.",
   server_error: "The service failed.",
 };
 
-/** Why a charge is in its state, in words; the code itself where there are none. */
+/** Explains why a charge is in its state. Falls back to the code. */
 export const reasonText = (reason: string | null): string =>
   reason === null ? "" : (reasonTexts[reason] ?? reason.replaceAll("_", " "));
 
-/** What recovery was to do. */
+/** What each of recovery's jobs does. */
 export const jobTexts: Record<Failing["kind"], string> = {
-  note_paid: "Note that the order was paid",
+  note_paid: "Record that the order was paid",
   cancel_order: "Cancel an order that nobody paid",
-  reverse: "Reverse what a canceled or deleted order holds",
-  release_payment: "Cancel or refund a payment that no order has, or a canceled one",
-  credit_line: "End a credit line of a refund",
+  reverse: "Reverse the charges of a canceled or deleted order",
+  release_payment: "Cancel or refund a payment without an order, or of a canceled one",
+  credit_line: "Finish the credit line of a refund",
   record_payment: "Write a capture or refund into the order",
-  unknown_refund: "A refund that the order doesn't know of",
+  unknown_refund: "A refund that the order doesn't have",
   close_cart: "Close a cart that was ordered",
   open_cart: "Open a cart that has no order",
-  scan: "Look for what is to be done",
+  scan: "Find open work",
   reversal: "Put money back on a card",
   outcome: "Find out whether a card was charged",
 };
@@ -78,15 +78,15 @@ export const differenceTexts: Record<DifferenceKind, string> = {
 
 const euro = new Intl.NumberFormat(undefined, { style: "currency", currency: "EUR" });
 
-/** Cents as an amount in euro; a dash where it isn't known. */
+/** Formats cents as an amount in euro; a dash if it isn't known. */
 export const money = (cents: number | null): string => (cents === null ? "–" : euro.format(cents / 100));
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** A time as people read it, by the browser's clock. */
+/** Formats a time in the browser's time zone. */
 export const time = (iso: string | null): string => (iso === null ? "–" : moment.format(new Date(iso)));
 
-/** What a payment method is called: `pp_stripe_stripe` is "stripe". */
+/** Returns the name of a payment method: "stripe" for `pp_stripe_stripe`. */
 export const methodName = (providerId: string): string =>
   providerId === "pp_system_default"
     ? "manual payment"

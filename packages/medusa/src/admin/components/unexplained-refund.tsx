@@ -4,7 +4,7 @@ import type { OwedRefund } from "../../refunds/order-refund.js";
 import { useExplainRefund } from "../client/queries.js";
 import { money } from "./texts.js";
 
-/** A refund by hand that no returned unit explains: a person says what it was for. */
+/** Asks what a refund by hand was for, if no returned unit explains it. */
 export function UnexplainedRefund(props: {
   orderId: string;
   refund: OwedRefund["unexplained"][number];

@@ -5,25 +5,25 @@ import { cardName, money, stateTexts } from "./texts.js";
 const questions: Record<Decision, { title: string; what: string; confirmText: string; isFinal: boolean }> = {
   retry: {
     title: "Try again?",
-    what: "The service is asked again. Nothing is charged by this.",
+    what: "The shop asks the service again. This charges nothing.",
     confirmText: "Try again",
     isFinal: false,
   },
   "mark-taken": {
     title: "Mark as taken?",
-    what: "You have found that the money is off the card. It stays off: this shop will not try to put it back. Settle it with the customer or the card's issuer.",
+    what: "You have found that the card was charged. The shop will not reverse the charge. Settle it with the customer or the card's issuer.",
     confirmText: "Mark as taken",
     isFinal: true,
   },
   "mark-not-taken": {
     title: "Mark as not taken?",
-    what: "You have found that nothing was taken, or that it is back on the card. The card can be used again in its cart.",
+    what: "You have found that nothing was taken, or that it was put back. The card can be used again in its cart.",
     confirmText: "Mark as not taken",
     isFinal: true,
   },
 };
 
-/** Asks whether it is meant, then does it. The shop writes down who did it. */
+/** Asks for confirmation, then carries out the decision. The shop records who decided. */
 export function useDecide() {
   const prompt = usePrompt();
   const { mutateAsync, isPending, variables } = useDecision();
@@ -31,10 +31,13 @@ export function useDecide() {
     const { title, what, confirmText, isFinal } = questions[decision];
     const about = `Card ${cardName(charge.lastFour)}, ${money(charge.deductedCents ?? charge.amountCents)}.`;
     const isMeant =
-      // An owed reversal does no harm, however often it is tried.
+      // Retrying an owed reversal is always safe.
       (decision === "retry" && charge.state === "reversing") ||
       (await prompt({
-        ...{ title, description: `${about} ${what}`, confirmText, cancelText: "Cancel" },
+        title,
+        description: `${about} ${what}`,
+        confirmText,
+        cancelText: "Cancel",
         variant: isFinal ? "danger" : "confirmation",
       }));
     if (!isMeant) return;

@@ -3,11 +3,12 @@ import { Button, Container, Heading, Text } from "@medusajs/ui";
 import { type ChargeRow, useOrderCharges } from "../client/queries.js";
 import { EnvironmentBadge } from "../components/health-section.js";
 import { OrderRefundSection } from "../components/order-refund-section.js";
+import { Strong } from "../components/section.js";
 import { StateBadge } from "../components/state-badge.js";
 import { cardName, money, reasonText, time } from "../components/texts.js";
 import { useDecide } from "../components/use-decide.js";
 
-/** On an order's page: each card's part, what became of it, what is owed to cards, and what to the customer. */
+/** Shows each card's part on an order's page, with its state, and what is owed to the cards and the customer. */
 function OrderGiftcards({ data: order }: { data: { id: string } }) {
   const { data } = useOrderCharges(order.id);
   const { decide, pendingReference } = useDecide();
@@ -24,9 +25,7 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
       {byPayment(data.charges).map(([first, ...others]) => (
         <div key={first.sessionId} className="flex flex-col gap-y-3 px-6 py-4">
           <div className="flex items-center justify-between">
-            <Text size="small" leading="compact" weight="plus">
-              {cardName(first.lastFour)}
-            </Text>
+            <Strong>{cardName(first.lastFour)}</Strong>
             <Text size="small" leading="compact">
               {money(sumOf([first, ...others]))}
             </Text>
@@ -43,12 +42,8 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
         </div>
       ))}
       <div className="flex items-center justify-between px-6 py-4">
-        <Text size="small" leading="compact" weight="plus">
-          Owed to cards
-        </Text>
-        <Text size="small" leading="compact" weight="plus">
-          {money(owedCents)}
-        </Text>
+        <Strong>Owed to cards</Strong>
+        <Strong>{money(owedCents)}</Strong>
       </div>
       <OrderRefundSection orderId={order.id} />
     </Container>
@@ -57,7 +52,7 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
 
 type Payment = [ChargeRow, ...ChargeRow[]];
 
-/** The charges of each card's payment, in the order in which they were made. */
+/** Groups charges by their card's payment, in the order in which they were made. */
 function byPayment(charges: readonly ChargeRow[]): Payment[] {
   const payments = new Map<string, Payment>();
   for (const charge of charges) {
@@ -71,7 +66,7 @@ function byPayment(charges: readonly ChargeRow[]): Payment[] {
 const takenCents = ({ deductedCents, amountCents }: ChargeRow) => deductedCents ?? amountCents;
 const sumOf = (charges: readonly ChargeRow[]) => charges.reduce((sum, charge) => sum + takenCents(charge), 0);
 
-/** One charge; where a card was charged by line, with its own amount. */
+/** Shows one charge; with its own amount if the card has several. */
 function Charged(props: { charge: ChargeRow; isPart: boolean; isTrying: boolean; onTry: () => void }) {
   const { charge, isPart, isTrying, onTry } = props;
   const isOwed = charge.state === "reversing";
@@ -105,7 +100,7 @@ function Charged(props: { charge: ChargeRow; isPart: boolean; isTrying: boolean;
 }
 
 const triesText = (tries: number): string =>
-  `Tried ${tries === 1 ? "once" : `${tries} times`}; it goes on by itself.`;
+  `Tried ${tries === 1 ? "once" : `${tries} times`}; the shop keeps retrying.`;
 
 export const config = defineWidgetConfig({
   zone: "order.details.side.after",

@@ -5,8 +5,7 @@ import { fromCents } from "../../amount.js";
 import { providersOfCart, readCartPayment } from "../../cart/cart-payment.js";
 import { withCartLock } from "../../cart/cart-turn.js";
 import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js";
-import { isCovered, planMetadata } from "../../cart/session-plan.js";
-import { createEmptySession, refusePaid } from "../../cart/sessions.js";
+import { createEmptySession, isCovered, planMetadata, refusePaid } from "../../cart/sessions.js";
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
@@ -21,9 +20,9 @@ type Request = MedusaRequest & { auth_context?: { actor_id?: string } };
 const bodyOf = (req: MedusaRequest) => req.body as Body;
 
 /**
- * Makes Medusa's "initialize payment session" route create the session for what the cards leave to pay, so that a page
- * calls it as ever; where they leave nothing, one that asks for nothing. A cart that never had a gift card goes on to Medusa untouched, unless it is a paid order: there Medusa
- * would delete the session that holds the order's money, and so give that money back.
+ * Makes Medusa's "initialize payment session" route create the session for what the cards leave to pay, or a session
+ * for 0.00 if they leave nothing. A page calls it as usual. A cart that never had a gift card is passed on to Medusa,
+ * unless it is a paid order: Medusa would delete the session that holds the order's money, and so refund it.
  */
 export async function createRemainderSession(
   req: MedusaRequest,
@@ -45,11 +44,11 @@ export async function createRemainderSession(
     });
     res.status(200).json({ payment_collection: data[0] });
   } catch (error) {
-    next(toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER)));
+    next(toMedusaError(error, contextOf(req.scope).logger));
   }
 }
 
-/** @returns false when Medusa shall make the session: cards pay in euro only */
+/** Creates the session. @returns false if Medusa shall create it, since cards pay in euro only */
 async function makeSession(req: Request, cartId: string): Promise<boolean> {
   const giftcard = contextOf(req.scope);
   const { engine } = giftcard;
@@ -64,7 +63,8 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
     return true;
   }
   const { provider_id } = bodyOf(req);
-  // Medusa before 2.20 takes any method that the store has loaded: one that asks for nothing would place an order unpaid.
+  // Medusa before 2.20 accepts any method that the store has loaded. One that asks for nothing would place an order
+  // unpaid.
   if (!(await providersOfCart(req.scope, cartId)).includes(provider_id)) throw notOffered(provider_id);
   await createRemainderSessionWorkflow(req.scope).run({
     input: {

@@ -1,8 +1,8 @@
 import type { MedusaRequest } from "@medusajs/framework/http";
 
 /**
- * The shopper's address on the network, for the limits on guesses. A header is believed only where the option names it:
- * anybody can send one. Of a list, the last entry counts: it is the one that the shop's own proxy wrote.
+ * Returns the shopper's network address, for the limits on guesses. A header counts only if the option names it,
+ * since anybody can send one. In a list, the last entry counts: the shop's own proxy wrote it.
  *
  * @param trustedHeader in lower case, or undefined if shoppers reach Medusa directly
  */

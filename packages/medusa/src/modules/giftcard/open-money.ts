@@ -1,8 +1,7 @@
-import { OPEN_CHARGES } from "../../journal-tables/charges.js";
-import { OPEN_RELEASES } from "../../journal-tables/releases.js";
+import { OPEN_CHARGES, OPEN_RELEASES } from "../../journal-tables/charges.js";
 import { PENDING_REMAINDERS } from "../../medusa-tables/unpaid-orders.js";
 
-/** A statement that fails while the tables hold open money: the first of every migration that goes back. */
+/** A statement that fails while the tables hold open money. Every `down` migration runs it first. */
 export const refuseWhileOpen = `do $$
 declare
   charges bigint := (${OPEN_CHARGES});
@@ -10,7 +9,7 @@ declare
   releases bigint := (${OPEN_RELEASES});
 begin
   if charges + remainders + releases > 0 then
-    raise exception 'The gift card tables hold open money: % charges that are not over, % remainders that are still to be paid, and % payments that are to be released. Nothing was dropped. npx giftcard-medusa drain says what to do first.',
+    raise exception 'The gift card tables hold open money: % charges that are not settled, % remainders that are still to be paid, and % payments that are to be released. Nothing was dropped. npx giftcard-medusa drain says what to do first.',
       charges, remainders, releases;
   end if;
 end $$`;

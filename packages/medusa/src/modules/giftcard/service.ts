@@ -25,13 +25,12 @@ export class GiftcardService implements GiftcardContext {
   readonly client: GiftcardClient;
   readonly sealer: Sealer;
   readonly settings: Settings;
-  readonly #logger: Logger;
+  readonly logger: Logger;
 
   /** Medusa calls this once every module is loaded. */
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
-      const { sql, engine, sealer, settings } = this;
-      const logger = this.#logger;
+      const { sql, engine, sealer, settings, logger } = this;
       if (!settings.callsHandlerItself) registerCompletion(logger, settings.charges === "by-line");
       await checkStart({ sql, journal: engine.journal, sealer, logger });
     },
@@ -46,7 +45,7 @@ export class GiftcardService implements GiftcardContext {
     this.client = client;
     this.sealer = sealer;
     this.settings = settings;
-    this.#logger = container.logger;
+    this.logger = container.logger;
     this.announcer = createAnnouncer(container.logger, container.event_bus);
     this.sql = createStatementRunner(container.__pg_connection__);
     this.leases = createCartLeases(this.sql, leaseMs);

@@ -3,7 +3,7 @@ import type { Journal } from "@giftcard-pay/checkout/store";
 import type { Logger } from "@medusajs/framework/types";
 import { checkVersion, TablesError } from "../../journal-tables/version.js";
 
-/** What a start depends on. */
+/** What the check needs. */
 interface Start {
   readonly sql: Sql;
   readonly journal: Journal;
@@ -12,9 +12,9 @@ interface Start {
 }
 
 /**
- * Ends Medusa where the tables aren't those with which this release works, or where something living is sealed under a key
- * that isn't configured: the charge of an order that is canceled later could not be reversed. Medusa swallows what is thrown at
- * this moment, so the process ends.
+ * Exits Medusa if this release doesn't work with the tables, or if a card or token is sealed under a key that isn't
+ * configured: the charge of an order that is canceled later could not be reversed. Medusa swallows what is thrown at
+ * this moment, so the process exits.
  */
 export async function checkStart({ sql, journal, sealer, logger }: Start): Promise<void> {
   const failure = await findFailure(sql, journal, sealer).catch((error: { code?: string }) =>
@@ -31,6 +31,6 @@ async function findFailure(sql: Sql, journal: Journal, sealer: Sealer): Promise<
   if (unopenable === 0) return null;
   return (
     `${unopenable} cards and cancel tokens are sealed under keys that are not configured: ${missingKeyIds.join(", ")}. ` +
-    "Add them to sealingKeys, behind the newest; `npx giftcard-medusa reseal` then makes them dispensable."
+    "Add them to sealingKeys, after the newest. Then `npx giftcard-medusa reseal` makes them unnecessary."
   );
 }

@@ -1,43 +1,23 @@
 import { CheckoutError, RefundError } from "@giftcard-pay/checkout";
 import { type Charge, chargedStates, orderedStates } from "@giftcard-pay/checkout/store";
 import { formatCents } from "@giftcard-pay/client";
-import type {
-  AuthorizePaymentInput,
-  AuthorizePaymentOutput,
-  CancelPaymentInput,
-  CancelPaymentOutput,
-  CapturePaymentInput,
-  CapturePaymentOutput,
-  DeletePaymentInput,
-  DeletePaymentOutput,
-  GetPaymentStatusInput,
-  GetPaymentStatusOutput,
-  InitiatePaymentInput,
-  InitiatePaymentOutput,
-  Logger,
-  PaymentSessionStatus,
-  RefundPaymentInput,
-  RefundPaymentOutput,
-  RetrievePaymentInput,
-  RetrievePaymentOutput,
-  UpdatePaymentInput,
-  UpdatePaymentOutput,
-  WebhookActionResult,
-} from "@medusajs/framework/types";
-import { AbstractPaymentProvider, MedusaError } from "@medusajs/framework/utils";
+import type * as medusa from "@medusajs/framework/types";
+import { AbstractPaymentProvider, type MedusaError } from "@medusajs/framework/utils";
 import { toCents } from "../../amount.js";
 import type { GiftcardContext } from "../../context/context.js";
-import { toMedusaError } from "../../errors.js";
+import { refusal, toMedusaError } from "../../errors.js";
 import { LAST_FOUR } from "../../names.js";
 import { makeRefund } from "./make-refund.js";
 import { explainNoSession } from "./no-session.js";
 
 type Data = Record<string, unknown> | undefined;
 
-/** A payment's charges, as they were sent; at least one. */
+/** A payment's charges, in the order in which they were sent; at least one. */
 type Charges = readonly [Charge, ...Charge[]];
 
-/** What people read of a payment. Nothing is decided by it: the journal is asked each time. */
+/**
+ * Returns the copy of a payment that people read in Medusa. Nothing is decided by it: the journal is asked each time.
+ */
 function copyOf(charges: Charges) {
   const [{ externalId, lastFour }] = charges;
   return {
@@ -46,27 +26,30 @@ function copyOf(charges: Charges) {
     amount_cents: sumOf(charges),
     last_four: lastFour,
     charges: charges.map(({ reference, state, amountCents, sealedToken }) => ({
-      ...{ reference, state, amount_cents: amountCents, sealed_token: sealedToken },
+      reference,
+      state,
+      amount_cents: amountCents,
+      sealed_token: sealedToken,
     })),
   };
 }
 
 const sumOf = (charges: readonly Charge[]) => charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
 
-/** What a payment is in, where its charges aren't in one state: the first of these that one of them has. */
-const states = [
-  ...["needs_attention", "unknown", "intent", "sent", "taken", "refused"],
-  ...["reversing", "reversed", "devalued", "committed", "captured"],
-] as readonly Charge["state"][];
+/** A payment's state when its charges differ: the first state in this list that any of them is in. */
+const states =
+  `needs_attention unknown intent sent taken refused reversing reversed devalued committed captured`.split(
+    " ",
+  ) as Charge["state"][];
 
-/** What was refunded counts only where all of it was. */
+/** Returns a payment's state. Refunded charges count only if all were refunded. */
 function stateOf(charges: Charges): Charge["state"] {
   const left = charges.filter(({ refundId }) => refundId === null);
   const counting = left.length > 0 ? left : charges;
   return states.find((state) => counting.some((charge) => charge.state === state)) ?? charges[0].state;
 }
 
-const statuses: Record<Charge["state"], PaymentSessionStatus> = {
+const statuses: Record<Charge["state"], medusa.PaymentSessionStatus> = {
   intent: "pending",
   sent: "pending",
   unknown: "pending",
@@ -80,22 +63,22 @@ const statuses: Record<Charge["state"], PaymentSessionStatus> = {
   refused: "error",
 };
 
-const refusal = (message: string) =>
-  new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "invalid_request");
-
-/** Gift cards as a Medusa payment provider: authorize believes the journal, capture confirms, cancel and refund reverse the charge. */
+/**
+ * Gift cards as a Medusa payment provider. It trusts only the journal: authorizing checks it, capturing confirms the
+ * charges, canceling and refunding reverse them.
+ */
 export class GiftcardProvider extends AbstractPaymentProvider {
   static override identifier = "giftcard";
   readonly #giftcard: GiftcardContext;
-  readonly #logger: Logger;
+  readonly #logger: medusa.Logger;
 
-  constructor(container: { giftcard: GiftcardContext; logger: Logger }) {
+  constructor(container: { giftcard: GiftcardContext; logger: medusa.Logger }) {
     super(container);
     this.#giftcard = container.giftcard;
     this.#logger = container.logger;
   }
 
-  async initiatePayment(input: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
+  async initiatePayment(input: medusa.InitiatePaymentInput): Promise<medusa.InitiatePaymentOutput> {
     const { amount, currency_code, data } = input;
     const context = input.context as Record<string, unknown> | undefined;
     const lastFour = context?.[LAST_FOUR];
@@ -109,7 +92,11 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     };
   }
 
-  async updatePayment({ amount, currency_code, data }: UpdatePaymentInput): Promise<UpdatePaymentOutput> {
+  async updatePayment({
+    amount,
+    currency_code,
+    data,
+  }: medusa.UpdatePaymentInput): Promise<medusa.UpdatePaymentOutput> {
     const charges = await this.#find(data);
     if (charges && currency_code.toLowerCase() === "eur" && toCents(amount) === sumOf(charges)) {
       return { status: statuses[stateOf(charges)], data: copyOf(charges) };
@@ -117,77 +104,86 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     throw refusal("A gift card payment can't be changed.");
   }
 
-  /** The completion has charged the card already: a session with a charge that isn't `devalued` can't be authorized. */
-  async authorizePayment({ data, context }: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
+  /** Authorizes a session whose charges are all `devalued`: the completion has already charged the card. */
+  async authorizePayment({
+    data,
+    context,
+  }: medusa.AuthorizePaymentInput): Promise<medusa.AuthorizePaymentOutput> {
     const charges = await this.#require(data);
-    // Medusa names the session in the context; the data of a session is what somebody wrote there.
+    // Medusa names the session in the context. Anybody may have written the session's data.
     if (charges[0].externalId !== context?.idempotency_key) throw unknownSession();
     if (charges.some(({ state }) => state !== "devalued"))
       throw toMedusaError(new CheckoutError("payment_in_progress"));
     return { status: "authorized", data: copyOf(charges) };
   }
 
-  async capturePayment({ data }: CapturePaymentInput): Promise<CapturePaymentOutput> {
+  async capturePayment({ data }: medusa.CapturePaymentInput): Promise<medusa.CapturePaymentOutput> {
     const charges = await this.#require(data);
     const state = stateOf(charges);
     if (state === "reversing" || state === "reversed" || state === "refused") {
       throw refusal(
-        "This gift card payment was reversed, and its money is on the card again. It can't be captured.",
+        "This gift card payment was reversed, and its money is back on the card. It can't be captured.",
       );
     }
-    await this.#run(() => this.#giftcard.engine.capture(charges[0].externalId));
+    await this.#convertErrors(() => this.#giftcard.engine.capture(charges[0].externalId));
     return { data: copyOf(await this.#require(data)) };
   }
 
-  async cancelPayment({ data }: CancelPaymentInput): Promise<CancelPaymentOutput> {
+  async cancelPayment({ data }: medusa.CancelPaymentInput): Promise<medusa.CancelPaymentOutput> {
     const [{ externalId }] = await this.#require(data);
-    const charges = await this.#run(() => this.#giftcard.engine.cancel(externalId));
-    // Medusa asks for it where it has read the payment just before it was captured.
+    const charges = await this.#convertErrors(() => this.#giftcard.engine.cancel(externalId));
+    // Medusa asks for it if it has read the payment just before it was captured.
     if (charges.some(({ state }) => state === "captured"))
       throw refusal(
-        "This gift card payment is captured: it is refunded, not canceled. Where Medusa shows it as authorized, capture it there.",
+        "This gift card payment is captured: refund it instead. If Medusa shows it as authorized, capture it there first.",
       );
     return { data: copyOf(await this.#require(data)) };
   }
 
-  /** Gives back those charges that make up the amount: the ones that the refund names, or else the last ones. */
-  async refundPayment({ data, amount, context }: RefundPaymentInput): Promise<RefundPaymentOutput> {
+  /** Reverses the charges that add up to the amount: the ones that the refund names, or else the last ones. */
+  async refundPayment({
+    data,
+    amount,
+    context,
+  }: medusa.RefundPaymentInput): Promise<medusa.RefundPaymentOutput> {
     const charges = await this.#require(data);
     const id = context?.idempotency_key;
-    if (id === undefined) throw refusal("This refund has no id of Medusa's, so it isn't made.");
+    if (id === undefined) throw refusal("Medusa gave this refund no id, so it wasn't made.");
     const [{ externalId }] = charges;
-    await this.#run(() => makeRefund(this.#giftcard, externalId, { id, amount })).catch((error: unknown) => {
-      throw error instanceof RefundError ? unlikeCharges(error, charges) : error;
-    });
-    // It is made, or owed: a failure now would have Medusa forget it.
+    await this.#convertErrors(() => makeRefund(this.#giftcard, externalId, { id, amount })).catch(
+      (error: unknown) => {
+        throw error instanceof RefundError ? unlikeCharges(error, charges) : error;
+      },
+    );
+    // The refund is made, or owed. A failure now would make Medusa forget it.
     const now = await this.#find(data).catch(() => null);
     return { data: copyOf(now ?? charges) };
   }
 
-  async deletePayment({ data }: DeletePaymentInput): Promise<DeletePaymentOutput> {
+  async deletePayment({ data }: medusa.DeletePaymentInput): Promise<medusa.DeletePaymentOutput> {
     const charges = await this.#find(data);
     if (!charges) return { data: {} };
     if (charges.some(({ state }) => orderedStates.includes(state))) {
       throw refusal("This gift card payment belongs to an order. Cancel or refund it instead.");
     }
-    // The completion that charged it fails when it finds this out; a charge still on its way is ended by recovery.
+    // The completion that charged it fails when it notices. Recovery settles a charge that is still being sent.
     const charged = charges.filter(({ state }) => state === "devalued");
     for (const { reference } of charged)
-      await this.#run(() => this.#giftcard.engine.reverse(reference, "session_deleted"));
+      await this.#convertErrors(() => this.#giftcard.engine.reverse(reference, "session_deleted"));
     return { data: copyOf(await this.#require(data)) };
   }
 
-  async retrievePayment({ data }: RetrievePaymentInput): Promise<RetrievePaymentOutput> {
+  async retrievePayment({ data }: medusa.RetrievePaymentInput): Promise<medusa.RetrievePaymentOutput> {
     return { data: copyOf(await this.#require(data)) };
   }
 
-  async getPaymentStatus({ data }: GetPaymentStatusInput): Promise<GetPaymentStatusOutput> {
+  async getPaymentStatus({ data }: medusa.GetPaymentStatusInput): Promise<medusa.GetPaymentStatusOutput> {
     const charges = await this.#find(data);
     return charges ? { status: statuses[stateOf(charges)], data: copyOf(charges) } : { status: "pending" };
   }
 
   /** The service sends no webhooks. */
-  async getWebhookActionAndData(): Promise<WebhookActionResult> {
+  async getWebhookActionAndData(): Promise<medusa.WebhookActionResult> {
     return { action: "not_supported" };
   }
 
@@ -204,14 +200,14 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     return charges;
   }
 
-  async #run<T>(action: () => Promise<T>): Promise<T> {
+  async #convertErrors<T>(action: () => Promise<T>): Promise<T> {
     return action().catch((error: unknown) => {
       throw error instanceof RefundError ? error : toMedusaError(error, this.#logger);
     });
   }
 }
 
-/** Why an amount can't go back, and what to do. */
+/** Explains why an amount can't be refunded, and what to do. */
 function unlikeCharges({ possibleCents }: RefundError, charges: Charges): MedusaError {
   const isByLine = charges.some(({ pieces }) => pieces !== null);
   const open = charges.filter(({ state }) => chargedStates.includes(state));
@@ -222,13 +218,13 @@ function unlikeCharges({ possibleCents }: RefundError, charges: Charges): Medusa
     return refusal(
       `This gift card payment is refunded in the parts in which it was charged: ${parts} euro. ` +
         `${nearest === "" ? "" : `The nearest is ${nearest}. `}Nothing was refunded. ` +
-        "What an order owes goes back rightly by the button under Gift cards on the order's page.",
+        "To refund exactly what an order owes, use the button under Gift cards on the order's page.",
     );
   }
   return refusal(
     `A gift card payment that was charged at once is refunded as a whole: ${euro(sumOf(open))} euro. ` +
-      "Nothing was refunded. Refund the order's other payment first; what is still owed then is paid out in " +
-      "another way, such as a new gift card, or by refunding this payment as a whole.",
+      "Nothing was refunded. Refund the order's other payment first. Pay out what is still owed in another way, such as " +
+      "by a new gift card, or refund this payment as a whole.",
   );
 }
 

@@ -8,7 +8,7 @@ import { OpenSections } from "../../components/open-sections.js";
 import { ReconciliationSection } from "../../components/reconciliation-section.js";
 import { StatementSection } from "../../components/statement-section.js";
 
-/** The page "Gift cards": what needs a person, how the service is, and the reports. */
+/** The page "Gift cards": what needs a person, the health of the service, and the reports. */
 function GiftcardsPage() {
   return (
     <div className="flex flex-col gap-y-3">
@@ -17,7 +17,7 @@ function GiftcardsPage() {
         <Tabs.List className="mb-3">
           <Tabs.Trigger value="open">Open</Tabs.Trigger>
           <Tabs.Trigger value="charges">Charges</Tabs.Trigger>
-          <Tabs.Trigger value="refunds">Refund a show</Tabs.Trigger>
+          <Tabs.Trigger value="refunds">Bulk refund</Tabs.Trigger>
           <Tabs.Trigger value="reconciliation">Reconciliation</Tabs.Trigger>
           <Tabs.Trigger value="statement">Statement</Tabs.Trigger>
         </Tabs.List>

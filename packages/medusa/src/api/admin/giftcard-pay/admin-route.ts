@@ -1,25 +1,24 @@
-import { CheckoutError } from "@giftcard-pay/checkout";
-import { ReportError, type Sql } from "@giftcard-pay/checkout/plugin";
+import { type ChargeView, CheckoutError } from "@giftcard-pay/checkout";
+import { ReportError, type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../../../context/context.js";
-import { toMedusaError } from "../../../errors.js";
+import { refusal, toMedusaError } from "../../../errors.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
 
-/** What a route of the admin gets. */
+/** What an admin route receives. */
 export interface AdminCall {
   readonly giftcard: GiftcardContext;
-  /** Runs one statement on Medusa's database. */
   readonly sql: Sql;
   readonly reports: ReportContext;
   readonly req: AuthenticatedMedusaRequest;
 }
 
-/** PostgreSQL's codes for text and numbers that it has no place for. */
+/** PostgreSQL's codes for texts and numbers that it can't store. */
 const UNSTORABLE = ["22021", "22P02", "22P05", "22003"];
 
-/** Makes a route for people who are logged in to the admin (Medusa lets nobody else through). */
+/** Makes a route for people who are logged in to the admin. Medusa rejects everybody else. */
 export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
   return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
     res.setHeader("Cache-Control", "no-store");
@@ -34,7 +33,7 @@ export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
       if (UNSTORABLE.includes((error as { code?: string }).code ?? ""))
         throw new MedusaError(
           MedusaError.Types.INVALID_DATA,
-          "It holds a character, or a number, that no database can: a NUL, half a character, or too many digits.",
+          "It contains a character or a number that a database can't store: a NUL, half a character, or too many digits.",
         );
       if (!(error instanceof RangeError || error instanceof ReportError)) throw error;
       throw new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
@@ -42,7 +41,7 @@ export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
   };
 }
 
-/** Who is logged in, as it is written down: the email with Medusa's id of the person, or the key that was used. */
+/** Returns who is logged in, for records: the email and Medusa's id of the person, or the key that was used. */
 export async function readActor({ auth_context, scope }: AuthenticatedMedusaRequest): Promise<string> {
   const { actor_id: id, actor_type: type } = auth_context;
   if (type !== "user") return `${type} ${id}`;
@@ -55,22 +54,22 @@ async function readEmail(container: MedusaContainer, id: string): Promise<string
   return user?.email;
 }
 
-/** A text of the query, or undefined where it is missing or empty. */
+/** Reads a text from the query; undefined if it is missing or empty. */
 export function readText(req: AuthenticatedMedusaRequest, name: string): string | undefined {
   const value = req.query[name];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** @throws {RangeError} where it isn't a whole number from 0 to `max` */
-function readNumber(req: AuthenticatedMedusaRequest, name: string, otherwise: number, max: number): number {
+/** Reads a number from the query. @throws {RangeError} if it isn't a whole number from 0 to `max` */
+function readNumber(req: AuthenticatedMedusaRequest, name: string, fallback: number, max: number): number {
   const text = readText(req, name);
-  if (text === undefined) return otherwise;
+  if (text === undefined) return fallback;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value > max) throw new RangeError(`${name} is a whole number up to ${max}.`);
   return value;
 }
 
-/** The page of a list that is asked for: `?limit=&offset=`. @throws {RangeError} */
+/** Reads the requested page of a list: `?limit=&offset=`. @throws {RangeError} */
 export function readPage(req: AuthenticatedMedusaRequest, limit: number): { limit: number; offset: number } {
   return {
     limit: readNumber(req, "limit", limit, 200),
@@ -78,6 +77,23 @@ export function readPage(req: AuthenticatedMedusaRequest, limit: number): { limi
   };
 }
 
-/** What a person wants to decide isn't open (any more). */
-export const notOpen = (message: string) =>
-  new MedusaError(MedusaError.Types.NOT_ALLOWED, `${message} Nothing was done.`, "not_open");
+/** Makes the error for a decision that isn't open (any more). */
+export const notOpen = (message: string) => refusal(`${message} Nothing was done.`, "not_open");
+
+/** Makes the error for something that doesn't exist. */
+export const notFound = (what: string) =>
+  new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
+
+type OrderNames = Readonly<Record<string, string>>;
+
+/** Adds the display name of a row's order, or null. */
+export const withOrderName = <T extends { readonly orderId: string | null }>(row: T, names: OrderNames) => ({
+  ...row,
+  orderName: row.orderId === null ? null : (names[row.orderId] ?? null),
+});
+
+/** Returns a charge as the admin shows it, with its order's display name. Amounts are whole cents, times are ISO 8601. */
+export function showCharge(charge: ChargeView, names: OrderNames = {}) {
+  const { externalId: sessionId, ...view } = viewCharge(charge);
+  return withOrderName({ ...view, sessionId }, names);
+}

@@ -2,7 +2,6 @@ import { type CartView, CheckoutError, createHandler } from "@giftcard-pay/check
 import { toNodeListener } from "@giftcard-pay/checkout/node";
 import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { type CartPayment, providersOfCart, readCartPayment } from "../../../cart/cart-payment.js";
 import { withCartLock } from "../../../cart/cart-turn.js";
 import { dropStaleSessions, refusePaid } from "../../../cart/sessions.js";
@@ -12,8 +11,8 @@ import { PROVIDER_ID } from "../../../names.js";
 import { shopperAddress } from "../shopper-address.js";
 
 /**
- * Every route below `/store/giftcard-pay`: those of any shop, on Medusa's carts. Medusa itself says which pages may call
- * (`storeCors`), and knows a cart by its id alone.
+ * Handles every route below `/store/giftcard-pay`, on Medusa's carts. Medusa itself decides which pages may call it
+ * (`storeCors`), and identifies a cart by its id alone.
  */
 export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void> {
   const { engine, settings } = contextOf(req.scope);
@@ -32,7 +31,7 @@ export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void
       },
       apply: async (cart, request) => {
         await refuseRegion(req, cart.id);
-        // The service is asked before the turn at the cart: it may take seconds.
+        // Ask the service before taking the lease: it may take seconds.
         const quote =
           "quoteId" in request ? request : { quoteId: (await engine.quote(cart, request)).quoteId };
         return changeCards(req, cart, (now, also) => engine.apply(now, quote, also));
@@ -45,14 +44,14 @@ export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void
       cartOf: async () => (await openCart(req)).cart,
       addressOf: () => shopperAddress(req, settings.trustedAddressHeader),
       onFailure: (error) => {
-        toMedusaError(error, req.scope.resolve(ContainerRegistrationKeys.LOGGER));
+        toMedusaError(error, contextOf(req.scope).logger);
       },
     },
   );
   return toNodeListener(handler)(req, res);
 }
 
-/** The cart that the path names: there, in euro, and not an order yet. */
+/** Reads the cart in the path: it must exist, be in euro, and not be an order yet. */
 async function openCart(req: MedusaRequest): Promise<CartPayment> {
   const payment = await readCartPayment(req.scope, String(req.params.cart));
   if (payment.isCompleted) throw new CheckoutError("cart_completed");
@@ -60,10 +59,10 @@ async function openCart(req: MedusaRequest): Promise<CartPayment> {
   return payment;
 }
 
-/** @throws {CheckoutError} giftcards_not_accepted, where the cart's region doesn't offer the gift card provider */
+/** Refuses cards if the cart's region doesn't offer them. @throws {CheckoutError} giftcards_not_accepted */
 async function refuseRegion({ scope }: MedusaRequest, cartId: string): Promise<void> {
   if ((await providersOfCart(scope, cartId)).includes(PROVIDER_ID)) return;
-  const logger = scope.resolve(ContainerRegistrationKeys.LOGGER);
+  const logger = contextOf(scope).logger;
   logger.info(
     `giftcard: the region of cart ${cartId} takes no gift cards, since it doesn't offer ${PROVIDER_ID}.`,
   );
@@ -73,8 +72,8 @@ async function refuseRegion({ scope }: MedusaRequest, cartId: string): Promise<v
 type Change = (cart: CartView, also: () => Promise<void>) => Promise<CartSummary>;
 
 /**
- * Changes the applied cards, and deletes payment sessions that were made for other cards: both, or neither where another
- * method has its money already.
+ * Changes the applied cards, and deletes payment sessions that were created for other cards: both, or neither if
+ * another method already has its money.
  */
 function changeCards(req: MedusaRequest, { id, address }: CartView, change: Change): Promise<CartSummary> {
   const { engine } = contextOf(req.scope);

@@ -2,22 +2,22 @@ import { journalMigrations } from "@giftcard-pay/checkout/plugin";
 import { Migration } from "@medusajs/framework/mikro-orm/migrations";
 import { refuseWhileOpen } from "../open-money.js";
 
-/** The journal's tables of release 0.1.0. What comes later is a migration of its own. */
+/** The journal's tables of release 0.1.0. Later changes are migrations of their own. */
 const journal = journalMigrations.filter(({ release }) => release === "0.1.0");
 
-/** What recovery finds its work by, and which process works at a cart. */
+/** The tables with which recovery finds its work, and the leases of carts. */
 const tables = `
--- What was once paid, for the total as it was placed, is never canceled by itself.
+-- Orders that were once paid, for the total when they were placed. Recovery never cancels them.
 create table giftcard_order (
   order_id text primary key,
   cart_id text,
   total_cents bigint check (total_cents >= 0),
-  -- The lines over which its cards were charged; null where they were charged as a whole.
+  -- The lines over which its cards were charged; null if they were charged as a whole.
   lines jsonb,
   paid_at timestamptz
 );
 
--- Orders that nobody paid, and whose cancellation was begun.
+-- Unpaid orders whose cancellation was begun.
 create table giftcard_unpaid_order (
   order_id text primary key,
   cart_id text not null,
@@ -26,8 +26,8 @@ create table giftcard_unpaid_order (
   refusal text,
   refused_at timestamptz,
   canceled_at timestamptz,
-  kept_by text,
-  kept_at timestamptz
+  exempted_by text,
+  exempted_at timestamptz
 );
 
 -- Remainders of carts that another method may promise to pay later.
@@ -37,7 +37,7 @@ create table giftcard_remainder (
   created_at timestamptz not null default now()
 );
 
--- Payments that no order has, and that recovery cancels or refunds. Where a refund was begun and the row stays, nobody
+-- Payments without an order, which recovery cancels or refunds. If a refund was begun and the row remains, nobody
 -- knows whether it was made.
 create table giftcard_release (
   payment_id text primary key,
@@ -46,7 +46,7 @@ create table giftcard_release (
   refund_begun_at timestamptz
 );
 
--- What recovery failed to do, each time that it tried.
+-- Failing jobs of recovery.
 create table giftcard_job (
   kind text not null,
   id text not null,
@@ -56,12 +56,12 @@ create table giftcard_job (
   last_error text not null,
   first_failed_at timestamptz not null default now(),
   last_failed_at timestamptz not null default now(),
-  kept_by text,
-  kept_at timestamptz,
+  exempted_by text,
+  exempted_at timestamptz,
   primary key (kind, id)
 );
 
--- When automatic cancels were stopped, and who let them go on. At most one stop is in force.
+-- When automatic cancels were stopped, and who resumed them. At most one stop is in force.
 create table giftcard_cancel_stop (
   id bigint generated always as identity primary key,
   stopped_at timestamptz not null default now(),
@@ -77,18 +77,18 @@ create table giftcard_scan (
 );
 insert into giftcard_scan (after) values ('');
 
--- Unlogged: after a crash of PostgreSQL nobody works at any cart, and a lease costs no wait for the disk.
+-- Unlogged: after a crash of PostgreSQL no job is running, and a lease needn't wait for the disk.
 create unlogged table giftcard_cart_lease (
   cart_id text primary key,
   owner text not null,
   until timestamptz not null,
-  -- Its job waits for Medusa's lock on the cart: a completion, which has that lock, may take the lease.
+  -- Its job waits for Medusa's lock on the cart. A completion, which has that lock, may take the lease.
   gives_way boolean not null default false
 );
 
 create index giftcard_charge_changed on giftcard_charge (updated_at);
 
--- Refunds of many orders at once, such as of a show that is off.
+-- Bulk refunds.
 create table giftcard_bulk_refund (
   id text primary key,
   title text not null,
@@ -99,13 +99,13 @@ create table giftcard_bulk_refund (
 create table giftcard_bulk_refund_order (
   bulk_refund_id text not null references giftcard_bulk_refund (id),
   order_id text not null,
-  -- open: to be refunded. person: a person has to look. kept: a person leaves it as it is.
-  state text not null default 'open' check (state in ('open', 'done', 'person', 'kept')),
+  -- open: to be refunded. person: needs a person's decision. exempted: a person has left it as it is.
+  state text not null default 'open' check (state in ('open', 'done', 'person', 'exempted')),
   units jsonb not null,
   amount_cents bigint not null check (amount_cents > 0),
   parts jsonb not null,
   why text,
-  -- By what the parts were planned, once the first of them was begun.
+  -- A hash of what the parts were planned on, once the first of them was begun.
   basis text,
   lease_owner text,
   lease_until timestamptz,
@@ -114,15 +114,16 @@ create table giftcard_bulk_refund_order (
 );
 create index giftcard_bulk_refund_order_open on giftcard_bulk_refund_order (bulk_refund_id) where state = 'open';
 create index giftcard_bulk_refund_order_order on giftcard_bulk_refund_order (order_id);
--- An order is in one run at a time.
+-- An order is in one bulk refund at a time.
 create unique index giftcard_bulk_refund_order_one on giftcard_bulk_refund_order (order_id) where state in ('open', 'person');
 
--- What a refund by hand was for, as a person said: so many units of each line are back with it, or nothing that was sold.
+-- What a refund by hand was for, as a person stated: the units of each line that are back with it, or nothing that
+-- was sold.
 create table giftcard_refund_purpose (
   refund_id text primary key,
   order_id text not null,
   units jsonb,
-  -- What of it went beyond what the order owed then.
+  -- The part that exceeded what the order owed.
   beyond_cents bigint not null check (beyond_cents >= 0),
   decided_by text not null,
   decided_at timestamptz not null default now()
@@ -208,9 +209,9 @@ insert into giftcard_medusa_migration (number, release) values (1, '0.1.0');
 `;
 
 /**
- * One amount for one payment: no charge is sent for a session of another amount than the session's charges together, and
- * none is given to an order whose payment is of another amount, or isn't there. Whatever code asks for it, PostgreSQL
- * refuses.
+ * Keeps one amount per payment: a charge is only sent for a session of the same amount as the session's charges
+ * together, and only committed to an order with a payment of the same amount. PostgreSQL refuses anything else,
+ * whatever code asks for it.
  */
 const sameAmount = `
 create function giftcard_same_amount() returns trigger language plpgsql as $$
@@ -241,7 +242,7 @@ create trigger giftcard_same_amount before insert or update of state, amount_cen
   execute function giftcard_same_amount();
 `;
 
-/** The journal's tables, and the plugin's own beside them, as they are in release 0.1.0. */
+/** The journal's tables and the plugin's own in release 0.1.0. */
 export class Migration20261121000000 extends Migration {
   override up(): void {
     for (const { sql } of journal) this.addSql(sql);

@@ -1,11 +1,10 @@
 import { type ChargeListing, type ChargeState, chargeStates } from "@giftcard-pay/checkout/store";
-import { readOrderNames } from "../../../../medusa-tables/orders.js";
-import { adminRoute, readPage, readText } from "../admin-route.js";
-import { showCharge } from "../charge-view.js";
+import { orderNamesOf } from "../../../../medusa-tables/orders.js";
+import { adminRoute, readPage, readText, showCharge } from "../admin-route.js";
 
 const isState = (text: string): text is ChargeState => (chargeStates as readonly string[]).includes(text);
 
-/** Lists charges, what needs attention first: `?state=a,b&order_id=&from=&to=&limit=&offset=`. */
+/** Lists charges, those that need attention first: `?state=a,b&order_id=&from=&to=&limit=&offset=`. */
 export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { limit, offset } = readPage(req, 20);
   const [state, orderId] = [readText(req, "state"), readText(req, "order_id")];
@@ -15,13 +14,11 @@ export const GET = adminRoute(async ({ giftcard, sql, req }) => {
     ...(orderId !== undefined && { orderIds: [orderId] }),
     ...(from && { from }),
     ...(to && { to }),
-    ...{ limit, offset },
+    limit,
+    offset,
   };
   const { charges, count } = await giftcard.engine.journal.list(filter);
-  const names = await readOrderNames(
-    sql,
-    charges.flatMap((charge) => charge.orderId ?? []),
-  );
+  const names = await orderNamesOf(sql, charges);
   return { charges: charges.map((charge) => showCharge(charge, names)), count, limit, offset };
 });
 

@@ -8,9 +8,8 @@ import { listEuroRegions } from "../../../../reports/regions.js";
 import { adminRoute } from "../admin-route.js";
 
 /**
- * Whether the service answers and takes the key, which environment it is, the clocks, the seals, and what is open: of
- * charges, failing jobs, unpaid orders that wait for a person, and automatic cancels that stand still; and which regions take
- * gift cards.
+ * Reads the health of the service, the key, the clocks and the seals; open charges, failing jobs, unpaid orders that
+ * need a person, and a stop of automatic cancels; and which regions take gift cards.
  */
 export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { client, sealer } = giftcard;

@@ -1,18 +1,11 @@
-import { readOrderNames } from "../../../../medusa-tables/orders.js";
+import { orderNamesOf } from "../../../../medusa-tables/orders.js";
 import { listFailing } from "../../../../recovery/failing-jobs.js";
-import { adminRoute, readPage } from "../admin-route.js";
+import { adminRoute, readPage, withOrderName } from "../admin-route.js";
 
-/** Lists what fails again and again, jobs before charges, the oldest first: `?limit=&offset=`. */
+/** Lists everything that keeps failing, jobs before charges, the oldest first: `?limit=&offset=`. */
 export const GET = adminRoute(async ({ sql, req }) => {
   const page = readPage(req, 100);
   const { jobs, count } = await listFailing(sql, page);
-  const names = await readOrderNames(
-    sql,
-    jobs.flatMap(({ orderId }) => orderId ?? []),
-  );
-  const named = jobs.map((job) => ({
-    ...job,
-    orderName: job.orderId === null ? null : (names[job.orderId] ?? null),
-  }));
-  return { jobs: named, count, ...page };
+  const names = await orderNamesOf(sql, jobs);
+  return { jobs: jobs.map((job) => withOrderName(job, names)), count, ...page };
 });

@@ -8,7 +8,7 @@ interface Body {
   report?: unknown;
 }
 
-/** Holds the journal against Medusa's payments: `{ from, to, report? }`, the report as the service printed it. */
+/** Compares the journal with Medusa's payments: `{ from, to, report? }`, with the report as the service printed it. */
 export const POST = adminRoute(async ({ reports, req }) => {
   const { from, to, report } = ((req as AuthenticatedMedusaRequest<Body>).body ?? {}) as Body;
   const reconciliation = await readMedusaReconciliation(reports, {

@@ -2,7 +2,7 @@ import { daysOfMonth, statementCsv } from "@giftcard-pay/checkout";
 import { readMedusaStatement } from "../../../../reports/journal-reports.js";
 import { adminRoute, readText } from "../admin-route.js";
 
-/** The statement of a month: `?month=yyyy-mm&commission=percent`, with its CSV beside it. */
+/** Reads the statement of a month, also as CSV: `?month=yyyy-mm&commission=percent`. */
 export const GET = adminRoute(async ({ reports, req }) => {
   const commission = readText(req, "commission");
   const statement = await readMedusaStatement(reports, {

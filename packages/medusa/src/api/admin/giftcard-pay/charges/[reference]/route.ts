@@ -1,17 +1,12 @@
-import { MedusaError } from "@medusajs/framework/utils";
-import { readOrderNames } from "../../../../../medusa-tables/orders.js";
-import { adminRoute } from "../../admin-route.js";
-import { showCharge } from "../../charge-view.js";
+import { orderNamesOf } from "../../../../../medusa-tables/orders.js";
+import { adminRoute, notFound, showCharge } from "../../admin-route.js";
 
-/** One charge with its evidence: what people did about it, and the shop's other movements on the same card. */
+/** Reads a charge with its evidence: people's decisions about it, and the shop's other charges of the same card. */
 export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const evidence = await giftcard.engine.evidence(String(req.params.reference));
-  if (!evidence) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such charge.");
+  if (!evidence) throw notFound("charge");
   const { charge, otherChargesOfCard: others, ...rest } = evidence;
-  const names = await readOrderNames(
-    sql,
-    [charge, ...others].flatMap(({ orderId }) => orderId ?? []),
-  );
+  const names = await orderNamesOf(sql, [charge, ...others]);
   return {
     ...rest,
     charge: showCharge(charge, names),

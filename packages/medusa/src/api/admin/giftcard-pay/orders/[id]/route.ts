@@ -1,7 +1,6 @@
-import { adminRoute } from "../../admin-route.js";
-import { showCharge } from "../../charge-view.js";
+import { adminRoute, showCharge } from "../../admin-route.js";
 
-/** The charges of an order, oldest first, and the environment that its gift cards are of. */
+/** Reads the charges of an order, oldest first, and their environment. */
 export const GET = adminRoute(async ({ giftcard, req }) => {
   const { journal, environment } = giftcard.engine;
   const { charges } = await journal.list({ orderIds: [String(req.params.id)], limit: 1000 });

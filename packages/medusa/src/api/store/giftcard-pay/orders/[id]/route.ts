@@ -5,8 +5,8 @@ import { readOrderOwner } from "../../../../../medusa-tables/orders.js";
 import { readPaidBy } from "../../../../../reports/paid-by.js";
 
 /**
- * How an order was paid, for its shopper. Who isn't logged in shows by the order's id alone that the order is his, as at
- * Medusa's own `GET /store/orders/:id`. A customer who is logged in sees his own orders, and no other.
+ * Reads how an order was paid, for its shopper. Without a login, knowing the order's id is enough, as at Medusa's own
+ * `GET /store/orders/:id`. Customers who are logged in can only read their own orders.
  */
 export async function GET(req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> {
   res.setHeader("Cache-Control", "no-store");
@@ -16,7 +16,7 @@ export async function GET(req: AuthenticatedMedusaRequest, res: MedusaResponse):
   res.status(200).json(paidBy);
 }
 
-/** A NUL, which a browser can send, is no text to a database. */
+/** Tells whether the caller may read the order. A database can't store a NUL, which a browser can send. */
 async function maySee(
   { scope, auth_context }: AuthenticatedMedusaRequest,
   orderId: string,

@@ -1,0 +1,15 @@
+import { decideOrder } from "../../../../../../../../journal-tables/bulk-refund-orders.js";
+import { readBulkRefunds } from "../../../../../../../../refunds/bulk-store.js";
+import { adminRoute, notFound, notOpen } from "../../../../../admin-route.js";
+
+/** The state of an order after each decision. */
+const states = { retry: "open", exempt: "exempted" } as const;
+
+/** Retries an order that waits for a person, or exempts it. */
+export const POST = adminRoute(async ({ sql, req }) => {
+  const { id, order, decision } = req.params as { id: string; order: string; decision: keyof typeof states };
+  if (!Object.hasOwn(states, decision)) throw notFound("decision");
+  if (!(await decideOrder(sql, { bulkRefundId: id, orderId: order }, states[decision])))
+    throw notOpen("This order doesn't wait for a person.");
+  return { bulkRefund: (await readBulkRefunds(sql, { id }))[0] };
+});

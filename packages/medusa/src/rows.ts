@@ -1,0 +1,23 @@
+import type { Sql } from "@giftcard-pay/checkout/plugin";
+
+/** Runs a statement whose columns have the names and types of `T`'s properties. */
+export const readRows = async <T>(sql: Sql, text: string, params: unknown[]): Promise<T[]> =>
+  (await sql(text, params)) as unknown as T[];
+
+const PAGE = 500;
+
+/**
+ * Reads a list of orders to its end, page by page.
+ *
+ * @param read reads at most `limit` orders whose ids come after this one, in the order of their ids
+ */
+export async function readEveryOrder<T extends { readonly orderId: string }>(
+  read: (after: string, limit: number) => Promise<T[]>,
+): Promise<T[]> {
+  const all: T[] = [];
+  for (;;) {
+    const page = await read(all.at(-1)?.orderId ?? "", PAGE);
+    all.push(...page);
+    if (page.length < PAGE) return all;
+  }
+}
