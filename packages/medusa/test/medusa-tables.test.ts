@@ -368,7 +368,7 @@ const cases: Record<string, Case> = {
     },
     answer: () => [expect.stringContaining(", "), "1 order", "2 orders"],
   },
-  readRunRefunds: {
+  readBulkRefundParts: {
     given: (f) => [
       `insert into refund (id, amount, raw_amount, payment_id, metadata)
        values ('ref_run', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"giftcard_bulk_refund": "run"}')`,
@@ -380,7 +380,7 @@ const cases: Record<string, Case> = {
       }),
     answer: (f) => [{ refundId: "ref_run", paymentId: f.giftPaymentId, isRecorded: false }],
   },
-  readRunBasis: {
+  readBulkRefundBasis: {
     ask: async (f) => {
       const ask = () =>
         runRefunds.readBulkRefundBasis(sql, {
