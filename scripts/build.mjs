@@ -10,6 +10,7 @@ import { runNode } from "./process.mjs";
 
 const stamps = path.join(root, "node_modules", ".cache", "giftcard-pay", "built");
 const commonJs = fileURLToPath(new URL("build/commonjs.mjs", import.meta.url));
+const medusaPlugin = fileURLToPath(new URL("build/medusa-plugin.mjs", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 /**
@@ -55,16 +56,24 @@ const parts = {
   },
   medusa: {
     folder: "packages/medusa",
-    args: ["build.mjs"],
+    // The storefront's files ship with the package: its command line copies them into a Next.js storefront.
+    args: [medusaPlugin, "--copy", "../../examples/nextjs/src/modules/gift-cards", "nextjs"],
     output: [".medusa/server/src/config.js", ".medusa/server/src/config.d.ts"],
-    needs: ["client", "checkout", "events"],
-    beside: ["examples/nextjs/src"],
+    needs: ["client", "checkout"],
+    beside: ["examples/nextjs/src", "scripts/build"],
+  },
+  "medusa-events": {
+    folder: "packages/medusa-events",
+    args: [medusaPlugin],
+    output: [".medusa/server/src/index.js", ".medusa/server/src/index.d.ts"],
+    needs: ["client", "events"],
+    beside: ["scripts/build"],
   },
   store: {
     folder: "examples/medusa-store",
     args: ["medusa.cjs", "build"],
     output: [".medusa/server/medusa-config.js"],
-    needs: ["medusa"],
+    needs: ["medusa", "medusa-events"],
     // The admin pages take half a minute more; the demo builds them when it needs them.
     env: { NODE_ENV: "production", MEDUSA_DISABLE_TELEMETRY: "true", DISABLE_ADMIN: "true" },
   },

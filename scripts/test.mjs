@@ -27,6 +27,7 @@ const suites = {
   widget: { needs: ["widget"], browser: true, inPage: "packages/widget" },
   events: { needs: ["events", "service"] },
   medusa: { needs: ["service", "store"] },
+  "medusa-events": { needs: ["service", "store"] },
   whole: { needs: ["service", "store", "storefront"], browser: true, admin: true },
 };
 

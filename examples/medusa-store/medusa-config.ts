@@ -1,8 +1,24 @@
 import { withGiftcard } from "@giftcard-pay/medusa/config";
+import type { EventsOptions } from "@giftcard-pay/medusa-events";
 import { defineConfig } from "@medusajs/framework/utils";
 
 /** Everything that differs between machines comes from the environment; the README lists it. */
 const env = process.env;
+
+/** The gift card issuer's service. Both plugins call it. */
+const issuer = {
+  environment: env.GIFTCARD_ENVIRONMENT === "live" ? "live" : "sandbox",
+  baseUrl: env.GIFTCARD_BASE_URL ?? "",
+  apiKey: env.GIFTCARD_API_KEY ?? "",
+  companyId: env.GIFTCARD_COMPANY_ID ?? "",
+} as const;
+
+/** The shop sells tickets: its shows are in a feed, and at the issuer. */
+const events: EventsOptions = {
+  ...issuer,
+  productUrl: `${env.STOREFRONT_URL ?? "http://localhost:8000"}/products/{handle}`,
+  organiser: "Night Owl",
+};
 
 const config = defineConfig({
   projectConfig: {
@@ -18,6 +34,7 @@ const config = defineConfig({
     ...(env.COOKIE_SECURE === "false" && { cookieOptions: { secure: false, sameSite: "lax" as const } }),
   },
   admin: { disable: env.DISABLE_ADMIN === "true", path: "/app" },
+  plugins: [{ resolve: "@giftcard-pay/medusa-events", options: events }],
   modules: {
     // Mails are written into the log. The admin's own notices are of the channel "feed".
     notification: {
@@ -36,18 +53,10 @@ const config = defineConfig({
 });
 
 export default withGiftcard(config, {
-  environment: env.GIFTCARD_ENVIRONMENT === "live" ? "live" : "sandbox",
-  baseUrl: env.GIFTCARD_BASE_URL ?? "",
-  apiKey: env.GIFTCARD_API_KEY ?? "",
-  companyId: env.GIFTCARD_COMPANY_ID ?? "",
+  ...issuer,
   sealingKeys: sealingKeys(env.GIFTCARD_SEALING_KEYS),
-  // A charge for each ticket, so that one that is returned goes back to the card to the cent.
+  // One charge per ticket, so that a returned ticket is refunded to the card to the cent.
   charges: "by-line",
-  // What is sold here are shows: the issuer hears of them, and the feed tells of them.
-  events: {
-    productUrl: `${env.STOREFRONT_URL ?? "http://localhost:8000"}/products/{handle}`,
-    organiser: "Night Owl",
-  },
 });
 
 /** Reads "id:key,id:key", the newest first. */

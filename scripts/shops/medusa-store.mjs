@@ -1,5 +1,5 @@
 /** Starts the example shop, once built, for the demo and for tests. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -36,14 +36,13 @@ const adminPage = path.join(serverDir, "public", "admin", "index.html");
 const adminLock = fileURLToPath(
   new URL("../../node_modules/.cache/giftcard-pay/admin.lock", import.meta.url),
 );
-const pluginAdmin = fileURLToPath(
-  new URL("../../packages/medusa/.medusa/server/src/admin/index.mjs", import.meta.url),
+const pluginAdmins = ["medusa", "medusa-events"].map((name) =>
+  fileURLToPath(new URL(`../../packages/${name}/.medusa/server/src/admin/index.mjs`, import.meta.url)),
 );
 /** Medusa's command line, of the version that this application has. @param {string} appDir */
 const cliOf = (appDir) => createRequire(path.join(appDir, "package.json")).resolve("@medusajs/cli/cli.js");
 
 const admin = { email: "admin@example.com", password: "demo-admin-password" };
-const TEMPLATE = "medusa_store_template";
 const TEMPLATE_LOCK = 7_498_2498;
 
 /** What every command of the shop runs with. SWC and ts-node aren't needed: it runs what was built. */
@@ -59,13 +58,13 @@ const baseEnv = {
 };
 
 /**
- * Adds the admin pages to the built shop, unless they are newer than the plugin's; takes half a minute then. Of several
- * processes, one builds.
+ * Adds the admin pages to the built shop, which takes half a minute, unless they are newer than the plugins' pages. If
+ * several processes call this, one builds.
  * @param {{ progress?: (text: string) => void, signal?: AbortSignal }} [options]
  */
 export async function buildAdmin({ progress = () => {}, signal } = {}) {
   const builtAt = (/** @type {string} */ file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  while (builtAt(adminPage) <= builtAt(pluginAdmin)) {
+  while (builtAt(adminPage) <= Math.max(...pluginAdmins.map(builtAt))) {
     if (!takeAdminLock()) {
       await sleep(500, undefined, { ...(signal && { signal }) });
       continue;
@@ -107,35 +106,38 @@ function takeAdminLock() {
  * the result as a template; each further one, from any process, copies it.
  *
  * @param {string} serverUrl a PostgreSQL server's address, with the right to create databases
- * @param {{ name?: string, signal?: AbortSignal }} [options]
+ * @param {{ name?: string, appDir?: string, signal?: AbortSignal }} [options] `appDir`: another application's folder, in
+ *   place of the built example's
  * @returns {Promise<string>} the new database's address
  */
 export async function createStoreDatabase(
   serverUrl,
-  { name = `store_${randomBytes(6).toString("hex")}`, signal } = {},
+  { name = `store_${randomBytes(6).toString("hex")}`, appDir = serverDir, signal } = {},
 ) {
+  const template = `medusa_store_${createHash("sha256").update(path.resolve(appDir)).digest("hex").slice(0, 8)}`;
   const client = new pg.Client({ connectionString: serverUrl });
   client.on("error", () => {});
   await client.connect();
   try {
     await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
-    const found = await client.query("select 1 from pg_database where datname = $1", [TEMPLATE]);
-    if (found.rowCount === 0) await createTemplate(client, serverUrl, signal);
-    await client.query(`create database ${client.escapeIdentifier(name)} template ${TEMPLATE}`);
+    const found = await client.query("select 1 from pg_database where datname = $1", [template]);
+    if (found.rowCount === 0)
+      await createTemplate(client, serverUrl, { template, appDir, ...(signal && { signal }) });
+    await client.query(`create database ${client.escapeIdentifier(name)} template ${template}`);
   } finally {
     await client.end();
   }
   return databaseAt(serverUrl, name);
 }
 
-/** @param {pg.Client} client @param {string} serverUrl @param {AbortSignal | undefined} signal */
-async function createTemplate(client, serverUrl, signal) {
-  const unfinished = `${TEMPLATE}_unfinished`;
+/** @param {pg.Client} client @param {string} serverUrl @param {{ template: string, appDir: string, signal?: AbortSignal }} options */
+async function createTemplate(client, serverUrl, { template, appDir, signal }) {
+  const unfinished = `${template}_unfinished`;
   await client.query(`drop database if exists ${unfinished} with (force)`);
   await client.query(`create database ${unfinished}`);
   const databaseUrl = databaseAt(serverUrl, unfinished);
-  await migrateStore({ databaseUrl, appDir: serverDir, ...(signal && { signal }) });
-  await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
+  await migrateStore({ databaseUrl, appDir, ...(signal && { signal }) });
+  await client.query(`alter database ${unfinished} rename to ${template}`);
 }
 
 /**

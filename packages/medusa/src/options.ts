@@ -1,7 +1,6 @@
 import { createSealer } from "@giftcard-pay/checkout/plugin";
 import { type ClientOptions, createClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
-import { eventSettings, eventsSchema } from "./context/options.js";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -105,8 +104,6 @@ export const declaration = z.strictObject({
    * Default: `false`.
    */
   callsHandlerItself: z.boolean().default(false),
-  /** For a shop that sells tickets: tells its shows to the card's issuer, and to who fetches the feed. */
-  events: eventsSchema.optional(),
 });
 
 /** The plugin's options, as a merchant writes them. */
@@ -150,19 +147,8 @@ export type Settings = ReturnType<typeof readSetup>["settings"];
 export function readSetup(options: unknown) {
   // Medusa writes `database` into the options of every module.
   const { database: _, ...given } = (options ?? {}) as { database?: unknown };
-  const {
-    sealingKeys,
-    baseUrl,
-    baseUrls,
-    allowHttp,
-    apiKey,
-    credentials,
-    companyId,
-    timeoutMs,
-    events,
-    ...others
-  } = parse(schema, given);
-  const settings = { ...others, events: events ? eventSettings(events) : null };
+  const { sealingKeys, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs, ...settings } =
+    parse(schema, given);
   const { environment } = settings;
   const connection = { environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs };
   try {

@@ -14,7 +14,6 @@ import * as orderRefund from "../src/medusa-tables/order-refund.js";
 import * as orders from "../src/medusa-tables/orders.js";
 import * as payments from "../src/medusa-tables/payments.js";
 import type { Scan } from "../src/medusa-tables/scan.js";
-import * as showProducts from "../src/medusa-tables/show-products.js";
 import * as soldItems from "../src/medusa-tables/sold-items.js";
 import * as stray from "../src/medusa-tables/stray-payments.js";
 import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
@@ -585,74 +584,6 @@ const cases: Record<string, Case> = {
     answer: () => true,
   },
 };
-
-Object.assign(cases, {
-  readShowProducts: {
-    given: () => [
-      "update product set thumbnail = 'https://shop.example/a.png' where handle = 'summer-night-festival'",
-      `insert into image (id, url, rank, product_id) select 'img_one', 'https://shop.example/b.png', 0, id from product
-       where handle = 'summer-night-festival'`,
-      // Prices of a price list, of another currency, and for a minimum quantity.
-      `insert into price (id, price_set_id, currency_code, amount, raw_amount, rules_count, min_quantity, price_list_id)
-       select 'price_' || kind, set_id, case kind when 'usd' then 'usd' else 'eur' end, 1, '{"value": "1"}', 0,
-         case kind when 'many' then 10 end, null
-       from (select link.price_set_id as set_id from product p join product_variant v on v.product_id = p.id
-         join product_variant_price_set link on link.variant_id = v.id where p.handle = 'summer-night-festival') one,
-         unnest(array['usd', 'many']) kind`,
-    ],
-    ask: async () => {
-      const id = (await showProducts.findPublishedProduct(sql, "summer-night-festival")) ?? "";
-      const products = await showProducts.readShowProducts(sql, [id], "ticket");
-      return [products, await showProducts.readShowProducts(sql, [id], "Date")];
-    },
-    answer: () => {
-      const product = {
-        ...{
-          id: expect.stringMatching(/^prod_/),
-          title: "Summer Night Festival",
-          handle: "summer-night-festival",
-        },
-        ...{ description: expect.stringContaining("six bands"), isPublished: true },
-        pictureUrls: ["https://shop.example/a.png", "https://shop.example/b.png"],
-      };
-      return [
-        [{ ...product, lowestCents: { "Two tickets": 7498 } }],
-        [{ ...product, lowestCents: { "": 7498 } }],
-      ];
-    },
-  },
-  productsOfVariants: {
-    given: () => ["update product_variant set deleted_at = now() where sku = 'SUMMER-NIGHT-2'"],
-    ask: async () => {
-      const [variant] = await sql("select id from product_variant where sku = 'SUMMER-NIGHT-2'", []);
-      return showProducts.productsOfVariants(sql, [String(variant?.id), "variant_none"]);
-    },
-    answer: () => [expect.stringMatching(/^prod_/)],
-  },
-  findHidden: {
-    given: () => [
-      ...["shown", "hidden", "gone"].map(
-        (
-          name,
-        ) => `insert into giftcard_event (key, product_id, title, starts, wish, is_shown, event, faults, last_day)
-          select '${name}', coalesce((select id from product where handle = case '${name}' when 'shown' then 'summer-night-festival'
-            when 'hidden' then 'open-air-cinema' end), 'prod_gone'), '', '', 'published', true, '{}', '[]', '2036-04-12'`,
-      ),
-      "update product set status = 'draft' where handle = 'open-air-cinema'",
-    ],
-    ask: async () => (await showProducts.findHidden(sql)).length,
-    answer: () => 2,
-  },
-  findPublishedProduct: {
-    given: () => ["update product set status = 'draft' where handle = 'open-air-cinema'"],
-    ask: async () => [
-      await showProducts.findPublishedProduct(sql, "summer-night-festival"),
-      await showProducts.findPublishedProduct(sql, "open-air-cinema"),
-      await showProducts.findPublishedProduct(sql, "none"),
-    ],
-    answer: () => [expect.stringMatching(/^prod_/), null, null],
-  },
-} satisfies Record<string, Case>);
 
 function paidOrder({ orderId, cartId, giftPaymentId, bankPaymentId }: Facts) {
   const held = [

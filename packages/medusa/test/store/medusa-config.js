@@ -1,6 +1,9 @@
 /** The built example shop with a bank that a test can make decline, require an action, or settle later. */
 const config = require("../../../../examples/medusa-store/.medusa/server/medusa-config.js").default;
 
+// Gift cards are the only plugin here.
+config.plugins = config.plugins.filter(({ resolve }) => resolve !== "@giftcard-pay/medusa-events");
+
 const { payment } = config.modules;
 payment.options.providers.push({ resolve: "./src/providers/bank", id: "bank", options: {} });
 

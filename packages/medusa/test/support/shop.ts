@@ -16,7 +16,7 @@ import { testDatabase } from "../../../../test/support/test-database.js";
 import { passTime } from "./pass-time.js";
 import { type Card, createStorefront, type Storefront } from "./storefront.js";
 
-const appDir = fileURLToPath(new URL("../store/", import.meta.url));
+const giftcardStore = fileURLToPath(new URL("../store/", import.meta.url));
 
 /** A complete shop: the real service, a network that can fail, and Medusa with the plugin. */
 export interface TestShop {
@@ -46,11 +46,17 @@ export interface TestPeer {
   readonly storefront: Storefront;
 }
 
-/** @param env further settings of Medusa, such as `TEST_TAKE_HOOKS` */
+/**
+ * @param env further settings of Medusa, such as `TEST_TAKE_HOOKS`
+ * @param pluginOptions options of the store's plugin; null removes one
+ * @param ownStore another store than `../store`, with a database of its own
+ */
 export async function startShop(
   env: Record<string, string> = {},
-  giftcardOptions: object | ((company: TestCompany, serviceUrl: string) => object) = {},
+  pluginOptions: object | ((company: TestCompany, serviceUrl: string) => object) = {},
+  ownStore?: string,
 ): Promise<TestShop> {
+  const appDir = ownStore ?? giftcardStore;
   const service = await startGiftcardService({
     databaseUrl: await testDatabase(),
     environment: "sandbox",
@@ -58,9 +64,9 @@ export async function startShop(
   });
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
-  const databaseUrl = await createStoreDatabase(inject("postgresUrl"));
+  const databaseUrl = await createStoreDatabase(inject("postgresUrl"), ownStore ? { appDir } : {});
   if (env.TEST_SHARED_LOCK) await migrateStore({ databaseUrl, appDir, env });
-  let options = typeof giftcardOptions === "function" ? giftcardOptions(company, proxy.url) : giftcardOptions;
+  let options = typeof pluginOptions === "function" ? pluginOptions(company, proxy.url) : pluginOptions;
   const peers: MedusaStore[] = [];
   const start = () =>
     startMedusaStore({

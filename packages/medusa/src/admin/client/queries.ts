@@ -9,7 +9,6 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
-import type { EventFilter } from "../../events/event-list.js";
 import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
@@ -37,8 +36,6 @@ export type HealthView = Health & {
   failingJobs: number;
   unpaidOrders: number;
   cancelStop: Json<CancelStop> | null;
-  /** Counts of the shop's events by their state; null in a shop without events. */
-  events: Record<EventFilter, number> | null;
   regions: EuroRegion[];
 };
 export type BulkRefundRow = Json<BulkRefundReport>;

@@ -1,6 +1,5 @@
-import { Badge, Button, clx, StatusBadge, Text, usePrompt } from "@medusajs/ui";
+import { Badge, Button, StatusBadge, Text, usePrompt } from "@medusajs/ui";
 import type { ReactNode } from "react";
-import { Link } from "react-router-dom";
 import { type HealthView, useHealth, useRecovery, useResumeCancels } from "../client/queries.js";
 import { Section } from "./section.js";
 import { type BadgeColor, time } from "./texts.js";
@@ -20,11 +19,6 @@ export function HealthSection() {
       actions={
         <>
           {data && <EnvironmentBadge environment={data.environment} />}
-          {data?.events && (
-            <Button size="small" variant="secondary" asChild>
-              <Link to="/giftcard-pay/events">Events</Link>
-            </Button>
-          )}
           <Button size="small" variant="secondary" isLoading={isPending} onClick={() => mutate()}>
             Run recovery now
           </Button>
@@ -83,7 +77,7 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
 }
 
 function Tiles({ health }: { health: HealthView }) {
-  const { service, clock, seals, failingJobs, unpaidOrders, events, regions } = health;
+  const { service, clock, seals, failingJobs, unpaidOrders, regions } = health;
   const { isReachable, isKeyValid, fault, answeredInMs } = service;
   const sealed = Object.entries(seals.counts).map(
     ([keyId, count]) => `${count} under “${keyId}”${keyId === seals.newestKeyId ? " (newest)" : ""}`,
@@ -92,9 +86,7 @@ function Tiles({ health }: { health: HealthView }) {
   const keyLabel = isKeyValid === null ? "Not known" : isKeyValid ? "Valid" : "Refused";
   const keyColor = isKeyValid === null ? "grey" : isKeyValid ? "green" : "red";
   return (
-    <div
-      className={clx("grid grid-cols-1 gap-px sm:grid-cols-2", events ? "xl:grid-cols-4" : "xl:grid-cols-3")}
-    >
+    <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-3">
       <Tile
         name="Service"
         color={isReachable ? "green" : "red"}
@@ -136,14 +128,6 @@ function Tiles({ health }: { health: HealthView }) {
         }
       />
       <RegionsTile regions={regions} />
-      {events && (
-        <Tile
-          name="Events"
-          color={events.failing > 0 ? "red" : "green"}
-          label={events.failing > 0 ? `${events.failing} not sent` : "Nothing fails"}
-          about={`${events.changed} changed since they were sent, ${events.missing} not at the issuer`}
-        />
-      )}
     </div>
   );
 }

@@ -129,76 +129,6 @@ create table giftcard_refund_purpose (
   decided_at timestamptz not null default now()
 );
 
--- Products that are shows: what their pages in the admin say beside what the product has.
-create table giftcard_show (
-  product_id text primary key,
-  details jsonb not null,
-  -- Counts the changes, so that of two people who write at once one is told.
-  version integer not null default 1,
-  updated_by text not null,
-  updated_at timestamptz not null default now()
-);
-
--- Each date of a show is an event. What was public once stays, and is told to be taken back.
-create table giftcard_event (
-  key text primary key,
-  product_id text not null,
-  title text not null,
-  -- The clock at the venue, as far as it is given.
-  starts text not null,
-  -- What people want of it.
-  wish text not null default 'draft' check (wish in ('draft', 'published', 'canceled', 'withdrawn')),
-  -- Its product is published, and has this date.
-  is_shown boolean not null,
-  state text not null generated always as (case when wish = 'published' and not is_shown then 'withdrawn' else wish end) stored,
-  -- As it was when it last was right.
-  event jsonb,
-  faults jsonb not null,
-  last_day date,
-  -- When the event or its state changed last.
-  changed_at timestamptz not null default now(),
-  check (wish = 'draft' or (event is not null and last_day is not null))
-);
-create index giftcard_event_product on giftcard_event (product_id);
-create index giftcard_event_starts on giftcard_event (starts, key);
-
--- Calls of newevent: written down before they are sent, by the Idempotency-Key that they carry.
-create table giftcard_event_batch (
-  reference text primary key,
-  service text not null,
-  lease_owner text not null,
-  lease_until timestamptz not null,
-  created_at timestamptz not null default now()
-);
-
--- An event at one issuer's service: it is there once, however often and by whomever it is asked for.
-create table giftcard_event_push (
-  key text not null references giftcard_event (key),
-  service text not null,
-  -- open: to be sent. sending: it went out, and what became of it isn't known yet. refused: mend it first.
-  state text not null default 'open' check (state in ('open', 'sending', 'made', 'refused')),
-  asked_by text not null,
-  asked_at timestamptz not null default now(),
-  reference text references giftcard_event_batch (reference),
-  position integer,
-  -- As the issuer has it, as far as it is known: as it was written down before it was sent, or as the list shows it since.
-  sent jsonb,
-  sent_at timestamptz,
-  -- The issuer's number, where it is known.
-  issuer_id integer,
-  made_at timestamptz,
-  -- Whether the issuer listed it when it was compared last.
-  is_listed boolean not null default true,
-  tries integer not null default 0,
-  last_error text,
-  primary key (key, service),
-  check (state not in ('sending', 'made') or (sent is not null and sent_at is not null)),
-  check (state <> 'sending' or (reference is not null and position is not null)),
-  check (state <> 'made' or made_at is not null)
-);
-create unique index giftcard_event_push_position on giftcard_event_push (reference, position);
-create index giftcard_event_push_open on giftcard_event_push (service, state) where state in ('open', 'sending');
-
 -- Which of these migrations were run.
 create table giftcard_medusa_migration (
   number integer primary key,
@@ -253,7 +183,6 @@ export class Migration20261121000000 extends Migration {
   override down(): void {
     this.addSql(refuseWhileOpen);
     this.addSql(`
-drop table giftcard_event_push, giftcard_event_batch, giftcard_event, giftcard_show;
 drop table giftcard_refund_purpose, giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
   giftcard_scan, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;

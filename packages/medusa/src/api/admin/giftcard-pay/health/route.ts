@@ -1,6 +1,4 @@
 import { readHealth } from "@giftcard-pay/checkout/plugin";
-import { countEvents } from "../../../../events/event-list.js";
-import { serviceOf } from "../../../../events/push.js";
 import { readCancelStop } from "../../../../recovery/cancel-limit.js";
 import { countFailingJobs } from "../../../../recovery/failing-jobs.js";
 import { listRefused } from "../../../../recovery/pending-cancellations.js";
@@ -14,13 +12,12 @@ import { adminRoute } from "../admin-route.js";
 export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { client, sealer } = giftcard;
   const { environment, journal } = giftcard.engine;
-  const [health, failingJobs, { count: unpaidOrders }, cancelStop, events, regions] = await Promise.all([
+  const [health, failingJobs, { count: unpaidOrders }, cancelStop, regions] = await Promise.all([
     readHealth({ environment, client, sealer, journal }),
     countFailingJobs(sql),
     listRefused(sql, { limit: 0, offset: 0 }),
     readCancelStop(sql),
-    giftcard.settings.events ? countEvents(sql, serviceOf(giftcard)) : null,
     listEuroRegions(req.scope),
   ]);
-  return { ...health, failingJobs, unpaidOrders, cancelStop, events, regions };
+  return { ...health, failingJobs, unpaidOrders, cancelStop, regions };
 });

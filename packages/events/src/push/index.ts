@@ -1,0 +1,7 @@
+export {
+  type CreateResult,
+  createEvents,
+  type EventVerdict,
+  isUnanswered,
+  isUnsent,
+} from "./create-events.js";

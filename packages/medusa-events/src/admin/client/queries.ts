@@ -1,0 +1,104 @@
+import { toast } from "@medusajs/ui";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { EventFilter, EventView } from "../../events/event-list.js";
+import type { Published } from "../../events/publish.js";
+import type { DetailsInput } from "../../shows/show-details.js";
+import type { Show } from "../../shows/show-store.js";
+import type { Json } from "./json.js";
+import { sdk } from "./sdk.js";
+
+export type EventRow = Json<EventView>;
+export type { DetailsInput, EventFilter };
+
+/** A product's show and events. */
+export interface ProductEvents {
+  readonly environment?: string;
+  readonly isPublished: boolean;
+  readonly show: Json<Show> | null;
+  readonly defaults: {
+    readonly organiser: string;
+    readonly timeZone: string;
+    readonly providerId: number | null;
+  };
+  readonly optionValues: readonly string[];
+  readonly events: readonly EventRow[];
+}
+
+/** A page of the list of events. */
+export interface EventList {
+  readonly environment?: string;
+  readonly isAutomatic: boolean;
+  readonly counts: Readonly<Record<EventFilter, number>>;
+  readonly events: readonly EventRow[];
+  readonly count: number;
+}
+
+const KEY = "giftcard-events";
+const at = (path: string) => `/admin/giftcard-pay/events${path}`;
+
+/** Refetches often while an event is on its way to the issuer. */
+const intervalOf = (data: { readonly events: readonly EventRow[] } | undefined): number =>
+  data?.events.some(({ delivery: { state } }) => state === "pending" || state === "sending") ? 3_000 : 20_000;
+
+export const useProductEvents = (productId: string) =>
+  useQuery({
+    queryKey: [KEY, "product", productId],
+    queryFn: () => sdk.client.fetch<ProductEvents>(at(`/products/${productId}`)),
+    refetchInterval: ({ state: { data } }) => intervalOf(data),
+  });
+
+export interface EventListQuery {
+  readonly filter: EventFilter;
+  readonly q: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export const useEventList = ({ filter, q, limit, offset }: EventListQuery) =>
+  useQuery({
+    queryKey: [KEY, "list", filter, q, limit, offset],
+    queryFn: () => sdk.client.fetch<EventList>(at(""), { query: { filter, limit, offset, q } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) => intervalOf(data),
+  });
+
+/** The issuer's providers, and the company's concepts. */
+export const useIssuer = () =>
+  useQuery({
+    queryKey: [KEY, "issuer"],
+    queryFn: () =>
+      sdk.client.fetch<{
+        providers: { id: number; name: string }[];
+        concepts: { id: number; register: string; representative: string; providerId: number }[];
+      }>(at("/issuer")),
+    retry: false,
+  });
+
+/** Posts a body, and refetches all events. */
+function usePost<Body extends object, Answer>(path: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Body) => sdk.client.fetch<Answer>(at(path), { method: "POST", body }),
+    onError: (error) => toast.error(error.message),
+    onSettled: () => queries.invalidateQueries({ queryKey: [KEY] }),
+  });
+}
+
+export const useSaveShow = (productId: string) =>
+  usePost<{ version: number; details: DetailsInput }, ProductEvents>(`/products/${productId}`);
+
+/** Publishes some events, or all complete ones. */
+export const usePublish = () => usePost<{ keys: readonly string[] } | { all: true }, Published>("/publish");
+
+export const useRetract = () =>
+  usePost<{ keys: readonly string[]; state: "canceled" | "withdrawn" }, { retracted: string[] }>("/retract");
+
+/** Compares the events with the issuer's list. */
+export const useCompare = () =>
+  usePost<Record<string, never>, { compared: number; changed: string[] }>("/compare");
+
+export const useCreateConcept = () =>
+  usePost<
+    { representative: string; register: string; providerId: number },
+    { concept: { id: number; register: string; providerId: number } }
+  >("/concepts");

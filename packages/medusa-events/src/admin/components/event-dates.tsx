@@ -1,0 +1,96 @@
+import { Button, Heading, Text } from "@medusajs/ui";
+import type { DetailsInput } from "../client/queries.js";
+import { Choice, Field } from "./event-fields.js";
+
+type Dates = DetailsInput["dates"];
+type ShowDate = Dates[number];
+
+/** A browser's field has a time without seconds. */
+const toInput = (local: string | undefined) => (local ?? "").slice(0, 16);
+const fromInput = (value: string) => (value === "" ? "" : `${value.slice(0, 16)}:00`);
+
+/** Returns whether a time was before today, by the browser's clock. */
+const isOver = (start: string) => start !== "" && start.slice(0, 10) < new Date().toLocaleDateString("sv-SE");
+
+/** The select's value for a date without an option value. */
+const ALL = "all";
+
+/** The dates of a show. Each is an event of its own. */
+export function EventDates(props: {
+  dates: Dates;
+  optionValues: readonly string[];
+  onChange: (dates: Dates) => void;
+}) {
+  const { dates, optionValues, onChange } = props;
+  const unused = optionValues.find((value) => !dates.some(({ optionValue }) => optionValue === value));
+  return (
+    <div className="flex flex-col gap-y-3">
+      <Heading level="h3">When</Heading>
+      <Text size="xsmall" className="text-ui-fg-subtle">
+        The times at the venue. Each date is an event of its own.
+      </Text>
+      {dates.map((date, index) => (
+        <DateFields
+          // biome-ignore lint/suspicious/noArrayIndexKey: a new date has no id yet
+          key={index}
+          date={date}
+          optionValues={optionValues}
+          onChange={(some) => onChange(dates.map((one, at) => (at === index ? { ...one, ...some } : one)))}
+          onRemove={() => onChange(dates.filter((_, at) => at !== index))}
+        />
+      ))}
+      <Button
+        size="small"
+        variant="secondary"
+        className="self-start"
+        onClick={() => onChange([...dates, { start: "", ...(unused && { optionValue: unused }) }])}
+      >
+        Add a date
+      </Button>
+    </div>
+  );
+}
+
+function DateFields(props: {
+  date: ShowDate;
+  optionValues: readonly string[];
+  onChange: (some: Partial<ShowDate>) => void;
+  onRemove: () => void;
+}) {
+  const { date, optionValues, onChange, onRemove } = props;
+  const values = [...new Set([...optionValues, ...(date.optionValue ? [date.optionValue] : [])])];
+  return (
+    <div className="border-ui-border-base flex flex-col gap-y-2 rounded-lg border p-3">
+      {optionValues.length > 0 && (
+        <Choice
+          label="Variants of this date"
+          value={date.optionValue ?? ALL}
+          options={[
+            { value: ALL, label: "All variants" },
+            ...values.map((value) => ({ value, label: value })),
+          ]}
+          onChoose={(value) => onChange({ optionValue: value === ALL ? undefined : value })}
+        />
+      )}
+      <div className="grid grid-cols-2 gap-3">
+        {(["start", "end"] as const).map((name) => (
+          <Field
+            key={name}
+            label={name === "start" ? "Start" : "End"}
+            type="datetime-local"
+            value={toInput(date[name])}
+            onChange={({ target }) => onChange({ [name]: fromInput(target.value) })}
+          />
+        ))}
+      </div>
+      {isOver(date.start) && (
+        <Text size="xsmall" className="text-ui-fg-error">
+          This day is over: an event that the issuer doesn't have yet won't be sent.
+        </Text>
+      )}
+      <Button size="small" variant="transparent" className="self-end" onClick={onRemove}>
+        Remove this date
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,165 @@
+import { Button, Drawer, Heading, Text, Textarea } from "@medusajs/ui";
+import { useState } from "react";
+import { type DetailsInput, type ProductEvents, useSaveShow } from "../client/queries.js";
+import { EventDates } from "./event-dates.js";
+import { Field } from "./event-fields.js";
+import { IssuerFields } from "./issuer-fields.js";
+
+type Change = (change: Partial<DetailsInput>) => void;
+
+/** The form with the details of a product's show. */
+export function EventForm(props: { productId: string; product: ProductEvents; onClose: () => void }) {
+  const { productId, product, onClose } = props;
+  const [details, setDetails] = useState<DetailsInput>(() => detailsOf(product));
+  // Keep the version that was loaded: of two people who edit the show at once, the second gets an error.
+  const [version] = useState(product.show?.version ?? 0);
+  const { mutateAsync, isPending } = useSaveShow(productId);
+  const change: Change = (some) => setDetails((before) => ({ ...before, ...some }));
+  const save = async () => {
+    if (await mutateAsync({ version, details: filled(details) }).catch(() => null)) onClose();
+  };
+  return (
+    <Drawer open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Drawer.Content>
+        <Drawer.Header>
+          <Drawer.Title>Event</Drawer.Title>
+          <Drawer.Description>
+            Title, text, pictures, lowest price and ticket link come from the product.
+          </Drawer.Description>
+        </Drawer.Header>
+        <Drawer.Body className="flex flex-col gap-y-6 overflow-y-auto">
+          <EventDates
+            dates={details.dates}
+            optionValues={product.optionValues}
+            onChange={(dates) => change({ dates })}
+          />
+          <Where details={details} change={change} zone={product.defaults.timeZone} />
+          <Who details={details} change={change} organiser={product.defaults.organiser} />
+          <IssuerFields details={details} change={change} defaultId={product.defaults.providerId} />
+        </Drawer.Body>
+        <Drawer.Footer>
+          <Button size="small" variant="secondary" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button size="small" isLoading={isPending} onClick={() => void save()}>
+            Save
+          </Button>
+        </Drawer.Footer>
+      </Drawer.Content>
+    </Drawer>
+  );
+}
+
+function Where({ details, change, zone }: { details: DetailsInput; change: Change; zone: string }) {
+  const { venue = {} } = details;
+  const field = (label: string, name: keyof typeof venue) => (
+    <Field
+      label={label}
+      value={venue[name] ?? ""}
+      onChange={({ target }) => change({ venue: { ...venue, [name]: target.value } })}
+    />
+  );
+  return (
+    <div className="flex flex-col gap-y-3">
+      <Heading level="h3">Where</Heading>
+      {field("Venue", "name")}
+      <div className="grid grid-cols-[3fr_1fr] gap-3">
+        {field("Street", "streetName")}
+        {field("Number", "streetNumber")}
+      </div>
+      <div className="grid grid-cols-[1fr_2fr_2fr] gap-3">
+        {field("Postal code", "zipCode")}
+        {field("City", "city")}
+        {field("Country", "country")}
+      </div>
+      <Field
+        label="Time zone of the venue"
+        value={details.timeZone ?? ""}
+        placeholder={zone}
+        onChange={({ target }) => change({ timeZone: target.value })}
+      />
+    </div>
+  );
+}
+
+function Who({ details, change, organiser }: { details: DetailsInput; change: Change; organiser: string }) {
+  const field = (label: string, name: "organiser" | "videoUrl" | "eventLink", placeholder: string) => (
+    <Field
+      label={label}
+      value={details[name] ?? ""}
+      placeholder={placeholder}
+      onChange={({ target }) => change({ [name]: target.value })}
+    />
+  );
+  return (
+    <div className="flex flex-col gap-y-3">
+      <Heading level="h3">Who and what</Heading>
+      {field("Organiser", "organiser", organiser)}
+      <Words label="Line-up" words={details.lineup} onChange={(lineup) => change({ lineup })} />
+      <Words label="Genres" words={details.genres} onChange={(genres) => change({ genres })} />
+      <Field
+        label="Minimum age"
+        type="number"
+        min={0}
+        max={99}
+        value={details.minimumAgeYears ?? ""}
+        onChange={({ target }) =>
+          change({ minimumAgeYears: target.value === "" ? undefined : Number(target.value) })
+        }
+      />
+      {field("Event's own page", "eventLink", "https://")}
+      {field("Video", "videoUrl", "https://")}
+    </div>
+  );
+}
+
+/** A list of words, separated by new lines or commas. */
+function Words(props: {
+  label: string;
+  words: readonly string[] | undefined;
+  onChange: (words: string[]) => void;
+}) {
+  const { label, words = [], onChange } = props;
+  const [text, setText] = useState(words.join("\n"));
+  return (
+    <div className="flex flex-col gap-y-1">
+      <Text size="xsmall" weight="plus">
+        {label}, one per line
+      </Text>
+      <Textarea
+        aria-label={label}
+        rows={2}
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          const given = target.value.split(/[\n,]/).map((word) => word.trim());
+          onChange(given.filter((word) => word !== ""));
+        }}
+      />
+    </div>
+  );
+}
+
+/** Returns the saved details; for a new show, one date per value of the date option. */
+function detailsOf({ show, optionValues }: ProductEvents): DetailsInput {
+  if (show) return structuredClone(show.details) as unknown as DetailsInput;
+  const dates = optionValues.map((optionValue) => ({ optionValue, start: startOf(optionValue) }));
+  return { dates: dates.length > 0 ? dates : [{ start: "" }] };
+}
+
+/** Reads a start from an option value such as `2036-04-12 21:00`. */
+const startOf = (optionValue: string): string => {
+  const [, day, clock] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(optionValue) ?? [];
+  return day && clock ? `${day}T${clock}:00` : "";
+};
+
+/** Removes empty values, so that the defaults of the options apply. */
+function filled(details: DetailsInput): DetailsInput {
+  const { dates, venue = {}, ...others } = details;
+  const isFilled = ([, value]: [string, unknown]) => value !== "" && value !== undefined;
+  return {
+    ...Object.fromEntries(Object.entries(others).filter(isFilled)),
+    venue: Object.fromEntries(Object.entries(venue).filter(isFilled)),
+    dates: dates.map((date) => Object.fromEntries(Object.entries(date).filter(isFilled))) as never,
+  };
+}

@@ -1,0 +1,1 @@
+export type { EventsOptions } from "./options.js";

@@ -1,0 +1,146 @@
+import type { GiftcardClient, Event as ListedEvent } from "@giftcard-pay/client";
+import { feedItemOf } from "@giftcard-pay/events";
+import type { EventsContext, Sql } from "../context.js";
+import type { EventContent } from "../events/event-store.js";
+import { markOfEvent, markOfListed } from "./issuer-list.js";
+
+/** The result of comparing the shop's delivered events with the issuer's list. */
+export interface Comparison {
+  /** The number of events that were compared. */
+  readonly compared: number;
+  /** Keys of events that have changed at the issuer: now equal to the shop's, gone from the list, or back in it. */
+  readonly changed: readonly string[];
+}
+
+/** A delivered event. */
+interface Delivered {
+  readonly key: string;
+  /** Detects an event that is delivered again during the comparison. */
+  readonly deliveredAt: string;
+  readonly issuerId: number | null;
+  readonly sent: EventContent;
+  readonly now: EventContent;
+  readonly isPublished: boolean;
+  readonly isListed: boolean;
+}
+
+/**
+ * Checks in the issuer's list whether the shop's changes have arrived there, by the feed or by hand, and records it. The list
+ * doesn't show every field: a change of the price or the line-up can't be detected.
+ *
+ * @throws {GiftcardError} if the list is incomplete; then nothing is recorded
+ */
+export async function compareWithIssuer({ sql, client, issuer }: EventsContext): Promise<Comparison> {
+  const delivered = await readDelivered(sql, issuer);
+  if (delivered.length === 0) return { compared: 0, changed: [] };
+  const listed = await readListed(client, delivered);
+  const ids = idsOf(delivered, listed);
+  const changed: Delivered[] = [];
+  for (const event of delivered) {
+    const issuerId = ids.get(event.key) ?? event.issuerId;
+    const isListed = ids.has(event.key);
+    const text = isListed && issuerId !== null ? listed.get(issuerId)?.text : undefined;
+    const hasArrived = text === textOf(event.now) && text !== textOf(event.sent);
+    if (hasArrived || isListed !== event.isListed || issuerId !== event.issuerId)
+      changed.push({ ...event, issuerId, sent: hasArrived ? event.now : event.sent, isListed });
+  }
+  await writeChanged(sql, issuer, changed);
+  return { compared: delivered.length, changed: changed.map(({ key }) => key) };
+}
+
+/** Reads delivered events that aren't over, the newest delivery first. */
+async function readDelivered(sql: Sql, issuer: string): Promise<Delivered[]> {
+  const rows = await sql(
+    `select d.key, d.delivered_at::text, d.issuer_id, d.content as sent, d.is_listed, e.content, e.state
+     from giftcard_event_delivery d join giftcard_event e on e.key = d.key
+     where d.issuer = $1 and d.state = 'delivered' and e.last_day >= current_date - 1 order by d.delivered_at desc, d.key`,
+    [issuer],
+  );
+  return rows.map((row) => ({
+    key: String(row.key),
+    deliveredAt: String(row.delivered_at),
+    issuerId: row.issuer_id as number | null,
+    sent: row.sent as EventContent,
+    now: row.content as EventContent,
+    isPublished: row.state === "published",
+    isListed: row.is_listed === true,
+  }));
+}
+
+/** A listed event, as far as it is compared. */
+interface Listed {
+  readonly mark: string;
+  readonly text: string;
+}
+
+const marksOf = ({ sent, now }: Delivered) => [markOfEvent(now), markOfEvent(sent)];
+
+/** Reads the part of the list that may be events of the shop, by the issuer's ids. */
+async function readListed(
+  client: GiftcardClient,
+  delivered: readonly Delivered[],
+): Promise<Map<number, Listed>> {
+  const ids = new Set(delivered.map(({ issuerId }) => issuerId));
+  const marks = new Set(delivered.flatMap(marksOf));
+  const listed = new Map<number, Listed>();
+  for await (const one of client.eachEvent()) {
+    const mark = markOfListed(one);
+    if (ids.has(one.id) || marks.has(mark)) listed.set(one.id, { mark, text: textOfListed(one) });
+  }
+  return listed;
+}
+
+/**
+ * Finds each event in the list by the issuer's id. If the id is unknown or not listed, the event's mark decides. An issuer
+ * that restores a backup assigns ids again: if two events have the same id, the mark decides too.
+ *
+ * @returns the ids of the listed events, by their keys
+ */
+function idsOf(delivered: readonly Delivered[], listed: ReadonlyMap<number, Listed>): Map<string, number> {
+  const owners = new Map<number, Delivered>();
+  for (const event of delivered) {
+    const own = event.issuerId === null ? undefined : listed.get(event.issuerId);
+    if (event.issuerId === null || !own) continue;
+    const other = owners.get(event.issuerId);
+    if (!other || (!marksOf(other).includes(own.mark) && marksOf(event).includes(own.mark)))
+      owners.set(event.issuerId, event);
+  }
+  const placed = new Set(owners.values());
+  const idsOfMark = new Map<string, number[]>();
+  for (const [id, { mark }] of listed)
+    if (!owners.has(id)) idsOfMark.set(mark, [...(idsOfMark.get(mark) ?? []), id]);
+  for (const event of delivered.filter((each) => each.isPublished && !placed.has(each))) {
+    const ids = marksOf(event).flatMap((mark) => idsOfMark.get(mark) ?? []);
+    const id = ids.find((each) => !owners.has(each));
+    if (id !== undefined) owners.set(id, event);
+  }
+  return new Map([...owners].map(([id, { key }]) => [key, id]));
+}
+
+/** Records the issuer's copy of each event. Skips events that were delivered again during the comparison. */
+async function writeChanged(sql: Sql, issuer: string, changed: readonly Delivered[]): Promise<void> {
+  if (changed.length === 0) return;
+  await sql(
+    `update giftcard_event_delivery d set content = c.sent, issuer_id = c."issuerId", is_listed = c."isListed"
+     from jsonb_to_recordset($2::jsonb) as c (key text, "deliveredAt" text, sent jsonb, "issuerId" integer, "isListed" boolean)
+     where d.key = c.key and d.issuer = $1 and d.state = 'delivered' and d.delivered_at = c."deliveredAt"::timestamptz`,
+    [issuer, JSON.stringify(changed.map(({ now: _now, ...event }) => event))],
+  );
+}
+
+/** Returns the comparable fields of a listed event as a text. */
+function textOfListed(event: ListedEvent): string {
+  const { title, description, organiser, location, ticketLink, posterUrl, bannerUrl } = event;
+  const { date, time, endDate, endTime } = event;
+  return JSON.stringify([
+    ...[title, description, organiser, location, ticketLink, posterUrl, bannerUrl],
+    ...[date, time, endDate ?? "", endTime ?? ""],
+  ]);
+}
+
+/** Returns the same fields of an event of the shop. */
+function textOf(event: EventContent): string {
+  const item = feedItemOf({ ...event, state: "published" });
+  const names = ["title", "description", "organiser", "location", "ticket_link", "poster", "bannerpath"];
+  return JSON.stringify([...names, "date", "time", "end_date", "end_time"].map((name) => item[name] ?? ""));
+}

@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EventsContext } from "../context.js";
+import {
+  type ComputedEvent,
+  deleteDrafts,
+  readEventsOf,
+  type StoredEvent,
+  writeEvents,
+} from "../events/event-store.js";
+import { keyOf } from "./show-details.js";
+import { eventsOf } from "./show-events.js";
+import { readShowProducts } from "./show-products.js";
+import { readShows, type Show } from "./show-store.js";
+
+const SHOWS_AT_ONCE = 100;
+const ATTEMPTS = 5;
+
+/**
+ * Recomputes the events of shows from their products. A public event that is no longer on sale becomes `withdrawn`, even
+ * if its product was deleted.
+ *
+ * @param only recomputes just the shows of these products
+ */
+export async function refreshEvents(context: EventsContext, only?: readonly string[]): Promise<void> {
+  if (only?.length === 0) return;
+  for (let after = ""; ; ) {
+    const shows = await readShows(context.sql, { after, limit: SHOWS_AT_ONCE, only });
+    const last = shows.at(-1);
+    if (!last) return;
+    await refreshShows(context, shows);
+    after = last.productId;
+  }
+}
+
+/** Reads again and recomputes if another process has changed an event meanwhile. */
+async function refreshShows({ sql, options, logger }: EventsContext, shows: readonly Show[]) {
+  const ids = shows.map(({ productId }) => productId);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const current = attempt === 0 ? shows : await readShows(sql, { after: "", limit: ids.length, only: ids });
+    const stored = await readEventsOf(sql, ids);
+    const products = await readShowProducts(sql, ids, options.dateOption);
+    const computed = current.flatMap((show) => {
+      const product = products.find(({ id }) => id === show.productId);
+      const own = stored.filter(({ productId }) => productId === show.productId);
+      return eventsOf(show, product, own, options);
+    });
+    for (const { productId, details } of current) {
+      const keys = details.dates.map(({ id }) => keyOf(productId, id));
+      const isRemovedDraft = (event: StoredEvent) =>
+        event.productId === productId && !keys.includes(event.key) && event.desiredState === "draft";
+      if (stored.some(isRemovedDraft)) await deleteDrafts(sql, productId, keys);
+    }
+    const storedByKey = new Map(stored.map((event) => [event.key, event]));
+    const changed = computed
+      .filter((event) => isChanged(event, storedByKey.get(event.key)))
+      .map((event) => ({ ...event, changedAt: storedByKey.get(event.key)?.changedAt ?? null }));
+    if (await writeEvents(sql, changed)) return;
+  }
+  logger.warn(`giftcard events: ${ids.length} shows change all the time. The next run tries them again.`);
+}
+
+/** Unchanged events aren't written: a job recomputes all shows each minute. */
+function isChanged(computed: ComputedEvent, stored: StoredEvent | undefined): boolean {
+  if (!stored) return true;
+  const { desiredState: _desired, state: _state, changedAt: _changedAt, ...before } = stored;
+  const { key, productId, title, starts, isOnSale, content, faults } = computed;
+  return !isDeepStrictEqual({ key, productId, title, starts, isOnSale, content, faults }, before);
+}

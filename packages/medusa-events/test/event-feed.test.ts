@@ -1,0 +1,191 @@
+import http from "node:http";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
+import { readFeed, type ShopEvent } from "@giftcard-pay/events";
+import ICAL from "ical.js";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startEventsShop, type TestShop } from "./support/events-shop.js";
+import { createShows, type Shows } from "./support/shows.js";
+
+let shop: TestShop;
+let shows: Shows;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startEventsShop();
+  shows = await createShows(shop);
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+/** As an issuer or a calendar fetches it: without a publishable key, a cookie or an origin that the shop knows. */
+const fetchFeed = (kind: "json" | "ics", headers: Record<string, string> = {}, method = "GET") =>
+  fetch(`${shop.medusa.url}/giftcard-pay/events.${kind}`, { method, headers });
+
+async function readEvents(): Promise<ShopEvent[]> {
+  const response = await fetchFeed("json");
+  expect(response.status).toBe(200);
+  const { entries, faults } = readFeed(await response.json());
+  expect(faults).toEqual([]);
+  return entries.map(({ event }) => event);
+}
+const stateOf = async (productId: string) =>
+  (await readEvents()).find(({ key }) => key === `${productId}:1`)?.state;
+
+test("the feed has what is published, and no draft", async () => {
+  const published = await shows.create("public", { lineup: ["De Artiest"] }, { description: "Until four." });
+  const draft = await shows.create("draft");
+  await shows.publish(`${published}:1`);
+  const events = await readEvents();
+  expect(events.find(({ key }) => key === `${published}:1`)).toMatchObject({
+    ...{ title: "public", description: "Until four.", organiser: "Night Owl", lineup: ["De Artiest"] },
+    ...{ priceFromCents: 2500, state: "published", venue: { name: "Zaal Noord", city: "Amsterdam" } },
+    ...{ updatedAt: expect.stringMatching(/^20/), ticketLink: "http://localhost:8000/products/public" },
+  });
+  expect(events.some(({ key }) => key.startsWith(draft))).toBe(false);
+});
+
+test("an event whose product is unpublished or deleted is withdrawn in the next fetch, whatever the event bus told", async () => {
+  const productId = await shows.create("hidden");
+  await shows.publish(`${productId}:1`);
+  expect(await stateOf(productId)).toBe("published");
+  // Nobody is told of what is done in the database itself.
+  await database.query("update product set status = 'draft' where id = $1", [productId]);
+  expect(await stateOf(productId)).toBe("withdrawn");
+  await shop.storefront.ok("POST", `/admin/products/${productId}`, { status: "published" });
+  await expect.poll(() => stateOf(productId)).toBe("published");
+  await database.query("update product set deleted_at = now() where id = $1", [productId]);
+  expect(await stateOf(productId)).toBe("withdrawn");
+});
+
+test("what a person takes back is told as canceled or withdrawn, and leaves the calendar or is marked in it", async () => {
+  const [canceled, withdrawn] = [await shows.create("canceled"), await shows.create("withdrawn")];
+  await shows.publish(`${canceled}:1`, `${withdrawn}:1`);
+  await shows.send("POST", "/retract", { keys: [`${canceled}:1`], state: "canceled" });
+  await shows.send("POST", "/retract", { keys: [`${withdrawn}:1`], state: "withdrawn" });
+  expect([await stateOf(canceled), await stateOf(withdrawn)]).toEqual(["canceled", "withdrawn"]);
+  const response = await fetchFeed("ics");
+  expect(response.headers.get("content-type")).toMatch(/^text\/calendar/);
+  const calendar = new ICAL.Component(ICAL.parse(await response.text()));
+  const entries = calendar.getAllSubcomponents("vevent").map((entry) => new ICAL.Event(entry));
+  const entryOf = (title: string) => entries.find(({ summary }) => summary === title);
+  expect(entryOf("canceled")?.component.getFirstPropertyValue("status")).toBe("CANCELLED");
+  expect(entryOf("canceled")?.uid).toBe(`${encodeURIComponent(`${canceled}:1`)}@localhost`);
+  expect(entryOf("withdrawn")).toBeUndefined();
+  // A person can publish it again; the issuer isn't sent it a second time.
+  await shows.publish(`${canceled}:1`);
+  expect(await stateOf(canceled)).toBe("published");
+  expect(await shows.timesAtIssuer("canceled")).toBe(1);
+});
+
+test("a reader that has the newest isn't sent it again", async () => {
+  const productId = await shows.create("cached");
+  await shows.publish(`${productId}:1`);
+  const first = await fetchFeed("json");
+  expect(first.headers.get("cache-control")).toBe("public, max-age=60");
+  expect(first.headers.get("access-control-allow-origin")).toBe("*");
+  expect(first.headers.get("set-cookie")).toBeNull();
+  await first.text();
+  const etag = first.headers.get("etag") ?? "";
+  const again = await fetchFeed("json", { "if-none-match": etag });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  const head = await fetchFeed("json", {}, "HEAD");
+  expect([head.status, await head.text(), head.headers.get("etag")]).toEqual([200, "", etag]);
+
+  // What changed this very second might change again in it, so it has no time yet.
+  await database.query("update giftcard_event set changed_at = changed_at - interval '1 minute'");
+  const modified = (await fetchFeed("json", {}, "HEAD")).headers.get("last-modified") ?? "";
+  expect((await fetchFeed("json", { "if-modified-since": modified })).status).toBe(304);
+  expect((await fetchFeed("json", { "if-none-match": 'W/"another", "more"' })).status).toBe(200);
+
+  await shop.storefront.ok("POST", `/admin/products/${productId}`, { title: "cached anew" });
+  await expect.poll(async () => (await fetchFeed("json", { "if-none-match": etag })).status).toBe(200);
+  expect((await fetchFeed("json", { "if-modified-since": modified })).status).toBe(200);
+  // What leaves the feed has changed it too.
+  const lastModified = async () => (await fetchFeed("json", {}, "HEAD")).headers.get("last-modified");
+  await expect.poll(lastModified).not.toBeNull();
+  const whole = (await lastModified()) ?? "";
+  await database.query(
+    "update giftcard_event set last_day = current_date - 40, changed_at = clock_timestamp() where product_id = $1",
+    [productId],
+  );
+  await expect.poll(lastModified).not.toBeNull();
+  expect((await fetchFeed("json", { "if-modified-since": whole })).status).toBe(200);
+  // The calendar of the same events is something else.
+  expect((await fetchFeed("ics", { "if-none-match": etag })).status).toBe(200);
+  const preflight = await fetchFeed("json", { origin: "https://elsewhere.example" }, "OPTIONS");
+  expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+});
+
+test("what is over for a month leaves the feed", async () => {
+  const productId = await shows.create("over");
+  await shows.publish(`${productId}:1`);
+  await database.query("update giftcard_event set last_day = current_date - 31 where product_id = $1", [
+    productId,
+  ]);
+  expect(await stateOf(productId)).toBeUndefined();
+});
+
+test("a page of the storefront gets its product's dates, as JSON-LD too", async () => {
+  const productId = await shows.create("page", { lineup: ["</script>"] });
+  const path = "/store/giftcard-pay/products";
+  expect(await shop.storefront.ok("GET", `${path}/${productId}/events`)).toEqual({ events: [], jsonLd: [] });
+  await shows.publish(`${productId}:1`);
+  const { events, jsonLd } = await shop.storefront.ok("GET", `${path}/page/events`);
+  expect(events).toMatchObject([{ event_id: `${productId}:1`, title: "page" }]);
+  expect(jsonLd[0]).not.toContain("</script>");
+  expect(JSON.parse(jsonLd[0])).toMatchObject({
+    "@type": "Event",
+    name: "page",
+    performer: [{ name: "</script>" }],
+  });
+  expect(await shop.storefront.ok("GET", `${path}/none/events`)).toEqual({ events: [], jsonLd: [] });
+  expect((await shop.storefront.send("GET", `${path}/a%00b/events`)).body).toEqual({
+    events: [],
+    jsonLd: [],
+  });
+});
+
+test("the feed of 5,000 shows is written once for all who fetch it before something changes, packed or not", async () => {
+  const productId = await shows.create("template", {}, { description: "x".repeat(1000) });
+  await shows.publish(`${productId}:1`);
+  // Of a product that is no show, so that nothing works them out anew.
+  await database.query(
+    `insert into giftcard_event (key, product_id, title, starts, desired_state, is_on_sale, content, faults, last_day)
+     select many.key, $2, title, starts, desired_state, is_on_sale, jsonb_set(content, '{key}', to_jsonb(many.key)), faults, last_day
+     from giftcard_event, (select 'zz' || n || ':1' as key from generate_series(10001, 15000) n) many
+     where giftcard_event.key = $1`,
+    [`${productId}:1`, await shop.storefront.createProduct("many", 25)],
+  );
+  const change = () =>
+    database.query(
+      "update giftcard_event set changed_at = clock_timestamp(), content = jsonb_set(content, '{title}', $1) where key = 'zz15000:1'",
+      [JSON.stringify(`at ${performance.now()}`)],
+    );
+  const fetched = (headers = {}) =>
+    new Promise<Buffer>((resolve, reject) => {
+      const url = `${shop.medusa.url}/giftcard-pay/events.json`;
+      http.get(url, { headers }, (answer) => buffer(answer).then(resolve, reject)).on("error", reject);
+    });
+  const took = async (work: () => Promise<unknown>) => {
+    await change();
+    const beganAt = performance.now();
+    await work();
+    return performance.now() - beganAt;
+  };
+  const packed = { "accept-encoding": "gzip" };
+  const oneMs = await took(() => fetched(packed));
+  const hundredMs = await took(async () => {
+    const all = await Promise.all(Array.from({ length: 100 }, () => fetched(packed)));
+    expect(new Set(all.map((one) => one.length)).size).toBe(1);
+  });
+  expect(hundredMs / oneMs).toBeLessThan(25);
+  const plain = await fetched();
+  expect(gunzipSync(await fetched(packed))).toEqual(plain);
+  const { events } = JSON.parse(plain.toString());
+  expect(events.filter(({ event_id }: { event_id: string }) => event_id.startsWith("zz"))).toHaveLength(5000);
+});
