@@ -54,7 +54,7 @@ const types = (project) =>
 function packed(name) {
   const folder = `packages/${name}`;
   // What isn't for a server's `import` or `require`: a file for a page's script tag, and pages for Medusa's own bundler.
-  const others = { widget: "standalone", medusa: "admin" }[name];
+  const others = { widget: "standalone", medusa: "admin", "medusa-events": "admin" }[name];
   const profile = ["--profile", "node16", ...(others ? ["--exclude-entrypoints", others] : [])];
   return {
     name: `package ${name}`,
@@ -146,7 +146,7 @@ const steps = [
     async run() {
       for (const project of ["tsconfig.tests.json", "packages/service/test", "packages/widget/test"])
         await types(project);
-      await types("packages/medusa/src/admin");
+      for (const plugin of ["medusa", "medusa-events"]) await types(`packages/${plugin}/src/admin`);
       for (const project of ["examples/medusa-store", "examples/medusa-store/storefront"])
         await types(project);
     },

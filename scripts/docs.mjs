@@ -4,7 +4,7 @@ import path from "node:path";
 import { Application, Logger, LogLevel, OptionDefaults, ReflectionKind, UnknownType } from "typedoc";
 import { build } from "./build.mjs";
 import { command, root } from "./command.mjs";
-import { README, readmeWithOptions } from "./docs/options-table.mjs";
+import { pluginsWithOptions, readmeWithOptions } from "./docs/options-table.mjs";
 import { CompactTheme } from "./docs/theme.mjs";
 
 /** @import { DeclarationReflection, ParameterReflection, ProjectReflection, TypeDocOptions } from "typedoc" */
@@ -36,6 +36,11 @@ const packages = {
       from: "@giftcard-pay/events",
       file: "src/index.ts",
       about: "a shop's events: checked, read from JSON, a feed or a product, and written for others",
+    },
+    {
+      from: "@giftcard-pay/events/push",
+      file: "src/push/index.ts",
+      about: "events sent to an issuer, each once",
     },
     { from: "@giftcard-pay/events/csv", file: "src/formats/csv.ts", about: "events as a table" },
     {
@@ -102,6 +107,13 @@ const packages = {
       about: "how an order was paid, for a shop's own mails, invoices and pages",
     },
   ],
+  "medusa-events": [
+    {
+      from: "@giftcard-pay/medusa-events",
+      file: "src/index.ts",
+      about: "the options of the Medusa plugin for shows",
+    },
+  ],
   service: [
     { from: "@giftcard-pay/service", file: "src/index.ts", about: "the card service, started from code" },
   ],
@@ -152,8 +164,9 @@ const optionsOf = (name, folder) => ({
   flattenOutputFiles: true,
   pageTitleTemplates: {
     module: (/** @type {{ name: string }} */ { name }) =>
-      packages[/** @type {string} */ (name.split("-")[0])]?.find(({ from }) => pageOf(from) === name)?.from ??
-      name,
+      Object.values(packages)
+        .flat()
+        .find(({ from }) => pageOf(from) === name)?.from ?? name,
   },
   hidePageHeader: true,
   hideBreadcrumbs: true,
@@ -332,10 +345,10 @@ async function run(isCheck) {
   // A package reads the types of the others as they are built.
   await build(["client", "checkout"], { progress });
   const { pages: api, faults } = await documentAll(progress);
-  const readme = await readmeWithOptions();
-  faults.push(...readme.faults);
+  const readmes = await Promise.all(pluginsWithOptions.map(readmeWithOptions));
+  faults.push(...readmes.flatMap((readme) => readme.faults));
   const pages = new Map([...api].map(([file, text]) => [`${API}/${file}`, text]));
-  pages.set(README, readme.text);
+  for (const { file, text } of readmes) pages.set(file, text);
   const stale = await staleFiles(pages);
   if (!isCheck && faults.length === 0) {
     await mkdir(out, { recursive: true });

@@ -23,6 +23,7 @@ const copied = [
   "examples/plain-shop/package.json",
   "scripts/package.json",
   "packages/medusa/test/store/package.json",
+  "packages/medusa-events/test/store/package.json",
   "packages/client/src/version.ts",
   ...published.map((name) => `packages/${name}/package.json`),
   ...published.map((name) => `packages/${name}/CHANGELOG.md`),

@@ -1,4 +1,4 @@
-/** Checks the imports of checkout and medusa against the lists of their folders in docs/architecture.md. */
+/** Checks the imports of checkout and the Medusa plugins against the lists of their folders in docs/architecture.md. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -6,6 +6,11 @@ import path from "node:path";
 const lists = [
   { heading: "## The folders of the library", source: "packages/checkout/src", ignoresTypes: false },
   { heading: "## The folders of the Medusa plugin", source: "packages/medusa/src", ignoresTypes: true },
+  {
+    heading: "## The folders of medusa-events",
+    source: "packages/medusa-events/src",
+    ignoresTypes: true,
+  },
 ];
 
 const ANY_IMPORT = /^(?:import|export)[^"';]*from "(\.[^"]+)"/gm;

@@ -1,12 +1,11 @@
-/** Writes the table of options in the Medusa plugin's README from their declaration. */
+/** Writes the table of options in the README of a Medusa plugin from their declaration. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
 import { loadTypeScript, root } from "../command.mjs";
 
-const SOURCES = "packages/medusa/src";
-const SOURCE = `${SOURCES}/options.ts`;
-export const README = "packages/medusa/README.md";
+/** The plugins with options, by their packages' folders. */
+export const pluginsWithOptions = ["medusa", "medusa-events"];
 const TABLE = /^\| Option \| Meaning \| Default \|\n(?:\|.*\n)+/m;
 
 /**
@@ -19,41 +18,45 @@ const TABLE = /^\| Option \| Meaning \| Default \|\n(?:\|.*\n)+/m;
 /**
  * The README with the table that the declaration gives, and what the declaration lacks.
  *
- * @returns {Promise<{ text: string, faults: string[] }>}
+ * @param {string} plugin its package's folder
+ * @returns {Promise<{ file: string, text: string, faults: string[] }>}
  */
-export async function readmeWithOptions() {
-  const source = await readFile(path.join(root, SOURCE), "utf8");
+export async function readmeWithOptions(plugin) {
+  const file = `packages/${plugin}/README.md`;
+  const source = await readFile(path.join(root, `packages/${plugin}/src/options.ts`), "utf8");
   const options = optionsOf(source);
-  const { declaration } = await loadTypeScript(SOURCE);
+  const { declaration } = await loadTypeScript(`packages/${plugin}/src/options.ts`);
   const rows = [];
-  const faults = await unusedOf(options, source);
+  const faults = await unusedOf(plugin, options, source);
   for (const { path: names, comment } of options) {
     const name = names.join(".");
     const value = defaultOf(declaration, names);
     const [meaning = "", stated] = comment.split(/ ?Default: (.*)\.$/);
     const expected = value === REQUIRED || value === undefined ? undefined : textOf(name, value);
-    if (meaning === "") faults.push(`medusa: the option ${name} has no comment.`);
+    if (meaning === "") faults.push(`${plugin}: the option ${name} has no comment.`);
     if (stated !== expected)
-      faults.push(`medusa: the comment of ${name} ends with "Default: ${expected}.", if it has a default.`);
+      faults.push(
+        `${plugin}: the comment of ${name} ends with "Default: ${expected}.", if it has a default.`,
+      );
     rows.push(`| \`${name}\` | ${meaning} | ${value === REQUIRED ? "required" : (expected ?? "")} |`);
   }
-  const readme = await readFile(path.join(root, README), "utf8");
-  if (!TABLE.test(readme)) faults.push(`${README} has no table with Option, Meaning and Default.`);
+  const readme = await readFile(path.join(root, file), "utf8");
+  if (!TABLE.test(readme)) faults.push(`${file} has no table with Option, Meaning and Default.`);
   const table = `| Option | Meaning | Default |\n|---|---|---|\n${rows.join("\n")}\n`;
-  return { text: readme.replace(TABLE, () => table), faults };
+  return { file, text: readme.replace(TABLE, () => table), faults };
 }
 
-/** Reports options that nothing reads. @param {Option[]} options @param {string} source */
-async function unusedOf(options, source) {
-  const folder = path.join(root, SOURCES);
+/** Reports options that nothing reads. @param {string} plugin @param {Option[]} options @param {string} source */
+async function unusedOf(plugin, options, source) {
+  const folder = path.join(root, "packages", plugin, "src");
   const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
   const texts = await Promise.all(
     files.filter((file) => file !== "options.ts").map((file) => readFile(path.join(folder, file), "utf8")),
   );
-  const code = [source.split("export interface GiftcardOptions")[1], ...texts].join("\n");
+  const code = [source.split("\nexport interface ")[1], ...texts].join("\n");
   return options
     .filter(({ path: [name, member] }) => member === undefined && !new RegExp(`\\b${name}\\b`).test(code))
-    .map(({ path: [name] }) => `medusa: nothing uses the option ${name}.`);
+    .map(({ path: [name] }) => `${plugin}: nothing uses the option ${name}.`);
 }
 
 /** The options in the order of their declaration. @param {string} source @returns {Option[]} */
@@ -63,7 +66,7 @@ function optionsOf(source) {
     .filter(ts.isVariableStatement)
     .flatMap((statement) => [...statement.declarationList.declarations])
     .find((one) => one.name.getText() === "declaration");
-  if (!declaration?.initializer) throw new Error(`${SOURCE} declares no options.`);
+  if (!declaration?.initializer) throw new Error("A plugin's options.ts has no declaration.");
   return membersOf(declaration.initializer, []);
 }
 

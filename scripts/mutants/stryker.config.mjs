@@ -46,6 +46,7 @@ export default {
     "examples",
     "giftcard-data",
     "packages/medusa",
+    "packages/medusa-events",
     "packages/widget",
     "packages/service/src",
     "packages/service/test",

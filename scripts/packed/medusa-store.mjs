@@ -136,7 +136,9 @@ async function writeStore(folder, release) {
   for (const name of ["medusa-config.ts", "medusa-config.mts"])
     await cp(path.join(exampleStore, "medusa-config.ts"), path.join(folder, name));
   const example = JSON.parse(await readFile(path.join(exampleStore, "package.json"), "utf8"));
-  const { "@giftcard-pay/medusa": _, ...dependencies } = example.dependencies;
+  const dependencies = Object.fromEntries(
+    Object.entries(example.dependencies).filter(([name]) => !name.startsWith("@giftcard-pay/")),
+  );
   if (release !== undefined) for (const name of Object.keys(dependencies)) dependencies[name] = release;
   const medusa = dependencies["@medusajs/medusa"];
   await writeJson(folder, "package.json", {

@@ -68,7 +68,11 @@ async function findPages(folder) {
   const assets = path.join(folder, ".medusa/server/public/admin/assets");
   const names = (await readdir(assets)).filter((name) => name.endsWith(".js"));
   const texts = await Promise.all(names.map((name) => readFile(path.join(assets, name), "utf8")));
-  if (!texts.some((text) => text.includes("/admin/giftcard-pay/")))
+  if (
+    !["/admin/giftcard-pay/", "/admin/giftcard-pay/events"].every((path) =>
+      texts.some((text) => text.includes(path)),
+    )
+  )
     throw new Error(`The admin's pages in ${assets} don't ask for gift cards: the plugin's aren't there.`);
 }
 

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const NPM_TIMEOUT_MS = 30 * 60_000;
 
 /** The packages that are published, by their folders' names. */
-export const published = ["client", "events", "checkout", "service", "widget", "medusa"];
+export const published = ["client", "events", "checkout", "service", "widget", "medusa", "medusa-events"];
 
 /**
  * Packs packages that are built.

@@ -33,7 +33,7 @@ export async function tryProject({ kind, specs, nodes, folder, withFrameworks = 
   const early = signal ? { signal } : {};
   const [{ path: node }] = /** @type {[Node]} */ (nodes);
   await writeProject(folder, kind, withFrameworks);
-  const { "@giftcard-pay/medusa": _, ...ours } = specs;
+  const { "@giftcard-pay/medusa": _, "@giftcard-pay/medusa-events": _events, ...ours } = specs;
   progress(`${kind}: npm install`);
   await runNpm(["install", ...Object.values(ours), ...(await libraries(withFrameworks))], {
     cwd: folder,

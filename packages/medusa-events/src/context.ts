@@ -1,6 +1,6 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Logger, MedusaContainer } from "@medusajs/framework/types";
-import type { EventSettings } from "./options.js";
+import type { Settings } from "./options.js";
 
 /** The module's name, and its key in Medusa's container. */
 export const EVENTS_MODULE = "giftcard_events";
@@ -14,7 +14,7 @@ export interface EventsContext {
   readonly client: GiftcardClient;
   /** The issuer and the company, as stored with each event that is sent: another issuer has none of them. */
   readonly issuer: string;
-  readonly options: EventSettings;
+  readonly options: Settings;
   readonly logger: Logger;
 }
 

@@ -1,87 +1,81 @@
 import { DEFAULT_TIME_ZONE, isTimeZone } from "@giftcard-pay/events";
 import { z } from "@medusajs/framework/zod";
 
-const NOT_SET = "is not set. If it comes from an environment variable, give that variable a value.";
+const NOT_SET = "is not set. If it comes from an environment variable, set that variable.";
+const NOT_WHOLE = "must be a whole number, 1 or more.";
 
 const text = z.string(NOT_SET).min(1, NOT_SET);
 const address = z.url({ protocol: /^https?$/, error: "must be an http or https address." });
-/** A whole number, which may come as a string, since options often come from the environment. */
-const wholeNumber = z
+/** Whole numbers may be strings, since they often come from environment variables. */
+const count = z
   .union([z.number(), text], NOT_SET)
-  .pipe(
-    z.coerce
-      .number<number | string>("must be a whole number.")
-      .int("must be a whole number.")
-      .min(1, "must be 1 or more."),
-  );
+  .pipe(z.coerce.number<number | string>(NOT_WHOLE).int(NOT_WHOLE).min(1, NOT_WHOLE));
 
-const hasPlace = (url: string) =>
+const hasPlaceholder = (url: string) =>
   /\{(handle|id)\}/.test(url) && address.safeParse(url.replaceAll(/[{}]/g, "")).success;
 
 /**
- * The plugin's options: names, types, defaults, checks and descriptions. `EventsOptions` and the README's table come from
- * here.
+ * Every option of the plugin: its type, default, limits and description. `npm run docs` writes the README's table from
+ * it, and checks the defaults in the comments.
  */
-export const optionsSchema = z
-  .strictObject({
-    productUrl: text
-      .max(1000)
-      .refine(hasPlace, "must be an http or https address with {handle} or {id} in it.")
-      .describe("a product's page in the storefront, with `{handle}` or `{id}` in it"),
-    baseUrl: address.describe("the issuer's address, without `/api/endpoint/v1`"),
-    environment: z
-      .enum(["live", "sandbox"])
-      .optional()
-      .describe("which of the issuer's installations that is; an answer of the other one is refused"),
-    allowHttp: z
-      .boolean()
-      .default(false)
-      .describe("allows `http:` to another machine, where the network between is your own"),
-    apiKey: text.optional().describe("the company's API key"),
-    credentials: z
-      .strictObject({ email: text, password: text })
-      .optional()
-      .describe("`email` and `password`, which fetch a key if there is no `apiKey`"),
-    companyId: wholeNumber.describe("the issuer's number for the company"),
-    timeoutMs: wholeNumber.default(10_000).describe("timeout of a call to the issuer"),
-    organiser: text.max(255).optional().describe("the organiser of a show that names none"),
-    timeZone: text
-      .refine(isTimeZone, "must name a time zone, such as Europe/Amsterdam.")
-      .default(DEFAULT_TIME_ZONE)
-      .describe("the IANA time zone of a show that names none"),
-    providerId: wholeNumber
-      .optional()
-      .describe(
-        "the issuer's number for the ticketing provider of a show that names none; an event needs one",
-      ),
-    dateOption: text.default("Date").describe("the product option whose values are a show's dates"),
-    publish: z
-      .enum(["by-hand", "automatic"])
-      .default("by-hand")
-      .describe("`automatic` publishes each event as soon as nothing is missing"),
-  })
-  .refine(({ apiKey, credentials }) => apiKey !== undefined || credentials !== undefined, {
-    path: ["apiKey"],
-    error: `${NOT_SET} Or give credentials with email and password.`,
-    // Report this fault together with those of other options.
-    when: ({ value }) => typeof value === "object" && value !== null,
-  });
+export const declaration = z.strictObject({
+  /** The address of a product's page in the storefront, with `{handle}` or `{id}` in it. */
+  productUrl: text
+    .max(1000)
+    .refine(hasPlaceholder, "must be an http or https address with {handle} or {id} in it."),
+  /** The issuer's address. */
+  baseUrl: address,
+  /** The issuer's environment: `live`, or `sandbox` for testing. If the issuer answers with the other one, calls fail. */
+  environment: z.enum(["live", "sandbox"], "must be live or sandbox.").optional(),
+  /** Allows an `http:` address on another machine. Only use it on a network that you control. Default: `false`. */
+  allowHttp: z.boolean().default(false),
+  /** The company's API key. Without it, the first call fetches one with `credentials`. */
+  apiKey: text.optional(),
+  /** The email and password of the company's account, to fetch an API key with. */
+  credentials: z.strictObject({ email: text, password: text }).optional(),
+  /** The company's number at the issuer. */
+  companyId: count,
+  /** Timeout of a call to the issuer in milliseconds, including its retries. Default: 10 seconds. */
+  timeoutMs: count.default(10_000),
+  /** The organiser of shows that name none. */
+  organiser: text.max(255).optional(),
+  /** The IANA time zone of shows that name none. Default: `Europe/Amsterdam`. */
+  timeZone: text
+    .refine(isTimeZone, "must name a time zone, such as Europe/Amsterdam.")
+    .default(DEFAULT_TIME_ZONE),
+  /** The issuer's number for the ticketing provider of shows that name none. Each event needs a provider. */
+  providerId: count.optional(),
+  /** The title of the product option whose values are a show's dates. Default: `Date`. */
+  dateOption: text.default("Date"),
+  /** `automatic` publishes each event as soon as it is complete. Default: `by-hand`. */
+  publish: z.enum(["by-hand", "automatic"], "must be by-hand or automatic.").default("by-hand"),
+});
 
 /** The plugin's options, as a merchant writes them. */
-export type EventsOptions = z.input<typeof optionsSchema>;
+export interface EventsOptions extends z.input<typeof declaration> {}
 
 /** The options with their defaults. */
-export type EventSettings = z.output<typeof optionsSchema>;
+export type Settings = z.output<typeof declaration>;
+
+const schema = declaration.refine(
+  ({ apiKey, credentials }) => apiKey !== undefined || credentials !== undefined,
+  {
+    path: ["apiKey"],
+    error: `${NOT_SET} Or give credentials with email and password.`,
+    // Also runs if other options are wrong, so that one message reports every fault.
+    when: ({ value }) => typeof value === "object" && value !== null,
+  },
+);
 
 /**
  * Checks the options.
  *
- * @throws {TypeError} naming every wrong option, never its value
+ * @throws {TypeError} naming every faulty option, never its value
  */
-export function readOptions(options: unknown): EventSettings {
-  // Medusa adds `database` to every module's options.
-  const { database: _, ...given } = (options ?? {}) as Record<string, unknown>;
-  const { data, error } = optionsSchema.safeParse(given);
+export function readOptions(options: unknown): Settings {
+  // Medusa writes `database` into the options of every module.
+  const { database: _, ...given } = (options ?? {}) as { database?: unknown };
+  const { data, error } = schema.safeParse(given);
   if (data) return data;
   const faults = error.issues.map(({ path, message }) => `${path.join(".") || "options"}: ${message}`);
   throw new TypeError(`@giftcard-pay/medusa-events: wrong options. ${faults.join(" ")}`);

@@ -1,7 +1,7 @@
 import { cents } from "@giftcard-pay/client";
 import { readProduct, type ShopEvent } from "@giftcard-pay/events";
 import type { ComputedEvent, EventContent, EventFault, StoredEvent } from "../events/event-store.js";
-import type { EventSettings } from "../options.js";
+import type { Settings } from "../options.js";
 import { keyOf, type ShowDate } from "./show-details.js";
 import type { ShowProduct } from "./show-products.js";
 import type { Show } from "./show-store.js";
@@ -20,7 +20,7 @@ export function eventsOf(
   { productId, details }: Show,
   product: ShowProduct | undefined,
   stored: readonly StoredEvent[],
-  settings: EventSettings,
+  settings: Settings,
 ): ComputedEvent[] {
   const keys = new Set(details.dates.map(({ id }) => keyOf(productId, id)));
   const removed = stored.filter(({ key, desiredState }) => !keys.has(key) && desiredState !== "draft");
@@ -54,7 +54,7 @@ const offSale = (event: ComputedEvent, fault: EventFault): ComputedEvent => ({
 function readShow(
   { dates, concept: _concept, ...details }: Show["details"],
   product: ShowProduct,
-  settings: EventSettings,
+  settings: Settings,
   providerId: number | undefined,
 ) {
   return readProduct(
@@ -99,5 +99,5 @@ function priceOf({ lowestCents }: ShowProduct, optionValue: string | undefined) 
   return known.length > 0 ? { lowestPriceCents: cents(Math.min(...known)) } : {};
 }
 
-const productLink = ({ productUrl }: EventSettings, { id, handle }: ShowProduct): string =>
+const productLink = ({ productUrl }: Settings, { id, handle }: ShowProduct): string =>
   productUrl.replaceAll("{handle}", encodeURIComponent(handle)).replaceAll("{id}", encodeURIComponent(id));

@@ -1,7 +1,7 @@
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { EventFilter, EventView } from "../../events/event-list.js";
-import type { Published } from "../../events/publish.js";
+import type { Published } from "../../issuer/publish.js";
 import type { DetailsInput } from "../../shows/show-details.js";
 import type { Show } from "../../shows/show-store.js";
 import type { Json } from "./json.js";

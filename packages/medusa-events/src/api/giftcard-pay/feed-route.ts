@@ -6,7 +6,7 @@ import type { EventFormat } from "@giftcard-pay/events";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { contextOf } from "../../context.js";
 import { compressedFeed, readCurrentVersion } from "../../feed/feed-cache.js";
-import type { EventSettings } from "../../options.js";
+import type { Settings } from "../../options.js";
 
 const CACHE_SECONDS = 60;
 
@@ -45,7 +45,7 @@ function isFresh({ headers }: MedusaRequest, tag: string, changedAt: Date | null
  * @param formatOf makes the feed's format for events in these time zones
  */
 export function feedRoute(
-  formatOf: (options: EventSettings, timeZones: readonly string[]) => Promise<EventFormat>,
+  formatOf: (options: Settings, timeZones: readonly string[]) => Promise<EventFormat>,
 ) {
   return async (req: MedusaRequest, res: MedusaResponse): Promise<void> => {
     const context = contextOf(req.scope);

@@ -1,7 +1,7 @@
 import { createClient, type GiftcardClient } from "@giftcard-pay/client";
 import type { Logger } from "@medusajs/framework/types";
 import type { EventsContext, Sql } from "../../context.js";
-import { type EventSettings, readOptions } from "../../options.js";
+import { readOptions, type Settings } from "../../options.js";
 
 /** The part of Medusa's knex that lends the pool's connections. */
 interface ConnectionPool {
@@ -15,7 +15,7 @@ interface ConnectionPool {
 
 /** The plugin's module: checks the options, and holds what the plugin's functions share. */
 export class EventsService implements EventsContext {
-  readonly options: EventSettings;
+  readonly options: Settings;
   readonly client: GiftcardClient;
   readonly issuer: string;
   readonly logger: Logger;

@@ -1,42 +1,13 @@
-import { MedusaError } from "@medusajs/framework/utils";
 import type { EventsContext } from "../context.js";
-import { pushNow } from "../issuer/push.js";
+import { type EventFault, publishEvents, readEvents } from "../events/event-store.js";
 import { refreshEvents } from "../shows/refresh.js";
-import { type DetailsInput, partsOf, withIds } from "../shows/show-details.js";
-import { readShow, writeShow } from "../shows/show-store.js";
-import { type EventFault, publishEvents, readEvents, readEventsOf } from "./event-store.js";
+import { partsOf } from "../shows/show-details.js";
+import { pushNow } from "./push.js";
 
 /** After this time no further call begins while a person waits; the next job sends the remaining events. */
 const MAX_WAIT_MS = 10_000;
 
 const PAST: EventFault = { field: "start", message: "must be in the future" };
-
-/**
- * Saves the details of a product's show, and recomputes its events. A show without dates is no show.
- *
- * @param show.version the version that was edited; 0 for a new show
- * @param show.actor the person, for the record
- * @throws {MedusaError} if somebody else has changed the details meanwhile
- */
-export async function saveShow(
-  context: EventsContext,
-  show: { productId: string; details: DetailsInput; version: number; actor: string },
-): Promise<void> {
-  const { sql } = context;
-  const { productId, version, actor } = show;
-  const before = await readShow(sql, productId);
-  const events = await readEventsOf(sql, [productId]);
-  const usedIds = [
-    ...(before?.details.dates ?? []).map(({ id }) => id),
-    ...events.map(({ key }) => partsOf(key).dateId),
-  ];
-  const details = withIds(show.details, usedIds);
-  if (!(await writeShow(sql, { productId, details, version, updatedBy: actor }))) {
-    const message = "Somebody else has changed this event meanwhile. Nothing was saved. Reload the page.";
-    throw new MedusaError(MedusaError.Types.NOT_ALLOWED, message, "changed_meanwhile");
-  }
-  await refreshEvents(context, [productId]);
-}
 
 /** The result of publishing events. */
 export interface Published {
