@@ -68,7 +68,7 @@ describe("a product in the admin", () => {
   let productId: string;
   let listed: Event | undefined;
 
-  it("becomes an event by what its page says of it", async () => {
+  it("becomes an event by the form on its page", async () => {
     productId = await openProduct("summer-night-festival");
     await shown("This product isn't an event.");
     await button("Make it an event").click();
@@ -83,12 +83,12 @@ describe("a product in the admin", () => {
     await field("City").fill("Amsterdam");
     await field("Line-up").fill("De Artiest\nDe Band");
     await field("Minimum age").fill("18");
-    await button("Make a concept").click();
+    await button("New concept").click();
     await shown("Choose a provider first");
     await choose("Ticketing provider", "Ticketkantoor");
     await field("Name of the concept").fill("Summer at the quay");
-    await field("Who organises it").fill("J. de Vries");
-    await button("Make it at the issuer").click();
+    await field("Organiser's representative").fill("J. de Vries");
+    await button("Create at the issuer").click();
     await page.getByRole("combobox", { name: "Event concept" }).getByText("Summer at the quay").waitFor();
     await keepScreenshot(page, "admin-event-form");
     expect(await issuer.listEventConcepts()).toMatchObject([
@@ -100,7 +100,7 @@ describe("a product in the admin", () => {
     expect(await feed()).toEqual([]);
   });
 
-  it("is published once, and is in the feed, at the issuer and on the storefront's page", async () => {
+  it("is published once: in the feed, at the issuer, and on the storefront's page", async () => {
     await button("Publish").click();
     await shown(/^At the issuer, no\. \d+$/);
     const [listed, ...others] = await issuer.listEvents();
@@ -125,19 +125,19 @@ describe("a product in the admin", () => {
     await visitor.close();
   });
 
-  it("is shown as changed, with what the issuer has, once it is edited", async () => {
+  it("shows the issuer's title after the product is edited", async () => {
     [listed] = await issuer.listEvents();
     await storefront.ok("POST", `/admin/products/${productId}`, { title: "Summer Night Festival, late" });
     await page.reload();
     await shown(/changed since$/);
-    await shown("Title: the issuer has “Summer Night Festival”, it is “Summer Night Festival, late” now.");
+    await shown("Title: the issuer has “Summer Night Festival”, the shop has “Summer Night Festival, late”.");
     await shown(/interface can't change or withdraw an event/);
     await page.getByRole("heading", { name: "Event", exact: true }).scrollIntoViewIfNeeded();
     await keepScreenshot(page, "admin-event");
     expect(await feed()).toMatchObject([{ title: "Summer Night Festival, late" }]);
   });
 
-  it("is changed at the issuer too, whose service pulls the feed; the admin sees it there", async () => {
+  it("is up to date again after the issuer has pulled the feed", async () => {
     await expect
       .poll(async () => (await issuer.listEvents()).map(({ id, title }) => ({ id, title })), soon)
       .toEqual([{ id: listed?.id, title: "Summer Night Festival, late" }]);
@@ -147,7 +147,7 @@ describe("a product in the admin", () => {
     expect(await page.getByText("changed since").count()).toBe(0);
   });
 
-  it("is withdrawn by a person, which the feed tells", async () => {
+  it("is withdrawn in the feed by a button", async () => {
     await button("Withdraw").click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Withdraw" }).click();
     await shown("Withdrawn");
@@ -156,7 +156,7 @@ describe("a product in the admin", () => {
 });
 
 describe("the page Events", () => {
-  it("publishes many at once, and shows which have changed and which aren't at the issuer", async () => {
+  it("publishes many events at once, and filters those that changed or are not at the issuer", async () => {
     const { providers } = await storefront.ok("GET", "/admin/giftcard-pay/events/issuer");
     let changedId: string | undefined;
     for (const handle of ["open-air-cinema", "weekend-at-the-dunes"]) {
@@ -170,28 +170,28 @@ describe("the page Events", () => {
     await page.getByRole("link", { name: "Gift cards" }).first().click();
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await shown("Open-air Cinema");
-    await choose("Which events", "Not at the issuer (2)");
-    await page.getByRole("checkbox", { name: "Choose all on this page" }).click();
-    await shown("2 chosen");
-    await button("Publish the chosen").click();
-    await shown("There is none.");
-    // The one that is withdrawn goes with the next pull.
+    await choose("Filter", "Not at the issuer (2)");
+    await page.getByRole("checkbox", { name: "Select all on this page" }).click();
+    await shown("2 selected");
+    await button("Publish selected").click();
+    await shown("No events.");
+    // The withdrawn event stays in the list until the next pull.
     expect((await issuer.listEvents()).map(({ title }) => title)).toEqual(
       expect.arrayContaining(["Open-air Cinema", "Weekend at the Dunes"]),
     );
     await storefront.ok("POST", `/admin/products/${changedId}`, { title: "Weekend at the Dunes, late" });
-    await choose("Which events", "Changed since (2)");
+    await choose("Filter", "Changed since (2)");
     await shown("Weekend at the Dunes, late");
-    await choose("Which events", "All (3)");
+    await choose("Filter", "All (3)");
     await shown("Weekend at the Dunes");
     await keepScreenshot(page, "admin-events");
   });
 
-  it("publishes nothing again that was taken back, where all are chosen", async () => {
+  it("doesn't publish a withdrawn event with all others", async () => {
     await storefront.ok("POST", "/admin/giftcard-pay/events/publish", { all: true });
     await page.reload();
     await shown("Weekend at the Dunes");
-    expect(await page.getByRole("checkbox", { name: "Choose all on this page" }).isDisabled()).toBe(true);
+    expect(await page.getByRole("checkbox", { name: "Select all on this page" }).isDisabled()).toBe(true);
     expect(await feed()).toContainEqual(expect.objectContaining({ state: "withdrawn" }));
   });
 });
