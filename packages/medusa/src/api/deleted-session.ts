@@ -18,7 +18,6 @@ export async function dropDeletedSession(
 ): Promise<void> {
   const provider = String(req.params.provider);
   const payload = { data: req.body, rawData: req.rawBody, headers: req.headers };
-  // Medusa refuses what can't be read.
   const read = await req.scope
     .resolve(Modules.PAYMENT)
     .getWebhookActionAndData({ provider, payload } as never)

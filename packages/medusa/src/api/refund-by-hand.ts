@@ -56,7 +56,6 @@ export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next
   }
 }
 
-/** The requested refund. */
 interface Asked {
   readonly paymentId: string;
   /** Whether another refund of the order was made while this one waited. */

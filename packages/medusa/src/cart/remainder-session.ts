@@ -23,11 +23,8 @@ export interface RemainderSessionInput {
   provider_id: string;
   customer_id: string | undefined;
   data: Record<string, unknown> | undefined;
-  /** The remainder, in major units. */
   amount: BigNumberInput;
-  /** Describes the cards that pay beside it. */
   metadata: Record<string, string>;
-  /** The sessions that this one replaces. */
   stale_sessions: readonly SessionPayment[];
 }
 

@@ -29,7 +29,6 @@ export function resealCommand(): Command {
 interface ResealReport {
   key: string;
   resealed: number;
-  /** The number of sealed values by key, afterwards. */
   sealed: Record<string, number>;
 }
 

@@ -11,7 +11,6 @@ import { PACKAGE } from "../names.js";
 import type { GiftcardOptions } from "../options.js";
 import { CommandFailure } from "./failure.js";
 
-/** Options of every command. */
 export interface ShopOptions {
   databaseUrl?: string;
   directory: string;

@@ -36,11 +36,9 @@ export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService
       logger.info(`giftcard ${event} card=${tenderId} cart=${cartId}`);
       emit(giftcardEvents[event], { cart_id: cartId, card_id: tenderId });
     },
-    /** Announces that recovery canceled an order, since nobody had paid it. */
     orderCanceled({ orderId, cartId, reason }: UnpaidOrder): void {
       emit(giftcardEvents.orderCanceled, { order_id: orderId, cart_id: cartId, reason });
     },
-    /** Announces that recovery stopped canceling, and a person must check the orders. */
     cancelsStopped(): void {
       emit(giftcardEvents.cancelsStopped, {});
     },

@@ -106,7 +106,6 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
     hold.end();
   }
 
-  /** Ends one holder's part, and the lease with the last one's. */
   async function leave(cartId: string, hold: Hold): Promise<void> {
     hold.holders -= 1;
     if (hold.holders > 0) return;

@@ -9,13 +9,11 @@ import type { CartLeases } from "./cart-leases.js";
 /** What the plugin's functions share. The module creates it, and Medusa's container holds it. */
 export interface GiftcardContext {
   readonly logger: Logger;
-  /** The money flow on Medusa's database. */
   readonly engine: Engine;
   /** Runs one statement on Medusa's database, and commits it at once. */
   readonly sql: Sql;
   /** Leases carts, so that only one job at a time works on a cart's cards and payment, in all processes. */
   readonly leases: CartLeases;
-  /** Logs changes, and emits messages about them. */
   readonly announcer: Announcer;
   /** Only for health checks. Money moves through the engine alone. */
   readonly client: GiftcardClient;

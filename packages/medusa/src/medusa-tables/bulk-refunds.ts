@@ -6,20 +6,17 @@ import { readRows } from "../rows.js";
 export interface BulkRefundPart {
   readonly refundId: string;
   readonly paymentId: string;
-  /** Whether the order has it. */
   readonly isRecorded: boolean;
 }
 
-/** An order of a bulk refund. */
 export interface BulkRefundKey {
   readonly bulkRefundId: string;
   readonly orderId: string;
 }
 
 /**
- * Reads what a bulk refund has refunded of an order.
- *
- * Reads refund, payment, order_payment_collection and order_transaction.
+ * Reads what a bulk refund has refunded of an order. Reads refund, payment, order_payment_collection and
+ * order_transaction.
  */
 export const readBulkRefundParts = (
   sql: Sql,
@@ -37,10 +34,9 @@ export const readBulkRefundParts = (
   );
 
 /**
- * Reads a hash of what an order's bulk refund was planned on: its items with what was returned of them, what was captured,
- * and other refunds. The plan stays valid as long as the hash is the same.
- *
- * Reads order, order_item, order_payment_collection, payment, capture and refund.
+ * Reads a hash of what an order's bulk refund was planned on: its items with what was returned of them, what was
+ * captured, and other refunds. The plan stays valid as long as the hash is the same. Reads order, order_item,
+ * order_payment_collection, payment, capture and refund.
  */
 export async function readBulkRefundBasis(
   sql: Sql,

@@ -49,9 +49,8 @@ export const processable = ["pending", "requires_more", "authorized", "captured"
 
 /**
  * Reads the cart's payment sessions, oldest first, in one statement. Medusa's query would ask four modules one after
- * the other while a completion waits.
- *
- * Reads cart_payment_collection, payment_collection, payment_session, payment, capture and refund.
+ * the other while a completion waits. Reads cart_payment_collection, payment_collection, payment_session, payment,
+ * capture and refund.
  */
 export async function readCartSessions(sql: Sql, cartId: string): Promise<CartSessions> {
   const rows = await readRows<SessionRow>(
@@ -75,10 +74,8 @@ function toSessions(row: SessionRow): SessionView[] {
 }
 
 /**
- * Reads how gift cards affect a cart, in one statement.
- *
- * Reads cart, order_cart, cart_payment_collection, payment_session, payment, capture and refund, and the cart's
- * tenders.
+ * Reads how gift cards affect a cart, in one statement. Reads cart, order_cart, cart_payment_collection,
+ * payment_session, payment, capture and refund, and the cart's tenders.
  */
 export async function readStanding(sql: Sql, cartId: string): Promise<CartStanding> {
   const [row] = await sql(
@@ -104,9 +101,7 @@ export async function readStanding(sql: Sql, cartId: string): Promise<CartStandi
 
 /**
  * Reads the cart's orders, with their totals when they were placed: one, or several while processes complete the cart
- * at the same time.
- *
- * Reads order_cart, order and order_summary.
+ * at the same time. Reads order_cart, order and order_summary.
  */
 export async function readPlacedOrders(sql: Sql, cartId: string): Promise<PlacedOrder[]> {
   return readRows(
@@ -120,9 +115,8 @@ export async function readPlacedOrders(sql: Sql, cartId: string): Promise<Placed
 }
 
 /**
- * Reads the ids of the cart's orders: one, or several while processes complete the cart at the same time.
- *
- * Reads order_cart.
+ * Reads the ids of the cart's orders: one, or several while processes complete the cart at the same time. Reads
+ * order_cart.
  */
 export async function ordersOfCart(sql: Sql, cartId: string): Promise<string[]> {
   const statement = "select order_id from order_cart where cart_id = $1 and deleted_at is null";
@@ -130,9 +124,8 @@ export async function ordersOfCart(sql: Sql, cartId: string): Promise<string[]> 
 }
 
 /**
- * Reads the cart of an order; null if it has none, or no card was ever on it.
- *
- * Reads order_cart, and the cart's tenders.
+ * Reads the cart of an order; null if it has none, or no card was ever on it. Reads order_cart, and the cart's
+ * tenders.
  */
 export async function cartOfOrder(sql: Sql, orderId: string): Promise<string | null> {
   const [row] = await sql(
@@ -148,9 +141,8 @@ export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
   (await cartOfOrder(sql, orderId)) ?? orderId;
 
 /**
- * Reads the order of a payment, and the number of refunds of all its payments; null if no order has it.
- *
- * Reads payment, order_payment_collection and refund.
+ * Reads the order of a payment, and the number of refunds of all its payments; null if no order has it. Reads
+ * payment, order_payment_collection and refund.
  */
 export async function orderOfPayment(
   sql: Sql,
@@ -169,11 +161,7 @@ export async function orderOfPayment(
   return row ? { orderId: String(row.order_id), refundCount: Number(row.refunds) } : null;
 }
 
-/**
- * Reads the cart of a payment collection; null if it has none.
- *
- * Reads cart_payment_collection.
- */
+/** Reads the cart of a payment collection; null if it has none. Reads cart_payment_collection. */
 export async function cartOfCollection(sql: Sql, collectionId: string): Promise<string | null> {
   const [row] = await sql(
     "select cart_id from cart_payment_collection where payment_collection_id = $1 and deleted_at is null",

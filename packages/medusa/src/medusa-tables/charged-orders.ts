@@ -23,10 +23,9 @@ export interface OrderlessCharge {
 }
 
 /**
- * Finds charges of canceled orders that aren't reversed. Medusa also cancels an order if canceling one of its payments
- * fails. If the journal couldn't be written at that moment either, nothing else records that the card is owed money.
- *
- * Reads order, payment, capture and refund.
+ * Finds charges of canceled orders that aren't reversed. Medusa also cancels an order if canceling one of its
+ * payments fails. If the journal couldn't be written at that moment either, nothing else records that the card is
+ * owed money. Reads order, payment, capture and refund.
  */
 export const findChargedCanceled = ({ sql, after, only }: Scan): Promise<ChargedCanceled[]> =>
   readRows(
@@ -43,10 +42,8 @@ export const findChargedCanceled = ({ sql, after, only }: Scan): Promise<Charged
   );
 
 /**
- * Finds charges of deleted orders. Medusa deletes the order of a failed completion even if the journal couldn't be written
- * when the completion was voided. The journal then names an order that doesn't exist.
- *
- * Reads order.
+ * Finds charges of deleted orders. Medusa deletes the order of a failed completion even if the journal couldn't be
+ * written when the completion was voided. The journal then names an order that doesn't exist. Reads order.
  */
 export const findOrderless = ({ sql, after, only, leaseMs }: Scan): Promise<OrderlessCharge[]> =>
   readRows(
@@ -62,10 +59,8 @@ export const findOrderless = ({ sql, after, only, leaseMs }: Scan): Promise<Orde
   );
 
 /**
- * Finds carts with a paid order that are open. If two processes complete a cart at once, Medusa opens it again when it
- * voids the second order.
- *
- * Reads order and cart.
+ * Finds carts with a paid order that are open. If two processes complete a cart at once, Medusa opens it again when
+ * it voids the second order. Reads order and cart.
  */
 export const findReopened = ({ sql, after, only, leaseMs }: Scan): Promise<PlacedCart[]> =>
   readRows(
@@ -79,10 +74,9 @@ export const findReopened = ({ sql, after, only, leaseMs }: Scan): Promise<Place
   );
 
 /**
- * Finds carts without an order that are closed. If two processes fail to complete a cart at once, Medusa restores what the
- * second one had read, when the first one had closed the cart. The shopper can't use such a cart.
- *
- * Reads cart and order_cart, and the carts' leases.
+ * Finds carts without an order that are closed. If two processes fail to complete a cart at once, Medusa restores
+ * what the second one had read, when the first one had closed the cart. The shopper can't use such a cart. Reads cart
+ * and order_cart, and the carts' leases.
  */
 export async function findClosed({ sql, after, only, leaseMs }: Scan): Promise<string[]> {
   const rows = await sql(
@@ -98,11 +92,7 @@ export async function findClosed({ sql, after, only, leaseMs }: Scan): Promise<s
   return rows.map((row) => String(row.cart_id));
 }
 
-/**
- * Finds orders with charged cards that aren't recorded as paid.
- *
- * Reads only the plugin's own tables.
- */
+/** Finds orders with charged cards that aren't recorded as paid. Reads only the plugin's own tables. */
 export async function findUnnoted({ sql, after, only }: Scan): Promise<string[]> {
   const rows = await sql(
     `with ${SCANNED} select distinct order_id from scanned

@@ -4,7 +4,6 @@ import { ORDERED, SCANNED, type Scan } from "./scan.js";
 
 /** A credit line that Medusa began to write into an order, and never confirmed. */
 export interface BegunCreditLine {
-  /** The order change. */
   readonly changeId: string;
   readonly orderId: string;
   /** Whether it has its amount. Medusa writes that after the change itself. */
@@ -12,10 +11,9 @@ export interface BegunCreditLine {
 }
 
 /**
- * Finds credit lines that Medusa began for a refund and never confirmed, because its process died. Nobody can confirm or
- * cancel them as an edit, and they block every other change of the order.
- *
- * Reads order_change and order_change_action.
+ * Finds credit lines that Medusa began for a refund and never confirmed, because its process died. Nobody can confirm
+ * or cancel them as an edit, and they block every other change of the order. Reads order_change and
+ * order_change_action.
  */
 export const findBegunCreditLines = ({ sql, after, only, leaseMs }: Scan): Promise<BegunCreditLine[]> =>
   readRows(
@@ -29,11 +27,7 @@ export const findBegunCreditLines = ({ sql, after, only, leaseMs }: Scan): Promi
     [after, only, leaseMs],
   );
 
-/**
- * Tells whether an order has a credit line for this refund.
- *
- * Reads order_credit_line.
- */
+/** Tells whether an order has a credit line for this refund. Reads order_credit_line. */
 export async function isWaived(sql: Sql, orderId: string, refundId: string): Promise<boolean> {
   const rows = await sql(
     `select 1 from order_credit_line

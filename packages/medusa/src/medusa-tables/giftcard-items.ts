@@ -7,11 +7,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 const IS_GIFTCARD = `(i.is_giftcard or (select count(*) from product p where p.id = i.product_id
   and (p.is_giftcard or p.metadata ->> 'giftcard' = 'true')) > 0)`;
 
-/**
- * Reads the ids of a cart's lines that are gift cards.
- *
- * Reads cart_line_item and product.
- */
+/** Reads the ids of a cart's lines that are gift cards. Reads cart_line_item and product. */
 export const giftcardItemsOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
   readIds(
     sql,
@@ -19,11 +15,7 @@ export const giftcardItemsOfCart = (sql: Sql, cartId: string): Promise<string[]>
     cartId,
   );
 
-/**
- * Reads the ids of an order's lines that are gift cards.
- *
- * Reads order, order_item, order_line_item and product.
- */
+/** Reads the ids of an order's lines that are gift cards. Reads order, order_item, order_line_item and product. */
 export const giftcardItemsOfOrder = (sql: Sql, orderId: string): Promise<string[]> =>
   readIds(
     sql,

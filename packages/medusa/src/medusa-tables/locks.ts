@@ -4,9 +4,7 @@ import { RECOVERY_LOCK } from "../names.js";
 /**
  * Deletes expired locks of Medusa's, of carts with gift cards and of recovery. Medusa's locking module for PostgreSQL
  * keeps the lock of a process that died forever, and nobody could complete or recover its cart. The other modules
- * expire locks themselves.
- *
- * Writes locking, if that module is configured.
+ * expire locks themselves. Writes locking, if that module is configured.
  */
 export async function endExpiredLocks(sql: Sql): Promise<void> {
   const [found] = await sql("select to_regclass('locking') is not null as is_there", []);

@@ -38,7 +38,6 @@ export interface OrderPayment {
   readonly currentTotalCents: number | null;
   /** The total when the order was placed, before any edit; null if Medusa doesn't have it. */
   readonly totalCents: number | null;
-  /** When the order was recorded as paid, or null. */
   readonly paidAt: Date | null;
   /**
    * Every payment that was ever authorized and not voided, regardless of refunds after the order was placed: cards
@@ -46,7 +45,6 @@ export interface OrderPayment {
    * paid nothing of this order.
    */
   readonly paid: readonly PaidPart[];
-  /** The sum of `paid`. */
   readonly paidCents: number;
   /** What other methods have accepted, and will settle later. */
   readonly pendingCents: number;
@@ -134,10 +132,9 @@ interface SessionRow {
 }
 
 /**
- * Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more).
- *
- * Reads order, order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection,
- * payment, payment_session, capture and refund, and the charges and giftcard_order.
+ * Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more). Reads order,
+ * order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection, payment,
+ * payment_session, capture and refund, and the charges and giftcard_order.
  */
 export async function readOrderPayments(sql: Sql, orderIds: readonly string[]): Promise<OrderPayment[]> {
   if (orderIds.length === 0) return [];

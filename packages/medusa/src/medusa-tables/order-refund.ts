@@ -6,7 +6,6 @@ import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js
 import { readRows } from "../rows.js";
 import { isRecordedSql, sumOf } from "./amounts.js";
 
-/** A payment of an order. */
 export interface OpenPayment {
   readonly id: string;
   readonly sessionId: string;
@@ -18,7 +17,6 @@ export interface OpenPayment {
   readonly uncapturedCents: number;
 }
 
-/** An item that an order has, or ever had. */
 export interface BookedItem {
   readonly id: string;
   readonly title: string;
@@ -26,18 +24,15 @@ export interface BookedItem {
   readonly productId: string | null;
   /** How many units the order had when it was placed; 0 if an edit or exchange added the item. */
   readonly placed: number;
-  /** How many units were sold in total, edits included. */
   readonly sold: number;
   /** How many of them the buyer keeps in Medusa: without those that were returned, or removed by an edit. */
   readonly kept: number;
 }
 
-/** A refund of one of the order's payments. */
 export interface BookedRefund {
   readonly id: string;
   readonly cents: number;
   readonly createdAt: string;
-  /** The id of the person who requested it. */
   readonly createdBy: string | null;
   readonly note: string | null;
   /**
@@ -56,12 +51,10 @@ export interface BookedRefund {
 /** Everything that decides about an order's refunds, as Medusa and the plugin have recorded it. */
 export interface RefundableOrder {
   readonly orderId: string;
-  /** `#12` */
   readonly orderName: string;
   /** null if the order never was a cart. */
   readonly cartId: string | null;
   readonly isCanceled: boolean;
-  /** The total when the order was placed. */
   readonly placedCents: number;
   /** What the customer has to pay according to Medusa, in major units. Below 0, the order owes. */
   readonly pending: string;
@@ -162,9 +155,8 @@ interface Row {
 }
 
 /**
- * Reads what the customer has to pay according to Medusa, in major units. Below 0, the order owes.
- *
- * Reads order and order_summary.
+ * Reads what the customer has to pay according to Medusa, in major units. Below 0, the order owes. Reads order and
+ * order_summary.
  */
 export async function readPending(
   sql: Sql,
@@ -181,11 +173,9 @@ export async function readPending(
 }
 
 /**
- * Reads what decides about an order's refunds; null if there is no such order.
- *
- * Reads order, order_summary, order_item, order_line_item, order_change, order_change_action, order_cart,
- * order_payment_collection, payment, capture, refund and order_transaction, and giftcard_order and
- * giftcard_refund_purpose.
+ * Reads what decides about an order's refunds; null if there is no such order. Reads order, order_summary,
+ * order_item, order_line_item, order_change, order_change_action, order_cart, order_payment_collection, payment,
+ * capture, refund and order_transaction, and giftcard_order and giftcard_refund_purpose.
  */
 export async function readRefundable(sql: Sql, orderId: string): Promise<RefundableOrder | null> {
   const [row] = await sql(

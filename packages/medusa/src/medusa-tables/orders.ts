@@ -2,11 +2,7 @@ import type { OrderLine } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { OrderPayment } from "./order-payment.js";
 
-/**
- * Reads the display names of orders, such as `#12`, by their ids.
- *
- * Reads order.
- */
+/** Reads the display names of orders, such as `#12`, by their ids. Reads order. */
 export async function readOrderNames(sql: Sql, orderIds: readonly string[]): Promise<Record<string, string>> {
   if (orderIds.length === 0) return {};
   const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [
@@ -26,9 +22,7 @@ export const orderNamesOf = (
   );
 
 /**
- * Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft.
- *
- * Reads order.
+ * Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. Reads order.
  */
 export async function readOrderOwner(
   sql: Sql,
@@ -43,9 +37,8 @@ export async function readOrderOwner(
 
 /**
  * Records that an order was paid, for its total when it was placed. From then on, nothing automatic cancels, voids or
- * refunds it. A canceled order isn't recorded: what is paid for it later is refunded.
- *
- * Reads order; writes giftcard_order.
+ * refunds it. A canceled order isn't recorded: what is paid for it later is refunded. Reads order; writes
+ * giftcard_order.
  */
 export async function notePaid(sql: Sql, { orderId, cartId, totalCents }: OrderPayment): Promise<void> {
   await sql(
@@ -59,9 +52,7 @@ export async function notePaid(sql: Sql, { orderId, cartId, totalCents }: OrderP
 
 /**
  * Records an order's lines in whole cents as they were paid, once, because an edit changes Medusa's own. They state
- * what each unit is worth when it is returned.
- *
- * Writes giftcard_order.
+ * what each unit is worth when it is returned. Writes giftcard_order.
  */
 export async function noteLines(
   sql: Sql,
@@ -75,11 +66,7 @@ export async function noteLines(
   );
 }
 
-/**
- * Reads the cart's only order, if the session's payment is in force; otherwise null.
- *
- * Reads order_cart and payment.
- */
+/** Reads the cart's only order, if the session's payment is in force; otherwise null. Reads order_cart and payment. */
 export async function orderWithPayment(sql: Sql, cartId: string, sessionId: string): Promise<string | null> {
   const orders = await sql(
     `select order_id, (select count(*) from payment where payment_session_id = $2 and canceled_at is null

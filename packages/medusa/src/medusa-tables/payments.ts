@@ -8,9 +8,7 @@ import { sumOf } from "./amounts.js";
 /** What decides about a session: its payment. */
 export interface PaymentView {
   readonly id: string;
-  /** Whether a part is captured and not refunded. */
   readonly isCaptured: boolean;
-  /** Whether it is canceled, or captured and fully refunded: it no longer pays anything. */
   readonly isOver: boolean;
 }
 
@@ -27,11 +25,9 @@ export interface SessionPayment {
 /** The state of a payment in Medusa. */
 export interface PaymentStanding {
   readonly isCanceled: boolean;
-  /** Whether everything that was captured is refunded. */
   readonly isRefunded: boolean;
   /** What is captured and not refunded, in major units; null if nothing was captured. */
   readonly capturedLeft: string | null;
-  /** Whether a part was never captured. */
   readonly isPartial: boolean;
 }
 
@@ -46,11 +42,7 @@ export const PAYMENT_VIEW = `case when p.id is not null then (select json_build_
   'isCaptured', coalesce("capturedLeft"::numeric > 0, false),
   'isOver', "isCanceled" or (not "isPartial" and "capturedLeft"::numeric <= 0)) from (${PAYMENT_STANDING}) standing) end`;
 
-/**
- * Reads the state of a payment; null if it doesn't exist.
- *
- * Reads payment, capture and refund.
- */
+/** Reads the state of a payment; null if it doesn't exist. Reads payment, capture and refund. */
 export async function readPaymentStanding(sql: Sql, paymentId: string): Promise<PaymentStanding | null> {
   const statement = `select standing.* from payment p cross join lateral (${PAYMENT_STANDING}) standing where id = $1`;
   return (await readRows<PaymentStanding>(sql, statement, [paymentId]))[0] ?? null;
@@ -66,9 +58,7 @@ export interface WrittenRefund {
 
 /**
  * Reads the amount of this session's payment, and the refunds that Medusa has written down for it, oldest first; null
- * if there is no payment.
- *
- * Reads payment and refund.
+ * if there is no payment. Reads payment and refund.
  */
 export async function readRefunds(
   sql: Sql,
@@ -85,9 +75,8 @@ export async function readRefunds(
 }
 
 /**
- * Reads sessions with their payments. The payment of a deleted session may still exist.
- *
- * Reads payment_session, payment, capture and refund.
+ * Reads sessions with their payments. The payment of a deleted session may still exist. Reads payment_session,
+ * payment, capture and refund.
  */
 export const readSessionPayments = (sql: Sql, sessionIds: readonly string[]): Promise<SessionPayment[]> =>
   readRows(
@@ -99,11 +88,7 @@ export const readSessionPayments = (sql: Sql, sessionIds: readonly string[]): Pr
     [sessionIds],
   );
 
-/**
- * Tells whether a payment session exists.
- *
- * Reads payment_session.
- */
+/** Tells whether a payment session exists. Reads payment_session. */
 export async function hasSession(sql: Sql, sessionId: string): Promise<boolean> {
   const rows = await sql("select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
   return rows.length > 0;
@@ -111,7 +96,6 @@ export async function hasSession(sql: Sql, sessionId: string): Promise<boolean> 
 
 /**
  * Tells whether the collection is an order's, and one of its sessions holds or took money for it, or promises to.
- *
  * Reads payment_session, payment, order_payment_collection, cart_payment_collection and cart.
  */
 export async function paysOrder(sql: Sql, collectionId: string): Promise<boolean> {

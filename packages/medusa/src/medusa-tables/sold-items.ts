@@ -9,14 +9,11 @@ export type Sold =
 
 export interface SoldOrder {
   readonly orderId: string;
-  /** `#12` */
   readonly orderName: string;
 }
 
 /**
- * Finds the orders that contain it, oldest first, without canceled ones.
- *
- * Reads order, order_item and order_line_item.
+ * Finds the orders that contain it, oldest first, without canceled ones. Reads order, order_item and order_line_item.
  */
 export async function findSold(sql: Sql, sold: Sold): Promise<SoldOrder[]> {
   const hasLine = (column: string) =>
@@ -37,9 +34,8 @@ export async function findSold(sql: Sql, sold: Sold): Promise<SoldOrder[]> {
 }
 
 /**
- * Reads its display name: the product's title, with the variant's; null if there is no such product or variant.
- *
- * Reads product and product_variant.
+ * Reads its display name: the product's title, with the variant's; null if there is no such product or variant. Reads
+ * product and product_variant.
  */
 export async function nameOfSold(sql: Sql, sold: Sold): Promise<string | null> {
   if ("orderIds" in sold) {

@@ -25,10 +25,10 @@ const hasNoOrder = (cartId: string) =>
 
 /**
  * Finds payments of carts that have, or had, gift cards and no order. A webhook can wait for its bank while a card is
- * refused: Medusa then writes the bank's payment after the completion was voided. A process may also have died, or the
- * payment couldn't be canceled. Payments that recovery has begun to release are found until they are released.
- *
- * Reads cart_payment_collection, order_payment_collection, payment, capture, refund and order_cart, and the plugin's own.
+ * refused: Medusa then writes the bank's payment after the completion was voided. A process may also have died, or
+ * the payment couldn't be canceled. Payments that recovery has begun to release are found until they are released.
+ * Reads cart_payment_collection, order_payment_collection, payment, capture, refund and order_cart, and the plugin's
+ * own.
  */
 export const findStrayPayments = ({ sql, after, only, leaseMs }: Scan): Promise<StrayPayment[]> =>
   readRows(
@@ -61,10 +61,9 @@ export interface CanceledPayment extends PlacedCart {
 
 /**
  * Finds payments by other methods that canceled orders with gift cards still hold. Medusa also cancels an order if
- * canceling or refunding one of its payments fails, and reports nothing. Payments of unpaid orders are released with their
- * order, unless a person has exempted it.
- *
- * Reads order, order_payment_collection, payment, capture and refund, and the plugin's own.
+ * canceling or refunding one of its payments fails, and reports nothing. Payments of unpaid orders are released with
+ * their order, unless a person has exempted it. Reads order, order_payment_collection, payment, capture and refund,
+ * and the plugin's own.
  */
 export const findCanceledPayments = ({ sql, after, only, leaseMs }: Scan): Promise<CanceledPayment[]> =>
   readRows(
@@ -85,9 +84,8 @@ export const findCanceledPayments = ({ sql, after, only, leaseMs }: Scan): Promi
   );
 
 /**
- * Tells whether the cart has no order, and none is being placed.
- *
- * Reads order_cart, cart_payment_collection and order_payment_collection, and the cart's charges.
+ * Tells whether the cart has no order, and none is being placed. Reads order_cart, cart_payment_collection and
+ * order_payment_collection, and the cart's charges.
  */
 export async function isOrderless(sql: Sql, cartId: string): Promise<boolean> {
   const [row] = await sql(`select ${hasNoOrder("$1")} as is_orderless`, [cartId]);
@@ -95,9 +93,8 @@ export async function isOrderless(sql: Sql, cartId: string): Promise<boolean> {
 }
 
 /**
- * Tells whether the cart already had its order when a session of the cart was deleted. The order then has its payment.
- *
- * Reads order_cart and payment_session.
+ * Tells whether the cart already had its order when a session of the cart was deleted. The order then has its
+ * payment. Reads order_cart and payment_session.
  */
 export async function hadOrder(sql: Sql, cartId: string, sessionId: string): Promise<boolean> {
   const rows = await sql(

@@ -21,11 +21,10 @@ const isOpen = (orderId: string) =>
    and (select count(*) from giftcard_unpaid_order where order_id = ${orderId} and exempted_at is not null) = 0`;
 
 /**
- * Finds orders whose cart still has a gift card that nobody is charging. A completion that succeeded leaves only cards
- * that weren't needed. A completion that died before it charged the cards, or was voided, leaves its cards. If the order is
- * paid, only a card that can still be removed matters.
- *
- * Reads order_cart and order, and the tenders and charges.
+ * Finds orders whose cart still has a gift card that nobody is charging. A completion that succeeded leaves only
+ * cards that weren't needed. A completion that died before it charged the cards, or was voided, leaves its cards. If
+ * the order is paid, only a card that can still be removed matters. Reads order_cart and order, and the tenders and
+ * charges.
  */
 export const findCardsBesideOrders = ({ sql, leaseMs, only }: Scan): Promise<UnpaidOrder[]> =>
   readEveryOrder((after, limit) =>
@@ -48,9 +47,8 @@ export const findCardsBesideOrders = ({ sql, leaseMs, only }: Scan): Promise<Unp
   );
 
 /**
- * Finds orders whose remainder another method has promised to pay, and hasn't paid in time.
- *
- * Reads payment_session, order_cart and order, and giftcard_remainder.
+ * Finds orders whose remainder another method has promised to pay, and hasn't paid in time. Reads payment_session,
+ * order_cart and order, and giftcard_remainder.
  */
 export const findLapsedRemainders = ({ sql, pendingRemainderLifeMs, only }: Scan): Promise<UnpaidOrder[]> =>
   readEveryOrder((after, limit) =>
@@ -72,9 +70,8 @@ export const findLapsedRemainders = ({ sql, pendingRemainderLifeMs, only }: Scan
   );
 
 /**
- * Finds orders that a person canceled while another method had promised to pay the remainder. Medusa cancels payments, but
- * leaves the promise in force. The promise must end, and what was paid by it since must be refunded.
- *
+ * Finds orders that a person canceled while another method had promised to pay the remainder. Medusa cancels
+ * payments, but leaves the promise in force. The promise must end, and what was paid by it since must be refunded.
  * Reads order_cart and order, and giftcard_remainder.
  */
 export const findCanceledRemainders = ({ sql, only }: Scan): Promise<UnpaidOrder[]> =>
@@ -95,9 +92,8 @@ export const findCanceledRemainders = ({ sql, only }: Scan): Promise<UnpaidOrder
   );
 
 /**
- * Reads the order that waits for this session to pay its remainder, or null.
- *
- * Reads payment_session, order_payment_collection and order_cart.
+ * Reads the order that waits for this session to pay its remainder, or null. Reads payment_session,
+ * order_payment_collection and order_cart.
  */
 export async function orderOfPendingSession(sql: Sql, sessionId: string): Promise<PlacedCart | null> {
   const [row] = await readRows<PlacedCart>(
@@ -121,11 +117,7 @@ export async function expectRemainder(sql: Sql, sessionId: string, cartId: strin
   );
 }
 
-/**
- * Deletes remainders that nobody waits for any more.
- *
- * Reads payment_session; writes giftcard_remainder.
- */
+/** Deletes remainders that nobody waits for any more. Reads payment_session; writes giftcard_remainder. */
 export async function forgetRemainders(sql: Sql): Promise<void> {
   await sql(
     `delete from giftcard_remainder remainder where created_at < now() - interval '1 day' and (select count(*)
@@ -135,9 +127,8 @@ export async function forgetRemainders(sql: Sql): Promise<void> {
 }
 
 /**
- * Counts remainders that another method has promised to pay, and hasn't paid yet.
- *
- * Reads payment_session, and giftcard_remainder.
+ * Counts remainders that another method has promised to pay, and hasn't paid yet. Reads payment_session, and
+ * giftcard_remainder.
  */
 export const PENDING_REMAINDERS = `select count(*) from giftcard_remainder remainder where (select count(*)
   from payment_session where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null) > 0`;

@@ -14,7 +14,6 @@ export interface UnrecordedPayment {
   readonly kind: "capture" | "refund";
   readonly entryId: string;
   readonly paymentId: string;
-  /** Whether Medusa has marked the payment as captured. */
   readonly isCaptured: boolean;
   /** In major units. */
   readonly amount: string;
@@ -25,10 +24,8 @@ const ofKind = (kind: "capture" | "refund") =>
    where payment_id = p.id and deleted_at is null`;
 
 /**
- * Finds captures and refunds that Medusa began and never finished. Medusa first writes them next to the payment, and last
- * into the order; its process died in between.
- *
- * Reads payment, capture, refund, order_transaction and order.
+ * Finds captures and refunds that Medusa began and never finished. Medusa first writes them next to the payment, and
+ * last into the order; its process died in between. Reads payment, capture, refund, order_transaction and order.
  */
 export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> =>
   readRows(
@@ -50,11 +47,7 @@ export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<Unr
 
 type RecordKey = Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">;
 
-/**
- * Tells whether the order has a capture or refund.
- *
- * Reads order_transaction.
- */
+/** Tells whether the order has a capture or refund. Reads order_transaction. */
 export async function isRecorded(
   sql: Sql,
   { entryId, paymentId, kind, orderId }: RecordKey,
@@ -77,10 +70,9 @@ export interface UnknownRefund {
 
 /**
  * Finds refunds by other methods that Medusa began and never finished, of orders with gift cards, of orders in a bulk
- * refund, or of the requested order. Medusa writes a refund next to the payment before it calls the method, and last into
- * the order; its process died in between.
- *
- * Reads order, order_payment_collection, payment, refund and order_transaction, and the plugin's own.
+ * refund, or of the requested order. Medusa writes a refund next to the payment before it calls the method, and last
+ * into the order; its process died in between. Reads order, order_payment_collection, payment, refund and
+ * order_transaction, and the plugin's own.
  */
 export const findUnknownRefunds = ({ sql, after, only, leaseMs }: Scan): Promise<UnknownRefund[]> =>
   readRows(

@@ -5,7 +5,6 @@ import { contextOf } from "../context/context.js";
 /** A stop of automatic cancels, until a person resumes them. */
 export interface CancelStop {
   readonly stoppedAt: Date;
-  /** The number of orders that would be canceled next. */
   readonly waiting: number;
 }
 

@@ -24,14 +24,12 @@ export interface JobKey {
   readonly kind: JobKind;
   readonly id: string;
   readonly orderId: string | null;
-  /** Its cart, if there is no order. */
   readonly cartId?: string | null;
 }
 
 /** A job that failed each time it was tried. */
 export interface FailingJob extends JobKey {
   readonly tries: number;
-  /** A code, or Medusa's message. */
   readonly lastError: string;
   readonly firstFailedAt: Date;
   readonly lastFailedAt: Date;

@@ -6,7 +6,6 @@ import { readEveryOrder, readRows } from "../rows.js";
 /** An unpaid order that needs a person's decision. */
 export interface RefusedOrder {
   readonly orderId: string;
-  /** Why recovery doesn't cancel it. */
   readonly refusal: string;
   readonly foundAt: Date;
 }

@@ -34,7 +34,6 @@ import { recordPayment } from "./unrecorded-payments.js";
 export interface RunOptions {
   /** How many orders this run of recovery may still cancel. Omitted if a person asks for this one task. */
   readonly budget?: CancelBudget;
-  /** Whether a person asks for it. */
   readonly isAsked?: boolean;
 }
 

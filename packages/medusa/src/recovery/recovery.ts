@@ -23,13 +23,10 @@ import {
 } from "./failing-jobs.js";
 import { type RecoveryJob, type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
-/** What a run of recovery did. */
 export interface Recovery {
   /** The charges that it dealt with, in their state afterwards. */
   readonly charges: readonly Charge[];
-  /** Orders that it canceled because nobody had paid them. */
   readonly canceledOrderIds: readonly string[];
-  /** Jobs that failed. Each run retries them. */
   readonly failed: readonly JobKey[];
 }
 

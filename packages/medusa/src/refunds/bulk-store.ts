@@ -18,7 +18,6 @@ export interface RefusedOrder {
   readonly orderId: string;
   readonly orderName: string;
   readonly amountCents: number;
-  /** The reason, with what to do. */
   readonly why: string;
 }
 
@@ -38,7 +37,6 @@ export interface BulkRefundPlan {
 export interface BulkRefundOrder extends PlannedOrder {
   readonly bulkRefundId: string;
   readonly sold: Sold;
-  /** The owner of its lease. */
   readonly owner: string;
   /** A hash of what the parts were planned on, from when the first of them was begun; null before. */
   readonly basis: string | null;
@@ -56,7 +54,6 @@ export interface BulkRefundReport {
   readonly done: number;
   readonly doneCents: number;
   readonly amountCents: number;
-  /** Orders that need a person's decision. */
   readonly waiting: readonly {
     readonly orderId: string;
     readonly orderName: string;

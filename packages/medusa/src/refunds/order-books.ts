@@ -15,7 +15,6 @@ export type UnitsBack = ReadonlyMap<string, number>;
 /** A refund that named no unit, and exceeded what was owed. Only a person knows what it was for. */
 export interface UnexplainedRefund {
   readonly refundId: string;
-  /** The whole refund. */
   readonly cents: number;
   /** The part that no returned unit explains. */
   readonly beyondCents: number;
@@ -38,13 +37,10 @@ export interface OrderBooks extends RefundableOrder {
   readonly open: readonly Charge[];
   /** Every unit that is back: returned, exchanged, removed by an edit, or named by a refund. */
   readonly back: UnitsBack;
-  /** What the order's payments can still refund. */
   readonly leftCents: number;
-  /** What the order owes its customer now. */
   readonly owedCents: number;
   /** What the customer still has to pay, apart from payments that aren't captured yet. */
   readonly dueCents: number;
-  /** Refunds that a person has to explain. */
   readonly unexplained: readonly UnexplainedRefund[];
   /** What Medusa's pending difference has to be, in cents. Below 0, the order owes. */
   readonly pendingCents: number;

@@ -16,7 +16,6 @@ import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.j
 import { withOrder } from "./balanced-books.js";
 import { type OrderBooks, readBooks, type UnexplainedRefund, type UnitsBack } from "./order-books.js";
 
-/** One payment's part of a refund. */
 export interface RefundPart {
   readonly paymentId: string;
   readonly providerId: string;
@@ -37,13 +36,11 @@ export interface SplitRefund {
 export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
-  /** What the customer still has to pay. */
   readonly dueCents: number;
   /** Refunds that a person has to explain before anything else is refunded. */
   readonly unexplained: readonly UnexplainedRefund[];
   /** The units that aren't back yet, to explain a refund by. */
   readonly items: readonly { readonly id: string; readonly title: string; readonly left: number }[];
-  /** Whether exactly the owed amount can be refunded. */
   readonly isPossible: boolean;
   /** The split if it is possible; otherwise the nearest ones. */
   readonly splits: readonly SplitRefund[];
@@ -216,15 +213,10 @@ export interface NamedRefund {
   readonly actor?: string | undefined;
   /** How many units of each line are back once all parts of the refund are made. */
   readonly units: UnitsBack;
-  /** Additional metadata. */
   readonly also?: Record<string, unknown>;
 }
 
-/**
- * Refunds one payment's part through Medusa's own refund.
- *
- * @throws what Medusa or the payment method fails with
- */
+/** Refunds one payment's part through Medusa's own refund. @throws what Medusa or the payment method fails with */
 export async function refundPart(
   container: MedusaContainer,
   { paymentId, cents, references }: RefundPart,

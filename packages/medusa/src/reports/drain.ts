@@ -6,13 +6,10 @@ import { readRows } from "../rows.js";
 
 /** The work that is open, by kind. While any of it is, removing the tables would lose track of money. */
 interface OpenWork {
-  /** Remainders that another method has promised to pay. */
   readonly pendingRemainders: number;
-  /** Orders that nobody paid, and that aren't canceled yet. */
   readonly unpaidOrders: number;
   /** Payments without an order that aren't canceled or refunded yet. */
   readonly releases: number;
-  /** Recovery jobs that fail. */
   readonly failingJobs: number;
 }
 
@@ -26,12 +23,10 @@ export interface Drain {
   readonly stays: {
     /** Captured charges. Without the tables, a later refund can't reach the card. */
     readonly captured: { readonly count: number; readonly cents: number };
-    /** Decisions of people. */
     readonly decisions: number;
     /** Cards on carts that aren't ordered. Nothing was taken from them. */
     readonly appliedCards: number;
   };
-  /** Whether nothing is open. */
   readonly isEmpty: boolean;
 }
 

@@ -23,7 +23,6 @@ export interface PlannedCharge {
 /** An order with something open: it is canceled, left to a person, or nothing is done. */
 export interface PlannedOrder extends UnpaidOrder {
   readonly next: "cancel" | "person" | "reverse" | "nothing";
-  /** In words. */
   readonly why: string;
 }
 
@@ -31,11 +30,9 @@ export interface PlannedOrder extends UnpaidOrder {
 export interface RecoveryPlan {
   readonly charges: readonly PlannedCharge[];
   readonly orders: readonly PlannedOrder[];
-  /** All other jobs. */
   readonly jobs: readonly { readonly kind: JobKind; readonly id: string; readonly orderId: string | null }[];
   /** If there are more orders to cancel, recovery stops until a person resumes it. */
   readonly maxCancelsPerRun: number;
-  /** The stop of automatic cancels; null if there is none. */
   readonly cancelStop: CancelStop | null;
 }
 

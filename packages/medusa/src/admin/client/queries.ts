@@ -31,7 +31,6 @@ export type Json<T> = T extends Date
 export type ChargeRow = Json<ReturnType<typeof showCharge>>;
 export type UnpaidOrderRow = Json<RefusedOrder> & { orderName: string | null };
 export type JobRow = Json<Failing> & { orderName: string | null };
-/** The health of the money flow and of recovery, with the shop's regions in euro. */
 export type HealthView = Health & {
   failingJobs: number;
   unpaidOrders: number;

@@ -1,4 +1,4 @@
-import { Button, Input, Label, Select, Table, Text, usePrompt } from "@medusajs/ui";
+import { Button, Input, Table, Text, usePrompt } from "@medusajs/ui";
 import { useState } from "react";
 import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { BulkRefundPlan } from "../../refunds/bulk-store.js";
@@ -10,7 +10,7 @@ import {
   useProducts,
   useRefundPlan,
 } from "../client/queries.js";
-import { Nothing, OrderLink, Section } from "./section.js";
+import { Choice, Field, Nothing, OrderLink, Section, SmallButton } from "./section.js";
 import { cardName, methodName, money, time } from "./texts.js";
 
 const ALL = "all";
@@ -36,10 +36,7 @@ export function BulkRefundsSection() {
         about="Refunds everything that was sold of a product: the card's part to the card, the remainder by the other payment. You see the plan first."
       >
         <div className="flex flex-wrap items-end gap-3 px-6 py-4">
-          <div className="flex flex-col gap-y-1">
-            <Label size="xsmall" htmlFor="refund-title">
-              Find
-            </Label>
+          <Field label="Find" id="refund-title">
             <Input
               id="refund-title"
               size="small"
@@ -47,58 +44,30 @@ export function BulkRefundsSection() {
               placeholder="A product's title"
               onChange={({ target }) => setTitle(target.value)}
             />
-          </div>
-          <Choice label="Product" value={product?.id} options={data?.products ?? []} onChoose={choose} />
+          </Field>
+          <Field label="Product">
+            <Choice label="Product" value={product?.id} options={data?.products ?? []} onChoose={choose} />
+          </Field>
           {product && (
-            <Choice
-              label="Variant"
-              value={variantId}
-              options={[{ id: ALL, title: "All of them" }, ...product.variants]}
-              onChoose={(id) => {
-                setVariantId(id);
-                reset();
-              }}
-            />
+            <Field label="Variant">
+              <Choice
+                label="Variant"
+                value={variantId}
+                options={[{ id: ALL, title: "All of them" }, ...product.variants]}
+                onChoose={(id) => {
+                  setVariantId(id);
+                  reset();
+                }}
+              />
+            </Field>
           )}
-          <Button
-            size="small"
-            variant="secondary"
-            disabled={!sold}
-            isLoading={isPending}
-            onClick={() => sold && plan(sold)}
-          >
+          <SmallButton disabled={!sold} isLoading={isPending} onClick={() => sold && plan(sold)}>
             Plan
-          </Button>
+          </SmallButton>
         </div>
         {planned && <Plan plan={planned.plan} onBegun={reset} />}
       </Section>
       <Runs />
-    </div>
-  );
-}
-
-function Choice(props: {
-  label: string;
-  value: string | undefined;
-  options: readonly { id: string; title: string }[];
-  onChoose: (id: string) => void;
-}) {
-  const { label, value, options, onChoose } = props;
-  return (
-    <div className="flex flex-col gap-y-1">
-      <Label size="xsmall">{label}</Label>
-      <Select size="small" {...(value !== undefined && { value })} onValueChange={onChoose}>
-        <Select.Trigger aria-label={label} className="w-[220px]">
-          <Select.Value placeholder="Choose one" />
-        </Select.Trigger>
-        <Select.Content>
-          {options.map(({ id, title }) => (
-            <Select.Item key={id} value={id}>
-              {title}
-            </Select.Item>
-          ))}
-        </Select.Content>
-      </Select>
     </div>
   );
 }
@@ -215,14 +184,9 @@ function BulkRefund({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
             >
               Leave it
             </Button>
-            <Button
-              size="small"
-              variant="secondary"
-              isLoading={isPending}
-              onClick={() => decide(orderId, "retry")}
-            >
+            <SmallButton isLoading={isPending} onClick={() => decide(orderId, "retry")}>
               Try again
-            </Button>
+            </SmallButton>
           </div>
         </div>
       ))}

@@ -1,6 +1,6 @@
 import { Button, Copy, Drawer, Heading } from "@medusajs/ui";
 import { type ActionRow, type ChargeRow, useCharge } from "../client/queries.js";
-import { Fact, Small, Strong } from "./section.js";
+import { Fact, Small, SmallButton, Strong } from "./section.js";
 import { StateBadge } from "./state-badge.js";
 import { actionTexts, cardName, money, reasonText, stateTexts, time } from "./texts.js";
 import { useDecide } from "./use-decide.js";
@@ -119,24 +119,14 @@ function Decisions({ charge }: { charge: ChargeRow }) {
   if (!isUndecided && charge.state !== "reversing") return null;
   return (
     <Drawer.Footer>
-      <Button
-        size="small"
-        variant="secondary"
-        isLoading={isBusy}
-        onClick={() => void decide(charge, "retry")}
-      >
+      <SmallButton isLoading={isBusy} onClick={() => void decide(charge, "retry")}>
         {isUndecided ? "Try again" : "Try the reversal now"}
-      </Button>
+      </SmallButton>
       {isUndecided && (
         <>
-          <Button
-            size="small"
-            variant="secondary"
-            disabled={isBusy}
-            onClick={() => void decide(charge, "mark-not-taken")}
-          >
+          <SmallButton disabled={isBusy} onClick={() => void decide(charge, "mark-not-taken")}>
             Mark as not taken
-          </Button>
+          </SmallButton>
           <Button size="small" disabled={isBusy} onClick={() => void decide(charge, "mark-taken")}>
             Mark as taken
           </Button>

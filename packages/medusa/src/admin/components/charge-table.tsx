@@ -1,9 +1,11 @@
 import { Table, Text } from "@medusajs/ui";
 import type { ReactNode } from "react";
 import type { ChargeRow } from "../client/queries.js";
-import { OrderLink } from "./section.js";
+import { OrderLink, TableHead } from "./section.js";
 import { StateBadge } from "./state-badge.js";
 import { cardName, money, reasonText, time } from "./texts.js";
+
+const columns = ["Card", "Amount", "State", "Why", "Order", "Since"];
 
 /** Lists charges. A click on a row shows everything about its charge. */
 export function ChargeTable(props: {
@@ -15,17 +17,7 @@ export function ChargeTable(props: {
   return (
     <div className="overflow-x-auto">
       <Table>
-        <Table.Header>
-          <Table.Row>
-            <Table.HeaderCell>Card</Table.HeaderCell>
-            <Table.HeaderCell className="text-right">Amount</Table.HeaderCell>
-            <Table.HeaderCell>State</Table.HeaderCell>
-            <Table.HeaderCell>Why</Table.HeaderCell>
-            <Table.HeaderCell>Order</Table.HeaderCell>
-            <Table.HeaderCell>Since</Table.HeaderCell>
-            {action && <Table.HeaderCell />}
-          </Table.Row>
-        </Table.Header>
+        <TableHead columns={action ? [...columns, ""] : columns} amounts={["Amount"]} />
         <Table.Body>
           {charges.map((charge) => (
             <Table.Row

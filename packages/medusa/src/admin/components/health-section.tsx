@@ -1,7 +1,7 @@
-import { Badge, Button, StatusBadge, Text, usePrompt } from "@medusajs/ui";
+import { Badge, StatusBadge, Text, usePrompt } from "@medusajs/ui";
 import type { ReactNode } from "react";
 import { type HealthView, useHealth, useRecovery, useResumeCancels } from "../client/queries.js";
-import { Section } from "./section.js";
+import { Section, SmallButton } from "./section.js";
 import { type BadgeColor, time } from "./texts.js";
 
 /** Beyond this, times in the logs of the two sides can't be compared. */
@@ -19,9 +19,9 @@ export function HealthSection() {
       actions={
         <>
           {data && <EnvironmentBadge environment={data.environment} />}
-          <Button size="small" variant="secondary" isLoading={isPending} onClick={() => mutate()}>
+          <SmallButton isLoading={isPending} onClick={() => mutate()}>
             Run recovery now
-          </Button>
+          </SmallButton>
         </>
       }
     >
@@ -69,9 +69,9 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
         Automatic cancels have been stopped since {time(stoppedAt)}: too many orders look unpaid at once.
         Waiting: {waiting}.
       </Text>
-      <Button size="small" variant="secondary" isLoading={isPending} onClick={() => void resume()}>
+      <SmallButton isLoading={isPending} onClick={() => void resume()}>
         Let cancels go on
-      </Button>
+      </SmallButton>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, Text, usePrompt } from "@medusajs/ui";
 import { type JobRow, useDecideJob, useJobs } from "../client/queries.js";
-import { OrderLink, Section } from "./section.js";
+import { OrderLink, Section, SmallButton } from "./section.js";
 import { jobTexts, time } from "./texts.js";
 
 /** Lists recovery's failing jobs; hidden if there are none. Reversals have their own section. */
@@ -85,14 +85,9 @@ function Job({ job }: { job: JobRow }) {
             {exempt.button}
           </Button>
         )}
-        <Button
-          size="small"
-          variant="secondary"
-          isLoading={decisions.retry.isPending}
-          onClick={() => void decide("retry", retry)}
-        >
+        <SmallButton isLoading={decisions.retry.isPending} onClick={() => void decide("retry", retry)}>
           {retry.button}
-        </Button>
+        </SmallButton>
       </div>
     </div>
   );

@@ -1,11 +1,10 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
-import { Button } from "@medusajs/ui";
 import { useState } from "react";
 import { type ChargeRow, useCharges } from "../client/queries.js";
 import { ChargeDrawer } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
 import { JobsSection } from "./jobs-section.js";
-import { Nothing, Section } from "./section.js";
+import { Nothing, Section, SmallButton } from "./section.js";
 import { UnpaidOrdersSection } from "./unpaid-orders-section.js";
 import { useDecide } from "./use-decide.js";
 
@@ -20,19 +19,15 @@ export function OpenSections() {
   const { decide, pendingReference } = useDecide();
   const tryNow = (charge: ChargeRow) =>
     charge.state === "reversing" && (
-      <Button
-        size="small"
-        variant="secondary"
+      <SmallButton
         isLoading={pendingReference === charge.reference}
         onClick={() => void decide(charge, "retry")}
       >
         Try now
-      </Button>
+      </SmallButton>
     );
   const look = (charge: ChargeRow) => (
-    <Button size="small" variant="secondary" onClick={() => setOpenReference(charge.reference)}>
-      Review
-    </Button>
+    <SmallButton onClick={() => setOpenReference(charge.reference)}>Review</SmallButton>
   );
   return (
     <>

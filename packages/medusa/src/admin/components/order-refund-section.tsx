@@ -1,7 +1,7 @@
-import { Button, Text, usePrompt } from "@medusajs/ui";
+import { Text, usePrompt } from "@medusajs/ui";
 import type { OwedRefund, RefundPart, SplitRefund } from "../../refunds/order-refund.js";
 import { useOrderRefund, useRefundOrder } from "../client/queries.js";
-import { Strong } from "./section.js";
+import { SmallButton, Strong } from "./section.js";
 import { cardName, methodName, money } from "./texts.js";
 import { UnexplainedRefund } from "./unexplained-refund.js";
 
@@ -63,16 +63,14 @@ function Owed({ orderId, refund }: { orderId: string; refund: OwedRefund }) {
               </Text>
             </div>
           ))}
-          <Button
-            size="small"
-            variant="secondary"
+          <SmallButton
             className="self-end"
             isLoading={isPending}
             disabled={refund.unexplained.length > 0}
             onClick={() => void confirmRefund(split)}
           >
             Refund {money(split.amountCents)}
-          </Button>
+          </SmallButton>
         </div>
       ))}
     </section>

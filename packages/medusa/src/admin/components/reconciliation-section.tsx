@@ -1,9 +1,9 @@
 import type { Difference } from "@giftcard-pay/checkout";
-import { Badge, Button, Input, Label, StatusBadge, Table, Text } from "@medusajs/ui";
+import { Badge, Button, Input, StatusBadge, Table, Text } from "@medusajs/ui";
 import { type FormEvent, useState } from "react";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
 import { reportDay } from "../client/today.js";
-import { Nothing, OrderLink, Section } from "./section.js";
+import { Field, Nothing, OrderLink, Section, TableHead } from "./section.js";
 import { cardName, differenceTexts, money } from "./texts.js";
 
 /** Compares the journal with Medusa's payments and, if the issuer shares it, the service's report. */
@@ -61,17 +61,6 @@ export function ReconciliationSection() {
   );
 }
 
-export function Field(props: { label: string; id: string; children: React.ReactNode }) {
-  return (
-    <div className="flex flex-col gap-y-1">
-      <Label size="xsmall" weight="plus" htmlFor={props.id} className="text-ui-fg-subtle">
-        {props.label}
-      </Label>
-      {props.children}
-    </div>
-  );
-}
-
 function Result({ result }: { result: ReconciliationView }) {
   const { from, to, charges, payments, cards, moving, differences, orderNames } = result;
   const count = differences.length;
@@ -92,15 +81,7 @@ function Result({ result }: { result: ReconciliationView }) {
       ) : (
         <div className="overflow-x-auto">
           <Table>
-            <Table.Header>
-              <Table.Row>
-                <Table.HeaderCell>What</Table.HeaderCell>
-                <Table.HeaderCell>Card</Table.HeaderCell>
-                <Table.HeaderCell>Order</Table.HeaderCell>
-                <Table.HeaderCell>The journal says</Table.HeaderCell>
-                <Table.HeaderCell>The other side says</Table.HeaderCell>
-              </Table.Row>
-            </Table.Header>
+            <TableHead columns={["What", "Card", "Order", "The journal says", "The other side says"]} />
             <Table.Body>
               {differences.map((difference) => (
                 <Row

@@ -1,5 +1,5 @@
-import { Container, Heading, Text } from "@medusajs/ui";
-import type { ReactNode } from "react";
+import { Button, Container, Heading, Label, Select, Table, Text } from "@medusajs/ui";
+import type { ComponentProps, ReactNode } from "react";
 import { Link } from "react-router-dom";
 
 /** A box of the page with its heading, in the style of Medusa's own. */
@@ -82,5 +82,65 @@ export function OrderLink(props: {
     >
       {orderName ?? "Order"}
     </Link>
+  );
+}
+
+export const SmallButton = (props: ComponentProps<typeof Button>) => (
+  <Button size="small" variant="secondary" {...props} />
+);
+
+/** The head of a table. Amounts are aligned to the right. */
+export function TableHead({
+  columns,
+  amounts = [],
+}: {
+  columns: readonly string[];
+  amounts?: readonly string[];
+}) {
+  return (
+    <Table.Header>
+      <Table.Row>
+        {columns.map((name) => (
+          <Table.HeaderCell key={name} className={amounts.includes(name) ? "text-right" : ""}>
+            {name}
+          </Table.HeaderCell>
+        ))}
+      </Table.Row>
+    </Table.Header>
+  );
+}
+
+export function Field(props: { label: string; id?: string; children: ReactNode }) {
+  return (
+    <div className="flex flex-col gap-y-1">
+      <Label size="xsmall" weight="plus" htmlFor={props.id} className="text-ui-fg-subtle">
+        {props.label}
+      </Label>
+      {props.children}
+    </div>
+  );
+}
+
+/** A select of things by their titles. */
+export function Choice(props: {
+  label: string;
+  value: string | undefined;
+  options: readonly { id: string; title: string }[];
+  onChoose: (id: string) => void;
+}) {
+  const { label, value, options, onChoose } = props;
+  return (
+    <Select size="small" {...(value !== undefined && { value })} onValueChange={onChoose}>
+      <Select.Trigger aria-label={label} className="w-[220px]">
+        <Select.Value placeholder="Choose one" />
+      </Select.Trigger>
+      <Select.Content>
+        {options.map(({ id, title }) => (
+          <Select.Item key={id} value={id}>
+            {title}
+          </Select.Item>
+        ))}
+      </Select.Content>
+    </Select>
   );
 }

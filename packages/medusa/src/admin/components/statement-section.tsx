@@ -1,9 +1,8 @@
-import { Button, Input, Table } from "@medusajs/ui";
+import { Input, Table } from "@medusajs/ui";
 import { useState } from "react";
 import { type StatementView, useStatement } from "../client/queries.js";
 import { reportDay } from "../client/today.js";
-import { Field } from "./reconciliation-section.js";
-import { Nothing, OrderLink, Section, Strong } from "./section.js";
+import { Field, Nothing, OrderLink, Section, SmallButton, Strong, TableHead } from "./section.js";
 import { money } from "./texts.js";
 
 /** Shows the statement that a merchant compares with the issuer's invoice. */
@@ -16,14 +15,9 @@ export function StatementSection() {
       title="Monthly statement"
       about="What was charged and canceled, by day and order, to compare with the issuer's invoice."
       actions={
-        <Button
-          size="small"
-          variant="secondary"
-          disabled={!data}
-          onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}
-        >
+        <SmallButton disabled={!data} onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}>
           Download CSV
-        </Button>
+        </SmallButton>
       }
     >
       <div className="flex flex-wrap items-end gap-4 px-6 py-4">
@@ -63,15 +57,10 @@ function Lines({ statement }: { statement: StatementView }) {
   return (
     <div className="overflow-x-auto">
       <Table>
-        <Table.Header>
-          <Table.Row>
-            <Table.HeaderCell>Day</Table.HeaderCell>
-            <Table.HeaderCell>Order</Table.HeaderCell>
-            <Table.HeaderCell className="text-right">Charged</Table.HeaderCell>
-            <Table.HeaderCell className="text-right">Canceled</Table.HeaderCell>
-            <Table.HeaderCell className="text-right">Gross</Table.HeaderCell>
-          </Table.Row>
-        </Table.Header>
+        <TableHead
+          columns={["Day", "Order", "Charged", "Canceled", "Gross"]}
+          amounts={["Charged", "Canceled", "Gross"]}
+        />
         <Table.Body>
           {lines.map((line) => (
             <Table.Row key={`${line.day} ${line.orderId}`}>

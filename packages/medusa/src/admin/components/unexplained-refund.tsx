@@ -1,7 +1,8 @@
-import { Button, Input, Select, Text } from "@medusajs/ui";
+import { Input, Text } from "@medusajs/ui";
 import { useState } from "react";
 import type { OwedRefund } from "../../refunds/order-refund.js";
 import { useExplainRefund } from "../client/queries.js";
+import { Choice, SmallButton } from "./section.js";
 import { money } from "./texts.js";
 
 /** Asks what a refund by hand was for, if no returned unit explains it. */
@@ -41,37 +42,19 @@ export function UnexplainedRefund(props: {
               value={count}
               onChange={({ target }) => setCount(target.value)}
             />
-            <Select size="small" {...(line !== undefined && { value: line })} onValueChange={setLine}>
-              <Select.Trigger aria-label="Which ticket" className="w-[180px]">
-                <Select.Value placeholder="Choose one" />
-              </Select.Trigger>
-              <Select.Content>
-                {items.map(({ id, title }) => (
-                  <Select.Item key={id} value={id}>
-                    {title}
-                  </Select.Item>
-                ))}
-              </Select.Content>
-            </Select>
-            <Button
-              size="small"
-              variant="secondary"
+            <Choice label="Which ticket" value={line} options={items} onChoose={setLine} />
+            <SmallButton
               disabled={!isPossible}
               isLoading={isPending}
               onClick={() => line && mutate({ refundId: refund.refundId, units: { [line]: units } })}
             >
               It was for these
-            </Button>
+            </SmallButton>
           </>
         )}
-        <Button
-          size="small"
-          variant="secondary"
-          isLoading={isPending}
-          onClick={() => mutate({ refundId: refund.refundId, units: {} })}
-        >
+        <SmallButton isLoading={isPending} onClick={() => mutate({ refundId: refund.refundId, units: {} })}>
           It was a gesture
-        </Button>
+        </SmallButton>
       </div>
     </section>
   );

@@ -1,6 +1,6 @@
-import { Button, Text, usePrompt } from "@medusajs/ui";
+import { Text, usePrompt } from "@medusajs/ui";
 import { type UnpaidOrderRow, useExemptOrder, useUnpaidOrders } from "../client/queries.js";
-import { OrderLink, Section } from "./section.js";
+import { OrderLink, Section, SmallButton } from "./section.js";
 import { time } from "./texts.js";
 
 /** Lists unpaid orders that recovery doesn't cancel; hidden if there are none. */
@@ -35,14 +35,9 @@ export function UnpaidOrdersSection() {
               {order.refusal} ({time(order.foundAt)})
             </Text>
           </div>
-          <Button
-            size="small"
-            variant="secondary"
-            isLoading={isPending && variables === order.orderId}
-            onClick={() => void keep(order)}
-          >
+          <SmallButton isLoading={isPending && variables === order.orderId} onClick={() => void keep(order)}>
             Keep the order
-          </Button>
+          </SmallButton>
         </div>
       ))}
     </Section>

@@ -1,9 +1,9 @@
 import { defineWidgetConfig } from "@medusajs/admin-sdk";
-import { Button, Container, Heading, Text } from "@medusajs/ui";
+import { Container, Heading, Text } from "@medusajs/ui";
 import { type ChargeRow, useOrderCharges } from "../client/queries.js";
 import { EnvironmentBadge } from "../components/health-section.js";
 import { OrderRefundSection } from "../components/order-refund-section.js";
-import { Strong } from "../components/section.js";
+import { SmallButton, Strong } from "../components/section.js";
 import { StateBadge } from "../components/state-badge.js";
 import { cardName, money, reasonText, time } from "../components/texts.js";
 import { useDecide } from "../components/use-decide.js";
@@ -90,9 +90,9 @@ function Charged(props: { charge: ChargeRow; isPart: boolean; isTrying: boolean;
           <Text size="xsmall" leading="compact">
             {reasonText(charge.reason)} {isOwed && triesText(charge.tries)}
           </Text>
-          <Button size="small" variant="secondary" className="shrink-0" isLoading={isTrying} onClick={onTry}>
+          <SmallButton className="shrink-0" isLoading={isTrying} onClick={onTry}>
             {isOwed ? "Try reversal now" : "Try again"}
-          </Button>
+          </SmallButton>
         </div>
       )}
     </div>

@@ -27,7 +27,6 @@ export class GiftcardService implements GiftcardContext {
   readonly settings: Settings;
   readonly logger: Logger;
 
-  /** Medusa calls this once every module is loaded. */
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
       const { sql, engine, sealer, settings, logger } = this;

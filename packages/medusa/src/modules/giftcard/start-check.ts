@@ -3,7 +3,6 @@ import type { Journal } from "@giftcard-pay/checkout/store";
 import type { Logger } from "@medusajs/framework/types";
 import { checkVersion, TablesError } from "../../journal-tables/version.js";
 
-/** What the check needs. */
 interface Start {
   readonly sql: Sql;
   readonly journal: Journal;

@@ -182,7 +182,6 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     return charges ? { status: statuses[stateOf(charges)], data: copyOf(charges) } : { status: "pending" };
   }
 
-  /** The service sends no webhooks. */
   async getWebhookActionAndData(): Promise<medusa.WebhookActionResult> {
     return { action: "not_supported" };
   }

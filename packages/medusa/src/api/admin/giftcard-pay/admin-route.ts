@@ -7,7 +7,6 @@ import { contextOf, type GiftcardContext } from "../../../context/context.js";
 import { refusal, toMedusaError } from "../../../errors.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
 
-/** What an admin route receives. */
 export interface AdminCall {
   readonly giftcard: GiftcardContext;
   readonly sql: Sql;
