@@ -147,8 +147,17 @@ export type Settings = ReturnType<typeof readSetup>["settings"];
 export function readSetup(options: unknown) {
   // Medusa writes `database` into the options of every module.
   const { database: _, ...given } = (options ?? {}) as { database?: unknown };
-  const { sealingKeys, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs, ...settings } =
-    parse(schema, given);
+  const {
+    sealingKeys,
+    baseUrl,
+    baseUrls,
+    allowHttp,
+    apiKey,
+    credentials,
+    companyId,
+    timeoutMs,
+    ...settings
+  } = parse(schema, given);
   const { environment } = settings;
   const connection = { environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs };
   try {
