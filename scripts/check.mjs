@@ -7,6 +7,7 @@ import { checkBlocks } from "./check/blocks.mjs";
 import { checkChangesets, whyNoChangesets } from "./check/changesets.mjs";
 import { faultsOfTable, writers } from "./check/faults-table.mjs";
 import { importsThatGoUp } from "./check/folders.mjs";
+import { tooLong } from "./check/lengths.mjs";
 import { deadLinks } from "./check/markdown.mjs";
 import { command, loadTypeScript, root, UsageError } from "./command.mjs";
 import { published as packages } from "./packed/pack.mjs";
@@ -125,6 +126,14 @@ const steps = [
       if (up.length > 0) throw new Error(`These go up the list in docs/architecture.md:\n${up.join("\n")}`);
     },
     mend: "move what is needed below to a folder further down the list",
+  },
+  {
+    name: "lengths",
+    async run() {
+      const long = await tooLong(root);
+      if (long.length > 0) throw new Error(`These are too long:\n${long.join("\n")}`);
+    },
+    mend: "split them into modules that each do one job",
   },
   {
     name: "faults table",
