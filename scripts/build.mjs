@@ -90,7 +90,7 @@ export const partNames = /** @type {PartName[]} */ (Object.keys(parts));
 
 /**
  * Builds these parts and what they need, and leaves out each whose sources, and those of what it needs, are as they
- * were when it was last built here.
+ * were when it was last built here. Parts that don't need each other are built at the same time.
  *
  * @param {string[]} [names] all when left out
  * @param {{ force?: boolean, progress?: (text: string) => void, signal?: AbortSignal }} [options]
@@ -98,36 +98,58 @@ export const partNames = /** @type {PartName[]} */ (Object.keys(parts));
  */
 export async function build(names = partNames, { force = false, progress = () => {}, signal } = {}) {
   const wanted = new Set(names.flatMap((name) => [...needsOf(name), name]));
-  /** @type {Map<string, string>} */
-  const hashes = new Map();
-  for (const name of partNames.filter((one) => wanted.has(one))) {
-    /** @type {Part} */
-    const part = parts[name];
-    const hash = await hashOf(part, hashes);
-    hashes.set(name, hash);
-    const stamp = path.join(stamps, name);
-    const isMade = () => part.output.every((file) => existsSync(path.join(root, part.folder, file)));
-    if (!force && isMade() && (await readStamp(stamp)) === hash) {
-      progress(`${name}: up to date`);
-      continue;
-    }
-    const startedAt = performance.now();
-    await rm(stamp, { force: true });
-    const run = (/** @type {string} */ step, /** @type {string[]} */ args) =>
-      runNode({
-        name: step,
-        args,
-        cwd: path.join(root, part.folder),
-        ...(part.env && { env: part.env }),
-        ...(signal && { signal }),
-      });
-    await run(`The build of ${name}`, force ? [...part.args, ...(part.forced ?? [])] : part.args);
-    if (part.commonJs) await run(`What makes ${name} reachable from CommonJS`, [commonJs, "."]);
-    if (!isMade()) throw new Error(`The build of ${name} ended well, but made no ${part.output.join(", ")}.`);
-    await mkdir(stamps, { recursive: true });
-    await writeFile(stamp, hash);
-    progress(`${name}: built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  /** The hash of each part's sources, once it is built. @type {Map<string, Promise<string>>} */
+  const builds = new Map();
+  /** @type {Promise<unknown>} */
+  let previous = Promise.resolve();
+  for (const name of partNames.filter((part) => wanted.has(part))) {
+    const needed = parts[name].needs.map((need) => builds.get(need));
+    // A forced build compiles what it needs again, so only one may run.
+    const ready = force ? previous.then(() => Promise.all(needed)) : Promise.all(needed);
+    const built = ready.then((hashes) =>
+      buildPart(name, hashes, { force, progress, ...(signal && { signal }) }),
+    );
+    builds.set(name, built);
+    previous = built;
   }
+  const outcomes = await Promise.allSettled(builds.values());
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+/**
+ * @param {PartName} name
+ * @param {(string | undefined)[]} neededHashes
+ * @param {{ force: boolean, progress: (text: string) => void, signal?: AbortSignal }} options
+ * @returns {Promise<string>} the hash of its sources
+ */
+async function buildPart(name, neededHashes, { force, progress, signal }) {
+  /** @type {Part} */
+  const part = parts[name];
+  const hash = await hashOf(part, neededHashes);
+  const stamp = path.join(stamps, name);
+  const isBuilt = () => part.output.every((file) => existsSync(path.join(root, part.folder, file)));
+  if (!force && isBuilt() && (await readStamp(stamp)) === hash) {
+    progress(`${name}: up to date`);
+    return hash;
+  }
+  const startedAt = performance.now();
+  await rm(stamp, { force: true });
+  const run = (/** @type {string} */ step, /** @type {string[]} */ args) =>
+    runNode({
+      name: step,
+      args,
+      cwd: path.join(root, part.folder),
+      ...(part.env && { env: part.env }),
+      ...(signal && { signal }),
+    });
+  await run(`The build of ${name}`, force ? [...part.args, ...(part.forced ?? [])] : part.args);
+  if (part.commonJs) await run(`The CommonJS build of ${name}`, [commonJs, "."]);
+  if (!isBuilt()) throw new Error(`The build of ${name} succeeded without making ${part.output.join(", ")}.`);
+  await mkdir(stamps, { recursive: true });
+  await writeFile(stamp, hash);
+  progress(`${name}: built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  return hash;
 }
 
 /** @param {string} name @returns {string[]} */
@@ -144,11 +166,17 @@ async function readStamp(stamp) {
 }
 
 const notSources = new Set(["dist", "node_modules", "test", "coverage"]);
+/** Files beside the sources that change no build. */
+const notBuilt = /\.md$|^(vitest|web-test-runner)\.config\./;
 
-/** A hash over the names and contents of all sources: times lie after a checkout. @param {Part} part @param {Map<string, string>} hashes */
-async function hashOf(part, hashes) {
+/**
+ * Returns a hash over the names and contents of all sources. Times of change would be wrong after a checkout.
+ * @param {Part} part
+ * @param {(string | undefined)[]} neededHashes
+ */
+async function hashOf(part, neededHashes) {
   const hash = createHash("sha256");
-  for (const need of part.needs) hash.update(hashes.get(need) ?? "");
+  for (const needed of neededHashes) hash.update(needed ?? "");
   const files = [path.join(root, "tsconfig.base.json"), path.join(root, "package-lock.json"), commonJs];
   for (const folder of [part.folder, ...(part.beside ?? [])])
     await listSources(path.join(root, folder), files);
@@ -162,7 +190,7 @@ async function listSources(folder, files) {
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const isHidden = entry.name.startsWith(".");
     // A package inside another (the shop's storefront) is a part of its own.
-    if (isHidden || notSources.has(entry.name)) continue;
+    if (isHidden || notSources.has(entry.name) || notBuilt.test(entry.name)) continue;
     const inside = path.join(folder, entry.name);
     if (entry.isFile()) files.push(inside);
     else if (entry.isDirectory() && !existsSync(path.join(inside, "package.json")))

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import net from "node:net";
+import { recordTime } from "./process/times.mjs";
 
 /**
  * A process that this one started.
@@ -35,6 +36,7 @@ const INSIST_AFTER_MS = 10_000;
  * @throws when it ends or the time is up before it is ready; nothing is left running
  */
 export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
+  const startedAt = performance.now();
   const { child, exited, end, ignoreSignal } = spawnNode(program);
   let output = "";
   let isReady = false;
@@ -62,6 +64,7 @@ export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
     const found = await match;
     program.signal?.throwIfAborted();
     ignoreSignal();
+    recordTime({ process: program.name, ms: performance.now() - startedAt });
     return {
       pid: child.pid ?? 0,
       logs: () => output,
@@ -83,6 +86,7 @@ export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
  * @throws with its last output when it fails
  */
 export async function runNode({ onOutput = () => {}, ...program }) {
+  const startedAt = performance.now();
   const { child, exited } = spawnNode(program);
   let stdout = "";
   let stderr = "";
@@ -90,6 +94,7 @@ export async function runNode({ onOutput = () => {}, ...program }) {
   child.stderr.on("data", (chunk) => (stderr += chunk));
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => onOutput(String(chunk)));
   const code = await exited;
+  recordTime({ process: program.name, ms: performance.now() - startedAt });
   program.signal?.throwIfAborted();
   if (code === 0) return stdout;
   throw new Error(`${program.name} failed (${code}):\n${(stdout + stderr).slice(-4000)}`);

@@ -1,4 +1,4 @@
-/** Runs every test: brings what they need, builds, then vitest and beside it what runs in a page, and counts. */
+/** Runs the tests: builds what they need, then runs vitest and, beside it, the tests that run in a page. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -6,94 +6,97 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { build } from "./build.mjs";
-import { command, requireNode, root, UsageError, vitest } from "./command.mjs";
+import { command, requireNode, root, vitest } from "./command.mjs";
 import { findBrowser } from "./find-browser.mjs";
-import { buildAdmin } from "./shops/medusa-store.mjs";
+import { chooseTests } from "./test/choice.mjs";
+import { suites } from "./test/suites.mjs";
+import { reportTimes } from "./test/times.mjs";
 
-/**
- * One of vitest's projects.
- * @typedef {object} Suite
- * @property {string[]} needs the parts to build first
- * @property {boolean} [browser] whether it opens pages
- * @property {boolean} [admin] whether it opens Medusa's admin, which is built then
- * @property {string} [inPage] the folder with tests that run in a page, besides those in Node
- */
-
-/** @type {Record<string, Suite>} */
-const suites = {
-  client: { needs: ["client", "service"] },
-  service: { needs: ["service"] },
-  checkout: { needs: ["checkout", "service"] },
-  widget: { needs: ["widget"], browser: true, inPage: "packages/widget" },
-  events: { needs: ["events", "service"] },
-  medusa: { needs: ["service", "store"] },
-  "medusa-events": { needs: ["service", "store"] },
-  whole: { needs: ["service", "store", "storefront"], browser: true, admin: true },
-};
-
-const HELP = `Runs every test. Nothing has to be installed besides what npm has brought; the suite "whole" tries the packed packages in
-fresh folders, for which it needs the npm registry.
+const HELP = `Builds what the tests need, and runs them. Nothing else has to be installed; the suite "whole" installs the packed
+packages in fresh folders, for which it needs the npm registry.
 
   npm test                      everything
+  npm test -- quick             the money core, in two minutes
   npm test -- client service    these suites
+  npm test -- medusa limits     the files of a suite whose names contain one of these words
+  npm test -- limits            the same in all suites
+  npm test -- medusa limits -t "50.00"   only the tests whose names match
+  npm test -- --times           everything, and where the time went
 
 Suites: ${Object.keys(suites).join(", ")}
 `;
 
+const options = /** @type {const} */ ({
+  times: { type: "boolean" },
+  name: { type: "string", short: "t" },
+});
+
 const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {import("./test/times.mjs").FileResult} FileResult */
 
 /**
- * Runs Node to its end with its output shown: as it comes, or all of it at its end, where another run's comes meanwhile.
+ * Runs Node and shows its output: immediately, or at its end if another process writes meanwhile.
  * @param {string[]} args
- * @param {{ cwd: string, signal: AbortSignal, atEnd?: boolean }} options
+ * @param {{ cwd: string, signal: AbortSignal, env?: Record<string, string>, isQuiet?: boolean }} options
  * @returns {Promise<{ code: number | null, output: string }>}
  */
-async function show(args, { cwd, signal, atEnd = false }) {
+async function show(args, { cwd, signal, env, isQuiet = false }) {
   const { FORCE_COLOR: _, ...rest } = process.env;
-  // Hundreds of processes load the same modules: each but the first finds them compiled.
-  const env = { ...rest, NO_COLOR: "1", NODE_COMPILE_CACHE: path.join(cache, "compiled") };
-  const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "inherit"], env });
+  const child = spawn(process.execPath, args, {
+    cwd,
+    stdio: ["ignore", "pipe", "inherit"],
+    // Hundreds of processes load the same modules. All but the first find them compiled.
+    env: { ...rest, NO_COLOR: "1", NODE_COMPILE_CACHE: path.join(cache, "compiled"), ...env },
+  });
   const stop = () => void child.kill("SIGTERM");
   signal.addEventListener("abort", stop);
   let output = "";
   child.stdout.on("data", (chunk) => {
     output += chunk;
-    if (!atEnd) process.stdout.write(chunk);
+    if (!isQuiet) process.stdout.write(chunk);
   });
   const code = await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
   });
   signal.removeEventListener("abort", stop);
-  if (atEnd) process.stdout.write(output);
+  if (isQuiet) process.stdout.write(output);
   return { code, output };
 }
 
-/** @param {string[]} names @param {AbortSignal} signal @returns {Promise<Counts>} */
-async function runVitest(names, signal) {
-  const scratch = await mkdtemp(path.join(os.tmpdir(), "giftcard-tests-"));
-  try {
-    const file = path.join(scratch, "result.json");
-    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-    const projects = names.map((name) => `--project=${name}`);
-    const { code } = await show([vitest, "run", ...projects, ...reporters], { cwd: root, signal });
-    if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
-    const result = JSON.parse(await readFile(file, "utf8"));
-    const { numPassedTests: passed, numFailedTests: failed, numTotalTests: total } = result;
-    // A runner that fails without a failed test (a file that doesn't load, an error outside of tests) has failed.
-    return { passed, failed: Math.max(failed, code === 0 ? 0 : 1), skipped: total - passed - failed };
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+/**
+ * @param {import("./test/choice.mjs").Choice} choice
+ * @param {{ name: string | undefined, scratch: string, env: Record<string, string>, signal: AbortSignal }} options
+ * @returns {Promise<{ counts: Counts, results: FileResult[] }>}
+ */
+async function runVitest({ names, files }, { name, scratch, env, signal }) {
+  const file = path.join(scratch, "result.json");
+  const args = [vitest, "run", ...names.map((suite) => `--project=${suite}`), ...(files ?? [])];
+  args.push("--reporter=default", "--reporter=json", `--outputFile.json=${file}`);
+  if (name !== undefined) args.push("--testNamePattern", name);
+  const { code } = await show(args, { cwd: root, env, signal });
+  if (!existsSync(file)) return { counts: { passed: 0, failed: 1, skipped: 0 }, results: [] };
+  const result = JSON.parse(await readFile(file, "utf8"));
+  const { numPassedTests: passed, numFailedTests, numTotalTests: total, testResults: results } = result;
+  // vitest also fails without a failed test: if a file doesn't load, or on an error outside of tests.
+  const failed = Math.max(numFailedTests, code === 0 ? 0 : 1);
+  return { counts: { passed, failed, skipped: Math.max(0, total - passed - failed) }, results };
 }
 
-/** @param {string} folder @param {AbortSignal} signal @returns {Promise<Counts>} */
-async function runInPage(folder, signal) {
+/**
+ * @param {string} folder
+ * @param {string[] | undefined} files all of the folder when left out
+ * @param {{ signal: AbortSignal, isQuiet: boolean }} options
+ * @returns {Promise<Counts>}
+ */
+async function runInPage(folder, files, { signal, isQuiet }) {
   const require = createRequire(import.meta.url);
   const runner = path.join(path.dirname(require.resolve("@web/test-runner")), "bin.js");
-  const { code, output } = await show([runner], { cwd: path.join(root, folder), signal, atEnd: true });
+  const cwd = path.join(root, folder);
+  const chosen = files?.flatMap((file) => ["--files", path.relative(cwd, file)]) ?? [];
+  const { code, output } = await show([runner, ...chosen], { cwd, signal, isQuiet });
   const last = [...output.matchAll(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/g)].at(-1);
   const count = (/** @type {number} */ group) => Number(last?.[group] ?? 0);
   return { passed: count(1), failed: Math.max(count(2), code === 0 ? 0 : 1), skipped: count(3) };
@@ -103,27 +106,39 @@ async function runInPage(folder, signal) {
 const written = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 
-await command({ help: HELP, positionals: true }, async ({ positionals, signal, say }) => {
-  const unknown = positionals.find((name) => !Object.hasOwn(suites, name));
-  if (unknown !== undefined) throw new UsageError(`There is no suite "${unknown}".`);
-  const names = positionals.length > 0 ? positionals : Object.keys(suites);
-  const chosen = names.map((name) => /** @type {Suite} */ (suites[name]));
+await command({ help: HELP, options, positionals: true }, async ({ values, positionals, signal, say }) => {
   const startedAt = performance.now();
   requireNode("The tests need");
-  if (chosen.some(({ browser }) => browser)) {
+  const choice = await chooseTests(positionals);
+  const chosen = choice.names.map((name) => /** @type {import("./test/suites.mjs").Suite} */ (suites[name]));
+  if (chosen.some(({ isBrowsing }) => isBrowsing)) {
     const browser = await findBrowser();
     say(`browser: ${browser.from} (${browser.path})`);
   }
   await build([...new Set(chosen.flatMap(({ needs }) => needs))], { progress: say, signal });
-  if (chosen.some(({ admin }) => admin)) await buildAdmin({ progress: say, signal });
-  const pages = chosen.flatMap(({ inPage }) => (inPage === undefined ? [] : [runInPage(inPage, signal)]));
-  const [sum, ...others] = await Promise.all([runVitest(names, signal), ...pages]);
-  for (const counts of others) {
-    for (const key of /** @type {const} */ (["passed", "failed", "skipped"])) sum[key] += counts[key];
+  const builtAt = performance.now();
+  const scratch = await mkdtemp(path.join(os.tmpdir(), "giftcard-tests-"));
+  try {
+    const times = path.join(scratch, "times");
+    /** @type {Record<string, string>} */
+    const env = values.times ? { GIFTCARD_TEST_TIMES: times } : {};
+    const isBoth = choice.files?.length !== 0 && choice.pages.length > 0;
+    const [{ counts: sum, results }, ...others] = await Promise.all([
+      choice.files?.length === 0
+        ? { counts: { passed: 0, failed: 0, skipped: 0 }, results: [] }
+        : runVitest(choice, { name: values.name, scratch, env, signal }),
+      ...choice.pages.map(({ folder, files }) => runInPage(folder, files, { signal, isQuiet: isBoth })),
+    ]);
+    for (const counts of others) {
+      for (const key of /** @type {const} */ (["passed", "failed", "skipped"])) sum[key] += counts[key];
+    }
+    if (values.times) say(await reportTimes({ file: times, results, buildMs: builtAt - startedAt }));
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    // A run without tests must not look like a success.
+    if (sum.passed + sum.failed === 0) sum.failed = 1;
+    say(`\n${written(sum)} in ${seconds} s`);
+    return sum.failed > 0 ? 1 : 0;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
   }
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  // No test is no success.
-  if (sum.passed + sum.failed === 0) sum.failed = 1;
-  say(`\n${written(sum)} in ${seconds} s`);
-  return sum.failed > 0 ? 1 : 0;
 });

@@ -1,4 +1,8 @@
-import { suite } from "../../test/support/vitest.js";
+import { suite, support } from "../../test/support/vitest.js";
 
 // The browser tests run with @web/test-runner.
-export default suite({ name: "widget", include: ["test/**/*.test.ts"], globalSetup: [] });
+export default suite({
+  name: "widget",
+  include: ["test/**/*.test.ts"],
+  globalSetup: [support("build-setup.ts")],
+});

@@ -1,6 +1,6 @@
 /** Starts the example shop, once built, for the demo and for tests. */
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -32,6 +32,8 @@ import { freePort, runNode, startNode } from "../process.mjs";
 const storeDir = fileURLToPath(new URL("../../examples/medusa-store/", import.meta.url));
 const serverDir = path.join(storeDir, ".medusa", "server");
 const adminPage = path.join(serverDir, "public", "admin", "index.html");
+/** Where \`medusa build --admin-only\` puts them. */
+const adminOnlyDir = path.join(storeDir, ".medusa", "admin");
 /** Held by the process that builds them. */
 const adminLock = fileURLToPath(
   new URL("../../node_modules/.cache/giftcard-pay/admin.lock", import.meta.url),
@@ -58,8 +60,8 @@ const baseEnv = {
 };
 
 /**
- * Adds the admin pages to the built shop, which takes half a minute, unless they are newer than the plugins' pages. If
- * several processes call this, one builds.
+ * Adds the admin pages to the built shop, unless they are newer than the plugins' pages. Building them takes half a
+ * minute. A shop may run from the same folder meanwhile. If several processes call this, one builds.
  * @param {{ progress?: (text: string) => void, signal?: AbortSignal }} [options]
  */
 export async function buildAdmin({ progress = () => {}, signal } = {}) {
@@ -73,11 +75,13 @@ export async function buildAdmin({ progress = () => {}, signal } = {}) {
       progress("building Medusa's admin pages, for half a minute");
       await runNode({
         name: "The build of the admin pages",
-        args: ["medusa.cjs", "build"],
+        args: ["medusa.cjs", "build", "--admin-only"],
         cwd: storeDir,
-        env: { ...baseEnv, DISABLE_ADMIN: "false" },
+        env: { ...baseEnv, DISABLE_ADMIN: "true" },
         ...(signal && { signal }),
       });
+      rmSync(path.dirname(adminPage), { recursive: true, force: true });
+      cpSync(adminOnlyDir, path.dirname(adminPage), { recursive: true });
     } finally {
       rmSync(adminLock, { force: true });
     }

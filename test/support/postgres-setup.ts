@@ -1,4 +1,6 @@
+import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { readCpuSeconds, recordTime } from "../../scripts/process/times.mjs";
 import { startPgBouncer } from "./pgbouncer.js";
 import { startPostgres, type TestPostgres } from "./postgres.js";
 
@@ -16,8 +18,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
     shared.users -= 1;
     if (shared.users > 0) return;
     run.giftcardPostgres = undefined;
+    if (process.env.GIFTCARD_TEST_TIMES) await recordServer(server.url);
     await server.stop();
   };
+}
+
+/** Records the server's own processor time. Its processes aren't children of a test file. */
+async function recordServer(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ pid: string }>("select pg_read_file('postmaster.pid') as pid");
+  await client.end();
+  recordTime({ file: "PostgreSQL", cpuSeconds: readCpuSeconds(Number.parseInt(rows[0]?.pid ?? "", 10)) });
 }
 
 /** With `GIFTCARD_TEST_PGBOUNCER` a PgBouncer stands before it, and each service goes through that. */

@@ -2,6 +2,9 @@ import "../../scripts/environment.mjs";
 import path from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
+/** @param file in this folder */
+export const support = (file: string) => path.resolve(import.meta.dirname, file);
+
 /** A suite that boots Medusas or browsers takes longer than one that doesn't, on any machine. */
 const SLOWER = 2;
 
@@ -18,7 +21,8 @@ export function suite({
   return defineConfig({
     ...(root && { root }),
     test: {
-      globalSetup: [path.resolve(import.meta.dirname, "postgres-setup.ts")],
+      globalSetup: [support("build-setup.ts"), support("postgres-setup.ts")],
+      setupFiles: process.env.GIFTCARD_TEST_TIMES ? [support("times.ts")] : [],
       maxWorkers: 3,
       testTimeout: factor * 120_000,
       hookTimeout: factor * 240_000,

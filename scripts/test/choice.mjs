@@ -1,0 +1,75 @@
+/** Works out which tests the words of `npm test -- …` mean. */
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { root, UsageError } from "../command.mjs";
+import { quick } from "./quick.mjs";
+import { suites } from "./suites.mjs";
+
+/** @typedef {import("./suites.mjs").SuiteName} SuiteName */
+
+/**
+ * Tests to run.
+ * @typedef {object} Choice
+ * @property {SuiteName[]} names suites with a chosen file
+ * @property {string[] | undefined} files vitest's files, from the root; undefined means all of these suites
+ * @property {{ folder: string, files?: string[] }[]} pages folders whose browser tests run; without `files`, all of them
+ */
+
+/** @param {string} name @returns {name is SuiteName} */
+const isSuite = (name) => Object.hasOwn(suites, name);
+
+/**
+ * @param {string[]} words names of suites, "quick", or parts of file names
+ * @returns {Promise<Choice>}
+ * @throws {UsageError} if no file matches
+ */
+export async function chooseTests(words) {
+  const all = /** @type {SuiteName[]} */ (Object.keys(suites));
+  const named = all.filter((name) => words.includes(name));
+  const parts = words.filter((word) => !isSuite(word) && word !== "quick");
+  const names = named.length > 0 ? named : all;
+  const isQuick = words.includes("quick");
+  if (parts.length === 0 && !isQuick) {
+    return {
+      ...{ names, files: undefined },
+      pages: names.filter(hasPages).map((name) => ({ folder: suites[name].folder })),
+    };
+  }
+  /** @param {string} file */
+  const isWanted = (file) =>
+    (!isQuick || quick.some((name) => file === name || file.startsWith(`${name}/`))) &&
+    (parts.length === 0 || parts.some((part) => file.includes(part)));
+  const found = await Promise.all(
+    names.map(async (name) => ({ name, files: (await listTests(name)).filter(isWanted) })),
+  );
+  const chosen = found.filter(({ files }) => files.length > 0);
+  if (chosen.length === 0)
+    throw new UsageError(`No test file of ${names.join(", ")} matches ${parts.join(", ")}.`);
+  const isPage = (/** @type {string} */ file) => file.endsWith(".browser.ts");
+  return {
+    names: chosen.map(({ name }) => name),
+    files: chosen.flatMap(({ files }) => files.filter((file) => !isPage(file))),
+    pages: chosen.flatMap(({ name, files }) => {
+      const pages = files.filter(isPage);
+      return pages.length > 0 ? [{ folder: suites[name].folder, files: pages }] : [];
+    }),
+  };
+}
+
+/** @param {SuiteName} name */
+function hasPages(name) {
+  /** @type {import("./suites.mjs").Suite} */
+  const suite = suites[name];
+  return suite.hasBrowserTests ?? false;
+}
+
+/** Lists a suite's files, from the root, with slashes. @param {SuiteName} name */
+async function listTests(name) {
+  const { folder } = suites[name];
+  const inside = folder === "test" ? folder : `${folder}/test`;
+  const entries = await readdir(path.join(root, inside), { recursive: true });
+  const end = hasPages(name) ? /\.(test|browser)\.ts$/ : /\.test\.ts$/;
+  return entries
+    .map((entry) => `${inside}/${entry.replaceAll(path.sep, "/")}`)
+    .filter((file) => end.test(file) && !file.includes("/node_modules/"));
+}
