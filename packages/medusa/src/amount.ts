@@ -22,10 +22,8 @@ export function toCents(amount: BigNumberInput): number {
 /** Converts an SQL expression in major units in the same way. */
 export const centsSql = (amount: string): string => `round(round((${amount}) * 100, ${EXACT_DECIMALS}))`;
 
-/** Converts whole cents to Medusa's major units. */
 export function fromCents(amountCents: number): BigNumber {
   return new BigNumber(MathBN.div(amountCents, 100));
 }
 
-/** Tells whether an amount in major units is whole cents. */
 export const isCents = (amount: BigNumberInput): boolean => MathBN.mult(amount, 100).isInteger();

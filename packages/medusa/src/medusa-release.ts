@@ -6,8 +6,6 @@ export const OLDEST_MEDUSA = "2.15.5";
 
 /**
  * Rejects a Medusa that is too old. npm does so when it installs; other package managers only warn.
- *
- * @param release the release of the store's Medusa
  * @throws {TypeError} if it is older than `OLDEST_MEDUSA`
  */
 export function checkMedusa(release: string = installedMedusa()): void {

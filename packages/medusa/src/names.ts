@@ -1,4 +1,3 @@
-/** The plugin's package name, as in Medusa's configuration. */
 export const PACKAGE = "@giftcard-pay/medusa";
 
 /** The module's name, and its key in Medusa's container. */

@@ -141,7 +141,6 @@ export type Settings = ReturnType<typeof readSetup>["settings"];
 
 /**
  * Checks the options, and creates what needs their secrets.
- *
  * @throws {TypeError} naming every faulty option, never its value
  */
 export function readSetup(options: unknown) {

@@ -4,11 +4,14 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 export const readRows = async <T>(sql: Sql, text: string, params: unknown[]): Promise<T[]> =>
   (await sql(text, params)) as unknown as T[];
 
+/** Runs a statement, and tells whether it returns any row. */
+export const hasRows = async (sql: Sql, text: string, params: unknown[]): Promise<boolean> =>
+  (await sql(text, params)).length > 0;
+
 const PAGE = 500;
 
 /**
  * Reads a list of orders to its end, page by page.
- *
  * @param read reads at most `limit` orders whose ids come after this one, in the order of their ids
  */
 export async function readEveryOrder<T extends { readonly orderId: string }>(

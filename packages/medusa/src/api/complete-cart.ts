@@ -14,7 +14,6 @@ const UNKNOWN = "unknown_error";
  */
 const ORDERED_TWICE = "Cannot create multiple links";
 
-/** The part of Medusa's response that is checked. */
 interface Answer {
   readonly type?: string;
   readonly code?: string;
@@ -26,11 +25,7 @@ interface Answer {
  * Prepares a cart before Medusa completes it, so that only sessions which fit the applied cards exist. Until Medusa
  * has answered, nobody else works on that cart. A second call waits, and gets the first one's order.
  */
-export async function prepareCart(
-  req: MedusaRequest,
-  res: MedusaResponse,
-  next: MedusaNextFunction,
-): Promise<void> {
+export async function prepareCart(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   // Express removes the path's parameters before Medusa's error handler answers.
   const cartId = String(req.params.id);
   let release: Release | null;
@@ -55,7 +50,6 @@ export async function prepareCart(
 
 /**
  * Checks Medusa's response to a completion before it is sent.
- *
  * @throws {MedusaError} if Medusa answers with an order that isn't paid, or doesn't exist any more
  */
 async function checkAnswer(

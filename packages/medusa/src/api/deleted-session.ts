@@ -11,11 +11,7 @@ const holdsMoney: ReadonlySet<string> = new Set([PaymentActions.AUTHORIZED, Paym
  * no cart for it, then search for any cart, and complete the first one that it finds: another shopper's, with that
  * shopper's cards. Releases of Medusa differ in which of the two they notice themselves.
  */
-export async function dropDeletedSession(
-  req: MedusaRequest,
-  res: MedusaResponse,
-  next: MedusaNextFunction,
-): Promise<void> {
+export async function dropDeletedSession(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   const provider = String(req.params.provider);
   const payload = { data: req.body, rawData: req.rawBody, headers: req.headers };
   const read = await req.scope

@@ -15,11 +15,10 @@ import { handleAnswer } from "./answer.js";
 import { balanceOrder } from "./balance-order.js";
 import { prepareCart } from "./complete-cart.js";
 import { dropDeletedSession } from "./deleted-session.js";
-import { refuseCancel } from "./open-change.js";
 import { refundByHand } from "./refund-by-hand.js";
 import { removeSealedTokens } from "./sealed-tokens.js";
 import { createRemainderSession } from "./store/remainder-session.js";
-import { changeOrderInTurn, finishRefundsFirst, makeCollectionInTurn } from "./turns.js";
+import { changeOrderInTurn, finishRefundsFirst, makeCollectionInTurn, refuseCancel } from "./turns.js";
 
 /** Removes the gift card from the listed payment methods: a page can't start a payment with it. */
 function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
@@ -37,11 +36,7 @@ function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNext
 }
 
 /** Refuses to capture a part of a card's payment: Medusa doesn't tell the provider how much to capture. */
-async function refusePartialCapture(
-  req: MedusaRequest,
-  _res: MedusaResponse,
-  next: MedusaNextFunction,
-): Promise<void> {
+async function refusePartialCapture(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
   const { amount } = (req.body ?? {}) as { amount?: number };
   if (amount === undefined) return next();
   const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
@@ -60,11 +55,7 @@ async function refusePartialCapture(
  * Refuses a second payment of a paid order: Medusa would delete the session that holds the order's money, and so
  * refund it.
  */
-async function refuseSecondPayment(
-  req: MedusaRequest,
-  _res: MedusaResponse,
-  next: MedusaNextFunction,
-): Promise<void> {
+async function refuseSecondPayment(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
   const isPaid = await paysOrder(contextOf(req.scope).sql, String(req.params.id));
   next(isPaid ? toMedusaError(new CheckoutError("cart_completed")) : undefined);
 }

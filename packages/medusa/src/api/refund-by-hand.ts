@@ -12,8 +12,7 @@ import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { readBalanced } from "../refunds/balanced-books.js";
 import type { OrderBooks } from "../refunds/order-books.js";
 import { notRefunded, whyUndecided } from "../refunds/order-refund.js";
-import { openChange } from "./open-change.js";
-import { takeTurn } from "./turns.js";
+import { openChange, takeTurn } from "./turns.js";
 
 /** The request's body. Medusa passes it on to its workflow after this middleware. */
 interface RefundBody {
@@ -68,11 +67,7 @@ const ROUNDING_CENTS = 5;
 /**
  * Checks and completes a refund. @throws {MedusaError} if it would be made twice, or the order takes no change for it
  */
-async function check(
-  req: MedusaRequest,
-  books: OrderBooks,
-  { paymentId, isOvertaken }: Asked,
-): Promise<void> {
+async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvertaken }: Asked) {
   const payment = books.payments.find(({ id }) => id === paymentId);
   const body = req.validatedBody as RefundBody | undefined;
   if (!payment || !body) return;

@@ -2,8 +2,9 @@ import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusaj
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
-import { toMedusaError } from "../errors.js";
+import { refusal, toMedusaError } from "../errors.js";
 import { cartOfOrder, readStanding } from "../medusa-tables/carts.js";
+import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
@@ -86,4 +87,20 @@ export async function takeTurn(
     return next(toMedusaError(error, contextOf(req.scope).logger));
   }
   next();
+}
+
+/*
+ * While a change of an order is open, Medusa makes no other. But it checks that only after it has moved the order's
+ * money: the payments are canceled, and the order doesn't know it. So these calls are refused before.
+ */
+
+/** Refuses to cancel an order while a change of it is open: an order is canceled whole, or not at all. */
+export async function refuseCancel(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
+  const isOpen = await hasOpenChange(contextOf(req.scope).sql, String(req.params.id));
+  next(isOpen ? openChange("cancel the order") : undefined);
+}
+
+export function openChange(what: string) {
+  const message = `An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it, then ${what}. Nothing was changed.`;
+  return refusal(message);
 }

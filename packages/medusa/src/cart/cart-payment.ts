@@ -15,7 +15,6 @@ import { giftcardItemsOfCart, giftcardItemsOfOrder } from "../medusa-tables/gift
 import { PROVIDER_ID } from "../names.js";
 import { readSoldLines } from "./order-lines.js";
 
-/** A cart and its payment, read at the moment of the call. */
 export interface CartPayment {
   readonly cart: CartView;
   readonly isEuro: boolean;
@@ -93,10 +92,7 @@ const writeCompletedAt = (container: MedusaContainer, cartId: string, completed_
  * Reads a cart and its payment within a completion, with the cart's orders. Once the order is placed, its own total
  * counts, and the cart's isn't computed again.
  */
-export async function readCompletion(
-  container: MedusaContainer,
-  cartId: string,
-): Promise<{ payment: CartPayment; orderIds: string[] }> {
+export async function readCompletion(container: MedusaContainer, cartId: string) {
   const { sql, settings } = contextOf(container);
   const [orders, sessions] = await Promise.all([
     readPlacedOrders(sql, cartId),
@@ -141,7 +137,6 @@ function toCartPayment(
   };
 }
 
-/** Reads the providers that the cart's region enables. */
 export async function providersOfCart(container: MedusaContainer, cartId: string): Promise<string[]> {
   const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
     entity: "cart",

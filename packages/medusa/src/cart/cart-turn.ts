@@ -7,7 +7,6 @@ import type { Release, Turn } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { turnOfOrder } from "../medusa-tables/carts.js";
 
-/** How long a job waits for its turn at a cart. */
 export const PATIENCE_MS = 30_000;
 /** As long as Medusa locks a cart that it completes. */
 const LOCK_SECONDS = 120;
@@ -18,7 +17,6 @@ const POLL_MS = 50;
  * sessions, or completes it. The job takes its lease on the cart first and Medusa's lock second. A completion, which has
  * the lock first, may take the lease until then. The job must read everything itself: the cart may have changed while it
  * waited.
- *
  * @param job must not run a workflow that takes Medusa's lock on the cart
  * @returns what the job returned, and its turn. Medusa's lock is released
  * @throws {CheckoutError} payment_in_progress if that takes too long

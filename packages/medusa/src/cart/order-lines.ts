@@ -56,7 +56,6 @@ const byId = <T extends Priced>(sold: readonly T[] | null | undefined): T[] =>
 /**
  * Splits a total over lines in proportion to Medusa's totals. It rounds the running sum instead of each line, so that
  * the lines add up to the total, and each is less than a cent from its exact share.
- *
  * @param totalCents what the buyer pays for these lines
  * @returns one line called `order` if there are none and something is paid
  */
@@ -79,7 +78,6 @@ export function shareCents(sold: readonly SoldLine[], totalCents: number): Order
 
 /**
  * Computes the lines of an order, as they were sold, if nobody recorded them when it was placed.
- *
  * @param units how many units of each item the order had when it was placed, by its id; 0 for those that were added
  *   since
  * @param totalCents the order's total when it was placed

@@ -16,7 +16,6 @@ const isGift = ({ provider_id }: SessionPayment) => provider_id === PROVIDER_ID;
 /**
  * Deletes sessions at their providers and here. Sessions of other methods go first, since they refuse if they have
  * the money.
- *
  * @throws {CheckoutError} payment_in_progress if one can't be deleted, whatever its provider fails with
  */
 export async function deleteSessions(
@@ -42,7 +41,6 @@ interface SoftDeletes {
 /**
  * Deletes a session, and then cancels its payment. In this order, so that nobody pays an order with a payment that is
  * being canceled. If the cancel fails, recovery finds the payment.
- *
  * @param isFree whether no order has the session. Asked again once it is deleted; if an order has it, it is
  *   restored
  * @throws what the provider fails with; payment_in_progress if the payment is captured, or belongs to an order
@@ -66,7 +64,6 @@ export async function deleteSession(
 /**
  * Deletes a session only here, and checks again whether an order has it. A completion writes its order before it
  * reads the session, so one of the two notices the other.
- *
  * @returns false if an order has it. The session then stays, or is restored
  */
 export async function withdrawSession(
@@ -82,13 +79,11 @@ export async function withdrawSession(
   return false;
 }
 
-/** Restores a session that was withdrawn. */
 export async function restoreSession(container: MedusaContainer, sessionId: string): Promise<void> {
   const payments = container.resolve(Modules.PAYMENT) as unknown as SoftDeletes;
   await payments.restorePaymentSessions([sessionId]);
 }
 
-/** Tells whether one of the session's charges belongs to an order. */
 async function isOrdered(container: MedusaContainer, sessionId: string): Promise<boolean> {
   const charges = await contextOf(container).engine.journal.chargesOfPayment(sessionId);
   return charges.some(({ state }) => orderedStates.includes(state));
@@ -96,7 +91,6 @@ async function isOrdered(container: MedusaContainer, sessionId: string): Promise
 
 /**
  * Creates the session with which one card pays its part.
- *
  * @param payment the cart, with its payment collection
  * @param index the position of the card in the plan
  * @returns the session's id
@@ -124,7 +118,6 @@ export async function createGiftSession(
  * Replaces all sessions by one for 0.00. Pages that need a session use it to place an order which the cards pay
  * alone. It is Medusa's manual session, whatever method was chosen: pages place an order with it at once, and other
  * methods can't ask for 0.00. It is deleted when the order is placed.
- *
  * @throws as `deleteSessions`
  */
 export async function createEmptySession(
@@ -167,7 +160,6 @@ export function refusePaid(sessions: readonly SessionView[]): void {
 const noteOf = ({ parts }: PaymentPlan) =>
   parts.map(({ lastFour, amountCents }) => `${lastFour}:${amountCents}`).join(" ");
 
-/** Returns the metadata of a session that is created for this plan. */
 export function planMetadata(plan: PaymentPlan): Record<string, string> {
   return plan.parts.length > 0 ? { [PLAN]: noteOf(plan) } : {};
 }
@@ -177,13 +169,11 @@ export function isForRemainder({ amountCents, metadata }: SessionView, plan: Pay
   return amountCents === plan.remainderCents && (metadata?.[PLAN] ?? "") === noteOf(plan);
 }
 
-/** Tells whether the cards pay the whole cart. */
 export const isCovered = (plan: PaymentPlan) => plan.parts.length > 0 && plan.remainderCents === 0;
 
 /**
  * Compares what was prepared for a completion with what it would charge now: the same cards, and the same cents.
  * Medusa authorizes the first session that it finds, so there must be exactly one.
- *
  * @returns the session of the remainder, or null if nothing remains
  * @throws {CheckoutError} payment_in_progress, applied_card_expired or amount_changed, by the cause
  */

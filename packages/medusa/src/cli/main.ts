@@ -16,7 +16,6 @@ Exit codes:
   1  failed, or differences were found; the message says what
   2  the command line or a setting is wrong`;
 
-/** The package's version. */
 const { version } = JSON.parse(
   readFileSync(path.join(__dirname, "..", "..", "..", "..", "package.json"), "utf8"),
 ) as { version: string };

@@ -4,13 +4,11 @@ import type { ReportContext } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
 import { type ShopContext, type ShopOptions, shopCommand } from "./shop.js";
 
-/** Options of every command that reports on the journal. */
 export interface ReportOptions extends ShopOptions {
   environment?: string;
   company?: string;
 }
 
-/** Creates a command that reports on the charges of one service. */
 export function reportCommand(name: string, description: string): Command {
   return shopCommand(name, description)
     .option("--environment <name>", "live or sandbox (or what medusa-config or the journal says)")
@@ -23,7 +21,6 @@ export function reportCommand(name: string, description: string): Command {
 /**
  * Determines which charges a report covers: those that the options, the configuration or environment variables name,
  * or else those of the only service in the journal.
- *
  * @throws {CommandFailure} if that is ambiguous
  */
 export async function openReports(shop: ShopContext, options: ReportOptions): Promise<ReportContext> {

@@ -17,7 +17,6 @@ export interface ShopOptions {
   json?: boolean;
 }
 
-/** The shop's database, without Medusa. */
 export interface ShopContext {
   readonly sql: Sql;
   readonly journal: Journal;
@@ -43,7 +42,6 @@ export function shopCommand(name: string, description: string): Command {
 
 /**
  * Opens the shop's database while `job` runs. Medusa may be running, or be down.
- *
  * @throws {CommandFailure} if the database isn't configured, can't be reached, or has no gift card tables
  */
 export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext) => Promise<T>): Promise<T> {

@@ -59,7 +59,6 @@ const IMPORTS = [
   },
 ];
 
-/** The packages that the added files need. */
 const PACKAGES = ["@giftcard-pay/widget", "@lit/react"];
 
 const HELP = `

@@ -29,20 +29,15 @@ interface HookInput {
   cart?: { completed_at?: unknown };
 }
 
-interface HookContext {
-  container: MedusaContainer;
-}
-
 /**
  * Handles the hook `beforePaymentAuthorization` of `completeCartWorkflow`, or `validate` if that one is taken. It
  * charges the cart's gift cards, then authorizes the remainder (not in `validate`, since Medusa may still find the
  * goods out of stock). If anything fails, every card is reversed, or its reversal is recorded and retried.
- *
  * @throws {MedusaError} with the shop's error code in `code`
  */
 export async function completeWithGiftcards(
   { input, cart }: HookInput,
-  { container }: HookContext,
+  { container }: { container: MedusaContainer },
 ): Promise<StepResponse<undefined, CompletionRecord | null>> {
   const record: CompletionRecord = {
     cartId: input.id,
@@ -67,7 +62,6 @@ export async function completeWithGiftcards(
 /**
  * Takes the lease of the cart for a completion by a webhook; a completion by a page already has it. If two processes
  * have each placed an order, the one without the lease fails, and its order is deleted.
- *
  * @param isBeforeOrder in `validate`
  * @returns null if no card was ever on the cart
  * @throws {CheckoutError} payment_in_progress if another process doesn't end its turn
@@ -125,7 +119,6 @@ async function onlyOrder(
 
 /**
  * Charges the cards, then authorizes the remainder, then commits the charges to the order.
- *
  * @param orderIds the order that this completion placed, and those of others beside it; none yet in `validate`
  * @returns false if no gift card is involved
  */

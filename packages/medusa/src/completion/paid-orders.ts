@@ -6,7 +6,6 @@ import { notePaid, orderWithPayment } from "../medusa-tables/orders.js";
 
 /**
  * Tells whether the order was ever paid, according to our record, or to its payments now.
- *
  * @param mayBePending whether a promise to pay later counts
  */
 export function wasPaid(payment: OrderPayment, mayBePending: boolean): boolean {
@@ -25,7 +24,6 @@ export async function noteIfPaid(sql: Sql, orderIds: readonly string[]): Promise
 /**
  * Finds the order that was placed and fully paid with this charge, or null. A completion that died after its last
  * payment leaves such an order. A completion that died earlier leaves an unpaid one.
- *
  * @param mayBePending whether another method may promise to pay later beside cards
  */
 export async function paidOrderOf(

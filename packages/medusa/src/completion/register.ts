@@ -9,7 +9,6 @@ type Hook = (handler: typeof completeWithGiftcards, compensate: typeof voidCompl
  * Registers the hook of Medusa's cart completion that charges the cards. Medusa allows one handler per hook, so the
  * second hook is used if another plugin has the first. Without either, orders would be placed that nobody paid.
  * Medusa swallows what is thrown here, so the process exits.
- *
  * @param isByLine whether cards are charged by the order's lines. In the second hook, no order exists yet
  */
 export function registerCompletion(logger: Logger, isByLine: boolean): void {

@@ -3,26 +3,12 @@ import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 
-/** The messages that the plugin emits on Medusa's event bus. The README describes their data. */
-const giftcardEvents = {
-  applied: "giftcard.applied",
-  removed: "giftcard.removed",
-  devalued: "giftcard.devalued",
-  reversed: "giftcard.reversed",
-  needsAttention: "giftcard.needs_attention",
-  orderCanceled: "giftcard.order_canceled",
-  cancelsStopped: "giftcard.cancels_stopped",
-} as const;
-
-const eventOfState: Partial<Record<ChargeState, string>> = {
-  devalued: giftcardEvents.devalued,
-  reversed: giftcardEvents.reversed,
-  needs_attention: giftcardEvents.needsAttention,
-};
+/** The states of a charge that are announced, as `giftcard.devalued` and so on. */
+const announcedStates: readonly ChargeState[] = ["devalued", "reversed", "needs_attention"];
 
 export type Announcer = ReturnType<typeof createAnnouncer>;
 
-/** Logs each change of a charge or tender, and emits messages on Medusa's event bus. */
+/** Logs each change of a charge or tender, and emits messages on Medusa's event bus. The README describes them. */
 export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService) {
   function emit(name: string, data: object): void {
     // A subscriber must not delay or fail the money flow.
@@ -34,13 +20,13 @@ export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService
   return {
     tender({ event, cartId, tenderId }: TenderChange): void {
       logger.info(`giftcard ${event} card=${tenderId} cart=${cartId}`);
-      emit(giftcardEvents[event], { cart_id: cartId, card_id: tenderId });
+      emit(`giftcard.${event}`, { cart_id: cartId, card_id: tenderId });
     },
     orderCanceled({ orderId, cartId, reason }: UnpaidOrder): void {
-      emit(giftcardEvents.orderCanceled, { order_id: orderId, cart_id: cartId, reason });
+      emit("giftcard.order_canceled", { order_id: orderId, cart_id: cartId, reason });
     },
     cancelsStopped(): void {
-      emit(giftcardEvents.cancelsStopped, {});
+      emit("giftcard.cancels_stopped", {});
     },
     charge(charge: ChargeView): void {
       const { reference, state, cartId, orderId, amountCents, reason } = charge;
@@ -49,8 +35,7 @@ export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService
       const line = `giftcard reference=${reference} state=${state} amount_cents=${amountCents} cart=${cartId}${order}${why}`;
       if (state === "needs_attention") logger.warn(line);
       else logger.info(line);
-      const name = eventOfState[state];
-      if (name) emit(name, payloadOf(charge));
+      if (announcedStates.includes(state)) emit(`giftcard.${state}`, payloadOf(charge));
     },
   };
 }

@@ -118,7 +118,6 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
 
   /**
    * Tries to take the lease.
-   *
    * @param by a job, or a completion, to which jobs give way
    * @returns false if another process has it
    */

@@ -22,6 +22,5 @@ export interface GiftcardContext {
   readonly settings: Settings;
 }
 
-/** Reads the context from Medusa's container, or a request's. */
 export const contextOf = (container: MedusaContainer): GiftcardContext =>
   container.resolve<GiftcardContext>(GIFTCARD_MODULE);

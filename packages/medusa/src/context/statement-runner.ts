@@ -4,7 +4,6 @@ interface PgClient {
   query(text: string, params: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** The part of knex that lends connections of its pool. */
 export interface ConnectionPool {
   client: { acquireConnection(): Promise<PgClient>; releaseConnection(connection: PgClient): Promise<void> };
 }

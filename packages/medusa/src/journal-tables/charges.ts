@@ -2,7 +2,6 @@
 import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { openStates } from "@giftcard-pay/checkout/store";
 
-/** Counts the charges that aren't settled. */
 export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${sqlList(openStates)})`;
 
 /** Counts the payments that are being released, without those that a person has exempted. */

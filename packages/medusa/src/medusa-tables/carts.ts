@@ -1,9 +1,9 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { BigNumberInput } from "@medusajs/framework/types";
-import { toCents } from "../amount.js";
+import { centsSql } from "../amount.js";
 import { PLAN, PROVIDER_ID } from "../names.js";
 import { readRows } from "../rows.js";
-import { PAYMENT_VIEW, type PaymentView, type SessionPayment } from "./payments.js";
+import { PAYMENT_VIEW, type SessionPayment } from "./payments.js";
 
 /** A payment session of the cart's collection. */
 export interface SessionView extends SessionPayment {
@@ -34,16 +34,6 @@ export interface CartStanding {
   readonly isReady: boolean;
 }
 
-interface SessionRow {
-  collection_id: string;
-  id: string | null;
-  provider_id: string;
-  status: string;
-  raw_amount: BigNumberInput;
-  metadata: Record<string, unknown> | null;
-  payment: PaymentView | null;
-}
-
 /** Statuses of a session that is authorized, or can still be. */
 export const processable = ["pending", "requires_more", "authorized", "captured", "pending_authorization"];
 
@@ -53,10 +43,10 @@ export const processable = ["pending", "requires_more", "authorized", "captured"
  * capture and refund.
  */
 export async function readCartSessions(sql: Sql, cartId: string): Promise<CartSessions> {
-  const rows = await readRows<SessionRow>(
+  const rows = await readRows<SessionView & { collectionId: string; id: string | null }>(
     sql,
-    `select c.id as collection_id, s.id, s.provider_id, s.status, s.raw_amount, s.metadata,
-       ${PAYMENT_VIEW} as payment
+    `select c.id as "collectionId", s.id, s.provider_id, s.status, s.metadata,
+       ${centsSql("(s.raw_amount ->> 'value')::numeric")}::integer as "amountCents", ${PAYMENT_VIEW} as payment
      from cart_payment_collection l
      join payment_collection c on c.id = l.payment_collection_id and c.deleted_at is null
      left join payment_session s on s.payment_collection_id = c.id and s.deleted_at is null
@@ -64,13 +54,8 @@ export async function readCartSessions(sql: Sql, cartId: string): Promise<CartSe
      where l.cart_id = $1 and l.deleted_at is null order by s.created_at, s.id`,
     [cartId],
   );
-  return { collectionId: rows[0]?.collection_id ?? null, sessions: rows.flatMap(toSessions) };
-}
-
-function toSessions(row: SessionRow): SessionView[] {
-  const { id, provider_id, status, metadata, raw_amount, payment } = row;
-  if (id === null) return [];
-  return [{ id, provider_id, status, metadata, amountCents: toCents(raw_amount), payment }];
+  const sessions = rows.flatMap(({ collectionId: _, ...session }) => (session.id === null ? [] : session));
+  return { collectionId: rows[0]?.collectionId ?? null, sessions };
 }
 
 /**

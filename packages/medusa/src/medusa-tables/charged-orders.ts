@@ -15,10 +15,8 @@ export interface ChargedCanceled {
 }
 
 /** A charge of an order that Medusa has deleted. */
-export interface OrderlessCharge {
+export interface OrderlessCharge extends PlacedCart {
   readonly reference: string;
-  readonly orderId: string;
-  readonly cartId: string;
   readonly sessionId: string;
 }
 

@@ -1,5 +1,5 @@
 import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
-import { readRows } from "../rows.js";
+import { hasRows, readRows } from "../rows.js";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
 
 /** A credit line that Medusa began to write into an order, and never confirmed. */
@@ -28,11 +28,10 @@ export const findBegunCreditLines = ({ sql, after, only, leaseMs }: Scan): Promi
   );
 
 /** Tells whether an order has a credit line for this refund. Reads order_credit_line. */
-export async function isWaived(sql: Sql, orderId: string, refundId: string): Promise<boolean> {
-  const rows = await sql(
+export const isWaived = (sql: Sql, orderId: string, refundId: string): Promise<boolean> =>
+  hasRows(
+    sql,
     `select 1 from order_credit_line
      where order_id = $1 and reference = 'refund' and reference_id = $2 and deleted_at is null limit 1`,
     [orderId, refundId],
   );
-  return rows.length > 0;
-}

@@ -1,5 +1,6 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { hasRows } from "../rows.js";
 import type { OrderPayment } from "./order-payment.js";
 
 /** Reads the display names of orders, such as `#12`, by their ids. Reads order. */
@@ -85,17 +86,15 @@ const OPEN_CHANGE = `select 1 from order_change
  * Tells whether an edit, return, exchange, claim or transfer of the order is open.
  *
  * Reads order and order_change.
- *
  * @param options.but ignores changes of this kind
  */
-export async function hasOpenChange(
+export const hasOpenChange = (
   sql: Sql,
   orderId: string,
   { but = null }: { but?: "credit_line" | null } = {},
-): Promise<boolean> {
-  const rows = await sql(
+): Promise<boolean> =>
+  hasRows(
+    sql,
     `select 1 from "order" o where o.id = $1 and exists (${OPEN_CHANGE} and change_type is distinct from $2)`,
     [orderId, but],
   );
-  return rows.length > 0;
-}

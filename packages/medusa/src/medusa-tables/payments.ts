@@ -2,7 +2,7 @@ import type { PaymentQuery, ShopPayment } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
-import { readRows } from "../rows.js";
+import { hasRows, readRows } from "../rows.js";
 import { sumOf } from "./amounts.js";
 
 /** What decides about a session: its payment. */
@@ -89,10 +89,8 @@ export const readSessionPayments = (sql: Sql, sessionIds: readonly string[]): Pr
   );
 
 /** Tells whether a payment session exists. Reads payment_session. */
-export async function hasSession(sql: Sql, sessionId: string): Promise<boolean> {
-  const rows = await sql("select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
-  return rows.length > 0;
-}
+export const hasSession = (sql: Sql, sessionId: string): Promise<boolean> =>
+  hasRows(sql, "select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
 
 /**
  * Tells whether the collection is an order's, and one of its sessions holds or took money for it, or promises to.
@@ -121,17 +119,15 @@ export async function paysOrder(sql: Sql, collectionId: string): Promise<boolean
  * Tells whether a payment collection belongs to an order.
  *
  * Reads order_payment_collection and payment_session.
- *
  * @param id the id of the collection, or of one of its sessions
  */
-export async function isOfOrder(sql: Sql, id: string): Promise<boolean> {
-  const rows = await sql(
+export const isOfOrder = (sql: Sql, id: string): Promise<boolean> =>
+  hasRows(
+    sql,
     `select 1 from order_payment_collection where deleted_at is null
        and payment_collection_id in ($1::text, (select payment_collection_id from payment_session where id = $1::text))`,
     [id],
   );
-  return rows.length > 0;
-}
 
 const PAGE = 500;
 
@@ -139,7 +135,6 @@ const PAGE = 500;
  * Reads Medusa's gift card payments page by page, in the order of their ids.
  *
  * Reads payment, order_payment_collection, capture and refund.
- *
  * @param query selects the payments of these sessions, and all that were made in this time
  */
 export async function* readGiftcardPayments(sql: Sql, query: PaymentQuery): AsyncGenerator<ShopPayment> {

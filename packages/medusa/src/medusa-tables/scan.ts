@@ -4,7 +4,6 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 export const SCAN_PAGE = 2000;
 const LATELY = 5000;
 
-/** An order, and the cart that it was. */
 export interface PlacedCart {
   readonly orderId: string;
   readonly cartId: string;

@@ -1,7 +1,7 @@
 import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { chargingStates, orderedStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
-import { readRows } from "../rows.js";
+import { hasRows, readRows } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
 import { type PlacedCart, SCANNED, type Scan } from "./scan.js";
 
@@ -96,11 +96,10 @@ export async function isOrderless(sql: Sql, cartId: string): Promise<boolean> {
  * Tells whether the cart already had its order when a session of the cart was deleted. The order then has its
  * payment. Reads order_cart and payment_session.
  */
-export async function hadOrder(sql: Sql, cartId: string, sessionId: string): Promise<boolean> {
-  const rows = await sql(
+export const hadOrder = (sql: Sql, cartId: string, sessionId: string): Promise<boolean> =>
+  hasRows(
+    sql,
     `select 1 from order_cart ordered join payment_session s on s.id = $2
      where ordered.cart_id = $1 and ordered.deleted_at is null and ordered.created_at <= s.deleted_at`,
     [cartId, sessionId],
   );
-  return rows.length > 0;
-}

@@ -1,6 +1,7 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
+import { hasRows } from "../rows.js";
 
 /** A stop of automatic cancels, until a person resumes them. */
 export interface CancelStop {
@@ -26,22 +27,18 @@ export async function readCancelStop(sql: Sql): Promise<CancelStop | null> {
 
 /**
  * Resumes automatic cancels. The next run cancels all orders that have waited, however many they are.
- *
- * @param actor who decided
  * @returns false if they aren't stopped (any more)
  */
-export async function resumeCancels(sql: Sql, actor: string): Promise<boolean> {
-  const rows = await sql(
+export const resumeCancels = (sql: Sql, actor: string): Promise<boolean> =>
+  hasRows(
+    sql,
     "update giftcard_cancel_stop set resumed_at = now(), resumed_by = $1 where resumed_at is null returning 1",
     [actor],
   );
-  return rows.length === 1;
-}
 
 /**
  * Tells whether recovery may cancel this order now. If more orders are unpaid at once than one run may cancel,
  * something else is probably wrong: all automatic cancels stop, and that is reported.
- *
  * @param budget the budget of the recovery run; omitted if the request is about this one order
  */
 export async function mayCancel(

@@ -12,7 +12,6 @@ import { releaseGiftcardPayment, releasePayment, unknownRefund } from "./release
 /**
  * Reverses a charge as canceling its order should have: first the card, then Medusa's payment. The card gets its money
  * even if Medusa refuses. Idempotent.
- *
  * @param holdMs how long no other process does the same
  * @throws what Medusa's payment fails with
  */
@@ -40,7 +39,6 @@ export async function reverseCanceled(
 
 /**
  * Holds a charge while its payment in Medusa is updated, so that two processes don't both do it.
- *
  * @param holdMs how long no other process does the same if this one dies
  * @returns false if another process holds it, or its state has changed: nothing was done
  */
@@ -64,8 +62,6 @@ async function withHold(
 /**
  * Cancels what another method still holds of a canceled order. If that method took money, Medusa asked it for a refund
  * when the order was canceled, and got no answer, or a refusal. A person has to look first.
- *
- * @param isAsked a person has looked
  * @throws what the payment method fails with; unknownRefund if nobody has looked
  */
 export async function releaseCanceled(
@@ -85,7 +81,6 @@ export async function releaseCanceled(
 /**
  * Voids the charges of a deleted order as its completion should have: the card gets its money and is the cart's again,
  * then the payment and its session are deleted. Idempotent.
- *
  * @throws if the journal can't be written, or another job has the cart for too long
  */
 export async function voidOrderless(

@@ -11,7 +11,6 @@ export const endCreditLine = (container: MedusaContainer, { orderId }: BegunCred
 
 /**
  * Ends an order's credit lines that were begun: confirms them as Medusa would have, or deletes those without an amount.
- *
  * @returns false if one is so new that its process may still be working on it
  */
 export async function endCreditLines(container: MedusaContainer, orderId: string): Promise<boolean> {
@@ -27,7 +26,6 @@ export async function endCreditLines(container: MedusaContainer, orderId: string
 
 /**
  * Writes a credit line into an order.
- *
  * @param line what it is for. Without a `referenceId`, it names its own change
  */
 export async function addCreditLine(

@@ -2,7 +2,7 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { MedusaError } from "@medusajs/framework/utils";
 import { FAILING_CHARGES } from "../journal-tables/charges.js";
-import { readRows } from "../rows.js";
+import { hasRows, readRows } from "../rows.js";
 
 /** The kinds of recovery's jobs. docs/on-call.md explains each. */
 export const jobKinds = [
@@ -46,7 +46,6 @@ export function faultOf(error: unknown): string {
   return fault === "" ? "unknown" : fault.slice(0, LONGEST_TEXT);
 }
 
-/** Records that a job failed once more. */
 export async function noteFailure(
   sql: Sql,
   { kind, id, orderId, cartId = null }: JobKey,
@@ -79,25 +78,18 @@ export async function readExemptJobs(sql: Sql, kind: JobKind): Promise<Set<strin
   return new Set(rows.map((row) => String(row.id)));
 }
 
-/**
- * Exempts a failing job from further tries, as a person decided.
- *
- * @param actor who decided
- * @returns false if there is no such job (any more)
- */
-export async function exemptJob(
+/** Exempts a failing job from further tries, as a person decided. @returns false if there is no such job (any more) */
+export const exemptJob = (
   sql: Sql,
   { kind, id }: Pick<JobKey, "kind" | "id">,
   actor: string,
-): Promise<boolean> {
-  const rows = await sql(
+): Promise<boolean> =>
+  hasRows(
+    sql,
     "update giftcard_job set exempted_by = $3, exempted_at = now() where kind = $1 and id = $2 and exempted_at is null returning 1",
     [kind, id, actor],
   );
-  return rows.length === 1;
-}
 
-/** A failing job of recovery, or a charge that the money flow fails to settle. */
 export type Failing = Omit<FailingJob, "kind"> & { readonly kind: JobKind | "reversal" | "outcome" };
 
 const FAILING = `
@@ -123,7 +115,6 @@ export async function listFailing(
   return { jobs, count: Number(counted?.count) };
 }
 
-/** Counts recovery's failing jobs. Charges are counted by their states instead. */
 export async function countFailingJobs(sql: Sql): Promise<number> {
   const [counted] = await sql("select count(*) from giftcard_job where exempted_at is null", []);
   return Number(counted?.count);

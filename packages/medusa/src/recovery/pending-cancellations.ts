@@ -1,9 +1,8 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { Scan } from "../medusa-tables/scan.js";
 import type { UnpaidOrder, UnpaidReason } from "../medusa-tables/unpaid-orders.js";
-import { readEveryOrder, readRows } from "../rows.js";
+import { hasRows, readEveryOrder, readRows } from "../rows.js";
 
-/** An unpaid order that needs a person's decision. */
 export interface RefusedOrder {
   readonly orderId: string;
   readonly refusal: string;
@@ -13,7 +12,6 @@ export interface RefusedOrder {
 /**
  * Records that an order is to be canceled, before anything of it is. A cancellation that stops half-way is found by this
  * record alone.
- *
  * @returns why the order ends. A broken promise to pay later stays broken
  */
 export async function notePendingCancellation(
@@ -58,20 +56,14 @@ export const findPendingCancellations = ({ sql, only }: Scan): Promise<UnpaidOrd
     ),
   );
 
-/**
- * Records that the order needs a person's decision.
- *
- * @param refusal why recovery doesn't cancel it
- * @returns whether that is new
- */
-export async function noteRefusal(sql: Sql, orderId: string, refusal: string): Promise<boolean> {
-  const rows = await sql(
+/** Records that the order needs a person's decision. @returns whether that is new */
+export const noteRefusal = (sql: Sql, orderId: string, refusal: string): Promise<boolean> =>
+  hasRows(
+    sql,
     `update giftcard_unpaid_order set refusal = $2, refused_at = coalesce(refused_at, now())
      where order_id = $1 and refusal is distinct from $2 returning 1`,
     [orderId, refusal],
   );
-  return rows.length > 0;
-}
 
 const WAITING = "refused_at is not null and exempted_at is null and canceled_at is null";
 
@@ -92,17 +84,14 @@ export async function listRefused(
 
 /**
  * Exempts an order from being canceled, as a person decided.
- *
- * @param actor who decided
  * @returns false if the order needs no decision (any more)
  */
-export async function exemptOrder(sql: Sql, orderId: string, actor: string): Promise<boolean> {
-  const rows = await sql(
+export const exemptOrder = (sql: Sql, orderId: string, actor: string): Promise<boolean> =>
+  hasRows(
+    sql,
     `update giftcard_unpaid_order set exempted_by = $2, exempted_at = now() where order_id = $1 and ${WAITING} returning 1`,
     [orderId, actor],
   );
-  return rows.length === 1;
-}
 
 /** Tells whether a person has exempted the order. */
 export async function isExempt(sql: Sql, orderId: string): Promise<boolean> {

@@ -4,24 +4,17 @@ import { contextOf } from "../context/context.js";
 import { isWaived } from "../medusa-tables/credit-lines.js";
 import { readPending } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
+import type { UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
 import { addCreditLine, endCreditLines } from "./credit-lines.js";
 
 const CHANGING = "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it.";
 
 /** A capture or refund, as Medusa wrote it next to its payment. */
-export interface Entry {
-  readonly orderId: string;
-  readonly kind: "capture" | "refund";
-  readonly entryId: string;
-  readonly currency: string;
-  /** In major units, above 0. */
-  readonly amount: string;
-}
+export type Entry = Pick<UnrecordedPayment, "orderId" | "kind" | "entryId" | "currency" | "amount">;
 
 /**
  * Writes a capture or refund into its order, as Medusa does last. The part of a refund that exceeds what the order owed is
  * waived first, so that the next run can finish what a crash leaves in between.
- *
  * @throws {MedusaError} if something has to be waived, and the order takes no change now
  */
 export async function recordEntry(container: MedusaContainer, entry: Entry): Promise<void> {

@@ -30,14 +30,12 @@ import { bookRefund, forgetRefund } from "./unknown-refunds.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
 import { recordPayment } from "./unrecorded-payments.js";
 
-/** How a task is run. */
 export interface RunOptions {
   /** How many orders this run of recovery may still cancel. Omitted if a person asks for this one task. */
   readonly budget?: CancelBudget;
   readonly isAsked?: boolean;
 }
 
-/** A task that a finder has found. */
 export interface RecoveryTask extends JobKey {
   /** @returns true if it canceled its order */
   run(container: MedusaContainer, options: RunOptions): Promise<unknown>;
@@ -53,7 +51,6 @@ export interface RecoveryJob {
   readonly finders: readonly Find<RecoveryTask>[];
 }
 
-/** Everything that finds orders which may have to be canceled. */
 export const unpaidOrderFinders: readonly Find<UnpaidOrder>[] = [
   findPendingCancellations,
   findCardsBesideOrders,
@@ -65,7 +62,6 @@ const leaseOf = (container: MedusaContainer) => contextOf(container).settings.le
 
 type Kind = RecoveryJob["kind"];
 
-/** Makes a finder of tasks. */
 const tasks =
   <T>(kind: Kind, find: Find<T>, taskOf: (found: T, scan: Scan) => Omit<RecoveryTask, "kind">) =>
   async (scan: Scan): Promise<RecoveryTask[]> =>

@@ -35,19 +35,19 @@ export interface Recovery {
  * were never paid, or canceled or deleted without a reversal, remainders that didn't settle in time, payments without
  * an order, and begun captures and refunds. Safe to run at any time, and in several processes at once. A failure
  * doesn't stop other jobs: it is recorded with its reason, shown to people, and retried.
- *
  * @throws if Medusa's database can't be used
  */
 export async function recoverNow(container: MedusaContainer): Promise<Recovery> {
-  const { sql, settings } = contextOf(container);
+  const { engine, sql, settings } = contextOf(container);
   const { leaseMs, pendingRemainderLifeMs, maxCancelsPerRun } = settings;
   const failed: JobKey[] = [];
   const fail = async (key: JobKey, error: unknown) => {
     failed.push(key);
     await reportFailure(container, key, error);
   };
-  await endLocks(sql, fail);
-  const charges = await recoverCharges(container, fail);
+  await tryScan(sql, "locks", fail, () => endExpiredLocks(sql));
+  const orderOf = (charge: Charge) => paidOrderOf(sql, charge, settings.allowPendingRemainder);
+  const charges = (await tryScan(sql, "charges", fail, () => engine.recover({ orderOf }))) ?? [];
   const scan: Scan = {
     sql,
     leaseMs,
@@ -87,28 +87,16 @@ async function inTurn(container: MedusaContainer, cancelAll: () => Promise<void>
 
 type Fail = (key: JobKey, error: unknown) => Promise<void>;
 
-async function endLocks(sql: Sql, fail: Fail): Promise<void> {
-  const key: JobKey = { kind: "scan", id: "locks", orderId: null };
+/** Runs a scan. If it fails, reports that, so that other scans continue. @returns null if it failed */
+async function tryScan<T>(sql: Sql, id: string, fail: Fail, scan: () => Promise<T>): Promise<T | null> {
+  const key: JobKey = { kind: "scan", id, orderId: null };
   try {
-    await endExpiredLocks(sql);
+    const found = await scan();
     await forgetJob(sql, key);
+    return found;
   } catch (error) {
     await fail(key, error);
-  }
-}
-
-async function recoverCharges(container: MedusaContainer, fail: Fail): Promise<Charge[]> {
-  const { engine, sql, settings } = contextOf(container);
-  const key: JobKey = { kind: "scan", id: "charges", orderId: null };
-  try {
-    const charges = await engine.recover({
-      orderOf: (charge) => paidOrderOf(sql, charge, settings.allowPendingRemainder),
-    });
-    await forgetJob(sql, key);
-    return charges;
-  } catch (error) {
-    await fail(key, error);
-    return [];
+    return null;
   }
 }
 
@@ -117,14 +105,9 @@ async function findTasks({ kind, finders }: RecoveryJob, scan: Scan, fail: Fail)
   const found = new Map<string, RecoveryTask>();
   let hasFailed = false;
   for (const [index, find] of finders.entries()) {
-    const key: JobKey = { kind: "scan", id: `${kind} ${index + 1}`, orderId: null };
-    try {
-      for (const task of await find(scan)) found.set(task.id, task);
-      await forgetJob(scan.sql, key);
-    } catch (error) {
-      hasFailed = true;
-      await fail(key, error);
-    }
+    const tasks = await tryScan(scan.sql, `${kind} ${index + 1}`, fail, () => find(scan));
+    if (!tasks) hasFailed = true;
+    for (const task of tasks ?? []) found.set(task.id, task);
   }
   if (!hasFailed) await forgetOthers(scan.sql, kind, [...found.keys()]);
   const exempt = await readExemptJobs(scan.sql, kind);
@@ -159,7 +142,6 @@ async function reportFailure(container: MedusaContainer, key: JobKey, error: unk
 
 /**
  * Retries one failing job, for a person.
- *
  * @returns the job afterwards: null if it is done; undefined if there was no such job
  */
 export async function retryJob(
@@ -182,8 +164,6 @@ export async function retryJob(
 
 /**
  * Exempts a failing job from further tries, as a person decided.
- *
- * @param actor who decided
  * @returns false if there is no such job (any more)
  * @throws what the task fails with, if exempting it needs work
  */

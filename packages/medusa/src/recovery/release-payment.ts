@@ -2,6 +2,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
+import { hasRows } from "../rows.js";
 
 /** A payment without an order, as Medusa records it. */
 export interface Release {
@@ -24,7 +25,6 @@ export const unknownRefund = () =>
 /**
  * Cancels a payment of another method, and refunds what was captured. A refund is requested only once. If its
  * response is lost, or the process dies, a person must look, since a second request could refund the money twice.
- *
  * @param isAsked a person has looked, and wants it retried
  * @throws what the payment method fails with; unknownRefund if a refund was begun before
  */
@@ -57,7 +57,6 @@ export async function releaseGiftcardPayment(
 
 /**
  * Records that a payment is to be released, before anything is done, so that recovery finds it until it is.
- *
  * @returns whether a refund of it was begun before
  */
 export async function beginRelease(sql: Sql, paymentId: string, cartId: string): Promise<boolean> {
@@ -70,15 +69,14 @@ export async function beginRelease(sql: Sql, paymentId: string, cartId: string):
 }
 
 /** Records that a refund begins. @returns false if one was begun before, and nobody has asked for another */
-async function beginRefund(sql: Sql, paymentId: string, cartId: string, isAsked: boolean): Promise<boolean> {
-  const rows = await sql(
+const beginRefund = (sql: Sql, paymentId: string, cartId: string, isAsked: boolean): Promise<boolean> =>
+  hasRows(
+    sql,
     `insert into giftcard_release as known (payment_id, cart_id, refund_begun_at) values ($1, $2, now())
      on conflict (payment_id) do update set refund_begun_at = now() where known.refund_begun_at is null or $3
      returning 1`,
     [paymentId, cartId, isAsked],
   );
-  return rows.length === 1;
-}
 
 /** Records that the refund is made. The remainder of the payment may still have to be canceled. */
 async function endRefund(sql: Sql, paymentId: string): Promise<void> {

@@ -37,7 +37,6 @@ export function whyNotCanceled({ touches, totalCents }: OrderPayment): string | 
  * sure that no card of the cart can be charged any more; then it judges the order by its total when it was placed. An
  * order that was ever paid only loses the cards that it didn't need. An order that somebody has worked on, or that
  * Medusa refuses to cancel, waits for a person, with its payments as they are.
- *
  * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this
  *   one
  * @returns true if it canceled the order
@@ -127,7 +126,6 @@ async function refuse(container: MedusaContainer, orderId: string, why: string):
 /**
  * Releases what a canceled order still holds: first the cards, then payments by other methods, then sessions that
  * could still be paid. A failure doesn't stop the others.
- *
  * @throws the first failure, once everything was tried
  */
 async function releaseHeld(

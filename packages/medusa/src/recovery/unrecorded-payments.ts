@@ -16,7 +16,6 @@ export const recordPayment = (container: MedusaContainer, entry: UnrecordedPayme
 /**
  * Finishes the card refunds that were begun for the orders of a cart, before anything else is refunded. Medusa would take
  * them for a part of what comes next.
- *
  * @param cartId the caller has its lease
  * @throws what one of them fails with
  */
@@ -39,7 +38,6 @@ async function finish(container: MedusaContainer, entry: UnrecordedPayment): Pro
 /**
  * Makes a refund that was begun. If no charges add up to it, it was never made, and never can be: Medusa would have deleted
  * it, had its process not died.
- *
  * @returns false if it is deleted
  */
 async function makeBegun(

@@ -20,8 +20,6 @@ const TOLERATED = fromCents(1);
  *
  * Does nothing while the order takes no change, while it lacks a refund that was begun, while a return is requested (Medusa
  * already counts it as owed), or if its lines aren't recorded.
- *
- * @returns whether it wrote something
  */
 async function balance(container: MedusaContainer, books: OrderBooks): Promise<boolean> {
   const { orderId } = books;
@@ -43,7 +41,6 @@ export async function readBalanced(container: MedusaContainer, orderId: string):
 /**
  * Runs a refund of an order while nobody else refunds it, in any process. Before it, begun refunds are finished; before
  * and after it, the books are balanced.
- *
  * @throws {CheckoutError} payment_in_progress if another job has the order for too long
  * @throws as `readBooks`, and what the job fails with
  */

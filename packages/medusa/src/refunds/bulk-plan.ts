@@ -32,7 +32,6 @@ const AT_ONCE = 4;
 
 /**
  * Plans a refund of everything that was sold of something. Changes nothing and calls nobody.
- *
  * @throws {MedusaError} if there is no such product or variant
  */
 export async function planBulkRefund(container: MedusaContainer, sold: Sold): Promise<BulkRefundPlan> {
@@ -52,7 +51,6 @@ export async function planBulkRefund(container: MedusaContainer, sold: Sold): Pr
   return { sold, title, orders, refused, ...sumsOf(orders) };
 }
 
-/** Lists the requested orders that don't exist, or are canceled. */
 function missingOf(sold: Sold, found: readonly SoldOrder[]): RefusedOrder[] {
   if (!("orderIds" in sold)) return [];
   const known = new Set(found.map(({ orderId }) => orderId));
@@ -74,7 +72,6 @@ function sumsOf(orders: readonly PlannedOrder[]): Pick<BulkRefundPlan, "amountCe
 /**
  * Plans one order's part; null if nothing of it is left to refund. If an order can't be planned, it is listed with
  * the reason, and the plan of the others doesn't fail.
- *
  * @param bulkRefundId the bulk refund whose own hold on the order doesn't count
  */
 export async function planOrder(

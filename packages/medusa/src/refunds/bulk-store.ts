@@ -1,9 +1,8 @@
 import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import type { Sold } from "../medusa-tables/sold-items.js";
-import { readRows } from "../rows.js";
+import { hasRows, readRows } from "../rows.js";
 import type { RefundPart } from "./order-refund.js";
 
-/** One order's part of a bulk refund. */
 export interface PlannedOrder {
   readonly orderId: string;
   readonly orderName: string;
@@ -21,7 +20,6 @@ export interface RefusedOrder {
   readonly why: string;
 }
 
-/** What a bulk refund would do. */
 export interface BulkRefundPlan {
   readonly sold: Sold;
   /** Its display name. A person types it to confirm the refund. */
@@ -33,7 +31,6 @@ export interface BulkRefundPlan {
   readonly sums: readonly { readonly providerId: string; readonly isCard: boolean; readonly cents: number }[];
 }
 
-/** One order of a bulk refund in its current state. */
 export interface BulkRefundOrder extends PlannedOrder {
   readonly bulkRefundId: string;
   readonly sold: Sold;
@@ -42,7 +39,6 @@ export interface BulkRefundOrder extends PlannedOrder {
   readonly basis: string | null;
 }
 
-/** The progress of a bulk refund. */
 export interface BulkRefundReport {
   readonly id: string;
   readonly title: string;
@@ -54,12 +50,7 @@ export interface BulkRefundReport {
   readonly done: number;
   readonly doneCents: number;
   readonly amountCents: number;
-  readonly waiting: readonly {
-    readonly orderId: string;
-    readonly orderName: string;
-    readonly amountCents: number;
-    readonly why: string;
-  }[];
+  readonly waiting: readonly RefusedOrder[];
 }
 
 /**
@@ -89,16 +80,14 @@ export async function writeBulkRefund(
 
 /**
  * Tells whether a bulk refund has the order now, or a person has exempted it from one.
- *
  * @param except a bulk refund that doesn't count
  */
-export async function isHeld(sql: Sql, orderId: string, except?: string): Promise<boolean> {
-  const rows = await sql(
+export const isHeld = (sql: Sql, orderId: string, except?: string): Promise<boolean> =>
+  hasRows(
+    sql,
     "select 1 from giftcard_bulk_refund_order where order_id = $1 and bulk_refund_id is distinct from $2 and state <> 'done' limit 1",
     [orderId, except ?? null],
   );
-  return rows.length > 0;
-}
 
 /** Leases the next order of a bulk refund; null if none is left. */
 export async function claimOrder(
@@ -124,23 +113,21 @@ type HeldOrder = Pick<BulkRefundOrder, "bulkRefundId" | "orderId" | "owner">;
 
 /**
  * Renews the lease of an order, before each step.
- *
  * @param basis the hash of what the parts are planned on, for the first part
  * @returns false if this owner has lost the lease: nothing may be done
  */
-export async function holdOrder(
+export const holdOrder = (
   sql: Sql,
   { bulkRefundId, orderId, owner }: HeldOrder,
   forMs: number,
   basis: string | null = null,
-): Promise<boolean> {
-  const rows = await sql(
+): Promise<boolean> =>
+  hasRows(
+    sql,
     `update giftcard_bulk_refund_order set lease_until = now() + ${sqlInterval("$4")}, updated_at = now(), basis = coalesce($5, basis)
      where bulk_refund_id = $1 and order_id = $2 and lease_owner = $3 and state = 'open' returning 1`,
     [bulkRefundId, orderId, owner, forMs, basis],
   );
-  return rows.length === 1;
-}
 
 /** Records how an order ended: it is refunded, or needs a person's decision. */
 export async function endOrder(
@@ -156,7 +143,6 @@ export async function endOrder(
   );
 }
 
-/** Lists bulk refunds with open orders, oldest first. */
 export async function openBulkRefunds(sql: Sql): Promise<string[]> {
   const rows = await sql(
     `select id from giftcard_bulk_refund r where exists (
@@ -166,7 +152,6 @@ export async function openBulkRefunds(sql: Sql): Promise<string[]> {
   return rows.map((row) => String(row.id));
 }
 
-/** Reads the newest bulk refunds. */
 export async function readBulkRefunds(
   sql: Sql,
   { id, limit = 20 }: { id?: string; limit?: number } = {},

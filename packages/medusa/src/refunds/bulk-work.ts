@@ -27,8 +27,6 @@ const CHANGED = "The order has changed since the plan was made. Look at it, and 
 /**
  * Records a planned bulk refund. From then on the shop makes it, even if this process dies: `workBulkRefunds` does
  * it, in this process or another one.
- *
- * @param actor who requested it
  * @returns the bulk refund's id; null if another bulk refund has one of the orders by now
  */
 export async function beginBulkRefund(
@@ -43,7 +41,6 @@ export async function beginBulkRefund(
 /**
  * Works on open bulk refunds, order by order. Safe to stop at any point, and in several processes at once: each
  * process leases the order that it works on, and each part is refunded once.
- *
  * @param options.only works only on this bulk refund
  * @param options.until tells when to stop, even if orders are left
  */
@@ -88,7 +85,6 @@ function reportFailure(
 
 /**
  * Refunds each part that isn't refunded yet.
- *
  * @returns "done"; "wait" until another job has finished what was begun; or why a person has to look
  */
 async function refundOnce(

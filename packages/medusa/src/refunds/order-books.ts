@@ -13,14 +13,9 @@ import { readRefunds } from "../medusa-tables/payments.js";
 export type UnitsBack = ReadonlyMap<string, number>;
 
 /** A refund that named no unit, and exceeded what was owed. Only a person knows what it was for. */
-export interface UnexplainedRefund {
+export interface UnexplainedRefund
+  extends Pick<BookedRefund, "cents" | "beyondCents" | "createdAt" | "createdBy" | "note"> {
   readonly refundId: string;
-  readonly cents: number;
-  /** The part that no returned unit explains. */
-  readonly beyondCents: number;
-  readonly createdAt: string;
-  readonly createdBy: string | null;
-  readonly note: string | null;
 }
 
 /**
@@ -215,7 +210,6 @@ const toUnexplained = ({
 /**
  * Adds refunds that Medusa made beyond what was owed, and died before it waived that: the latest refunds that name no
  * unit.
- *
  * @param missingCents what was refunded beyond what came back
  */
 function withCrashed(

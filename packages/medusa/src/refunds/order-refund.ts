@@ -51,7 +51,6 @@ const sumCents = (parts: readonly { readonly cents: number }[]) =>
 
 /**
  * Plans the refund of an amount, out of what the order's payments still hold.
- *
  * @param back the units that are back with it, by the line's id. Their charges are reversed first
  */
 export function planOf(
@@ -115,7 +114,6 @@ function toOwedRefund(books: OrderBooks, rule: RefundRule): OwedRefund {
 /**
  * Reads what an order owes its customer after a return, claim, exchange or edit, and how it can be refunded. Changes
  * nothing and calls nobody.
- *
  * @throws {MedusaError} if there is no such order
  */
 export async function readOwedRefund(container: MedusaContainer, orderId: string): Promise<OwedRefund> {
@@ -159,7 +157,6 @@ const stopped = (failure: unknown, doneCents: number) =>
 
 /**
  * Refunds what an order owes through Medusa's own refunds: first the cards, then the other payments.
- *
  * @param wanted the split that the person has seen. It is made only if it is still one of the offered ones
  * @param actor the id of the person, for Medusa's refunds
  * @throws {MedusaError} if the owed amount has changed, or if a payment can't be refunded
@@ -228,7 +225,6 @@ export async function refundPart(
   await refundPaymentWorkflow(container).run({ input: input as never });
 }
 
-/** Asks a person what refunds by hand were for. */
 export const unexplainedText = (refunds: readonly UnexplainedRefund[]): string => {
   const named = refunds.map(
     ({ cents, createdAt }) => `${formatCents(cents as never)} on ${createdAt.slice(0, 10)}`,
@@ -250,5 +246,4 @@ function isSame({ amountCents, parts }: SplitRefund, wanted: unknown): boolean {
   return parts.map(key).sort().join() === wanted.parts.map(key).sort().join();
 }
 
-/** Makes the error for a refund that isn't made. */
 export const notRefunded = (message: string) => refusal(`${message} Nothing was refunded.`);

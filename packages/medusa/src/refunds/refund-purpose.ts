@@ -11,9 +11,7 @@ const purposeSchema = z.strictObject({ units: z.record(z.string().min(1), z.numb
 /**
  * Records what a refund by hand was for, as a person states: units of lines, or nothing that was sold, such as a
  * goodwill gesture. These units count as refunded from then on, however they come back.
- *
  * @param purpose `{ units: { [line]: count } }`; no units for a gesture
- * @param actor who states it
  * @throws {MedusaError} if the refund needs no explanation, or the order doesn't have that many units left
  */
 export async function explainRefund(

@@ -38,7 +38,6 @@ const OPEN_WORK = `select (${PENDING_REMAINDERS})::integer as "pendingRemainders
 const EXEMPTED = `select ((select count(*) from giftcard_unpaid_order where exempted_at is not null)
   + (select count(*) from giftcard_job where exempted_at is not null))::integer as count`;
 
-/** Reads what is open and what stays. Changes nothing. */
 export async function readDrain(sql: Sql): Promise<Drain> {
   const [work] = await readRows<OpenWork>(sql, OPEN_WORK, []);
   const [exempted] = await readRows<{ count: number }>(sql, EXEMPTED, []);

@@ -30,7 +30,6 @@ export async function readMedusaStatement(
 
 /**
  * Compares the journal with Medusa's payments and, if given, the service's report.
- *
  * @param options.report the output of the service's `report` command with `--json` or `--csv`: its text, or a
  *   file's stream
  * @param options.onProgress called with the number of entries of each kind that were read so far

@@ -45,7 +45,6 @@ export interface PaidBy {
  * it too, so the sum is right.
  *
  * It doesn't check who reads it: show it only to the order's own customer.
- *
  * @param container the container of Medusa, a request, a subscriber or a job
  * @param orderId Medusa's id of the order
  * @returns null if there is no such order, or if it isn't in euro: cards pay in euro only

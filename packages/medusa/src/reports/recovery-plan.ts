@@ -4,6 +4,7 @@ import { everyScanPage } from "../journal-tables/scan-pages.js";
 import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import type { Settings } from "../options.js";
 import { type CancelStop, readCancelStop } from "../recovery/cancel-limit.js";
 import { type JobKind, readExemptJobs } from "../recovery/failing-jobs.js";
 import { isExempt } from "../recovery/pending-cancellations.js";
@@ -36,11 +37,10 @@ export interface RecoveryPlan {
   readonly cancelStop: CancelStop | null;
 }
 
-/** The settings of recovery itself. */
-export type PlanSettings = Pick<Scan, "leaseMs" | "pendingRemainderLifeMs"> & {
-  readonly allowPendingRemainder: boolean;
-  readonly maxCancelsPerRun: number;
-};
+export type PlanSettings = Pick<
+  Settings,
+  "leaseMs" | "pendingRemainderLifeMs" | "allowPendingRemainder" | "maxCancelsPerRun"
+>;
 
 /** Reads what recovery would do now. Changes nothing and calls nobody. */
 export async function readRecoveryPlan(sql: Sql, settings: PlanSettings): Promise<RecoveryPlan> {

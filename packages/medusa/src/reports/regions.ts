@@ -2,7 +2,6 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { PROVIDER_ID } from "../names.js";
 
-/** A region in euro, and whether it accepts gift cards. */
 export interface EuroRegion {
   readonly id: string;
   readonly name: string;

@@ -41,7 +41,6 @@ export type BulkRefundRow = Json<BulkRefundReport>;
 export type ActionRow = Json<Evidence["actions"][number]>;
 export type StatementView = Statement & { orderNames: Record<string, string> };
 export type ReconciliationView = Reconciliation & { orderNames: Record<string, string> };
-/** A person's decision about a charge. */
 export type Decision = "retry" | "mark-taken" | "mark-not-taken";
 
 interface ProductChoice {
@@ -124,7 +123,6 @@ export const useOrderCharges = (orderId: string) =>
 export const useOrderRefund = (orderId: string) =>
   useRead<{ refund: OwedRefund }>(at(`orders/${orderId}/refund`), {}, { refetchInterval: 20_000 });
 
-/** Refunds what an order owes, by the split that is shown. */
 export const useRefundOrder = (orderId: string) =>
   usePost<SplitRefund, { refunded: SplitRefund }>((body) => ({ path: `orders/${orderId}/refund`, body }), {
     onSuccess: ({ refunded }) => toast.success(`${money(refunded.amountCents)} is refunded`),
@@ -138,7 +136,6 @@ export const useExplainRefund = (orderId: string) =>
     { changesMedusa: true },
   );
 
-/** Finds products by their title. */
 export const useProducts = (title: string) =>
   useRead<{ products: ProductChoice[] }>(
     "/admin/products",
@@ -149,7 +146,6 @@ export const useProducts = (title: string) =>
 export const useRefundPlan = () =>
   usePost<Sold, { plan: BulkRefundPlan }>((body) => ({ path: "refund-plan", body }));
 
-/** Begins a bulk refund as it was planned. */
 export const useBeginBulkRefund = () =>
   usePost<BulkRefundPlan, { bulkRefund: BulkRefundRow }>(({ sold, title, amountCents }) => ({
     path: "bulk-refunds",
@@ -186,7 +182,6 @@ export const useDecideJob = (decision: "retry" | "exempt") =>
 export const useExemptOrder = () =>
   usePost<string>((orderId) => ({ path: `unpaid-orders/${orderId}/exempt` }));
 
-/** Resumes automatic cancels of unpaid orders. */
 export const useResumeCancels = () => usePost<void>(() => ({ path: "cancels/resume" }));
 
 export const useStatement = (month: string, commission: string) =>

@@ -11,7 +11,7 @@ import {
   useRefundPlan,
 } from "../client/queries.js";
 import { Choice, Field, Nothing, OrderLink, Section, SmallButton } from "./section.js";
-import { cardName, methodName, money, time } from "./texts.js";
+import { methodName, money, partText, time } from "./texts.js";
 
 const ALL = "all";
 
@@ -106,29 +106,19 @@ function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) 
       <div className="overflow-x-auto">
         <Table>
           <Table.Body>
-            {orders.map(({ orderId, orderName, amountCents: cents, parts }) => (
-              <Table.Row key={orderId}>
+            {[...orders, ...refused].map((order) => (
+              <Table.Row key={order.orderId}>
                 <Table.Cell>
-                  <OrderLink orderId={orderId} orderName={orderName} />
+                  <OrderLink {...order} />
                 </Table.Cell>
-                <Table.Cell className="text-right">{money(cents)}</Table.Cell>
-                <Table.Cell>
-                  {parts
-                    .map(
-                      (part) =>
-                        `${money(part.cents)} to ${part.lastFour === null ? methodName(part.providerId) : cardName(part.lastFour)}`,
-                    )
-                    .join(", ")}
-                </Table.Cell>
-              </Table.Row>
-            ))}
-            {refused.map(({ orderId, orderName, amountCents: cents, why }) => (
-              <Table.Row key={orderId}>
-                <Table.Cell>
-                  <OrderLink orderId={orderId} orderName={orderName} />
-                </Table.Cell>
-                <Table.Cell className="text-right">{money(cents)}</Table.Cell>
-                <Table.Cell className="text-ui-fg-error whitespace-normal">Not refunded. {why}</Table.Cell>
+                <Table.Cell className="text-right">{money(order.amountCents)}</Table.Cell>
+                {"parts" in order ? (
+                  <Table.Cell>{order.parts.map(partText).join(", ")}</Table.Cell>
+                ) : (
+                  <Table.Cell className="text-ui-fg-error whitespace-normal">
+                    Not refunded. {order.why}
+                  </Table.Cell>
+                )}
               </Table.Row>
             ))}
           </Table.Body>

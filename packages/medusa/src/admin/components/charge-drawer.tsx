@@ -1,11 +1,9 @@
 import { Button, Copy, Drawer, Heading } from "@medusajs/ui";
 import { type ActionRow, type ChargeRow, useCharge } from "../client/queries.js";
-import { Fact, Small, SmallButton, Strong } from "./section.js";
-import { StateBadge } from "./state-badge.js";
+import { Fact, Small, SmallButton, StateBadge, Strong } from "./section.js";
 import { actionTexts, cardName, money, reasonText, stateTexts, time } from "./texts.js";
 import { useDecide } from "./use-decide.js";
 
-/** Shows everything about a charge, and offers what can be done about it. */
 export function ChargeDrawer({ reference, onClose }: { reference: string; onClose: () => void }) {
   const { data } = useCharge(reference);
   return (

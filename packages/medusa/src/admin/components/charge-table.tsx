@@ -1,8 +1,7 @@
 import { Table, Text } from "@medusajs/ui";
 import type { ReactNode } from "react";
 import type { ChargeRow } from "../client/queries.js";
-import { OrderLink, TableHead } from "./section.js";
-import { StateBadge } from "./state-badge.js";
+import { OrderLink, StateBadge, TableHead } from "./section.js";
 import { cardName, money, reasonText, time } from "./texts.js";
 
 const columns = ["Card", "Amount", "State", "Why", "Order", "Since"];

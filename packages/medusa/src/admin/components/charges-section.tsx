@@ -10,7 +10,6 @@ import { stateTexts } from "./texts.js";
 const PAGE_SIZE = 20;
 const ALL = "all";
 
-/** Lists every charge, those that need attention first. */
 export function ChargesSection() {
   const [state, setState] = useState<ChargeState | typeof ALL>(ALL);
   const [pageIndex, setPageIndex] = useState(0);

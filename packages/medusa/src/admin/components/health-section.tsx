@@ -1,13 +1,11 @@
 import { Badge, StatusBadge, Text, usePrompt } from "@medusajs/ui";
-import type { ReactNode } from "react";
 import { type HealthView, useHealth, useRecovery, useResumeCancels } from "../client/queries.js";
-import { Section, SmallButton } from "./section.js";
+import { Nothing, Section, SmallButton } from "./section.js";
 import { type BadgeColor, time } from "./texts.js";
 
 /** Beyond this, times in the logs of the two sides can't be compared. */
 const CLOCK_LIMIT_MS = 5_000;
 
-/** Shows the service, the key, the clocks, the seals and recovery at a glance. */
 export function HealthSection() {
   const { data, error } = useHealth();
   const { mutate, isPending } = useRecovery();
@@ -31,7 +29,7 @@ export function HealthSection() {
         </Text>
       )}
       {data?.cancelStop && <CancelsStopped stop={data.cancelStop} />}
-      {error && <Tile name="Shop" color="red" label="No answer" about={error.message} />}
+      {error && <Nothing>The shop gave no answer: {error.message}</Nothing>}
       {data && <Tiles health={data} />}
     </Section>
   );
@@ -76,65 +74,63 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
   );
 }
 
+/** One figure of the health: a name, a colored label and an explanation. */
+type Tile = [name: string, color: BadgeColor, label: string, about: string];
+
 function Tiles({ health }: { health: HealthView }) {
-  const { service, clock, seals, failingJobs, unpaidOrders, regions } = health;
+  return (
+    <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-3">
+      {tilesOf(health).map(([name, color, label, about]) => (
+        <div key={name} className="flex flex-col gap-y-1 px-6 py-4">
+          <Text size="small" leading="compact" weight="plus" className="text-ui-fg-subtle">
+            {name}
+          </Text>
+          <StatusBadge color={color} className="self-start">
+            {label}
+          </StatusBadge>
+          <Text size="xsmall" leading="compact" className="text-ui-fg-muted break-words">
+            {about}
+          </Text>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function tilesOf({ service, clock, seals, failingJobs, unpaidOrders, regions }: HealthView): Tile[] {
   const { isReachable, isKeyValid, fault, answeredInMs } = service;
   const sealed = Object.entries(seals.counts).map(
     ([keyId, count]) => `${count} under “${keyId}”${keyId === seals.newestKeyId ? " (newest)" : ""}`,
   );
   const aheadMs = Math.max(Math.abs(clock.databaseAheadMs), Math.abs(clock.serviceAheadMs ?? 0));
-  const keyLabel = isKeyValid === null ? "Not known" : isKeyValid ? "Valid" : "Refused";
-  const keyColor = isKeyValid === null ? "grey" : isKeyValid ? "green" : "red";
-  return (
-    <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-3">
-      <Tile
-        name="Service"
-        color={isReachable ? "green" : "red"}
-        label={isReachable ? "Reachable" : "Not reachable"}
-        about={isReachable ? `Answered in ${answeredInMs} ms` : faultText(fault)}
-      />
-      <Tile
-        name="API key"
-        color={keyColor}
-        label={keyLabel}
-        about={isKeyValid === false ? "The service refuses it: set a new one" : "Tested with a read"}
-      />
-      <Tile
-        name="Clocks"
-        color={aheadMs > CLOCK_LIMIT_MS ? "orange" : "green"}
-        label={aheadMs > CLOCK_LIMIT_MS ? "Different" : "In sync"}
-        about={`Compared with the shop: database ${ahead(clock.databaseAheadMs)}, service ${
-          clock.serviceAheadMs === null ? "not known" : ahead(clock.serviceAheadMs)
-        }`}
-      />
-      <Tile
-        name="Sealing keys"
-        color={seals.unopenable > 0 ? "red" : "green"}
-        label={seals.unopenable > 0 ? `${seals.unopenable} can't be opened` : "All can be opened"}
-        about={sealed.length === 0 ? "Nothing is sealed" : sealed.join(", ")}
-      />
-      <Tile
-        name="Recovery"
-        color={failingJobs + unpaidOrders > 0 ? "red" : "green"}
-        label={
-          failingJobs === 0
-            ? "Nothing fails"
-            : `${failingJobs} ${failingJobs === 1 ? "job fails" : "jobs fail"}`
-        }
-        about={
-          unpaidOrders === 0
-            ? "No unpaid order needs a person"
-            : `${unpaidOrders} unpaid orders need a person`
-        }
-      />
-      <RegionsTile regions={regions} />
-    </div>
-  );
+  const ofService = clock.serviceAheadMs === null ? "not known" : ahead(clock.serviceAheadMs);
+  const clocks = `Compared with the shop: database ${ahead(clock.databaseAheadMs)}, service ${ofService}`;
+  const jobs =
+    failingJobs === 1 ? "1 job fails" : failingJobs > 0 ? `${failingJobs} jobs fail` : "Nothing fails";
+  const unpaid =
+    unpaidOrders === 0 ? "No unpaid order needs a person" : `${unpaidOrders} unpaid orders need a person`;
+  const seal = sealed.length === 0 ? "Nothing is sealed" : sealed.join(", ");
+  return [
+    isReachable
+      ? ["Service", "green", "Reachable", `Answered in ${answeredInMs} ms`]
+      : ["Service", "red", "Not reachable", (fault ?? "no answer").replaceAll("_", " ")],
+    isKeyValid === false
+      ? ["API key", "red", "Refused", "The service refuses it: set a new one"]
+      : ["API key", isKeyValid ? "green" : "grey", isKeyValid ? "Valid" : "Not known", "Tested with a read"],
+    aheadMs > CLOCK_LIMIT_MS
+      ? ["Clocks", "orange", "Different", clocks]
+      : ["Clocks", "green", "In sync", clocks],
+    seals.unopenable > 0
+      ? ["Sealing keys", "red", `${seals.unopenable} can't be opened`, seal]
+      : ["Sealing keys", "green", "All can be opened", seal],
+    ["Recovery", failingJobs + unpaidOrders > 0 ? "red" : "green", jobs, unpaid],
+    regionsTile(regions),
+  ];
 }
 
 const NAMES_SHOWN = 4;
 
-function RegionsTile({ regions }: Pick<HealthView, "regions">) {
+function regionsTile(regions: HealthView["regions"]): Tile {
   const namesOf = (some: typeof regions) => {
     const more = some.length - NAMES_SHOWN;
     const names = some.slice(0, NAMES_SHOWN).map(({ name }) => name);
@@ -142,54 +138,19 @@ function RegionsTile({ regions }: Pick<HealthView, "regions">) {
   };
   const others = namesOf(regions.filter(({ takesGiftcards }) => !takesGiftcards));
   const taking = regions.filter(({ takesGiftcards }) => takesGiftcards);
-  if (regions.length === 0)
-    return <Tile name="Regions" color="red" label="None in euro" about="Gift cards only pay carts in euro" />;
-  return taking.length === 0 ? (
-    <Tile
-      name="Regions"
-      color="red"
-      label="None accepts gift cards"
-      about={`Settings, Regions: enable “Giftcard” for ${others}`}
-    />
-  ) : (
-    <Tile
-      name="Regions"
-      color="green"
-      label={`Accepted in ${taking.length} of ${regions.length}`}
-      about={others === "" ? namesOf(taking) : `Not in ${others}`}
-    />
-  );
+  if (regions.length === 0) return ["Regions", "red", "None in euro", "Gift cards only pay carts in euro"];
+  if (taking.length === 0)
+    return [
+      "Regions",
+      "red",
+      "None accepts gift cards",
+      `Settings, Regions: enable “Giftcard” for ${others}`,
+    ];
+  const about = others === "" ? namesOf(taking) : `Not in ${others}`;
+  return ["Regions", "green", `Accepted in ${taking.length} of ${regions.length}`, about];
 }
 
 const ahead = (ms: number): string => {
   const seconds = (Math.abs(ms) / 1000).toFixed(1);
   return seconds === "0.0" ? "the same" : `${seconds} s ${ms > 0 ? "ahead" : "behind"}`;
 };
-
-const faultText = (fault: string | null): string => (fault ?? "no answer").replaceAll("_", " ");
-
-function Tile({
-  name,
-  color,
-  label,
-  about,
-}: {
-  name: string;
-  color: BadgeColor;
-  label: string;
-  about: ReactNode;
-}) {
-  return (
-    <div className="flex flex-col gap-y-1 px-6 py-4">
-      <Text size="small" leading="compact" weight="plus" className="text-ui-fg-subtle">
-        {name}
-      </Text>
-      <StatusBadge color={color} className="self-start">
-        {label}
-      </StatusBadge>
-      <Text size="xsmall" leading="compact" className="text-ui-fg-muted break-words">
-        {about}
-      </Text>
-    </div>
-  );
-}

@@ -1,8 +1,8 @@
 import { Text, usePrompt } from "@medusajs/ui";
-import type { OwedRefund, RefundPart, SplitRefund } from "../../refunds/order-refund.js";
+import type { OwedRefund, SplitRefund } from "../../refunds/order-refund.js";
 import { useOrderRefund, useRefundOrder } from "../client/queries.js";
 import { SmallButton, Strong } from "./section.js";
-import { cardName, methodName, money } from "./texts.js";
+import { money, partText, targetOf } from "./texts.js";
 import { UnexplainedRefund } from "./unexplained-refund.js";
 
 /** Asks what refunds by hand were for, and shows what the order owes its customer. Hidden if there is neither. */
@@ -56,7 +56,7 @@ function Owed({ orderId, refund }: { orderId: string; refund: OwedRefund }) {
           {split.parts.map((part) => (
             <div key={part.paymentId} className="text-ui-fg-subtle flex items-center justify-between">
               <Text size="small" leading="compact">
-                To {nameOf(part)}
+                To {targetOf(part)}
               </Text>
               <Text size="small" leading="compact">
                 {money(part.cents)}
@@ -76,11 +76,6 @@ function Owed({ orderId, refund }: { orderId: string; refund: OwedRefund }) {
     </section>
   );
 }
-
-const nameOf = ({ lastFour, providerId }: RefundPart): string =>
-  lastFour === null ? methodName(providerId) : `card ${cardName(lastFour)}`;
-
-const partText = (part: RefundPart): string => `${money(part.cents)} to ${nameOf(part)}`;
 
 /** Explains why the owed amount can't be refunded exactly: a card takes back only whole charges. */
 const whyNot = (owed: string, splits: readonly SplitRefund[]): string =>

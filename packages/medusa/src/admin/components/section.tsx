@@ -1,6 +1,8 @@
-import { Button, Container, Heading, Label, Select, Table, Text } from "@medusajs/ui";
+import type { ChargeState } from "@giftcard-pay/checkout/store";
+import { Button, Container, Heading, Label, Select, StatusBadge, Table, Text } from "@medusajs/ui";
 import type { ComponentProps, ReactNode } from "react";
 import { Link } from "react-router-dom";
+import { stateTexts } from "./texts.js";
 
 /** A box of the page with its heading, in the style of Medusa's own. */
 export function Section(props: {
@@ -29,7 +31,6 @@ export function Section(props: {
   );
 }
 
-/** A name and its value, on one line. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="text-ui-fg-subtle grid grid-cols-2 items-start gap-x-4 px-6 py-3">
@@ -41,7 +42,6 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** The text of an empty list. */
 export function Nothing({ children }: { children: ReactNode }) {
   return (
     <Text size="small" className="text-ui-fg-muted px-6 py-8 text-center">
@@ -121,7 +121,6 @@ export function Field(props: { label: string; id?: string; children: ReactNode }
   );
 }
 
-/** A select of things by their titles. */
 export function Choice(props: {
   label: string;
   value: string | undefined;
@@ -142,5 +141,14 @@ export function Choice(props: {
         ))}
       </Select.Content>
     </Select>
+  );
+}
+
+export function StateBadge({ state }: { state: ChargeState }) {
+  const { color, label } = stateTexts[state];
+  return (
+    <StatusBadge color={color} className="text-nowrap">
+      {label}
+    </StatusBadge>
   );
 }

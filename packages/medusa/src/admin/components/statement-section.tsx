@@ -5,7 +5,6 @@ import { reportDay } from "../client/today.js";
 import { Field, Nothing, OrderLink, Section, SmallButton, Strong, TableHead } from "./section.js";
 import { money } from "./texts.js";
 
-/** Shows the statement that a merchant compares with the issuer's invoice. */
 export function StatementSection() {
   const [month, setMonth] = useState(reportDay().slice(0, 7));
   const [commission, setCommission] = useState("");

@@ -1,10 +1,10 @@
 import type { DifferenceKind } from "@giftcard-pay/checkout";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { Failing } from "../../recovery/failing-jobs.js";
+import type { RefundPart } from "../../refunds/order-refund.js";
 
 export type BadgeColor = "green" | "red" | "blue" | "orange" | "grey" | "purple";
 
-/** The label and color of each state. */
 export const stateTexts: Record<ChargeState, { label: string; color: BadgeColor }> = {
   intent: { label: "Starting", color: "blue" },
   sent: { label: "On its way", color: "blue" },
@@ -45,7 +45,6 @@ const reasonTexts: Record<string, string> = {
 export const reasonText = (reason: string | null): string =>
   reason === null ? "" : (reasonTexts[reason] ?? reason.replaceAll("_", " "));
 
-/** What each of recovery's jobs does. */
 export const jobTexts: Record<Failing["kind"], string> = {
   note_paid: "Record that the order was paid",
   cancel_order: "Cancel an order that nobody paid",
@@ -83,7 +82,6 @@ export const money = (cents: number | null): string => (cents === null ? "–" :
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** Formats a time in the browser's time zone. */
 export const time = (iso: string | null): string => (iso === null ? "–" : moment.format(new Date(iso)));
 
 /** Returns the name of a payment method: "stripe" for `pp_stripe_stripe`. */
@@ -93,3 +91,9 @@ export const methodName = (providerId: string): string =>
     : (providerId.replace(/^pp_/, "").split("_")[0] ?? "");
 
 export const cardName = (lastFour: string): string => `•••• ${lastFour}`;
+
+/** Names the card or the method that a part of a refund goes to. */
+export const targetOf = ({ lastFour, providerId }: RefundPart): string =>
+  lastFour === null ? methodName(providerId) : `card ${cardName(lastFour)}`;
+
+export const partText = (part: RefundPart): string => `${money(part.cents)} to ${targetOf(part)}`;

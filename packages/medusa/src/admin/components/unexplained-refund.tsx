@@ -5,7 +5,6 @@ import { useExplainRefund } from "../client/queries.js";
 import { Choice, SmallButton } from "./section.js";
 import { money } from "./texts.js";
 
-/** Asks what a refund by hand was for, if no returned unit explains it. */
 export function UnexplainedRefund(props: {
   orderId: string;
   refund: OwedRefund["unexplained"][number];

@@ -3,8 +3,7 @@ import { Container, Heading, Text } from "@medusajs/ui";
 import { type ChargeRow, useOrderCharges } from "../client/queries.js";
 import { EnvironmentBadge } from "../components/health-section.js";
 import { OrderRefundSection } from "../components/order-refund-section.js";
-import { SmallButton, Strong } from "../components/section.js";
-import { StateBadge } from "../components/state-badge.js";
+import { SmallButton, StateBadge, Strong } from "../components/section.js";
 import { cardName, money, reasonText, time } from "../components/texts.js";
 import { useDecide } from "../components/use-decide.js";
 
@@ -52,7 +51,6 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
 
 type Payment = [ChargeRow, ...ChargeRow[]];
 
-/** Groups charges by their card's payment, in the order in which they were made. */
 function byPayment(charges: readonly ChargeRow[]): Payment[] {
   const payments = new Map<string, Payment>();
   for (const charge of charges) {

@@ -28,7 +28,7 @@ export async function createRemainderSession(
   req: MedusaRequest,
   res: MedusaResponse,
   next: MedusaNextFunction,
-): Promise<void> {
+) {
   try {
     const collectionId = String(req.params.id);
     if (bodyOf(req).provider_id === PROVIDER_ID)

@@ -9,8 +9,6 @@ import { referencesOf } from "../../refund-metadata.js";
 
 /**
  * Makes a refund that Medusa has written down, and earlier ones that were begun and not made. Idempotent per refund.
- *
- * @param sessionId the payment session of the card
  * @param asked the id of Medusa's refund, and its amount in major units
  * @returns the charges that were reversed for it, or whose reversal is owed
  * @throws {RefundError} if no charges add up to the amount

@@ -6,7 +6,6 @@ import { isOfOrder } from "../../medusa-tables/payments.js";
 /**
  * Explains why a gift card takes no payment session. A card is applied to a cart, so it can't be charged for a placed
  * order, such as for the difference after an edit.
- *
  * @param id the id of the payment collection, or of its session
  */
 export async function explainNoSession(sql: Sql, id: string): Promise<MedusaError> {

@@ -117,7 +117,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     return { status: "authorized", data: copyOf(charges) };
   }
 
-  async capturePayment({ data }: medusa.CapturePaymentInput): Promise<medusa.CapturePaymentOutput> {
+  async capturePayment({ data }: medusa.CapturePaymentInput) {
     const charges = await this.#require(data);
     const state = stateOf(charges);
     if (state === "reversing" || state === "reversed" || state === "refused") {
@@ -129,7 +129,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     return { data: copyOf(await this.#require(data)) };
   }
 
-  async cancelPayment({ data }: medusa.CancelPaymentInput): Promise<medusa.CancelPaymentOutput> {
+  async cancelPayment({ data }: medusa.CancelPaymentInput) {
     const [{ externalId }] = await this.#require(data);
     const charges = await this.#convertErrors(() => this.#giftcard.engine.cancel(externalId));
     // Medusa asks for it if it has read the payment just before it was captured.
@@ -141,11 +141,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 
   /** Reverses the charges that add up to the amount: the ones that the refund names, or else the last ones. */
-  async refundPayment({
-    data,
-    amount,
-    context,
-  }: medusa.RefundPaymentInput): Promise<medusa.RefundPaymentOutput> {
+  async refundPayment({ data, amount, context }: medusa.RefundPaymentInput) {
     const charges = await this.#require(data);
     const id = context?.idempotency_key;
     if (id === undefined) throw refusal("Medusa gave this refund no id, so it wasn't made.");
@@ -160,7 +156,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     return { data: copyOf(now ?? charges) };
   }
 
-  async deletePayment({ data }: medusa.DeletePaymentInput): Promise<medusa.DeletePaymentOutput> {
+  async deletePayment({ data }: medusa.DeletePaymentInput) {
     const charges = await this.#find(data);
     if (!charges) return { data: {} };
     if (charges.some(({ state }) => orderedStates.includes(state))) {
@@ -173,7 +169,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     return { data: copyOf(await this.#require(data)) };
   }
 
-  async retrievePayment({ data }: medusa.RetrievePaymentInput): Promise<medusa.RetrievePaymentOutput> {
+  async retrievePayment({ data }: medusa.RetrievePaymentInput) {
     return { data: copyOf(await this.#require(data)) };
   }
 
@@ -206,7 +202,6 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 }
 
-/** Explains why an amount can't be refunded, and what to do. */
 function unlikeCharges({ possibleCents }: RefundError, charges: Charges): MedusaError {
   const isByLine = charges.some(({ pieces }) => pieces !== null);
   const open = charges.filter(({ state }) => chargedStates.includes(state));

@@ -8,7 +8,6 @@ import { OpenSections } from "../../components/open-sections.js";
 import { ReconciliationSection } from "../../components/reconciliation-section.js";
 import { StatementSection } from "../../components/statement-section.js";
 
-/** The page "Gift cards": what needs a person, the health of the service, and the reports. */
 function GiftcardsPage() {
   return (
     <div className="flex flex-col gap-y-3">

@@ -79,13 +79,11 @@ export function readPage(req: AuthenticatedMedusaRequest, limit: number): { limi
 /** Makes the error for a decision that isn't open (any more). */
 export const notOpen = (message: string) => refusal(`${message} Nothing was done.`, "not_open");
 
-/** Makes the error for something that doesn't exist. */
 export const notFound = (what: string) =>
   new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
 
 type OrderNames = Readonly<Record<string, string>>;
 
-/** Adds the display name of a row's order, or null. */
 export const withOrderName = <T extends { readonly orderId: string | null }>(row: T, names: OrderNames) => ({
   ...row,
   orderName: row.orderId === null ? null : (names[row.orderId] ?? null),

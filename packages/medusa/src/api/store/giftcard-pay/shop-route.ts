@@ -8,7 +8,6 @@ import { dropStaleSessions, refusePaid } from "../../../cart/sessions.js";
 import { contextOf } from "../../../context/context.js";
 import { toMedusaError } from "../../../errors.js";
 import { PROVIDER_ID } from "../../../names.js";
-import { shopperAddress } from "../shopper-address.js";
 
 /**
  * Handles every route below `/store/giftcard-pay`, on Medusa's carts. Medusa itself decides which pages may call it
@@ -83,4 +82,16 @@ function changeCards(req: MedusaRequest, { id, address }: CartView, change: Chan
     const cart = { ...payment.cart, address };
     return change(cart, async () => dropStaleSessions(req.scope, payment, await engine.plan(cart)));
   });
+}
+
+/**
+ * Returns the shopper's network address, for the limits on guesses. A header counts only if the option names it,
+ * since anybody can send one. In a list, the last entry counts: the shop's own proxy wrote it.
+ * @param trustedHeader in lower case, or undefined if shoppers reach Medusa directly
+ */
+function shopperAddress(req: MedusaRequest, trustedHeader: string | undefined): string | undefined {
+  if (trustedHeader === undefined) return req.socket.remoteAddress;
+  const value = req.headers[trustedHeader];
+  const list = Array.isArray(value) ? value.join(",") : value;
+  return list?.split(",").at(-1)?.trim() || req.socket.remoteAddress;
 }

@@ -4,7 +4,6 @@ import { readBulkRefunds } from "../../../../refunds/bulk-store.js";
 import { beginBulkRefund, workBulkRefunds } from "../../../../refunds/bulk-work.js";
 import { adminRoute, readActor } from "../admin-route.js";
 
-/** Lists bulk refunds with their progress, newest first. */
 export const GET = adminRoute(async ({ sql }) => ({ bulkRefunds: await readBulkRefunds(sql) }));
 
 /**

@@ -17,10 +17,7 @@ export async function GET(req: AuthenticatedMedusaRequest, res: MedusaResponse):
 }
 
 /** Tells whether the caller may read the order. A database can't store a NUL, which a browser can send. */
-async function maySee(
-  { scope, auth_context }: AuthenticatedMedusaRequest,
-  orderId: string,
-): Promise<boolean> {
+async function maySee({ scope, auth_context }: AuthenticatedMedusaRequest, orderId: string) {
   if (orderId.includes("\0")) return false;
   const owner = await readOrderOwner(contextOf(scope).sql, orderId);
   const customerId = auth_context?.actor_id;

@@ -2,7 +2,6 @@ import type { Engine } from "@giftcard-pay/checkout/plugin";
 import type { Charge } from "@giftcard-pay/checkout/store";
 import { adminRoute, notFound, notOpen, readActor, showCharge } from "../../../admin-route.js";
 
-/** What a person can decide about a charge. */
 const decisions: Record<
   string,
   (engine: Engine, reference: string, actor: string) => Promise<Charge | null>

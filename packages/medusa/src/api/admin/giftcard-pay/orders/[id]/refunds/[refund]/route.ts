@@ -2,7 +2,6 @@ import { readOwedRefund } from "../../../../../../../refunds/order-refund.js";
 import { explainRefund } from "../../../../../../../refunds/refund-purpose.js";
 import { adminRoute, readActor } from "../../../../admin-route.js";
 
-/** Records what a refund by hand was for. */
 export const POST = adminRoute(async ({ req }) => {
   const { id: orderId, refund: refundId } = req.params as Record<"id" | "refund", string>;
   await explainRefund(req.scope, { orderId, refundId }, req.body, await readActor(req));

@@ -2,10 +2,8 @@ import { decideOrder } from "../../../../../../../../journal-tables/bulk-refund-
 import { readBulkRefunds } from "../../../../../../../../refunds/bulk-store.js";
 import { adminRoute, notFound, notOpen } from "../../../../../admin-route.js";
 
-/** The state of an order after each decision. */
 const states = { retry: "open", exempt: "exempted" } as const;
 
-/** Retries an order that waits for a person, or exempts it. */
 export const POST = adminRoute(async ({ sql, req }) => {
   const { id, order, decision } = req.params as { id: string; order: string; decision: keyof typeof states };
   if (!Object.hasOwn(states, decision)) throw notFound("decision");
