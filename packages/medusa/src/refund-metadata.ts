@@ -7,7 +7,7 @@ export const BULK_REFUND = "giftcard_bulk_refund";
 /** Reads the charges that a refund's metadata names; undefined if it names none, and any may be reversed. */
 export function referencesOf(metadata: unknown): string[] | undefined {
   const named = (metadata as Record<string, unknown> | null | undefined)?.[REFUND_CHARGES];
-  return Array.isArray(named) ? named.filter((one) => typeof one === "string") : undefined;
+  return Array.isArray(named) ? named.filter((reference) => typeof reference === "string") : undefined;
 }
 
 /**

@@ -69,7 +69,7 @@ async function checkAnswer(
   }
   if (res.statusCode < 400 || (code !== undefined && code !== UNKNOWN)) return answer;
   // Medusa refuses without a code, or waited in vain for its lock while another process completes the cart. Its error
-  // handler, the last one, calls this, so the reason is sent from here.
+  // handler is the last one, so the reason has to be sent from here.
   const isOrdered = message?.startsWith(ORDERED_TWICE) ?? false;
   const race = isOrdered ? "ordered" : res.statusCode === 404 ? "changed" : null;
   const why = await explainRefusal(req.scope, cartId, race);

@@ -76,7 +76,7 @@ export function refundCommand(): Command {
 }
 
 async function readSoldOptions({ variant, product, orders }: RefundOptions): Promise<Sold> {
-  if ([variant, product, orders].filter((one) => one !== undefined).length !== 1)
+  if ([variant, product, orders].filter((choice) => choice !== undefined).length !== 1)
     throw new CommandFailure("Give one of --variant, --product and --orders.", 2);
   if (variant !== undefined) return { variantId: variant };
   if (product !== undefined) return { productId: product };
@@ -109,7 +109,8 @@ function adminAt({ url = process.env.MEDUSA_BACKEND_URL ?? "http://localhost:900
   const authorization = `Basic ${Buffer.from(`${key}:`).toString("base64")}`;
   return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const response = await fetch(new URL(`/admin/giftcard-pay/${path}`, url), {
-      ...{ method, headers: { authorization, "content-type": "application/json" } },
+      method,
+      headers: { authorization, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error: { cause?: { code?: string } }) => {
       throw new CommandFailure(

@@ -34,7 +34,7 @@ export async function beginBulkRefund(
   plan: BulkRefundPlan,
   actor: string,
 ): Promise<string | null> {
-  const id = `gcrun_${randomUUID()}`;
+  const id = `gcbulk_${randomUUID()}`;
   return (await writeBulkRefund(contextOf(container).sql, id, plan, actor)) ? id : null;
 }
 

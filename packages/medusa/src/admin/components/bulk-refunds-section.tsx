@@ -67,7 +67,7 @@ export function BulkRefundsSection() {
         </div>
         {planned && <Plan plan={planned.plan} onBegun={reset} />}
       </Section>
-      <Runs />
+      <BulkRefunds />
     </div>
   );
 }
@@ -128,7 +128,7 @@ function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) 
   );
 }
 
-function Runs() {
+function BulkRefunds() {
   const { data } = useBulkRefunds();
   if (!data || data.bulkRefunds.length === 0) return null;
   return (
