@@ -102,7 +102,7 @@ describe("an edited order", () => {
     } finally {
       await database.end();
     }
-    expect(shop.medusa.logs()).toContain("This gift card payment is captured: it is refunded, not canceled.");
+    expect(shop.medusa.logs()).toContain("This gift card payment is captured: refund it instead.");
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
