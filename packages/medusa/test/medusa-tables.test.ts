@@ -422,7 +422,7 @@ const cases: Record<string, Case> = {
       `insert into refund (id, amount, raw_amount, payment_id, metadata)
        values ('ref_one', 1, '{"value": "1"}', '${f.giftPaymentId}', '{"a": 1}')`,
     ],
-    ask: (f) => payments.readRefunds(sql, f.giftSessionId),
+    ask: (f) => orderRefund.readRefunds(sql, f.giftSessionId),
     answer: () => ({ amount: "50", refunds: [{ id: "ref_one", amount: "1", metadata: { a: 1 } }] }),
   },
   readSessionPayments: {

@@ -228,3 +228,29 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
     })),
   };
 }
+
+/** A refund of a payment as Medusa writes it down before it calls the provider. */
+export interface WrittenRefund {
+  readonly id: string;
+  /** In major units, possibly with fractions of a cent. */
+  readonly amount: string;
+  readonly metadata: unknown;
+}
+
+/**
+ * Reads the amount of this session's payment, and the refunds that Medusa has written down for it, oldest first; null
+ * if there is no payment. Reads payment and refund.
+ */
+export async function readRefunds(
+  sql: Sql,
+  sessionId: string,
+): Promise<{ amount: string; refunds: WrittenRefund[] } | null> {
+  const [row] = await readRows<{ amount: string; refunds: WrittenRefund[] }>(
+    sql,
+    `select amount::text, (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
+         order by created_at, id), '[]') from refund where payment_id = p.id and deleted_at is null) as refunds
+     from payment p where payment_session_id = $1 and deleted_at is null`,
+    [sessionId],
+  );
+  return row ?? null;
+}

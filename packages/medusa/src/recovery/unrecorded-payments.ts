@@ -6,7 +6,7 @@ import { withLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnrecorded, isRecorded, type UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
-import { makeRefund } from "../providers/giftcard/make-refund.js";
+import { makeRefund } from "../providers/giftcard/provider.js";
 import { recordEntry } from "./record-entry.js";
 
 /** Finishes a capture or refund that was begun, while nobody else changes its order. */

@@ -6,8 +6,12 @@ import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 import { linesAsSold, readSoldLines, type SoldLine } from "../cart/order-lines.js";
 import { contextOf } from "../context/context.js";
-import { type BookedRefund, type RefundableOrder, readRefundable } from "../medusa-tables/order-refund.js";
-import { readRefunds } from "../medusa-tables/payments.js";
+import {
+  type BookedRefund,
+  type RefundableOrder,
+  readRefundable,
+  readRefunds,
+} from "../medusa-tables/order-refund.js";
 
 /** How many units of each line are back, by the line's id. */
 export type UnitsBack = ReadonlyMap<string, number>;

@@ -2,12 +2,13 @@ import { CheckoutError, RefundError } from "@giftcard-pay/checkout";
 import { type Charge, chargedStates, orderedStates } from "@giftcard-pay/checkout/store";
 import { formatCents } from "@giftcard-pay/client";
 import type * as medusa from "@medusajs/framework/types";
-import { AbstractPaymentProvider, type MedusaError } from "@medusajs/framework/utils";
-import { toCents } from "../../amount.js";
+import { AbstractPaymentProvider, MathBN, type MedusaError } from "@medusajs/framework/utils";
+import { isCents, toCents } from "../../amount.js";
 import type { GiftcardContext } from "../../context/context.js";
 import { refusal, toMedusaError } from "../../errors.js";
+import { readRefunds } from "../../medusa-tables/order-refund.js";
 import { LAST_FOUR } from "../../names.js";
-import { makeRefund } from "./make-refund.js";
+import { referencesOf } from "../../refund-metadata.js";
 import { explainNoSession } from "./no-session.js";
 
 type Data = Record<string, unknown> | undefined;
@@ -223,3 +224,37 @@ function unlikeCharges({ possibleCents }: RefundError, charges: Charges): Medusa
 }
 
 const unknownSession = () => refusal("This gift card payment was not started by placing an order.");
+
+/**
+ * Makes a refund that Medusa has written down, and earlier ones that were begun and not made. Idempotent per refund.
+ * @param asked the id of Medusa's refund, and its amount in major units
+ * @returns the charges that were reversed for it, or whose reversal is owed
+ * @throws {RefundError} if no charges add up to the amount
+ * @throws {MedusaError} for an amount that isn't whole cents, or if there is no such payment
+ */
+export async function makeRefund(
+  { engine, sql }: GiftcardContext,
+  sessionId: string,
+  asked: { readonly id: string; readonly amount: medusa.BigNumberInput },
+): Promise<Charge[]> {
+  const payment = await readRefunds(sql, sessionId);
+  if (!payment) throw refusal("There is no such payment. Nothing was refunded.");
+  const { refunds } = payment;
+  const at = refunds.findIndex(({ id }) => id === asked.id);
+  const before = at < 0 ? refunds : refunds.slice(0, at);
+  const booked = [...refunds.map(({ id }) => id), asked.id];
+  let left: medusa.BigNumberInput = payment.amount;
+  const make = async (refund: { id: string; amount: medusa.BigNumberInput; metadata: unknown }) => {
+    const { id, amount, metadata } = refund;
+    if (!isCents(amount)) throw refusal("A gift card is refunded in whole cents. Nothing was refunded.");
+    const charges = await engine.journal.chargesOfPayment(sessionId);
+    const open = charges.filter(({ refundId }) => refundId === id || !booked.includes(refundId ?? ""));
+    // A refund of everything that is left reverses all charges, whatever amount Medusa's books have come to.
+    const isAll = MathBN.eq(amount, left);
+    const amountCents = isAll ? open.reduce((sum, charge) => sum + charge.amountCents, 0) : toCents(amount);
+    left = MathBN.sub(left, amount);
+    return engine.refund(sessionId, { id, amountCents, references: referencesOf(metadata), booked });
+  };
+  for (const refund of before) await make(refund);
+  return make({ ...asked, metadata: refunds[at]?.metadata ?? null });
+}
