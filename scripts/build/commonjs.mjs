@@ -1,10 +1,11 @@
 /**
- * Makes a built package reachable from CommonJS, without a second copy of anything. An entry of its `exports` says how:
+ * Writes the CommonJS files of a built package: what the `require` condition of its `exports` names.
  *
- * - `node`: its CommonJS is made from the ES modules, and Node's `import` gets the same by a file that names it.
- * - `require`: a file that requires the ES module.
+ * - If the entry also has `module-sync`, Node loads the ES module for `import` and `require` alike. The CommonJS build is
+ *   for Jest and for bundlers that don't know that condition.
+ * - Otherwise the file requires the ES module.
  *
- * The types of both are the ES module's own. Its source map leads to the TypeScript, with the sources in it.
+ * The types are those of the ES module. Source maps lead to the TypeScript, and contain it.
  *
  *   node scripts/build/commonjs.mjs packages/client …
  */
@@ -15,9 +16,8 @@ import { rolldown } from "rolldown";
 import ts from "typescript";
 
 /** @typedef {{ types: string, default: string }} Paths */
-/** @typedef {{ import: Paths, require: Paths }} Ways */
 
-/** What ships ES modules only, with the notice that a copy of it carries: it goes into our CommonJS. */
+/** Dependencies that publish only ES modules, with their copyright notices. Our CommonJS contains a copy of them. */
 const esModulesOnly = {
   jose: "jose, MIT, (c) Filip Skokan",
   "temporal-polyfill": "temporal-polyfill, MIT, (c) Adam Shaw",
@@ -28,7 +28,7 @@ const esModulesOnly = {
 const isOfEsModulesOnly = (id) =>
   Object.keys(esModulesOnly).some((name) => id === name || id.startsWith(`${name}/`));
 
-/** The compiled modules' own source maps, which the bundler doesn't look for. @type {import("rolldown").Plugin} */
+/** Loads the source maps of the compiled modules, which the bundler ignores. @type {import("rolldown").Plugin} */
 const withMaps = {
   name: "with-maps",
   load: {
@@ -44,27 +44,21 @@ for (const folder of process.argv.slice(2)) {
   const { exports } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
   /** @type {{ [condition: string]: any }[]} */
   const entries = Object.values(exports);
-  const inNode = entries.filter((entry) => entry.node);
   await writeCommonJs(
     folder,
-    inNode.map((entry) => entry.default.default),
+    entries.filter((entry) => entry["module-sync"]).map((entry) => entry.import.default),
   );
-  for (const entry of inNode) {
-    const names = await writeTypes(folder, entry.default, entry.node.require);
-    const all = `import all from "./${path.basename(entry.node.require.default)}";\n`;
-    const source = names.length > 0 ? `${all}export const { ${names.join(", ")} } = all;\n` : "export {};\n";
-    await writeFile(path.resolve(folder, entry.node.import.default), source);
-  }
   for (const entry of entries) {
-    // One file for both is a script for pages, which has another entry's types.
+    // The standalone widget is one script for both. Its types are another entry's.
     if (!entry.require || entry.require.default === entry.import.default) continue;
     await writeTypes(folder, entry.import, entry.require);
+    if (entry["module-sync"]) continue;
     const source = `module.exports = require("./${path.basename(entry.import.default)}");\n`;
     await writeFile(path.resolve(folder, entry.require.default), source);
   }
 }
 
-/** Beside each of these modules a `.cjs`; what several of them share is there once. @param {string} folder @param {string[]} modules */
+/** Writes a `.cjs` beside each of these modules. Code that they share is written once. @param {string} folder @param {string[]} modules */
 async function writeCommonJs(folder, modules) {
   if (modules.length === 0) return;
   const dist = path.resolve(folder, "dist");
@@ -87,7 +81,7 @@ async function writeCommonJs(folder, modules) {
     dir: dist,
     format: "cjs",
     exports: "named",
-    // Nobody takes it for an ES module with a default export.
+    // Without the mark `__esModule`: its users would expect a default export.
     esModule: false,
     keepNames: true,
     sourcemap: true,
@@ -103,7 +97,7 @@ async function writeCommonJs(folder, modules) {
   await bundle.close();
 }
 
-/** Writes the types for `require`. @param {string} folder @param {Paths} from @param {Paths} to @returns the names of the values */
+/** Writes the types for `require`. @param {string} folder @param {Paths} from @param {Paths} to */
 async function writeTypes(folder, from, to) {
   const code = path.resolve(folder, from.default);
   const types = typesOf(path.resolve(folder, from.types));
@@ -111,7 +105,7 @@ async function writeTypes(folder, from, to) {
   const values = Object.keys(await import(pathToFileURL(code).href));
   const lines = values.flatMap((name) => {
     const parameters = types.get(name);
-    // A name that is given here hides all that `export *` brings under it, so a class is given as a type too.
+    // The constant hides the class of `export *`, which is also a type, so declare that type again.
     const type =
       parameters === undefined ? [] : [`export type ${name}${parameters} = esm.${name}${parameters};`];
     return [`export declare const ${name}: typeof esm.${name};`, ...type];
@@ -121,10 +115,9 @@ async function writeTypes(folder, from, to) {
     path.resolve(folder, to.types),
     `${[...lines, `export type * from ${source}`].join("\n")}\n`,
   );
-  return values;
 }
 
-/** The exported names that stand for a type, with their parameters, such as `<Detail>`. @param {string} file */
+/** Returns the exported types and their type parameters, such as `<Detail>`. @param {string} file */
 function typesOf(file) {
   const program = ts.createProgram([file], { module: ts.ModuleKind.NodeNext, noLib: true, types: [] });
   const checker = program.getTypeChecker();
@@ -146,7 +139,9 @@ function parametersOf(symbol) {
   const declaration = symbol.declarations?.find((one) => ts.isClassDeclaration(one));
   const names = (declaration?.typeParameters ?? []).map((parameter) => {
     if (!parameter.constraint && !parameter.default) return parameter.name.text;
-    throw new Error(`The bounds of ${symbol.name}'s type parameters can't be written for CommonJS yet.`);
+    throw new Error(
+      `${symbol.name} has a bounded type parameter. This script can't write that for CommonJS yet.`,
+    );
   });
   return names.length > 0 ? `<${names.join(", ")}>` : "";
 }

@@ -1,4 +1,4 @@
-import { type EndpointName, type ErrorCode, errorDefinitions } from "./contract/index.js";
+import { type EndpointName, type ErrorCode, errorDefinitions, recognizeCopies } from "./contract/index.js";
 
 /** Codes of an {@link UnreachableError}. After `not_connected` nothing was sent; after any other the outcome is unknown. */
 export type UnreachableErrorCode =
@@ -165,3 +165,8 @@ export class ProtocolError extends GiftcardError {
     this.code = code;
   }
 }
+
+recognizeCopies(GiftcardError, "@giftcard-pay/client: GiftcardError");
+recognizeCopies(RefusedError, "@giftcard-pay/client: RefusedError");
+recognizeCopies(UnreachableError, "@giftcard-pay/client: UnreachableError");
+recognizeCopies(ProtocolError, "@giftcard-pay/client: ProtocolError");

@@ -4,7 +4,7 @@ import { full } from "./shop-events.js";
 
 const options = { cwd: import.meta.dirname, encoding: "utf8" } as const;
 
-const program = `
+const writeAll = `
 const { feed, jsonLd, json, readJson, rowOf } = require("@giftcard-pay/events");
 const { csv } = require("@giftcard-pay/events/csv");
 const { iCalendar } = require("@giftcard-pay/events/icalendar");
@@ -13,18 +13,23 @@ const formats = [feed, jsonLd, json, csv, iCalendar({ name: "Shows", at: new Dat
 console.log(JSON.stringify(formats.map(({ write }) => write(entries[0].event))));
 `;
 
-test("CommonJS gets all of it, also where Node or Jest can't require an ES module", () => {
-  const args = ["--no-experimental-require-module", "--eval", program];
-  const written: string[] = JSON.parse(execFileSync(process.execPath, args, options));
+/** Runs a CommonJS program with the CommonJS build, as in Jest. Returns the JSON that the program printed. */
+const run = (program: string) =>
+  JSON.parse(
+    execFileSync(process.execPath, ["--no-experimental-require-module", "--eval", program], options),
+  );
+
+test("the CommonJS build exports every format", () => {
+  const written: string[] = run(writeAll);
   expect(written).toHaveLength(5);
   for (const text of written) expect(text).toContain("Lentenacht");
 });
 
-test("the package itself loads no library for calendars or tables", () => {
-  const looking = `
+test("the main entry loads no library for calendars or tables", () => {
+  const found = run(`
     require("@giftcard-pay/events");
     const files = Object.keys(require.cache);
     console.log(JSON.stringify([files.length > 0, files.filter((file) => /ical|csv/.test(file))]));
-  `;
-  expect(JSON.parse(execFileSync(process.execPath, ["--eval", looking], options))).toEqual([true, []]);
+  `);
+  expect(found).toEqual([true, []]);
 });

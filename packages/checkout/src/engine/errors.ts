@@ -1,4 +1,5 @@
 import { formatCents, GiftcardError, RefusedError } from "@giftcard-pay/client";
+import { recognizeCopies } from "@giftcard-pay/client/contract";
 import type { ShopError, ShopErrorCode } from "../storefront.js";
 import type { RefundShares } from "./refund-plan.js";
 
@@ -139,19 +140,8 @@ export class RefundError extends Error {
   }
 }
 
-/** Has `instanceof` know an error of another copy of its class too: a bundler may make several, in one process. */
-function knowCopies(type: typeof CheckoutError | typeof RefundError, name: string): void {
-  const mark = Symbol.for(`@giftcard-pay/checkout: ${name}`);
-  Object.defineProperty(type.prototype, mark, { value: true });
-  function isOne(this: unknown, error: unknown): boolean {
-    // A class that somebody makes of it knows its own alone.
-    if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, error);
-    return typeof error === "object" && error !== null && mark in error;
-  }
-  Object.defineProperty(type, Symbol.hasInstance, { value: isOne });
-}
-knowCopies(CheckoutError, "CheckoutError");
-knowCopies(RefundError, "RefundError");
+recognizeCopies(CheckoutError, "@giftcard-pay/checkout: CheckoutError");
+recognizeCopies(RefundError, "@giftcard-pay/checkout: RefundError");
 
 /** A request that makes no sense for any order, or not for this one. */
 export const invalidRefund = (message: string): RefundError => new RefundError("invalid_refund", message);

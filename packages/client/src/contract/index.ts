@@ -1,3 +1,4 @@
+export { recognizeCopies } from "./copies.js";
 export * from "./endpoints.js";
 export * from "./error-codes.js";
 export { type Cents, cents, formatCents, MAX_AMOUNT_CENTS, MAX_DEDUCTION_CENTS } from "./money.js";

@@ -1,3 +1,5 @@
+import { recognizeCopies } from "./copies.js";
+
 const DOTS = "••••••";
 
 /**
@@ -45,3 +47,5 @@ export class Secret {
     return `Secret(${DOTS})`;
   }
 }
+
+recognizeCopies(Secret, "@giftcard-pay/client: Secret");
