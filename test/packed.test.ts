@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { oldestTypeScript } from "../scripts/packed/oldest-types.mjs";
 import { installNode, packPackages, published } from "../scripts/packed/pack.mjs";
 import { tryProject } from "../scripts/packed/project.mjs";
 import { readBlock } from "./support/page-blocks.js";
@@ -91,6 +92,19 @@ describe("the packed packages in a stranger's project", () => {
       ]);
     }, 240_000);
   }
+
+  it.each(Object.entries(oldestTypeScript))(
+    "compile with TypeScript %s or newer, as %j state",
+    async (version, names) => {
+      for (const name of names) {
+        const readme = await readFile(
+          path.join(import.meta.dirname, "../packages", name, "README.md"),
+          "utf8",
+        );
+        expect(readme).toContain(`TypeScript ${version} or newer`);
+      }
+    },
+  );
 
   it("is required as the checkout's README says", async () => {
     const block = await readBlock("packages/checkout/README.md", "shop.cjs");

@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runNode, startNode } from "../process.mjs";
+import { checkOldestTypes } from "./oldest-types.mjs";
 import { outsideEnv, runNpm } from "./pack.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -44,6 +45,11 @@ export async function tryProject({ kind, specs, nodes, folder, withFrameworks = 
   for (const resolution of kind === "esm" ? ["node16", "bundler"] : ["node16"]) {
     progress(`${kind}: types by ${resolution}`);
     await checkTypes({ folder, node, project: `tsconfig.${resolution}.json`, ...early });
+  }
+  if (kind === "esm") {
+    progress("types by the oldest TypeScript");
+    // The other resolutions only take time in the tests: attw finds the same faults of the packages.
+    await checkOldestTypes({ folder, node, ...(withFrameworks ? {} : { by: ["node16"] }), ...early });
   }
   const said = [];
   for (const one of nodes) {
