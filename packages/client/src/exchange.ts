@@ -6,6 +6,7 @@ import {
   endpoints,
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
+  readRetryAfter,
 } from "./contract/index.js";
 import type { Deadline } from "./deadline.js";
 import { ProtocolError, UnreachableError } from "./errors.js";
@@ -37,7 +38,6 @@ export interface Answer {
   readonly retryAfterSeconds: number | undefined;
 }
 
-const MAX_RETRY_AFTER_SECONDS = 24 * 60 * 60;
 const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_LIST_BYTES = 32 * 1024 * 1024;
 
@@ -236,11 +236,4 @@ function discard(response: Response): void {
 function readRequestId(headers: Headers): string | undefined {
   const value = headers.get("x-request-id");
   return value !== null && /^[\w.:-]{1,128}$/.test(value) ? value : undefined;
-}
-
-/** Seconds from a Retry-After header, which holds seconds or a date. */
-function readRetryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS);
 }

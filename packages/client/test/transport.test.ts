@@ -153,6 +153,18 @@ describe("a call ends", () => {
   });
 });
 
+it("sends no cookies and follows no redirect, also in runtimes that keep cookies", async () => {
+  const sent: unknown[] = [];
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    sent.push({ credentials: init?.credentials, redirect: init?.redirect });
+    return Response.json([]);
+  };
+  const client = clientOf({ url: "http://127.0.0.1:1" }, { fetch });
+  await client.listProviders();
+  await client.listEvents();
+  expect(sent).toEqual([1, 2].map(() => ({ credentials: "omit", redirect: "manual" })));
+});
+
 describe("an answer that can't be read is no success", () => {
   it.each<[string, string | Buffer]>([
     ["nothing", ""],
