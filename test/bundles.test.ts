@@ -28,7 +28,7 @@ async function bundle(program: string, platform: "node" | "browser"): Promise<st
 /** Reads the size that a package's README states, in kB. */
 async function statedSize(name: string): Promise<{ kB: number; gzippedKB: number }> {
   const readme = await readFile(path.join(root, "packages", name, "README.md"), "utf8");
-  const [, kB, gzippedKB] = /Bundled and minified: (\d+) kB, (\d+) kB gzipped/.exec(readme) ?? [];
+  const [, kB, gzippedKB] = /Bundled and minified:\s(\d+) kB, (\d+) kB gzipped/.exec(readme) ?? [];
   return { kB: Number(kB), gzippedKB: Number(gzippedKB) };
 }
 
