@@ -16,18 +16,18 @@ import { createKeyring } from "./keyring.js";
 import { isTimeout, type Settings } from "./options.js";
 import { createTransport } from "./transport.js";
 
-/** What every call takes besides its arguments. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call. The outcome of a call that changes something is then unknown. */
+  /** Aborts the call. The outcome of a write is then unknown. */
   readonly signal?: AbortSignal | undefined;
-  /** The longest that the whole call takes in milliseconds, repeats and waits included. Default: the client's. */
+  /** Timeout of the whole call in milliseconds, retries and waits included. Default: the client's. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** An operation's arguments: its request without what the client adds. */
+/** An operation's arguments: its request without the fields that the client adds. */
 type ArgumentsOf<N extends EndpointName> = Omit<RequestOf<N>, "apiKey" | "companyId">;
 
-/** Carries out one call of the table: checks the arguments, gets the key, sends, judges the answer. */
+/** Makes calls: validates the arguments, adds the API key, sends the request, and validates the response. */
 export interface Caller {
   call<N extends EndpointName, T = ResponseOf<N>>(
     endpoint: N,
@@ -35,19 +35,19 @@ export interface Caller {
     options?: CallOptions & { readonly reference?: string | undefined },
     judge?: (answer: Answer) => T,
   ): Promise<T>;
-  /** The same of a list, whose items come one by one, as they arrive. */
+  /** Calls a list, and yields its items as they arrive. */
   each<N extends ListName>(endpoint: N, options?: CallOptions): AsyncGenerator<ItemOf<N>, void, undefined>;
   authenticate(options?: CallOptions): Promise<Secret>;
 }
 
-/** The operations that answer a list of any length. */
+/** The operations whose response is a list of any length. */
 type ListName = "listEvents" | "listEventConcepts";
 type ItemOf<N extends ListName> = ResponseOf<N>[number];
 
-/** Stands in for the key while the arguments are checked, so that a faulty call fetches no key. */
+/** A placeholder while the arguments are validated, so that an invalid call fetches no key. */
 const anyKey = new Secret("-");
 
-/** Makes the caller of one service. */
+/** Creates the caller of one service. */
 export function createCaller(settings: Settings): Caller {
   const send = createTransport(settings);
   const keyring = createKeyring(settings, (authorization, deadline) =>
@@ -78,7 +78,7 @@ export function createCaller(settings: Settings): Caller {
     }
   };
 
-  /** A read whose key turns out to be refused is sent once more, with a new one. */
+  /** Sends a request. If the service refuses the key of a read, fetches a new key and sends the read once more. */
   const sendWithKey = async <T>(
     request: Outgoing & { fields: object },
     deadline: Deadline,
@@ -141,7 +141,7 @@ function withKey<R extends { fields: object }>(request: R, key: Secret): R {
   return { ...request, fields: { ...request.fields, apikey: key.reveal() } };
 }
 
-/** Writes the arguments as the wire spells them. Nothing has been sent when this refuses. */
+/** Encodes the arguments under their API names. Refuses invalid ones before anything is sent. */
 function encode(
   endpoint: EndpointName,
   args: object,
@@ -160,7 +160,7 @@ function encode(
   throw new RefusedError("invalid_request", { endpoint, faults: written.error.issues.map(faultOf) });
 }
 
-/** Zod's messages name types and limits, never values. */
+/** Converts an issue. Zod's messages contain types and limits, never values. */
 function faultOf(issue: z.core.$ZodIssue): Fault {
   return { path: issue.path.join(".") || "request", message: issue.message };
 }

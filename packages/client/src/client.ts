@@ -19,42 +19,42 @@ import { type ClientOptions, type Environment, readOptions } from "./options.js"
 export type { CallOptions } from "./caller.js";
 export type { ClientOptions, Environment } from "./options.js";
 
-/** A card as its holder knows it: strings, since a number would lose zeros. */
+/** A card's number and PIN. They are strings, because numbers would lose leading zeros. */
 export interface CardCredentials {
   readonly cardNumber: string | Secret;
   readonly pin: string | Secret;
 }
 
 /**
- * One method per operation. Every method rejects with a {@link GiftcardError}: `RefusedError` (nothing happened),
- * `UnreachableError` or `ProtocolError` (the outcome of a call that changes something is unknown).
+ * A client with one method for each operation. Every method rejects with a {@link GiftcardError}: `RefusedError` (nothing
+ * happened), `UnreachableError` or `ProtocolError` (the outcome of a write is unknown).
  */
 export interface GiftcardClient {
   readonly environment: Environment | undefined;
   readonly baseUrl: string;
   readonly companyId: number | undefined;
 
-  /** Exchanges the client's email and password for a new API key, which the client uses from then on. */
+  /** Exchanges email and password for a new API key, which the client uses from then on. */
   authenticate(options?: CallOptions): Promise<{ apiKey: Secret }>;
 
-  /** The company's events, oldest first: at most 32 MiB of them. */
+  /** Lists the company's events, oldest first: at most 32 MiB. */
   listEvents(options?: CallOptions): Promise<Event[]>;
 
   /**
-   * The company's events, oldest first, one by one as they arrive: any number of them, and none is kept.
+   * Yields the company's events as they arrive, oldest first: any number of them, without keeping any.
    *
-   * @param options.timeoutMs the longest wait for the answer to begin, and then for each piece of it
-   * @throws {UnreachableError} also in the middle: then the list is not whole, and what came of it is right
+   * @param options.timeoutMs timeout of the response's start, and then of each piece
+   * @throws {UnreachableError} also in the middle of the list. The events before it are right; the rest is missing
    */
   eachEvent(options?: CallOptions): AsyncIterable<Event>;
 
-  /** The company's event concepts, oldest first: at most 32 MiB of them. */
+  /** Lists the company's event concepts, oldest first: at most 32 MiB. */
   listEventConcepts(options?: CallOptions): Promise<EventConcept[]>;
 
-  /** The company's event concepts, oldest first, as {@link GiftcardClient.eachEvent} gives events. */
+  /** Yields the company's event concepts like {@link GiftcardClient.eachEvent}. */
   eachEventConcept(options?: CallOptions): AsyncIterable<EventConcept>;
 
-  /** The ticketing providers. Needs no API key. */
+  /** Lists the ticketing providers. Needs no API key. */
   listProviders(options?: CallOptions): Promise<EventProvider[]>;
 
   /** Creates an event concept. */
@@ -66,25 +66,25 @@ export interface GiftcardClient {
   /**
    * Creates 1 to 500 events, all or none.
    *
-   * @param options.reference sent as Idempotency-Key: a service that honours it never creates twice for one key
+   * @param options.reference sent as Idempotency-Key. A service that honours it creates the events of a key only once
    */
   createEvents(
     events: readonly EventInput[],
     options?: CallOptions & { readonly reference?: string | undefined },
   ): Promise<CreatedEvent[]>;
 
-  /** A card's balance in cents, its status and its expiry date (yyyy-mm-dd, or empty). Changes nothing. */
+  /** Reads a card's balance in cents, its status and its expiry date (yyyy-mm-dd, or empty). */
   balance(
     card: CardCredentials,
     options?: CallOptions,
   ): Promise<{ balanceCents: Cents; currency: string; cardStatus: string; expiryDate: string }>;
 
   /**
-   * Deducts the smallest of `amountCents`, the card's balance and 50.00 euro. Sent exactly once, whatever happens.
+   * Deducts the smallest of `amountCents`, the card's balance and 50.00 euro. Never retried.
    *
-   * @param deduction.reference sent as Idempotency-Key, and what {@link GiftcardClient.resolveDevalue} takes later
-   * @returns what was taken and what is left to pay, in cents; the token that reverses it; whether the service
-   *   honours the key (`keyHonoured`), and whether this is its kept answer to an earlier call (`replayed`)
+   * @param deduction.reference sent as Idempotency-Key. {@link GiftcardClient.resolveDevalue} takes it later
+   * @returns the deducted cents and the cents left to pay; the token that reverses the deduction; whether the service
+   *   honours the key (`keyHonoured`), and whether this is its stored response to an earlier call (`replayed`)
    * @throws {RefusedError} nothing was taken
    * @throws {UnreachableError | ProtocolError} unknown whether money was taken
    */
@@ -100,9 +100,9 @@ export interface GiftcardClient {
   }>;
 
   /**
-   * Reverses one deduction by its single-use token. Sent exactly once; `token_used` means that it was reversed before.
+   * Reverses one deduction by its single-use token. Never retried. `token_used` means that it was reversed before.
    *
-   * @returns what went back to the card and what the card holds now, in cents
+   * @returns the refunded cents and the card's new balance
    */
   cancelDevalue(
     reversal: { readonly cancelToken: string | Secret },
@@ -125,16 +125,16 @@ export interface GiftcardClient {
   >;
 }
 
-/** What a devalue did. All amounts in cents. */
+/** The result of a devalue, in cents. */
 type Deduction = Awaited<ReturnType<GiftcardClient["devalue"]>>;
 /** How a devalue was ended. */
 type End = Awaited<ReturnType<GiftcardClient["resolveDevalue"]>>;
 
 /**
- * Makes a client of one service.
+ * Creates a client of one service.
  *
- * @param options the address, the key or credentials, the company; see {@link ClientOptions}
- * @throws {TypeError} naming the option that is wrong
+ * @param options the address, the API key or credentials, the company; see {@link ClientOptions}
+ * @throws {TypeError} that names the wrong option
  */
 export function createClient(options: ClientOptions): GiftcardClient {
   const settings = readOptions(options);
@@ -184,12 +184,12 @@ export function createClient(options: ClientOptions): GiftcardClient {
   return Object.freeze(client);
 }
 
-/** Only what every call takes, so that nothing else that a caller's object holds gets through. */
+/** Picks the options of every call, so that no other property of the caller's object is passed on. */
 function callOptions(options: CallOptions = {}): CallOptions {
   return { signal: options.signal, timeoutMs: options.timeoutMs };
 }
 
-/** A deduction counts as done only when its figures add up; the contract's row holds it to 50.00 euro. */
+/** Reads a deduction. It succeeded only if its amounts add up. The contract limits it to 50.00 euro. */
 function readDeduction(answer: Answer, askedCents: Cents): Deduction {
   const { deductedCents, remainderCents, cancelToken } = readAnswer("devalue", answer);
   if (deductedCents > askedCents || remainderCents !== askedCents - deductedCents) throw unexpected(answer);
@@ -206,7 +206,7 @@ function readEnd(answer: Answer): End {
   const row: Endpoint = endpoints.cancelDevalue;
   const { endpoint, status, requestId, keyHonoured } = answer;
   const refusal = status >= 400 ? refusalOf(row, answer) : undefined;
-  // Answered before the service looked at the key: that tells nothing about support.
+  // The service did not process the key, so this says nothing about the extension.
   if (refusal?.isBeforeTheCall) throw refusal;
   if (!keyHonoured) throw new ProtocolError("extension_not_supported", { endpoint, status, requestId });
   if (refusal instanceof RefusedError && status === 404) return { outcome: "not_done" };

@@ -1,26 +1,25 @@
-/** The end of a call: its time-out or its caller's signal, whichever comes first. */
+/** Ends a call on its timeout or its caller's signal, whichever comes first. */
 export interface Deadline {
-  /** For fetch, so that the connection ends too. */
+  /** Passed to fetch, so that the connection closes too. */
   readonly signal: AbortSignal;
-  /** What ended the call; undefined while it may go on. */
+  /** Why the call ended; undefined while it is running. */
   readonly reason: "timeout" | "aborted" | undefined;
   readonly remainingMs: number;
-  /** Waits for work no longer than the deadline, also where the work doesn't heed the signal. */
+  /** Waits for work until the deadline, even if the work ignores the signal. */
   race<T>(work: Promise<T>): Promise<T>;
   sleep(ms: number): Promise<void>;
-  /** Stops the time-out, until `renew`. The caller's signal still ends the call. */
+  /** Stops the timeout until `renew`. The caller's signal still ends the call. */
   pause(): void;
-  /** Begins the time-out anew. */
+  /** Restarts the timeout. */
   renew(): void;
-  /** Frees the timer and the listener. */
+  /** Releases the timer and the listener. */
   end(): void;
 }
 
 /**
- * Starts the clock of one call.
+ * Starts the timeout of one call.
  *
- * @param timeoutMs the longest that the call takes
- * @param signal the caller's own end
+ * @param signal the caller's signal to abort
  */
 export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline {
   const controller = new AbortController();
@@ -30,7 +29,7 @@ export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline
   const ended = new Promise<never>((_, no) => {
     reject = no;
   });
-  ended.catch(() => {}); // heard by whoever races; otherwise nobody needs it
+  ended.catch(() => {}); // unhandled if nothing is racing
   const stop = (why: NonNullable<Deadline["reason"]>) => {
     reason ??= why;
     controller.abort();
@@ -43,7 +42,7 @@ export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline
   else signal?.addEventListener("abort", onAbort, { once: true });
 
   const race = <T>(work: Promise<T>): Promise<T> => {
-    work.catch(() => {}); // it may fail long after the race is over
+    work.catch(() => {}); // the work may fail after the race
     return Promise.race([work, ended]);
   };
   return {

@@ -1,6 +1,6 @@
 import { type EndpointName, type ErrorCode, errorDefinitions, recognizeCopies } from "./contract/index.js";
 
-/** Codes of an {@link UnreachableError}. After `not_connected` nothing was sent; after any other the outcome is unknown. */
+/** Codes of an {@link UnreachableError}. With `not_connected` nothing was sent; with any other, the outcome is unknown. */
 export type UnreachableErrorCode =
   | "timeout"
   | "not_connected"
@@ -9,7 +9,7 @@ export type UnreachableErrorCode =
   | "server_error"
   | "overloaded";
 
-/** Why no connection could be made. */
+/** Reasons why no connection could be made. */
 export type ConnectionFault = "certificate" | "name_not_found" | "refused" | "connect_timeout";
 
 /** Codes of a {@link ProtocolError}. */
@@ -20,19 +20,19 @@ export type ProtocolErrorCode =
   | "wrong_environment"
   | "extension_not_supported";
 
-/** Codes of a {@link RefusedError}: the contract's, or `refused` where the operation lists none that fits. */
+/** Codes of a {@link RefusedError}: the contract's, or `refused` if the operation lists none that fits. */
 export type RefusedErrorCode = Exclude<ErrorCode, "internal" | "overloaded"> | "refused";
 
-/** Every code that a {@link GiftcardError} can have. */
+/** All codes of a {@link GiftcardError}. */
 export type GiftcardErrorCode = RefusedErrorCode | UnreachableErrorCode | ProtocolErrorCode;
 
-/** One fault of a request: where, in the wire's spelling, and what. */
+/** A fault in a request: the field's path by its API names, and what is wrong with it. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
 }
 
-/** What is known of a failed call. Never the request, the answer, a header or an address. */
+/** Details of a failed call. Never the request, the response, a header or an address. */
 export interface FailureDetails {
   readonly endpoint: EndpointName;
   readonly requestId?: string | undefined;
@@ -47,29 +47,28 @@ export interface FailureDetails {
 
 const messages: Record<Exclude<GiftcardErrorCode, Exclude<ErrorCode, "overloaded">>, string> = {
   refused: "The service refused the call.",
-  timeout: "The service did not answer in time.",
+  timeout: "The service did not respond in time.",
   not_connected: "No connection to the service could be made. Nothing was sent.",
   connection_lost: "The connection to the service failed or was lost.",
-  aborted: "The caller ended the call.",
+  aborted: "The caller aborted the call.",
   server_error: "The service failed.",
   overloaded: "The service is busy.",
-  unreadable_answer: "The answer is not readable JSON of a sensible size.",
-  unexpected_answer: "The answer is not what the operation promises.",
-  redirected: "The service answered with a redirect, which is never followed.",
+  unreadable_answer: "The response is not JSON, or too large.",
+  unexpected_answer: "The response does not match the operation's contract.",
+  redirected: "The service responded with a redirect. The client never follows redirects.",
   wrong_environment:
-    "The service is of the other environment (live or sandbox) than this client. Look at its address and key.",
-  extension_not_supported: "The service does not end a devalue by its key.",
+    "The service's environment (live or sandbox) differs from the client's. Check the address and the API key.",
+  extension_not_supported: "The service can't resolve a devalue by its idempotency key.",
 };
 
 const reasons: Record<ConnectionFault, string> = {
-  certificate:
-    "its certificate isn't trusted; for one of your own, name its authority in NODE_EXTRA_CA_CERTS",
-  name_not_found: "its name isn't known",
+  certificate: "its certificate is not trusted; for your own certificate authority, set NODE_EXTRA_CA_CERTS",
+  name_not_found: "its host name does not exist",
   refused: "nothing listens at its address",
-  connect_timeout: "its address doesn't answer",
+  connect_timeout: "its address does not respond",
 };
 
-/** The message names some faults; `faults` holds all. */
+/** The number of faults in a message. `faults` contains all. */
 const SHOWN_FAULTS = 5;
 
 function messageOf(code: GiftcardErrorCode): string {
@@ -78,20 +77,20 @@ function messageOf(code: GiftcardErrorCode): string {
     : errorDefinitions[code as ErrorCode].message;
 }
 
-/** Anything that a call can fail with. It holds no secret: no request, answer, header, address or cause. */
+/** The error of a failed call. It contains no secret: no request, response, header, address or cause. */
 export abstract class GiftcardError extends Error {
   abstract readonly code: GiftcardErrorCode;
-  /** The operation that failed; `authenticate` also where another call needed a key first. */
+  /** The operation that failed; `authenticate` if another call failed to get a key first. */
   readonly endpoint: EndpointName;
-  /** The service's own mark of this call, for its log. */
+  /** The service's id of this call, to find it in the service's log. */
   readonly requestId: string | undefined;
-  /** The HTTP status, where an answer came. */
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** True when the same call may succeed later and repeating it can do no harm. */
+  /** Whether the same call may succeed later, and is safe to repeat. */
   readonly retryable: boolean;
-  /** How long the service asks to wait. */
+  /** The wait that the service asks for. */
   readonly retryAfterSeconds: number | undefined;
-  /** The card's status, where the service names it. An open list. */
+  /** The card's status, if the service reports it. More values may be added. */
   readonly cardStatus: string | undefined;
 
   constructor(code: GiftcardErrorCode, details: FailureDetails) {
@@ -110,27 +109,26 @@ export abstract class GiftcardError extends Error {
   }
 
   /**
-   * Whether the answer came from before the service looked at the call: 401 (the API key), 403 (something in front of the
-   * service, such as a firewall) or 429 (a rate limit). It says nothing about the reference. As a `RefusedError`, nothing was
-   * done.
+   * Whether the call was refused before the service processed it: 401 (the API key), 403 (something in front of the service,
+   * such as a firewall) or 429 (a rate limit). It says nothing about the reference. As a `RefusedError`, nothing was done.
    */
   get isBeforeTheCall(): boolean {
     return this.status === 401 || this.status === 403 || this.status === 429;
   }
 
-  /** What a log may show: its properties and its message. */
+  /** Returns the properties and the message, which are safe to log. */
   toJSON(): object {
     return { ...this, message: this.message };
   }
 }
 
-/** The call was refused and changed nothing. Without a status, it was refused before it was sent. */
+/** A refused call, which changed nothing. Without a status, the client refused it before sending. */
 export class RefusedError extends GiftcardError {
   override readonly name = "RefusedError";
   readonly code: RefusedErrorCode;
-  /** Every fault of the request, where they are known. */
+  /** All faults of the request that are known. */
   readonly faults: readonly Fault[];
-  /** The call carried a reference, and the answer echoes it: the service honours it, and knows that it did nothing. */
+  /** Whether the response echoes the call's reference, so the service honours it and did nothing. */
   readonly keyHonoured: boolean;
 
   constructor(code: RefusedErrorCode, details: FailureDetails) {
@@ -141,11 +139,11 @@ export class RefusedError extends GiftcardError {
   }
 }
 
-/** No usable answer came. Whether the service did its work is unknown. */
+/** A call without a usable response. Unless the code is `not_connected`, the outcome is unknown. */
 export class UnreachableError extends GiftcardError {
   override readonly name = "UnreachableError";
   readonly code: UnreachableErrorCode;
-  /** Why there was no connection, where that is known. */
+  /** Why there was no connection, if that is known. */
   readonly reason: ConnectionFault | undefined;
 
   constructor(code: UnreachableErrorCode, details: FailureDetails) {
@@ -155,7 +153,7 @@ export class UnreachableError extends GiftcardError {
   }
 }
 
-/** An answer came that this interface doesn't know. For a money call the outcome is unknown. */
+/** A response that does not match the contract. The outcome of a money call is unknown. */
 export class ProtocolError extends GiftcardError {
   override readonly name = "ProtocolError";
   readonly code: ProtocolErrorCode;

@@ -14,25 +14,25 @@ import { readJsonList } from "./json-list.js";
 import { isInBrowser, type Settings } from "./options.js";
 import { VERSION } from "./version.js";
 
-/** A request as it goes out. */
+/** A request to send. */
 export interface Outgoing {
   readonly endpoint: EndpointName;
-  /** The wire's fields; undefined where the operation reads no body. */
+  /** The fields by their API names; undefined if the operation has no body. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
   readonly authorization?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
-/** A readable answer of status 2xx or 4xx. */
+/** A complete response with status 2xx or 4xx. */
 export interface Answer {
   readonly endpoint: EndpointName;
   readonly status: number;
-  /** The JSON value; undefined where a 4xx carries none. */
+  /** The JSON value; undefined if a 4xx has none. */
   readonly body: unknown;
-  /** True when the service says that it honours the Idempotency-Key of this very call. */
+  /** Whether the service echoed this call's Idempotency-Key, and so honours it. */
   readonly keyHonoured: boolean;
   readonly replayed: boolean;
-  /** Whether a text of the answer holds the API key that the call carried. */
+  /** Whether a text contains the API key of this call. */
   readonly quotesKey: (text: string) => boolean;
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -41,22 +41,20 @@ export interface Answer {
 const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_LIST_BYTES = 32 * 1024 * 1024;
 
-/** What is known of an answer as soon as its head is there. */
+/** The part of a response that is known once its headers have arrived. */
 export interface Seen {
   status?: number;
   requestId?: string;
   replayed?: boolean;
 }
 
-/** An answer of status 2xx or 4xx whose head is there, and whose body is still to be read. */
+/** A response with status 2xx or 4xx whose body has not been read yet. */
 export interface OpenAnswer {
   readonly response: Response;
   readonly head: Omit<Answer, "body">;
 }
 
-/**
- * One request and its answer's head, written to `seen` on its way. Throws what fetch throws when the connection fails.
- */
+/** Sends one request, and writes what it learns to `seen`. Throws what fetch throws if the connection fails. */
 export async function exchange(
   settings: Settings,
   request: Outgoing,
@@ -107,7 +105,7 @@ export async function exchange(
   return { response, head };
 }
 
-/** Reads the whole of an answer, which has a limit. Throws what fetch throws when the connection fails. */
+/** Reads a body up to its size limit. Throws what fetch throws if the connection fails. */
 export async function readWhole({ response, head }: OpenAnswer, deadline: Deadline): Promise<Answer> {
   const { endpoint, status, requestId } = head;
   const row: Endpoint = endpoints[endpoint];
@@ -120,8 +118,8 @@ export async function readWhole({ response, head }: OpenAnswer, deadline: Deadli
 }
 
 /**
- * Reads the items of a list as they arrive, however many. The time-out is for each piece; while the caller works with what
- * it got, none runs.
+ * Reads the items of a list of any length as they arrive. The timeout applies to each piece, and is paused while the caller
+ * works on an item.
  */
 export async function* readItems(
   { response, head }: OpenAnswer,
@@ -156,14 +154,14 @@ export async function* readItems(
   }
 }
 
-/** Whether a caller may repeat a call whose outcome is unknown: it changes nothing, or only makes another key. */
+/** Whether a caller may repeat a call whose outcome is unknown: it is a read, or only creates another API key. */
 export function isRepeatable(endpoint: EndpointName): boolean {
   return endpoints[endpoint].read || endpoint === "authenticate";
 }
 
 function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
   const headers: Record<string, string> = { accept: "application/json" };
-  // A browser sends its own, and asks the service first whether it takes another.
+  // In a browser, a custom User-Agent would need a CORS preflight.
   if (!isInBrowser()) headers["user-agent"] = `giftcard-pay-client/${VERSION}`;
   if (row.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
   if (row.encoding === "json") headers["content-type"] = "application/json";
@@ -174,8 +172,8 @@ function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
 }
 
 /**
- * The body of a request. Deno's fetch sends a request by itself a second time where a connection that it has used before
- * breaks off, if it still has the body: what changes anything is given to it as a stream, which it has only once.
+ * Returns the body of a request. Deno's fetch retries by itself if a reused connection breaks, even a POST. A stream can't
+ * be sent twice, so there every write is sent as a stream.
  */
 function bodyOf(
   row: Endpoint,
@@ -194,7 +192,7 @@ function textOf(row: Endpoint, fields: Outgoing["fields"] = {}): string | null {
   return form.toString();
 }
 
-/** Reads a body of limited size; undefined when it is larger, or not UTF-8. */
+/** Reads a body; undefined if it exceeds the limit or is not UTF-8. */
 async function readText(
   response: Response,
   limitBytes: number,

@@ -1,4 +1,4 @@
-/** More than one item of any list has. */
+/** More than any item has. */
 const MAX_ITEM_CHARACTERS = 1024 * 1024;
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
@@ -8,15 +8,17 @@ const CLOSES = new Set([0x5d, 0x7d]);
 /** Reads a JSON array as its text arrives. */
 export interface JsonListReader {
   /**
-   * @returns the items that this piece of the text completes
-   * @throws {SyntaxError} for what is no JSON array, or has an item without end
+   * Reads the next piece of the text.
+   *
+   * @returns the items that this piece completes
+   * @throws {SyntaxError} if the text is not a JSON array, or an item is too long
    */
   read(text: string): unknown[];
-  /** @throws {SyntaxError} when the array has not ended */
+  /** Ends the text. @throws {SyntaxError} if the array has not ended */
   end(): void;
 }
 
-/** Begins to read one. What is kept is the item under way, never the list. */
+/** Creates a reader. It holds only the current item in memory, never the list. */
 export function readJsonList(): JsonListReader {
   let pending = "";
   let depth = 0;
@@ -25,14 +27,14 @@ export function readJsonList(): JsonListReader {
   let isOver = false;
   let isFirst = true;
 
-  /** Where brackets and commas stand is found here; whether an item is right, JSON.parse says. */
+  /** This reader only finds the ends of items. JSON.parse validates them. */
   const takeItem = (text: string, isLast: boolean): unknown[] => {
     const isEmpty = isFirst && isLast && text.trim() === "";
     isFirst = false;
     return isEmpty ? [] : [JSON.parse(text)];
   };
 
-  /** @returns whether an item ends before this character */
+  /** Whether an item ends before this character. */
   const endsItem = (code: number): boolean => {
     if (isInString) {
       if (isEscaped) isEscaped = false;
@@ -67,12 +69,12 @@ export function readJsonList(): JsonListReader {
         start = index + 1;
       }
       pending += text.slice(start);
-      if (isOver && pending.trim() !== "") throw new SyntaxError("More than a JSON array.");
-      if (pending.length > MAX_ITEM_CHARACTERS) throw new SyntaxError("An item without end.");
+      if (isOver && pending.trim() !== "") throw new SyntaxError("There is text after the JSON array.");
+      if (pending.length > MAX_ITEM_CHARACTERS) throw new SyntaxError("An item is too long.");
       return items;
     },
     end() {
-      if (!isOver) throw new SyntaxError("The JSON array has no end.");
+      if (!isOver) throw new SyntaxError("The JSON array is incomplete.");
     },
   };
 }

@@ -9,7 +9,7 @@ import {
 import { type Fault, ProtocolError, RefusedError, type RefusedErrorCode } from "./errors.js";
 import type { Answer } from "./exchange.js";
 
-/** Codes that only a service with the idempotency extension can mean. */
+/** Codes that only a service with the idempotency extension uses. */
 const extensionCodes: ReadonlySet<string> = new Set([
   "key_closed",
   "devalue_not_done",
@@ -17,32 +17,32 @@ const extensionCodes: ReadonlySet<string> = new Set([
   "idempotency_key_reused",
   "idempotency_key_spent",
 ]);
-/** As many as one newevent has events, so that a caller learns of each at once. */
+/** One for each event of a newevent call, so that the caller gets all of them. */
 const MAX_FAULTS = 500;
 
 /**
- * Reads an answer as the operation's row describes it.
+ * Validates a response against the operation's contract.
  *
- * @throws {RefusedError} a 4xx that says so
- * @throws {ProtocolError} anything that is neither a refusal nor the promised answer
+ * @throws {RefusedError} if the response is a refusal
+ * @throws {ProtocolError} if it is neither a refusal nor the success that the contract defines
  */
 export function readAnswer<N extends EndpointName>(endpoint: N, answer: Answer): ResponseOf<N> {
   const row: Endpoint = endpoints[endpoint];
   if (answer.status >= 400) throw refusalOf(row, answer);
-  // A money call is done when it is answered as the interface says, and not by any other success.
+  // A money call succeeded only if the status is 200. Another success may come from a proxy.
   const promised = isMoney(row) ? answer.status === 200 : true;
   const read = z.safeDecode(row.response, answer.body as never);
   if (!promised || !read.success) throw unexpected(answer);
   return read.data as ResponseOf<N>;
 }
 
-/** An answer that doesn't hold what it should. */
+/** Creates the error for a response that doesn't match the contract. */
 export function unexpected(answer: Omit<Answer, "body">): ProtocolError {
   const { endpoint, status, requestId } = answer;
   return new ProtocolError("unexpected_answer", { endpoint, status, requestId });
 }
 
-/** The error for a 4xx. On a money call only a JSON object with an `error` text proves that nothing happened. */
+/** Creates the error for a 4xx. For a money call, only a JSON object with an `error` text proves that nothing happened. */
 export function refusalOf(row: Endpoint, answer: Answer): RefusedError | ProtocolError {
   const body = (typeof answer.body === "object" && answer.body !== null ? answer.body : {}) as Record<
     string,
@@ -73,12 +73,12 @@ function codeOf(row: Endpoint, answer: Answer, body: Record<string, unknown>): R
   return extensionCodes.has(code) && !answer.keyHonoured ? "refused" : code;
 }
 
-/** Both operations that move money answer refusals with `success: false`, and no other operation does. */
+/** Whether an operation moves money. Only those refuse with `success: false`. */
 function isMoney(row: Endpoint): boolean {
   return row.refusal === "flagged";
 }
 
-/** Words only: a status that holds digits could hold a card number. */
+/** Accepts letters only: digits could be a card number. */
 function readCardStatus(value: unknown): string | undefined {
   return typeof value === "string" && /^[\p{L} _-]{1,40}$/u.test(value) ? value : undefined;
 }
@@ -86,7 +86,7 @@ function readCardStatus(value: unknown): string | undefined {
 const faultText = (maxLength: number) => z.string().check(z.maxLength(maxLength), z.regex(/^\P{C}*$/u));
 const faultList = z.array(z.object({ path: faultText(100), message: faultText(200) }));
 
-/** The service's list of faults; without those that quote the key back. */
+/** Reads the service's list of faults, without those that quote the API key. */
 function readFaults(value: unknown, answer: Answer): Fault[] {
   const { data = [] } = faultList.safeParse(value);
   return data.filter((fault) => !answer.quotesKey(fault.path + fault.message)).slice(0, MAX_FAULTS);

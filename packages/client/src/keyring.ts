@@ -3,18 +3,18 @@ import { type Deadline, startDeadline } from "./deadline.js";
 import { RefusedError, UnreachableError } from "./errors.js";
 import type { Settings } from "./options.js";
 
-/** Holds the API key, and gets one by email and password where there is none. */
+/** Holds the API key, or fetches one with email and password. */
 export interface Keyring {
-  /** The key for a call, fetched first where there is none. Callers at the same time share one fetch. */
+  /** Returns the key, and fetches it first if there is none. Concurrent callers share one fetch. */
   get(endpoint: EndpointName, deadline: Deadline): Promise<Secret>;
-  /** Forgets a key that the service refused. True when the credentials can get another. */
+  /** Drops a key that the service refused. Returns whether there are credentials to fetch another. */
   drop(key: Secret): boolean;
-  /** Fetches a new key in any case, and keeps it. */
+  /** Fetches a new key and keeps it. */
   renew(deadline: Deadline): Promise<Secret>;
 }
 
 /**
- * Makes a keyring.
+ * Creates a keyring.
  *
  * @param fetchKey calls `authenticate` with this Authorization header
  */
@@ -28,7 +28,7 @@ export function createKeyring(
 
   async function fetchOnce(): Promise<Secret> {
     if (!credentials) throw missing("authenticate", "credentials", "the client has no email and password");
-    // The client's own time-out: one caller that gives up must not take the key away from the others.
+    // Use the client's timeout: a caller that gives up must not abort the fetch for the others.
     const deadline = startDeadline(settings.timeoutMs);
     try {
       current = await fetchKey(basic(credentials.email, credentials.password), deadline);

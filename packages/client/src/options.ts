@@ -1,64 +1,64 @@
 import { type EndpointName, Secret } from "./contract/index.js";
 import type { GiftcardErrorCode } from "./errors.js";
 
-/** Which of a service's two installations is called. */
+/** One of a service's two installations. */
 export type Environment = "live" | "sandbox";
 
 interface OneAddress {
   /** The service's address, without `/api/endpoint/v1`. */
   readonly baseUrl: string;
-  /** What that address is, for logs and journals. */
+  /** The installation at that address, for logs and journals. */
   readonly environment?: Environment | undefined;
   readonly baseUrls?: undefined;
 }
 
 interface BothAddresses {
   readonly environment: Environment;
-  /** Both addresses; `environment` chooses. */
+  /** Both addresses. `environment` selects one. */
   readonly baseUrls: { readonly live: string; readonly sandbox: string };
   readonly baseUrl?: undefined;
 }
 
-/** How an attempt ended: `done`, or the code of its error. */
+/** The outcome of an attempt: `done`, or its error's code. */
 export type RequestOutcome = "done" | GiftcardErrorCode;
 
-/** What `onRequest` hears of each attempt: these fields and no others, so that no secret can be among them. */
+/** An attempt as reported to `onRequest`: only these fields, none of which can contain a secret. */
 export interface RequestInfo {
   readonly endpoint: EndpointName;
   readonly environment: Environment | undefined;
-  /** 1 for the first; only reads have more. */
+  /** 1 for the first. Only reads are retried. */
   readonly attempt: number;
   readonly durationMs: number;
   readonly outcome: RequestOutcome;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
-  /** Whether it was the service's kept answer to an earlier call of the same reference. */
+  /** Whether the service returned its stored response to an earlier call with the same reference. */
   readonly replayed: boolean;
 }
 
 /** The options of `createClient`. */
 export type ClientOptions = (OneAddress | BothAddresses) & {
-  /** The API key. Without it, `credentials` fetch one when the first call needs it. */
+  /** The API key. Without it, the first call that needs one fetches it with `credentials`. */
   readonly apiKey?: string | Secret | undefined;
-  /** Email and password, exchanged for an API key when there is none, or when a read finds it revoked. */
+  /** Email and password. Exchanged for an API key if there is none, or if a read finds that the key was revoked. */
   readonly credentials?: { readonly email: string; readonly password: string | Secret } | undefined;
   /** The issuer's number for the company; `balance`, `devalue`, `cancelDevalue` and `resolveDevalue` need it. */
   readonly companyId?: number | undefined;
-  /** Replaces the global fetch. It must send once, and not follow redirects when asked not to. */
+  /** Replaces the global fetch. It must send each request once, and honour `redirect: "manual"`. */
   readonly fetch?: typeof fetch | undefined;
-  /** The longest that a call takes, in milliseconds, repeats and waits included. Default: 10,000. */
+  /** Timeout of a call in milliseconds, retries and waits included. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often a read is sent again after a passing fault, 0 to 10. Calls that change anything never are. Default: 2. */
+  /** Retries of a read after a transient error, 0 to 10. Other calls are never retried. Default: 2. */
   readonly maxRetries?: number | undefined;
-  /** Allows `http:` to another machine than this one, where the network between them is your own. Default: false. */
+  /** Allows `http:` to another machine, over a network of your own. Default: false. */
   readonly allowHttp?: boolean | undefined;
-  /** Allows a browser, whose page then holds the API key for all to read. Default: false. */
+  /** Allows use in a browser, where every visitor can read the API key. Default: false. */
   readonly dangerouslyAllowBrowser?: boolean | undefined;
-  /** Called after each attempt, for logs and metrics. Nobody waits for it, and what it throws is dropped. */
+  /** Called after each attempt, for logs and metrics. The client neither waits for it nor reports its errors. */
   readonly onRequest?: ((info: RequestInfo) => unknown) | undefined;
 };
 
-/** The options once checked. */
+/** The validated options. */
 export interface Settings {
   readonly environment: Environment | undefined;
   readonly baseUrl: string;
@@ -66,7 +66,7 @@ export interface Settings {
   readonly credentials: { readonly email: string; readonly password: Secret } | undefined;
   readonly companyId: number | undefined;
   readonly fetch: typeof fetch;
-  /** Whether `fetch` is the caller's: it may send more than once, so its errors don't tell that nothing was sent. */
+  /** Whether `fetch` is the caller's. It may retry, so its errors don't prove that nothing was sent. */
   readonly isForeignFetch: boolean;
   readonly timeoutMs: number;
   readonly maxRetries: number;
@@ -78,17 +78,17 @@ const DEFAULT_RETRIES = 2;
 const MAX_RETRIES = 10;
 const MAX_INT = 2_147_483_647;
 
-/** Whether a number is a time-out that a timer can keep. */
+/** Whether a value is a timeout that `setTimeout` supports. */
 export const isTimeout = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_INT;
 
-/** Whether a page of a browser runs this. */
+/** Whether this code runs in a page of a browser. */
 export const isInBrowser = (): boolean => "window" in globalThis && "document" in globalThis;
 
 /**
- * Checks the options.
+ * Validates the options.
  *
- * @throws {TypeError} naming the option and what it should be, never its value
+ * @throws {TypeError} that names the option and what it should be, never its value
  */
 export function readOptions(options: ClientOptions): Settings {
   if (typeof options !== "object" || options === null)
@@ -97,7 +97,7 @@ export function readOptions(options: ClientOptions): Settings {
   const { maxRetries = DEFAULT_RETRIES } = options;
   if (isInBrowser() && options.dangerouslyAllowBrowser !== true)
     throw new TypeError(
-      "createClient is for servers: in a browser, whoever opens the page reads the API key. Set dangerouslyAllowBrowser where that is meant.",
+      "createClient is for servers: in a browser, every visitor can read the API key. To allow that, set dangerouslyAllowBrowser.",
     );
   if (environment !== undefined && environment !== "live" && environment !== "sandbox") {
     throw new TypeError('environment must be "live" or "sandbox".');
@@ -119,7 +119,7 @@ export function readOptions(options: ClientOptions): Settings {
     apiKey: options.apiKey === undefined ? undefined : readSecret("apiKey", options.apiKey),
     credentials: options.credentials === undefined ? undefined : readCredentials(options.credentials),
     companyId,
-    // Looked up at each call, so that a page or a test that replaces the global fetch later is heard.
+    // Look it up at each call: a page or a test may replace the global fetch later.
     isForeignFetch: options.fetch !== undefined,
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     timeoutMs,
@@ -141,7 +141,7 @@ function readAddress(options: ClientOptions): string {
   return options.environment === "live" ? live : sandbox;
 }
 
-/** Names of this machine, to which nothing leaves it. */
+/** Names of this machine. Requests to them don't leave it. */
 const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
 function readOneAddress(name: string, value: unknown, allowHttp: boolean): string {
@@ -155,9 +155,9 @@ function readOneAddress(name: string, value: unknown, allowHttp: boolean): strin
     throw new TypeError(`${name} must be an http or https address.`);
   if (url.protocol === "http:" && !allowHttp && !loopback.test(url.hostname))
     throw new TypeError(
-      `${name} must be https: by http, keys and cards can be read on their way. Set allowHttp where the network between is your own.`,
+      `${name} must be https: over http, others can read keys and card numbers. In a network of your own, set allowHttp.`,
     );
-  if (url.username || url.password) throw new TypeError(`${name} must hold no user name or password.`);
+  if (url.username || url.password) throw new TypeError(`${name} must not contain a user name or password.`);
   if (url.search || url.hash) throw new TypeError(`${name} must have no query and no fragment.`);
   const path = url.pathname.replace(/\/+$/, "");
   if (path.endsWith("/api/endpoint/v1")) throw new TypeError(`${name} must end before /api/endpoint/v1.`);
@@ -172,7 +172,7 @@ function readSecret(name: string, value: unknown): Secret {
 
 function readCredentials(value: { email: string; password: string | Secret }) {
   const email: unknown = value?.email;
-  // The pair goes over HTTP Basic, which ends the user name at the first colon.
+  // In HTTP Basic, the user name ends at the first colon.
   if (typeof email !== "string" || email === "" || email.includes(":")) {
     throw new TypeError("credentials.email must be an email address without a colon.");
   }

@@ -4,7 +4,7 @@ import { type ConnectionFault, GiftcardError, UnreachableError } from "./errors.
 import { exchange, isRepeatable, type OpenAnswer, type Outgoing, type Seen } from "./exchange.js";
 import type { RequestOutcome, Settings } from "./options.js";
 
-/** Sends a request and has its answer read; repeats it only where the operation is a read. */
+/** Sends a request and reads its response. Retries only reads. */
 export type Transport = <T>(
   request: Outgoing,
   deadline: Deadline,
@@ -13,7 +13,7 @@ export type Transport = <T>(
 
 const FIRST_WAIT_MS = 200;
 
-/** Makes the one function that talks to the service. */
+/** Creates the function that sends all requests. */
 export function createTransport(settings: Settings): Transport {
   return async (request, deadline, read) => {
     const row: Endpoint = endpoints[request.endpoint];
@@ -35,7 +35,7 @@ export function createTransport(settings: Settings): Transport {
   };
 }
 
-/** The codes of Node and Bun where fetch got no connection, so that not a byte of the request has left. */
+/** The error codes of Node and Bun for a connection that could not be made. Nothing was sent. */
 const unconnected: Record<string, ConnectionFault> = {
   ECONNREFUSED: "refused",
   ENOTFOUND: "name_not_found",
@@ -43,30 +43,30 @@ const unconnected: Record<string, ConnectionFault> = {
   UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
 };
 
-/** Their codes of a service's certificate that isn't to be trusted: the request waits for it, and was never sent. */
+/** Their error codes for an untrusted certificate. The request is sent only after the handshake, so nothing was sent. */
 const untrusted =
   /^(CERT_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|ERR_TLS_CERT_ALTNAME_INVALID$)/;
 
-/** How a connection failed: the code of its error, and why, where that is known. */
+/** Returns how a connection failed, and the reason if it is known. */
 function connectionFailure(
   settings: Settings,
   error: unknown,
 ): { code: "not_connected" | "connection_lost"; reason?: ConnectionFault } {
-  // By its name: in a test runner with a realm of its own, fetch's TypeError isn't the TypeError here.
+  // Compare by name: in Jest, fetch throws a TypeError of another realm.
   const { name, code, cause } = Object(error) as {
     name?: unknown;
     code?: unknown;
     cause?: { code?: unknown };
   };
-  // Node has it in the cause, Bun in the error itself; Deno and workerd have none.
+  // Node has the code in `cause`, Bun in the error itself. Deno and workerd have none.
   const given = name === "TypeError" ? String(cause?.code ?? code) : "";
   const reason = untrusted.test(given) ? "certificate" : unconnected[given];
   if (!reason) return { code: "connection_lost" };
-  // Another fetch may have sent the request before, lost the answer, and failed to connect only when it tried again.
+  // The caller's fetch may have sent the request, lost the response, and failed to connect only when it retried.
   return { code: settings.isForeignFetch ? "connection_lost" : "not_connected", reason };
 }
 
-/** Half of it is chance, so that many callers that fail together don't come back together. */
+/** Returns the wait before a retry. Half of it is random, so that callers that failed together don't retry together. */
 function waitBefore(attempt: number, retryAfterSeconds = 0): number {
   const ms = FIRST_WAIT_MS * 2 ** (attempt - 1);
   return retryAfterSeconds * 1000 + ms * (0.5 + Math.random() / 2);
@@ -92,7 +92,7 @@ async function tryOnce<T>(
     const { environment } = settings;
     const { status, requestId, replayed = false } = seen;
     const info = { endpoint, environment, attempt, durationMs, outcome, status, requestId, replayed };
-    // A faulty log, also one that fails later, must not turn a deduction that was made into an error.
+    // An error in the caller's log must not turn a successful deduction into a failure.
     (async () => settings.onRequest?.(info))().catch(() => {});
   };
   try {
@@ -100,7 +100,7 @@ async function tryOnce<T>(
     report("done");
     return result;
   } catch (error) {
-    // What fetch throws may quote the request, so it goes no further.
+    // An error of fetch may quote the request, so don't pass it on.
     const failure =
       error instanceof GiftcardError ? error : unreachable(settings, request, deadline, seen, error);
     report(failure.code);

@@ -48,7 +48,7 @@ describe("createClient", () => {
     ["no address", {}, /baseUrl must be an http or https address/],
     ["a path for an address", { baseUrl: "cards.example" }, /baseUrl must be/],
     ["another protocol", { baseUrl: "ftp://cards.example" }, /baseUrl must be/],
-    ["a password in the address", { baseUrl: "https://me:sesame@cards.example" }, /no user name or password/],
+    ["a password in the address", { baseUrl: "https://me:sesame@cards.example" }, /user name or password/],
     ["a query in the address", { baseUrl: "https://cards.example/?a=b" }, /no query/],
     ["the whole path", { baseUrl: "https://cards.example/api/endpoint/v1/" }, /end before/],
     ["both kinds of address", { baseUrl, baseUrls: both, environment: "live" }, /not both/],

@@ -1,44 +1,33 @@
 import * as z from "zod/mini";
 import type { ErrorCode } from "./error-codes.js";
 import {
-  answeredText,
-  answeredTextOrNull,
-  date,
-  field,
-  id,
-  integer,
-  integerAsString,
-  money,
-  object,
-  optionalKey,
-  optionally,
-  optionalText,
-  optionalUrl,
-  secret,
-  text,
-  time,
-  typedSecret,
-  url,
-} from "./fields.js";
+  createdEvent,
+  createdEventConcept,
+  event,
+  eventConcept,
+  eventInput,
+  provider,
+} from "./event-shapes.js";
+import { answeredText, field, id, money, object, secret, text, typedSecret } from "./fields.js";
 import { MAX_DEDUCTION_CENTS } from "./money.js";
 
-/** All operations stand under this path (interface, "What the service does"). */
+/** The base path of all operations (interface, "What the service does"). */
 export const BASE_PATH = "/api/endpoint/v1/";
 
-/** The header that makes a devalue or newevent safe to repeat (our extension). */
+/** The header that makes a devalue or newevent safe to repeat (an extension of the interface). */
 export const IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
 
-/** The header that marks an answer as a repetition of an earlier one (our extension). */
+/** The header that marks a response as the stored one of an earlier call (an extension of the interface). */
 export const IDEMPOTENCY_REPLAYED_HEADER = "Idempotency-Replayed";
-/** Says on each answer whether money moves here (`live`), or everything is for trying out (`sandbox`). */
+
+/** The header of each response that says whether the service moves money (`live`) or is for tests (`sandbox`). */
 export const ENVIRONMENT_HEADER = "Giftcard-Environment";
 
-/** What an Idempotency-Key may be: 1 to 255 visible ASCII characters. */
+/** The format of an Idempotency-Key: 1 to 255 visible ASCII characters. */
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
 const DEFAULT_BODY_LIMIT_BYTES = 256 * 1024;
 const MANY_EVENTS = "must be an array of 1 to 500 events";
-const MAX_INT = 2_147_483_647;
 
 const apiKey = () => field("apikey", typedSecret(255));
 const companyId = () => field("company_id", id());
@@ -47,98 +36,28 @@ const pin = () => field("pin", typedSecret(64));
 const success = () => field("success", z.literal(true));
 const providerId = () => field("eventprovider_id", id());
 
-const eventInput = object({
-  providerId: field("eventprovider_id", integerAsString(1, MAX_INT)),
-  name: field("event_name", text(255)),
-  organiser: field("event_organiser", text(255)),
-  startDate: field("event_start_date", date()),
-  startTime: field("event_start_time", time()),
-  ticketLink: field("ticket_link", url()),
-  buildingName: field("building_name", optionalText(255)),
-  streetName: field("streetname", optionalText(255)),
-  streetNumber: field("streetnumber", optionalText(50)),
-  zipCode: field("zipcode", optionalText(50)),
-  city: field("city", optionalText(255)),
-  country: field("country", optionalText(255)),
-  posterUrl: field("poster_url", optionalUrl()),
-  bannerUrl: field("banner_url", optionalUrl()),
-  introductionText: field("event_introductiontext", optionalText(20_000)),
-  genre: field("genre", optionalText(1000)),
-  endDate: field("event_end_date", optionally(date())),
-  endTime: field("event_end_time", optionally(time())),
-  activated: field("activated", z.optional(integer(0, 1))),
-  eventKey: field("event_key", optionalKey(255)),
-  lineup: field("lineup", optionalText(5000)),
-  minimumAge: field("minimumage", optionalText(50)),
-  price: field("event_price", optionalText(50)),
-  videoUrl: field("event_videourl", optionalUrl()),
-  eventLink: field("event_link", optionalUrl()),
-});
-
-const event = object({
-  id: field("id", integer(0, MAX_INT)),
-  companyId: field("company_id", integer(0, MAX_INT)),
-  bannerUrl: field("bannerpath", answeredText()),
-  posterUrl: field("poster", answeredText()),
-  title: field("title", answeredText()),
-  description: field("description", answeredText()),
-  organiser: field("organiser", answeredText()),
-  date: field("date", answeredText()),
-  time: field("time", answeredText()),
-  endDate: field("end_date", answeredTextOrNull()),
-  endTime: field("end_time", answeredTextOrNull()),
-  location: field("location", answeredText()),
-  ticketLink: field("ticket_link", answeredText()),
-  createdAt: field("created_at", answeredText()),
-  updatedAt: field("updated_at", answeredText()),
-});
-
-const eventConcept = object({
-  id: field("id", integer(0, MAX_INT)),
-  representative: field("representative", answeredText()),
-  register: field("register", answeredText()),
-  providerId: field("ticketprovider_id", integerAsString(0, MAX_INT)),
-  createdAt: field("created_at", answeredText()),
-  updatedAt: field("updated_at", answeredText()),
-});
-
-const provider = object({ id: field("id", integer(0, MAX_INT)), name: field("name", answeredText()) });
-
-const createdEventConcept = object({
-  id: field("eventconcept_id", integer(0, MAX_INT)),
-  register: field("register", answeredText()),
-  representative: field("representative", answeredText()),
-  providerId: field("eventprovider_id", integerAsString(0, MAX_INT)),
-});
-
-const createdEvent = object({
-  message: field("message", answeredText()),
-  id: field("id", integer(0, MAX_INT)),
-  title: field("title", answeredText()),
-});
-
 /** One operation of the interface. */
 export interface Endpoint {
-  /** Path below the base address. */
+  /** The path below `BASE_PATH`. */
   readonly path: string;
   readonly method: "GET" | "POST";
-  /** What the caller shows: nothing, email and password, an API key, or an API key and its company id. */
+  /** The authentication: none, email and password, an API key, or an API key and its company's id. */
   readonly auth: "none" | "basic" | "key" | "company";
-  /** The body that the client sends; null where the operation reads none. The service takes forms wherever `formAllowed`. */
+  /** The encoding of the client's body; null if the operation has none. The service accepts forms if `formAllowed`. */
   readonly encoding: "form" | "json" | null;
   readonly formAllowed: boolean;
   readonly bodyLimitBytes: number;
-  /** True when calling it again changes nothing, so that the client may repeat it. */
+  /** Whether it changes nothing, so that the client may retry it. */
   readonly read: boolean;
-  /** True when it honours an Idempotency-Key. */
+  /** Whether it honours an Idempotency-Key. */
   readonly idempotent: boolean;
-  /** How a refusal looks: `{ error }` or `{ success: false, error }`. */
+  /** The form of a refusal: `{ error }` or `{ success: false, error }`. */
   readonly refusal: "plain" | "flagged";
-  /** The names that a 422 lists under `required`; null where its `errors` also name the fields that are missing. */
+  /** The fields that a 422 lists under `required`; null if its `errors` also name missing fields. */
   readonly required: readonly string[] | null;
   readonly request: z.ZodMiniType;
   readonly response: z.ZodMiniType;
-  /** Of several with one status, the first is what a caller takes it for who is told nothing more. */
+  /** If several have the same status and the response says no more, the client assumes the first. */
   readonly errors: readonly ErrorCode[];
   readonly summary: string;
 }
@@ -167,7 +86,7 @@ const post = {
   required: null,
 } as const;
 
-/** The nine operations. Routing, parsing, client methods, OpenAPI and contract tests all come from this table. */
+/** The nine operations. Routes, parsers, client methods, OpenAPI and contract tests are derived from this table. */
 export const endpoints = {
   authenticate: {
     ...post,
@@ -314,7 +233,7 @@ export const endpoints = {
     request: object({
       apiKey: apiKey(),
       companyId: companyId(),
-      // Required by the interface; left out only to end a devalue by its Idempotency-Key (our extension).
+      // Required by the interface. Left out only to resolve a devalue by its Idempotency-Key (our extension).
       cancelToken: field("cancel_token", z.optional(z.union([z.literal(""), secret(2048)]))),
     }),
     response: object({
@@ -338,25 +257,11 @@ export const endpoints = {
 /** An operation's name, which is also the name of the client's method. */
 export type EndpointName = keyof typeof endpoints;
 
-/** An operation's request, read from the wire. */
+/** An operation's decoded request. */
 export type RequestOf<N extends EndpointName> = z.output<(typeof endpoints)[N]["request"]>;
 
-/** An operation's answer, read from the wire. */
+/** An operation's decoded response. */
 export type ResponseOf<N extends EndpointName> = z.output<(typeof endpoints)[N]["response"]>;
 
 /** The codes that an operation may refuse with. */
 export type ErrorOf<N extends EndpointName> = (typeof endpoints)[N]["errors"][number];
-
-// Interfaces, so that a method's type shows their names and not what they are made of.
-/** One event of `newevent`, under our names. */
-export interface EventInput extends z.output<typeof eventInput> {}
-/** What `newevent` says of one event that it created, in the order of the events. */
-export interface CreatedEvent extends z.output<typeof createdEvent> {}
-/** One event of `getallevents`, under our names. */
-export interface Event extends z.output<typeof event> {}
-/** One row of `geteventconcepts`, under our names. */
-export interface EventConcept extends z.output<typeof eventConcept> {}
-/** What `neweventconcept` answers. */
-export interface CreatedEventConcept extends z.output<typeof createdEventConcept> {}
-/** One ticketing provider of `get_providers`. */
-export interface EventProvider extends z.output<typeof provider> {}

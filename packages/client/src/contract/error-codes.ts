@@ -1,18 +1,18 @@
-/** What the wire tells about a refusal besides its status. */
+/** A refusal as the API shows it. */
 interface ErrorDefinition {
-  /** The HTTP status of the answer. */
+  /** The HTTP status. */
   readonly status: 400 | 401 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
-  /** The text in `error`. It never says which of card number and PIN was wrong. */
+  /** The text of `error`. It never says whether the card number or the PIN was wrong. */
   readonly message: string;
-  /** The `card_status` that goes with it. */
+  /** The value of `card_status`. */
   readonly cardStatus?: string;
-  /** The `result_code` that goes with it where the operation has one (balance). */
+  /** The value of `result_code`, which only balance has. */
   readonly resultCode?: number;
 }
 
 /**
- * Everything a service of this interface can refuse with: the closed vocabulary of service, client, shop and widget.
- * The wire carries no code, only status, `card_status` and `result_code`; {@link readErrorCode} finds the code again.
+ * All refusals of a service: the closed list for service, client, shop and widget. A response contains no code, only
+ * status, `card_status` and `result_code`. {@link readErrorCode} derives the code from them.
  */
 export const errorDefinitions = {
   invalid_request: { status: 422, message: "Required fields are missing or invalid." },
@@ -62,19 +62,19 @@ export const errorDefinitions = {
   internal: { status: 500, message: "The service failed. The request id finds the cause in its log." },
 } as const satisfies Record<string, ErrorDefinition>;
 
-/** A code of this vocabulary. */
+/** A code of this list. */
 export type ErrorCode = keyof typeof errorDefinitions;
 
-/** The definition of a code, with the optional parts visible to the type checker. */
+/** Returns a code's definition. Its type includes the optional fields. */
 export function errorDefinition(code: ErrorCode): ErrorDefinition {
   return errorDefinitions[code];
 }
 
 /**
- * Finds the code of a refusal by what the wire says: the status, then `card_status` and `result_code`,
- * then the order in which the operation lists its errors.
+ * Derives the code of a refusal from its status, then `card_status` and `result_code`, then the order in which the operation
+ * lists its errors.
  *
- * @returns the code, or undefined when the operation lists no error of this status
+ * @returns the code; undefined if the operation lists no error with this status
  */
 export function readErrorCode(
   listed: readonly ErrorCode[],

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { type Cents, MAX_AMOUNT_CENTS } from "./money.js";
 import { Secret } from "./secret.js";
 
-/** A field of the wire: its spelling there, and the codec between its wire form and ours. */
+/** A field: its API name, and the codec between its encoded form and ours. */
 interface Field<Wire extends string = string, Schema extends z.ZodMiniType = z.ZodMiniType> {
   readonly wire: Wire;
   readonly schema: Schema;
@@ -18,14 +18,14 @@ type Named<F extends Fields> = {
 } & { [K in OptionalKeys<F>]?: z.output<F[K]["schema"]> };
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** Gives a wire field its spelling and schema. */
+/** Defines a field by its API name and its schema. */
 export function field<const W extends string, S extends z.ZodMiniType>(wire: W, schema: S): Field<W, S> {
   return { wire, schema };
 }
 
 /**
- * A codec between an object as it stands on the wire and the same object under our names.
- * `z.decode` reads the wire, `z.encode` writes it. Faults carry the wire's path.
+ * Creates a codec between an object with API names and the same object with our names. `z.decode` reads the API's form,
+ * `z.encode` writes it. Faults have the API's path.
  */
 export function object<F extends Fields>(fields: F) {
   const shape = Object.fromEntries(Object.values(fields).map((f) => [f.wire, f.schema])) as WireShape<F>;
@@ -46,7 +46,7 @@ export function object<F extends Fields>(fields: F) {
   );
 }
 
-/** A string, or a fault in words that a caller can use. */
+/** A string, with faults that a caller can understand. */
 const string = () =>
   z.string({
     error: ({ code, input }) =>
@@ -58,14 +58,14 @@ const notEmpty = z.minLength(1, "must not be empty");
 
 const digits = z.string().check(z.regex(/^\d{1,15}$/, "must be a whole number"));
 const endsWithBreak = /[\r\n]$/;
-/** Half of a character that takes two places: no text in UTF-8 can hold it. */
+/** An unpaired surrogate, which UTF-8 can't encode. */
 const half = /\p{Surrogate}/u;
 
 const isUtf8 = z.refine<string>((value) => !half.test(value), "must be UTF-8 text");
 
-/** Text that another side can write down as it is. */
+/** Text that the other side can store unchanged. */
 const storable = [
-  z.refine<string>((value) => !value.includes("\u0000"), "must not hold a NUL character"),
+  z.refine<string>((value) => !value.includes("\u0000"), "must not contain a NUL character"),
   isUtf8,
 ] as const;
 
@@ -74,7 +74,7 @@ const whole = (min: number, max: number) => {
   return z.int(message).check(z.gte(min, message), z.lte(max, message));
 };
 
-/** An integer, which a form (and some services) write as a decimal string. */
+/** An integer. Forms and some services encode it as a decimal string. */
 export const integer = (min: number, max: number) =>
   z
     .codec(z.union([z.int(), digits], "must be a whole number"), whole(min, max), {
@@ -83,7 +83,7 @@ export const integer = (min: number, max: number) =>
     })
     .register(z.globalRegistry, { minimum: min, maximum: max });
 
-/** An integer that our side writes as a decimal string. */
+/** An integer that we encode as a decimal string. */
 export const integerAsString = (min: number, max: number) =>
   z.codec(z.union([digits, z.int()], "must be a whole number"), whole(min, max), {
     decode: Number,
@@ -107,7 +107,7 @@ export const money = (min: number, max: number = MAX_AMOUNT_CENTS) =>
         encode: (n) => n as number,
       },
     )
-    // What the wire's schema shows besides the digits; a decimal string has no minimum there.
+    // For the OpenAPI document: the schema of a decimal string has no minimum.
     .register(z.globalRegistry, { minimum: min, maximum: max });
 
 const asSecret = (text: z.ZodMiniString) =>
@@ -116,10 +116,10 @@ const asSecret = (text: z.ZodMiniString) =>
     encode: (s) => s.reveal(),
   });
 
-/** A string that must not be seen. */
+/** A confidential string. */
 export const secret = (maxLength: number) => asSecret(string().check(notEmpty, atMost(maxLength)));
 
-/** A secret that somebody types, or reads from a file: a line break at its end is a mistake, not a part of it. */
+/** A secret that a person types or a program reads from a file. A line break at its end is a mistake. */
 export const typedSecret = (maxLength: number) =>
   asSecret(
     string().check(
@@ -130,13 +130,13 @@ export const typedSecret = (maxLength: number) =>
     ),
   );
 
-/** Text that must be there. */
+/** Required text. */
 export const text = (maxLength: number) => string().check(z.trim(), notEmpty, atMost(maxLength), ...storable);
 
-/** Text that may be left out or empty. */
+/** Optional text, which may be empty. */
 export const optionalText = (maxLength: number) => z.optional(string().check(atMost(maxLength), ...storable));
 
-/** A name that a caller chooses, and may leave out or empty. What stands around it is no part of it. */
+/** An optional name that the caller chooses, which may be empty. Surrounding white space is removed. */
 export const optionalKey = (maxLength: number) =>
   z.optional(string().check(z.trim(), atMost(maxLength), ...storable));
 
@@ -152,28 +152,28 @@ const isHttpUrl = (value: string) => {
 export const url = () =>
   string().check(atMost(2048), ...storable, z.refine(isHttpUrl, "must be an http or https address"));
 
-/** An http or https address that may be left out or empty. */
+/** An optional http or https address, which may be empty. */
 export const optionalUrl = () =>
   z.optional(z.union([z.literal(""), url()], "must be an http or https address"));
 
-/** yyyy-mm-dd, a day that exists; there was no year 0. */
+/** An existing date, yyyy-mm-dd. There is no year 0. */
 export const date = () =>
   z.iso
     .date("must be a date, yyyy-mm-dd")
     .check(z.refine((value) => !value.startsWith("0000"), "must be a date, yyyy-mm-dd"));
 
-/** hh:ii:ss */
+/** A time, hh:ii:ss. */
 export const time = () =>
   string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, "must be a time, hh:ii:ss"));
 
-/** A date or time that may be left out or empty. */
+/** An optional date or time, which may be empty. */
 export const optionally = <S extends z.ZodMiniType<string, string>>(schema: S) =>
   z.optional(z.union([z.literal(""), schema], "is not written as the interface says"));
 
-/** Text in an answer; services also answer null where there is none. */
+/** Text in a response. Services may send null instead of an empty text. */
 export const answeredText = () =>
   z.codec(z.nullish(z.string()), z.string(), { decode: (v) => v ?? "", encode: (v) => v });
 
-/** Text or null in an answer. */
+/** Text or null in a response. */
 export const answeredTextOrNull = () =>
   z.codec(z.nullish(z.string()), z.nullable(z.string()), { decode: (v) => v ?? null, encode: (v) => v });

@@ -3,17 +3,17 @@ declare const centsBrand: unique symbol;
 /** An amount of euro money in whole cents. Make one with {@link cents}. */
 export type Cents = number & { readonly [centsBrand]: true };
 
-/** The most one devalue deducts: 50.00 euro (interface, "Limits"). */
+/** The maximum deduction of one devalue: 50.00 euro (interface, "Limits"). */
 export const MAX_DEDUCTION_CENTS = 5000 as Cents;
 
 /** The largest order amount a devalue accepts: one million euro. */
 export const MAX_AMOUNT_CENTS = 100_000_000 as Cents;
 
 /**
- * Marks a number as an amount in cents.
+ * Converts a number to an amount in cents.
  *
  * @param value whole cents, zero or more, at most 2^53 - 1
- * @throws {RangeError} when the value is not such a number
+ * @throws {RangeError} if the value is not such a number
  */
 export function cents(value: number): Cents {
   if (!Number.isSafeInteger(value) || value < 0) {

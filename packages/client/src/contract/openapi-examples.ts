@@ -2,14 +2,14 @@ import type { EndpointName, RequestOf, ResponseOf } from "./endpoints.js";
 import { cents } from "./money.js";
 import { Secret } from "./secret.js";
 
-// None of these is anybody's: they only have the shapes that the service issues.
+// Invented values in the formats that the service issues.
 const apiKey = new Secret("k3yOfTheShop".repeat(5));
 const companyId = 7;
 const card = { cardNumber: new Secret("9528000000000000000"), pin: new Secret("012345") };
 const cancelToken = new Secret("c0ffee".repeat(8));
 const createdAt = "2030-01-15T09:30:00.000000Z";
 
-/** One request for every operation, under our names. */
+/** A request for each operation. */
 export const requestExamples: { readonly [N in EndpointName]: RequestOf<N> } = {
   authenticate: {},
   listEvents: { apiKey },
@@ -39,7 +39,7 @@ export const requestExamples: { readonly [N in EndpointName]: RequestOf<N> } = {
   cancelDevalue: { apiKey, companyId, cancelToken },
 };
 
-/** One answer for every operation, under our names. */
+/** A response for each operation. */
 export const responseExamples: { readonly [N in EndpointName]: ResponseOf<N> } = {
   authenticate: { apiKey },
   listEvents: [

@@ -15,13 +15,13 @@ type Json = Record<string, unknown>;
 const FORM = "application/x-www-form-urlencoded";
 const JSON_TYPE = "application/json";
 
-/** Refusals with these say when to come back. */
+/** The statuses of refusals with a Retry-After header. */
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 
 /**
- * Assembles the OpenAPI 3.1 document from the table: one entry per operation, under the interface's full paths.
+ * Builds the OpenAPI 3.1 document from the table of operations, with full paths.
  *
- * @param service what answers: its version, and its address where that is not the one the document came from
+ * @param service the service's version, and its address if the document is served from another one
  */
 export function openApiDocument({ version, serverUrl = "/" }: { version: string; serverUrl?: string }) {
   const paths = Object.entries(endpoints).map(([name, row]) => [
@@ -50,18 +50,18 @@ export function openApiDocument({ version, serverUrl = "/" }: { version: string;
         },
       },
       headers: {
-        RequestId: { description: "Finds this call in the service's log.", schema: { type: "string" } },
+        RequestId: { description: "The id of this call in the service's log.", schema: { type: "string" } },
         Environment: {
-          description: "Whether money moves here, or everything is for trying out.",
+          description: "Whether this service moves money, or is for tests.",
           schema: { type: "string", enum: ["live", "sandbox"] },
         },
         RetryAfter: { description: "Seconds to wait before the next call.", schema: { type: "integer" } },
         IdempotencyKey: {
-          description: "The key of the call: this service honours it.",
+          description: "The call's key, echoed: the service honours it.",
           schema: { type: "string" },
         },
         IdempotencyReplayed: {
-          description: "`true` where this is the answer of an earlier call with the key.",
+          description: "`true` if this is the stored response of an earlier call with the key.",
           schema: { type: "string", enum: ["true"] },
         },
       },
@@ -92,8 +92,8 @@ const keyParameter = (row: Endpoint): Json => ({
   in: "header",
   required: false,
   description: row.idempotent
-    ? "Makes the call safe to repeat: for 24 hours the same key with the same parameters gets the same answer."
-    : "Without `cancel_token`: ends the devalue that carried this key. It is reversed, or will never be done.",
+    ? "Makes the call safe to repeat: for 24 hours the same key with the same parameters returns the same response."
+    : "Without `cancel_token`: resolves the devalue that was sent with this key. It is reversed, or will never be done.",
   schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
   example: "order-1042-card-1",
 });
@@ -125,7 +125,7 @@ const keyEcho = { "Idempotency-Key": component("IdempotencyKey") };
 const replayed = { "Idempotency-Replayed": component("IdempotencyReplayed") };
 const retryAfter = { "Retry-After": component("RetryAfter") };
 
-/** Every error of the row, those of one status together. */
+/** Lists the operation's errors, grouped by status. */
 function refusals(row: Endpoint): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of row.errors) {
@@ -174,13 +174,13 @@ const refusalFields: Record<string, Json> = {
   },
 };
 
-/** What stands on the wire: the input of the codecs, also of those that read an answer. */
+/** Returns the JSON schema of the encoded form: the input of a codec. */
 function wireSchema(schema: z.ZodMiniType): Json {
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {
     io: "input",
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
-      // The bounds of JavaScript's integers say nothing of the interface.
+      // JavaScript's integer bounds are not part of the interface.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

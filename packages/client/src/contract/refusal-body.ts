@@ -1,18 +1,17 @@
 import type { Endpoint } from "./endpoints.js";
 import { type ErrorCode, errorDefinition } from "./error-codes.js";
 
-/** A fault of one field, by its path on the wire. */
+/** A fault in a field, by its path in the request. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * The body of a refusal, as the wire shows it.
+ * Builds the response body of a refusal.
  *
- * @param row the operation; undefined when the path is none
- * @param faults what is wrong with the fields. Where the operation lists its required names, they tell of those that are
- *   missing, and the faults of those alone that came
+ * @param row the operation; undefined if the path is unknown
+ * @param faults the faults of the fields. If the operation lists its required fields, without those that are missing
  */
 export function refusalBody(
   row: Endpoint | undefined,
@@ -27,7 +26,7 @@ export function refusalBody(
     if (!row?.required || faults.length > 0) body.errors = faults;
   }
   if (cardStatus !== undefined) body.card_status = cardStatus;
-  // Of the operations that judge a card, balance tells a figure and devalue the flag.
+  // For a card, balance responds with `result_code`, and devalue with `success`.
   if (resultCode !== undefined && !flagged) {
     body.result_code = resultCode;
     body.message = message;

@@ -3,8 +3,8 @@ import { recognizeCopies } from "./copies.js";
 const DOTS = "••••••";
 
 /**
- * A value that must not be seen: a card number, a PIN, an API key, a password, a cancel token.
- * It prints as dots in templates, JSON, `console.log` and error messages; only {@link Secret.reveal} gives it away.
+ * A confidential value: a card number, a PIN, an API key, a password or a cancel token. It prints as dots in templates,
+ * JSON, `console.log` and error messages. Only {@link Secret.reveal} returns it.
  */
 export class Secret {
   readonly #value: string;
@@ -13,17 +13,17 @@ export class Secret {
     this.#value = value;
   }
 
-  /** Wraps a string; a Secret is returned as it is. */
+  /** Wraps a string. Returns a Secret unchanged. */
   static of(value: Secret | string): Secret {
     return value instanceof Secret ? value : new Secret(value);
   }
 
-  /** The value itself. Call it only where the wire is written, where a hash is taken, and where a seal is made. */
+  /** Returns the value. Call it only to write a request, to hash, and to seal. */
   reveal(): string {
     return this.#value;
   }
 
-  /** The last four characters, for a person to tell cards apart; dots for a value of eight characters or fewer. */
+  /** Returns the last four characters, so that people can tell cards apart; dots if the value has eight or fewer. */
   lastFour(): string {
     return this.#value.length > 8 ? this.#value.slice(-4) : "••••";
   }
@@ -38,7 +38,7 @@ export class Secret {
     return DOTS;
   }
 
-  /** Dots, in templates and comparisons. */
+  /** Returns dots, in templates and comparisons. */
   [Symbol.toPrimitive](): string {
     return DOTS;
   }
