@@ -28,7 +28,7 @@ describe("import and require in one process", () => {
   const entries = {
     client: ["", "/contract"],
     checkout: ["", "/plugin", "/store", "/storefront", "/sqlite", "/conformance", "/node"],
-    events: ["", "/csv", "/icalendar"],
+    events: ["", "/csv", "/icalendar", "/push"],
   };
   it.each(Object.entries(entries))("load the same module from each entry of %s", async (name, paths) => {
     const ids = paths.map((path) => `@giftcard-pay/${name}${path}`);
