@@ -438,7 +438,7 @@ declare
 begin
   insert into wrong_pins as w (company_id, minute, failures) values (p_company, v_minute, 1)
     on conflict (company_id, minute) do update set failures = w.failures + 1;
-  -- The latest minute that has to leave the window before fewer than the limit are in it.
+  -- The latest minute that must leave the window before the count is below the limit.
   select max(minute) into v_last from (
     select minute, sum(failures) over (order by minute desc) as since from wrong_pins
       where company_id = p_company and minute > v_minute - v_window
@@ -446,7 +446,7 @@ begin
   return ceil((v_last + v_window) * 60 - extract(epoch from clock_timestamp()));
 end $function$;
 
-CREATE OR REPLACE FUNCTION devalue(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, p_api_key bytea DEFAULT NULL::bytea, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
+CREATE OR REPLACE FUNCTION devalue(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, p_api_key bytea, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -457,7 +457,7 @@ declare
   v_card cards;
   v_ledger bigint;
 begin
-  select max(id), p_api_key is null or exists (
+  select max(id), exists (
       select from api_keys k
         where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > clock_timestamp()))
@@ -495,7 +495,7 @@ begin
     outcome := 'card_locked';
     return;
   end if;
-  -- Two statements, since the planner would plan one with a list of hashes anew at each call.
+  -- Two statements: one with a list of hashes would be planned anew at each call.
   select * into v_card from cards c
     where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update;
   if not found and v_generation > 1 then
@@ -532,7 +532,7 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION devalue_unless_busy(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, p_api_key bytea DEFAULT NULL::bytea, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
+CREATE OR REPLACE FUNCTION devalue_unless_busy(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, p_api_key bytea, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -540,7 +540,7 @@ declare
   v_newest integer := cardinality(p_numbers);
 begin
   outcome := 'busy';
-  -- The same locks as lock_idempotency_key and lock_subject take, or nothing.
+  -- The locks of lock_idempotency_key and lock_subject.
   if p_key is not null and not pg_try_advisory_xact_lock(
     hashtextextended(concat_ws(':', p_company, 'devalue', encode(p_key, 'hex')), 0)
   ) then
@@ -549,7 +549,7 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended(encode(p_numbers[1], 'hex'), 1)) then
     return;
   end if;
-  -- First by the newest hash alone, as the planner would plan one with a list of hashes anew at each call.
+  -- Two statements: one with a list of hashes would be planned anew at each call.
   perform from cards c
     where c.number_hash = p_numbers[v_newest] and c.pin_hash = p_pins[v_newest] for no key update skip locked;
   if not found then
@@ -576,7 +576,7 @@ AS $function$
     where subject = any(p_subjects);
 $function$;
 
-CREATE OR REPLACE FUNCTION lease_calls(p_id bigint, p_limit integer, p_block integer, p_unused integer, p_unused_slot bigint, p_kind text DEFAULT 'key'::text, OUT calls integer, OUT lease_slot bigint, OUT valid_ms integer, OUT retry_after_seconds integer)
+CREATE OR REPLACE FUNCTION lease_calls(p_id bigint, p_limit integer, p_block integer, p_unused integer, p_unused_slot bigint, p_kind text, OUT calls integer, OUT lease_slot bigint, OUT valid_ms integer, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -588,7 +588,7 @@ declare
   v_shift integer;
   v_oldest integer;
 begin
-  -- What nobody used for long is swept away, at any moment.
+  -- The sweep may delete the row at any moment.
   loop
     select * into v_known from call_usage where kind = p_kind and id = p_id for update;
     exit when found;
@@ -597,7 +597,7 @@ begin
   end loop;
   v_now_ms := floor(extract(epoch from clock_timestamp()) * 1000);
   lease_slot := v_now_ms / v_slot_ms;
-  -- The clock was set back, or that of another server is behind: nobody can say how long ago those calls were.
+  -- The clock was set back, or another server's clock is behind: the age of the counted calls is unknown.
   if lease_slot < v_known.slot then
     v_known.granted := array_fill(0, array[v_slots]);
     v_known.slot := lease_slot;
@@ -652,7 +652,7 @@ declare
   v_company integer;
   v_living bigint;
 begin
-  -- Logins of one company come one after the other, and neither is between a new password and the end of its keys.
+  -- Serializes the logins of a company, also with a change of password that revokes its keys.
   select c.id into v_company from accounts a join companies c on c.id = a.company_id
     where a.id = p_account and a.password_hash = p_password_hash and c.closed_at is null
     for share of a for no key update of c;
@@ -748,7 +748,7 @@ declare
   v_card cards;
 begin
   select * into strict v_deduction from ledger where id = p_ledger;
-  -- Whoever comes second waits here, and then sees the first one's row.
+  -- A concurrent cancel waits here, and then finds the first one's row.
   select * into strict v_card from cards c where c.id = v_deduction.card_id for no key update;
   if exists (select from ledger l where l.reverses = p_ledger) then
     outcome := 'token_used';

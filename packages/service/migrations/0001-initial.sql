@@ -1,11 +1,18 @@
--- The service's tables and functions. Amounts are whole cents. Secrets stand here as hashes only.
+-- The service's tables and functions. Amounts are whole cents. Secrets are stored as hashes only.
 
--- The generations of the service's secrets, oldest first. The newest hashes what is new; an older card is hashed anew at
--- its next right use. Each row proves that the secrets file holds that generation.
+-- The generations of the service's secrets, oldest first. New values are hashed under the newest generation; an older card is
+-- rehashed when its right PIN is next used. `key_check` proves that the secrets file holds the generation.
 create table secret_generations (
   id integer primary key,
   key_check bytea not null unique,
   created_at timestamptz not null default now()
+);
+
+-- What this database's cards are: real money, or for testing. The first service that starts on the database records it.
+create table environment (
+  is_only boolean primary key default true check (is_only),
+  name text not null,
+  constraint environment_name_check check (name in ('live', 'sandbox'))
 );
 
 create table companies (
@@ -30,9 +37,18 @@ create table api_keys (
   company_id integer not null references companies,
   key_hash bytea not null unique,
   created_at timestamptz not null default now(),
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  label text,
+  -- The key is rejected from this moment on.
+  expires_at timestamptz,
+  -- Rounded to the minute.
+  last_used_at timestamptz,
+  -- Whether a login made the key, not the operator. If a company has too many keys, a new login replaces such a key.
+  by_login boolean not null default false
 );
 create index api_keys_company on api_keys (company_id, id);
+create index api_keys_spent on api_keys (least(revoked_at, expires_at))
+  where revoked_at is not null or expires_at is not null;
 
 create table providers (
   id integer generated always as identity primary key,
@@ -53,7 +69,7 @@ create index event_concepts_company on event_concepts (company_id, id);
 create table events (
   id integer generated always as identity primary key,
   company_id integer not null references companies,
-  provider_id integer not null references providers,
+  provider_id integer references providers,
   name text not null,
   organiser text not null,
   start_date date not null,
@@ -79,10 +95,40 @@ create table events (
   video_url text not null default '',
   event_link text not null default '',
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  -- Whether the company's feed has or had this event. Only a feed takes events back; the row and its id stay.
+  from_feed boolean not null default false,
+  taken_back text,
+  constraint events_taken_back_check check (taken_back in ('canceled', 'withdrawn')),
+  constraint events_taken_back_by_feed check (taken_back is null or from_feed)
 );
 create index events_company on events (company_id, id);
 create unique index events_key on events (company_id, event_key);
+
+-- One feed for each company, created by its first pull. `pulls` counts the pulls: of two concurrent pulls, the one that
+-- finds another count than it started with changes nothing.
+create table event_feeds (
+  company_id integer primary key references companies (id),
+  url text not null,
+  allows_private boolean not null,
+  pulls bigint not null default 1,
+  -- The validators for the next pull, and the address that sent them, possibly after a redirect.
+  etag text,
+  last_modified text,
+  answered_by text not null,
+  pulled_at timestamptz not null default now(),
+  -- The latest failure since `pulled_at`.
+  failed_at timestamptz,
+  failure text,
+  constraint event_feeds_failure_check check ((failed_at is null) = (failure is null))
+);
+
+-- Cards that were issued or imported together.
+create table card_batches (
+  id bigint generated always as identity primary key,
+  origin text not null check (origin in ('issue', 'import')),
+  created_at timestamptz not null default now()
+);
 
 create table cards (
   id bigint generated always as identity primary key,
@@ -94,40 +140,97 @@ create table cards (
   expiry_date date not null,
   blocked boolean not null default false,
   created_at timestamptz not null default now(),
-  -- Of the secrets that hashed number and PIN.
-  generation integer not null default 1
+  -- The generation of the secrets that hashed number and PIN.
+  generation integer not null default 1,
+  batch_id bigint references card_batches,
+  -- Set until the card is sold: the amount that its activation puts on it. Until then the card is empty.
+  inactive_cents bigint check (inactive_cents >= 0),
+  -- The card that replaced this one.
+  reissued_as bigint references cards,
+  constraint cards_inactive_is_empty check (inactive_cents is null or balance_cents = 0)
 ) with (fillfactor = 80);
+create index cards_batch on cards (batch_id, id) where batch_id is not null;
+create unique index cards_reissued_as on cards (reissued_as) where reissued_as is not null;
 
--- Every movement of money, for good: a row is never changed or deleted.
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% of % is refused: %', lower(tg_op), tg_table_name, tg_argv[0] using errcode = 'restrict_violation';
+end $$;
+
+-- One row for each command that changed something. Rows are never changed or deleted, and hold no card number, PIN,
+-- password, token or API key.
+create table audit_log (
+  id bigint generated always as identity primary key,
+  created_at timestamptz not null default now(),
+  -- The name that the operator gave, by default that of the account on the machine; and the account in any case.
+  operator text not null,
+  os_user text not null,
+  -- The command, such as "card adjust".
+  action text not null,
+  reason text,
+  card_id bigint references cards,
+  batch_id bigint references card_batches,
+  company_id integer references companies,
+  details jsonb not null default '{}'
+);
+create index audit_log_card on audit_log (card_id) where card_id is not null;
+create index audit_log_batch on audit_log (batch_id) where batch_id is not null;
+create index audit_log_company on audit_log (company_id) where company_id is not null;
+create index audit_log_created on audit_log (created_at);
+create trigger audit_log_is_append_only before update or delete on audit_log
+  for each row execute function refuse_change('the audit log is append-only');
+create trigger audit_log_is_kept before truncate on audit_log
+  for each statement execute function refuse_change('the audit log is append-only');
+
+-- Every movement of money. Rows are never changed or deleted.
 create table ledger (
   id bigint generated always as identity primary key,
   card_id bigint not null references cards,
   kind text not null,
   amount_cents bigint not null,
-  -- A devalue: by whom, what was asked for, and its cancel token, which is made from deduction_id and nonce.
+  -- Of a devalue: the company, the requested amount, and the cancel token, which is derived from deduction_id and nonce.
   company_id integer references companies,
   requested_cents bigint,
   deduction_id uuid,
   token_nonce bytea,
   token_hash bytea unique,
-  -- A cancel: the devalue that it reverses, which no second row can.
+  -- Of a cancel: the devalue that it reverses. The constraint allows one cancel for each devalue.
   reverses bigint unique,
   refund_cents bigint generated always as (-amount_cents) stored,
   created_at timestamptz not null default now(),
+  -- The audit entry if a person made the row. An adjustment always has one.
+  audit_id bigint references audit_log,
+  -- Of the second half of a move: the row that took the amount off the other card, and that card.
+  moved_from bigint,
+  moved_from_card bigint,
   unique (id, card_id, refund_cents),
-  -- What is reloaded is exactly what was deducted, onto the card that it came from.
+  -- A cancel puts exactly the deducted amount back onto the same card.
   foreign key (reverses, card_id, amount_cents) references ledger (id, card_id, refund_cents),
-  check (
+  -- A move puts exactly the amount onto a card that it took off the other one.
+  foreign key (moved_from, moved_from_card, amount_cents) references ledger (id, card_id, refund_cents),
+  constraint ledger_check check (
     case kind
-      when 'issue' then amount_cents > 0 and company_id is null and deduction_id is null and reverses is null
-      when 'devalue' then amount_cents between -5000 and -1 and requested_cents >= -amount_cents and reverses is null
+      when 'issue' then amount_cents > 0 and num_nonnulls(company_id, deduction_id, reverses, moved_from) = 0
+      when 'devalue' then amount_cents between -5000 and -1 and requested_cents >= -amount_cents
         and num_nulls(company_id, deduction_id, token_nonce, token_hash) = 0
-      when 'cancel' then amount_cents > 0 and reverses is not null and company_id is not null and deduction_id is null
+        and num_nonnulls(reverses, moved_from, audit_id) = 0
+      when 'cancel' then amount_cents > 0 and reverses is not null and company_id is not null
+        and num_nonnulls(deduction_id, moved_from, audit_id) = 0
+      when 'adjust' then amount_cents <> 0 and audit_id is not null
+        and num_nonnulls(company_id, deduction_id, reverses, moved_from) = 0
+      when 'move' then amount_cents <> 0 and num_nonnulls(company_id, deduction_id, reverses) = 0
+        and num_nulls(moved_from, moved_from_card) = (case when amount_cents > 0 then 0 else 2 end)
+        and moved_from_card is distinct from card_id
       else false
     end
   )
 );
 create index ledger_card on ledger (card_id, id);
+-- A card gets its first money once, when it is issued or activated.
+create unique index ledger_issued_once on ledger (card_id) where kind = 'issue';
+create unique index ledger_moved_once on ledger (moved_from) where moved_from is not null;
+-- Rows are inserted in the order of their time, so a summary of each block range is enough.
+create index ledger_created on ledger using brin (created_at) with (pages_per_range = 32, autosummarize = on);
 
 create function ledger_moves_balance() returns trigger language plpgsql as $$
 begin
@@ -136,16 +239,11 @@ begin
 end $$;
 create trigger ledger_moves_balance after insert on ledger
   for each row execute function ledger_moves_balance();
-
-create function refuse_change() returns trigger language plpgsql as $$
-begin
-  raise exception '% of % is refused: %', lower(tg_op), tg_table_name, tg_argv[0] using errcode = 'restrict_violation';
-end $$;
 create trigger ledger_is_append_only before update or delete on ledger
   for each row execute function refuse_change('the ledger is append-only');
 create trigger ledger_is_kept before truncate on ledger
   for each statement execute function refuse_change('the ledger is append-only');
--- Called from the ledger's own trigger, these stand at depth 1; by hand, at depth 0.
+-- The ledger's own trigger updates the balance at trigger depth 1; an update by hand has depth 0.
 create trigger balance_is_the_ledgers before update on cards
   for each row when (pg_trigger_depth() = 0 and old.balance_cents is distinct from new.balance_cents)
   execute function refuse_change('the balance is the sum of the ledger, so insert there');
@@ -153,60 +251,62 @@ create trigger card_begins_empty before insert on cards
   for each row when (new.balance_cents <> 0)
   execute function refuse_change('the balance is the sum of the ledger, so insert there');
 
--- Keys that took money or created events stay for good, and so do those that were closed before they did.
+-- Keys that took money or created events are kept for good, and so are keys that were closed before their devalue came.
 create table idempotency_keys (
   company_id integer not null references companies,
   operation text not null check (operation in ('devalue', 'newevent')),
   key_hash bytea not null,
-  -- Null for a key that was closed before a devalue came.
+  -- Null for a key that was closed before its devalue came.
   parameters_hash bytea,
   ledger_id bigint references ledger,
   answer text,
   created_at timestamptz not null default now(),
   primary key (company_id, operation, key_hash)
 );
--- Kept answers run out after 24 hours; this finds those whose time has come.
+-- Stored answers expire after 24 hours. The sweep finds them by this index.
 create index idempotency_keys_answered on idempotency_keys (created_at) where answer is not null;
 
--- The first second of today in Amsterdam decides: a card works through the whole of its expiry date.
+-- A card works through the whole of its expiry date, by the clock in Amsterdam.
 create function card_status(card cards) returns text stable language sql
   return case
-    when (card).blocked then 'Blocked'
+    when (card).blocked or (card).inactive_cents is not null or (card).reissued_as is not null then 'Blocked'
     when (card).expiry_date < (now() at time zone 'Europe/Amsterdam')::date then 'Expired'
     when (card).balance_cents = 0 then 'No balance'
     else 'Active'
   end;
 
--- Calls with one key wait for each other. The lock goes with the transaction; two keys that share a number only wait.
+-- Makes calls with the same key wait for each other until the transaction ends. Two keys with the same hash only wait.
+
 create function lock_idempotency_key(p_company integer, p_operation text, p_key bytea) returns void language sql as $$
   select pg_advisory_xact_lock(hashtextextended(concat_ws(':', p_company, p_operation, encode(p_key, 'hex')), 0));
 $$;
 
--- Wrong guesses, by the keyed hash of what was guessed at: a card number, an account or an address.
+-- Wrong guesses, by the keyed hash of their subject: a card number, an account or an address.
 create table failed_attempts (
   subject bytea primary key,
-  -- Within the window, oldest first.
+  -- The failures within the window, oldest first.
   failed_at timestamptz[] not null,
   lock_count integer not null default 0,
   locked_until timestamptz,
-  -- From then on the row says nothing any more.
+  -- The row has no effect from this moment on.
   expires_at timestamptz not null
 );
 create index failed_attempts_expired on failed_attempts (expires_at);
 
--- So many failures within the window lock a number; each further lock is twice as long, up to the longest. Locks that
--- ended longer ago than the longest one lasts are forgotten.
+-- This number of failures within the window locks a card number. Each further lock is twice as long, up to the longest.
+-- A lock that ended longer ago than the longest lock lasts is forgotten.
 create type lockout_rule as (
   failures integer, window_seconds integer, lock_seconds integer, longest_lock_seconds integer
 );
 
--- Guesses at one subject wait for each other, so that each is judged in the knowledge of all before it. The lock writes
--- nothing, and goes with the transaction.
+-- Makes guesses at one subject wait for each other, so that each is judged by all earlier ones. The lock writes nothing,
+-- and ends with the transaction.
+
 create function lock_subject(p_subject bytea) returns void language sql as $$
   select pg_advisory_xact_lock(hashtextextended(encode(p_subject, 'hex'), 1));
 $$;
 
--- Begins a guess: how many seconds the number is still locked, or null.
+-- Begins a guess. Returns for how many more seconds the number is locked, or null.
 create function begin_guess(p_subject bytea) returns integer language plpgsql as $$
 declare
   v_until timestamptz;
@@ -219,7 +319,7 @@ begin
   return null;
 end $$;
 
--- Counts a wrong guess; the last one that the rule allows locks the number.
+-- Counts a wrong guess. The last failure that the rule allows locks the number.
 create function count_failure(p_subject bytea, p_rule lockout_rule) returns void language plpgsql as $$
 declare
   v_now timestamptz := clock_timestamp();
@@ -242,8 +342,18 @@ begin
       locked_until = excluded.locked_until, expires_at = excluded.expires_at;
 end $$;
 
--- Counts a login before its password is judged, so that of many at once no more are judged than may fail. Either it is
--- counted, or `retry_after_seconds` says how long until it may be. Subjects come in an order that all callers share.
+-- Forgets the wrong guesses at this number alone. Returns until when the number was locked, or null.
+create function unlock_number(p_subject bytea) returns timestamptz language plpgsql as $$
+declare
+  v_until timestamptz;
+begin
+  perform lock_subject(p_subject);
+  delete from failed_attempts where subject = p_subject returning locked_until into v_until;
+  return case when v_until > clock_timestamp() then v_until end;
+end $$;
+
+-- Counts a login before its password is checked, so that concurrent logins cannot exceed the limit. Returns `counted_at`, or
+-- in `retry_after_seconds` how long the caller must wait. All callers lock the subjects in the same order.
 create function begin_login(
   p_subjects bytea[], p_failures integer, p_window_seconds integer,
   out retry_after_seconds integer, out counted_at text
@@ -274,43 +384,84 @@ begin
       failed_at = array(select t from unnest(f.failed_at) t where t > v_now - v_window) || v_now;
 end $$;
 
--- Takes back what was counted, since the password was right.
+-- Removes the count of a login whose password was right.
 create function end_login(p_subjects bytea[], p_counted_at text) returns void language sql as $$
   update failed_attempts set failed_at = array_remove(failed_at, p_counted_at::timestamptz)
     where subject = any(p_subjects);
 $$;
 
--- What an API key has been granted in the last minute, in 30 slots of two seconds, newest first.
-create table key_usage (
-  key_id bigint primary key references api_keys,
+-- Makes the key of a login whose password was right. Returns 'refused' if the password was changed meanwhile or the company
+-- closed, and 'full' if the company has all the active keys that it may have and no login's key was unused for a day.
+create function make_login_key(p_account integer, p_password_hash text, p_key bytea, p_bound integer) returns text
+language plpgsql as $$
+declare
+  v_company integer;
+  v_living bigint;
+begin
+  -- Serializes the logins of a company, also with a change of password that revokes its keys.
+  select c.id into v_company from accounts a join companies c on c.id = a.company_id
+    where a.id = p_account and a.password_hash = p_password_hash and c.closed_at is null
+    for share of a for no key update of c;
+  if not found then
+    return 'refused';
+  end if;
+  select count(*) into v_living from api_keys
+    where company_id = v_company and revoked_at is null and (expires_at is null or expires_at > now());
+  if p_bound > 0 and v_living >= p_bound then
+    update api_keys set revoked_at = now() where id = (
+      select id from api_keys where company_id = v_company and by_login and revoked_at is null
+        and coalesce(last_used_at, created_at) < now() - interval '1 day'
+        order by coalesce(last_used_at, created_at) limit 1);
+    if not found then
+      return 'full';
+    end if;
+  end if;
+  insert into api_keys (company_id, key_hash, by_login) values (v_company, p_key, true);
+  return 'done';
+end $$;
+
+-- Calls granted to an API key, or to all keys of a company together, in the last minute: 30 slots of two seconds, newest
+-- first.
+create table call_usage (
+  kind text not null check (kind in ('key', 'company')),
+  id bigint not null,
   slot bigint not null,
-  granted integer[] not null
+  granted integer[] not null,
+  primary key (kind, id)
 ) with (fillfactor = 50);
 
--- Grants a process calls of a key for the rest of this slot, and takes back what it did not use of an earlier grant.
+-- Grants a process calls for the rest of this slot, and takes back what it did not use of an earlier grant.
 create function lease_calls(
-  p_key bigint, p_limit integer, p_block integer, p_unused integer, p_unused_slot bigint,
+  p_id bigint, p_limit integer, p_block integer, p_unused integer, p_unused_slot bigint, p_kind text,
   out calls integer, out lease_slot bigint, out valid_ms integer, out retry_after_seconds integer
 ) language plpgsql as $$
 declare
   v_slots constant integer := 30;
   v_slot_ms constant integer := 2000;
-  v_known key_usage;
+  v_known call_usage;
   v_now_ms bigint;
   v_shift integer;
   v_oldest integer;
 begin
-  insert into key_usage (key_id, slot, granted) values (p_key, 0, array_fill(0, array[v_slots]))
-    on conflict do nothing;
-  select * into strict v_known from key_usage where key_id = p_key for update;
+  -- The sweep may delete the row at any moment.
+  loop
+    select * into v_known from call_usage where kind = p_kind and id = p_id for update;
+    exit when found;
+    insert into call_usage (kind, id, slot, granted) values (p_kind, p_id, 0, array_fill(0, array[v_slots]))
+      on conflict do nothing;
+  end loop;
   v_now_ms := floor(extract(epoch from clock_timestamp()) * 1000);
-  -- A clock that was set back does not reopen slots.
-  lease_slot := greatest(v_now_ms / v_slot_ms, v_known.slot);
+  lease_slot := v_now_ms / v_slot_ms;
+  -- The clock was set back, or another server's clock is behind: the age of the counted calls is unknown.
+  if lease_slot < v_known.slot then
+    v_known.granted := array_fill(0, array[v_slots]);
+    v_known.slot := lease_slot;
+  end if;
   v_shift := least(lease_slot - v_known.slot, v_slots);
   if v_shift > 0 then
     v_known.granted := array_fill(0, array[v_shift]) || v_known.granted[1:v_slots - v_shift];
   end if;
-  if p_unused > 0 and lease_slot - p_unused_slot < v_slots then
+  if p_unused > 0 and lease_slot - p_unused_slot between 0 and v_slots - 1 then
     v_oldest := lease_slot - p_unused_slot + 1;
     v_known.granted[v_oldest] := greatest(v_known.granted[v_oldest] - p_unused, 0);
   end if;
@@ -322,10 +473,36 @@ begin
     retry_after_seconds := greatest(
       ceil(((lease_slot - coalesce(v_oldest, 1) + 1 + v_slots) * v_slot_ms - v_now_ms) / 1000.0), 1);
   end if;
-  update key_usage set slot = lease_slot, granted = v_known.granted where key_id = p_key;
+  update call_usage set slot = lease_slot, granted = v_known.granted where kind = p_kind and id = p_id;
 end $$;
 
--- Hashes a card under the newest generation of secrets, after its PIN was right.
+-- Wrong PINs and unknown numbers of a company over all cards, by minute.
+create table wrong_pins (
+  company_id integer not null references companies,
+  minute bigint not null,
+  failures integer not null,
+  primary key (company_id, minute)
+) with (fillfactor = 50);
+
+-- Counts a wrong PIN. Returns after how many seconds the company may try again, or null below the limit.
+create function count_wrong_pin(p_company integer, p_limit integer, p_window_seconds integer) returns integer
+language plpgsql as $$
+declare
+  v_minute bigint := floor(extract(epoch from clock_timestamp()) / 60);
+  v_window integer := ceil(p_window_seconds / 60.0);
+  v_last bigint;
+begin
+  insert into wrong_pins as w (company_id, minute, failures) values (p_company, v_minute, 1)
+    on conflict (company_id, minute) do update set failures = w.failures + 1;
+  -- The latest minute that must leave the window before the count is below the limit.
+  select max(minute) into v_last from (
+    select minute, sum(failures) over (order by minute desc) as since from wrong_pins
+      where company_id = p_company and minute > v_minute - v_window
+  ) recent where since >= p_limit;
+  return ceil((v_last + v_window) * 60 - extract(epoch from clock_timestamp()));
+end $$;
+
+-- Rehashes a card under the newest generation of secrets, after its PIN was right.
 create function renew_card(p_card cards, p_generation integer, p_numbers bytea[], p_pins bytea[]) returns void
 language sql as $$
   update cards set number_hash = p_numbers[p_generation], pin_hash = p_pins[p_generation], generation = p_generation
@@ -335,20 +512,33 @@ $$;
 -- Deducts the smallest of the amount, the balance and the limit. `outcome` is 'done', 'replayed' or an error code.
 -- A wrong PIN and an unknown number take the same path, and are counted alike.
 --
--- A number and PIN come hashed under each generation of secrets that the process knows, oldest first; the first number
--- is what guesses are counted by. `outcome` 'stale' asks the process to read its secrets again: it lacks the newest.
+-- Number and PIN are hashed under each generation of secrets that the process knows, oldest first. Guesses are counted by
+-- the first hash of the number. `outcome` is 'stale' if the process lacks the newest generation: it must reload its secrets.
+--
+-- `outcome` is 'unauthorized' if the API key is not an active one of the company.
 create function devalue(
   p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint,
   p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule,
+  p_api_key bytea,
   out outcome text, out deducted_cents bigint, out deduction_id uuid, out token_nonce bytea, out token_hash bytea,
   out retry_after_seconds integer
 ) language plpgsql as $$
 declare
-  v_generation integer := (select max(id) from secret_generations);
+  v_generation integer;
+  v_is_living boolean;
   v_key idempotency_keys;
   v_card cards;
   v_ledger bigint;
 begin
+  select max(id), exists (
+      select from api_keys k
+        where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > clock_timestamp()))
+    into v_generation, v_is_living from secret_generations;
+  if not v_is_living then
+    outcome := 'unauthorized';
+    return;
+  end if;
   if v_generation > cardinality(p_numbers) then
     outcome := 'stale';
     return;
@@ -378,7 +568,7 @@ begin
     outcome := 'card_locked';
     return;
   end if;
-  -- Two statements, since the planner would plan one with a list of hashes anew at each call.
+  -- Two statements: one with a list of hashes would be planned anew at each call.
   select * into v_card from cards c
     where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update;
   if not found and v_generation > 1 then
@@ -415,12 +605,13 @@ begin
   end if;
 end $$;
 
--- A devalue that stands in one statement with others must not wait for a lock: it would hold them up, and two batches
--- could wait for each other. So it tries the locks that `devalue` takes, and is 'busy' where one is taken; it is then
--- done alone. Wrong PINs and unknown numbers find no row to lock, alike.
+-- Does a devalue as part of a statement with others. It must not wait for a lock: it would delay the others, and two batches
+-- could deadlock. It tries the locks that `devalue` takes, and returns 'busy' if one is held; the caller then retries the
+-- devalue alone. Wrong PINs and unknown numbers have no row to lock.
 create function devalue_unless_busy(
   p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint,
   p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule,
+  p_api_key bytea,
   out outcome text, out deducted_cents bigint, out deduction_id uuid, out token_nonce bytea, out token_hash bytea,
   out retry_after_seconds integer
 ) language plpgsql as $$
@@ -428,7 +619,7 @@ declare
   v_newest integer := cardinality(p_numbers);
 begin
   outcome := 'busy';
-  -- The same locks as lock_idempotency_key and lock_subject take, or nothing.
+  -- The locks of lock_idempotency_key and lock_subject.
   if p_key is not null and not pg_try_advisory_xact_lock(
     hashtextextended(concat_ws(':', p_company, 'devalue', encode(p_key, 'hex')), 0)
   ) then
@@ -437,7 +628,7 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended(encode(p_numbers[1], 'hex'), 1)) then
     return;
   end if;
-  -- First by the newest hash alone, as the planner would plan one with a list of hashes anew at each call.
+  -- Two statements: one with a list of hashes would be planned anew at each call.
   perform from cards c
     where c.number_hash = p_numbers[v_newest] and c.pin_hash = p_pins[v_newest] for no key update skip locked;
   if not found then
@@ -453,29 +644,47 @@ begin
   end if;
   select d.* into outcome, deducted_cents, deduction_id, token_nonce, token_hash, retry_after_seconds
     from devalue(p_company, p_numbers, p_pins, p_amount, p_limit, p_deduction, p_nonce, p_token, p_key, p_parameters,
-      p_rule) d;
+      p_rule, p_api_key) d;
 end $$;
 
--- Puts a deduction back. `outcome` is 'done' or 'token_used'.
+-- Moves cents from one card to another. The caller holds both rows, and locked the older card first.
+create function move_cents(p_from bigint, p_to bigint, p_cents bigint, p_audit bigint) returns void language plpgsql as $$
+declare
+  v_out bigint;
+begin
+  insert into ledger (card_id, kind, amount_cents, audit_id) values (p_from, 'move', -p_cents, p_audit)
+    returning id into v_out;
+  insert into ledger (card_id, kind, amount_cents, moved_from, moved_from_card, audit_id)
+    values (p_to, 'move', p_cents, v_out, p_from, p_audit);
+end $$;
+
+-- Reverses a deduction. If its card was reissued, the money moves on to the present card. `outcome` is 'done' or
+-- 'token_used'.
 create function reverse_deduction(
   p_ledger bigint, out outcome text, out refunded_cents bigint, out balance_cents bigint
 ) language plpgsql as $$
 declare
   v_deduction ledger;
-  v_balance bigint;
+  v_card cards;
 begin
   select * into strict v_deduction from ledger where id = p_ledger;
-  -- Whoever comes second waits here, and then sees the first one's row.
-  select c.balance_cents into strict v_balance from cards c where c.id = v_deduction.card_id for no key update;
+  -- A concurrent cancel waits here, and then finds the first one's row.
+  select * into strict v_card from cards c where c.id = v_deduction.card_id for no key update;
   if exists (select from ledger l where l.reverses = p_ledger) then
     outcome := 'token_used';
     return;
   end if;
   insert into ledger (card_id, kind, amount_cents, company_id, reverses)
     values (v_deduction.card_id, 'cancel', v_deduction.refund_cents, v_deduction.company_id, p_ledger);
+  while v_card.reissued_as is not null loop
+    select * into strict v_card from cards c where c.id = v_card.reissued_as for no key update;
+  end loop;
+  if v_card.id <> v_deduction.card_id then
+    perform move_cents(v_deduction.card_id, v_card.id, v_deduction.refund_cents, null);
+  end if;
   outcome := 'done';
   refunded_cents := v_deduction.refund_cents;
-  balance_cents := v_balance + v_deduction.refund_cents;
+  balance_cents := v_card.balance_cents + v_deduction.refund_cents;
 end $$;
 
 -- Cancels by token. `outcome` is 'done' or an error code.
@@ -493,7 +702,7 @@ begin
   select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
 end $$;
 
--- Ends a devalue by its key: reverses it, or closes the key so that it never happens.
+-- Resolves a devalue by its key: reverses it, or closes the key so that the devalue never happens.
 create function cancel_by_key(
   p_company integer, p_key bytea, out outcome text, out refunded_cents bigint, out balance_cents bigint
 ) language plpgsql as $$
@@ -512,7 +721,7 @@ begin
   select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
 end $$;
 
--- Reads a card by number and PIN, judged and counted as a devalue's are. `outcome` is 'done' or an error code.
+-- Reads a card by number and PIN. Guesses are judged and counted as in `devalue`. `outcome` is 'done' or an error code.
 create function read_card(
   p_numbers bytea[], p_pins bytea[], p_rule lockout_rule,
   out outcome text, out balance_cents bigint, out card_status text, out expiry_date date, out retry_after_seconds integer

@@ -80,5 +80,5 @@ insert into failed_attempts (subject, failed_at, lock_count, locked_until, expir
   (E'\\xb38c32d41c0acbe14873ebca90fcfd17020a707efc15973b5b992d53ce22e479', '{}', 1, '2060-01-01 00:00:00+00', '2060-01-02 00:00:00+00'),
   (E'\\xd31b3327e88ebf706b46e4b7200497ef8af03808f653c3d89c82c48b90b65c2d', '{"2026-11-22 00:22:15.357611+00"}', 0, NULL, '2026-11-22 00:37:15.357611+00');
 
-insert into key_usage (key_id, slot, granted) values
-  (1, 897653470, '{12,0,0,19,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}');
+insert into call_usage (kind, id, slot, granted) values
+  ('key', 1, 897653470, '{12,0,0,19,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}');
