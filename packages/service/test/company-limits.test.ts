@@ -11,6 +11,7 @@ import {
   type TestService,
 } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
+import { CallLimit } from "../src/limits/call-limit.js";
 import { CompanyPins } from "../src/limits/company-pins.js";
 import { call, credentials, onCard, type WireAnswer } from "./wire.js";
 
@@ -73,6 +74,31 @@ describe("calls of a company", () => {
     const counted = await Promise.all(services.map((service) => limitedBy(service, "company_calls")));
     expect((counted[0] as number) + (counted[1] as number)).toBe(refused.length);
     expect((await call(either(0), "listEvents", { apikey: free.apiKey })).status).toBe(200);
+  });
+
+  test("return to the limit once if a process leaves them unused, even if the answer to that is lost", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { companyId } = await services[0].createCompany();
+    let isLost = false;
+    const query = async (...statement: Parameters<typeof db.query>) => {
+      const result = await db.query(...statement);
+      if (isLost) throw new Error("The answer is lost.");
+      return result;
+    };
+    // Leases two calls at a time.
+    const limit = new CallLimit({ query } as unknown as pg.Pool, "company", 100);
+    await limit.take(companyId);
+    vi.advanceTimersByTime(2000);
+    isLost = true;
+    await expect(limit.take(companyId)).rejects.toThrow("lost");
+    isLost = false;
+    await limit.take(companyId);
+    const { rows } = await db.query(
+      "select (select sum(n) from unnest(granted) n)::int as granted from call_usage where kind = 'company' and id = $1",
+      [companyId],
+    );
+    expect(rows[0].granted).toBe(3 * 2 - 1);
   });
 });
 
