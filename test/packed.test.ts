@@ -68,7 +68,7 @@ const mistakes: Mistake[] = [
     name: "the service",
     kind: "module",
     program: 'import { openPool } from "@giftcard-pay/service"; openPool("nowhere", () => {});',
-    source: "packages/service/src/database-address.ts",
+    source: "packages/service/src/database/address.ts",
     line: "const wrong =",
   },
   {

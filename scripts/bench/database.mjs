@@ -8,7 +8,7 @@ const { defaultLimits, migrate, openKeyring, openPool } = await import("@giftcar
 const { createApiKey } = await import("../../packages/service/dist/store/api-keys.js");
 const { createCompany } = await import("../../packages/service/dist/store/accounts.js");
 const { issueCards } = await import("../../packages/service/dist/store/card-issue.js");
-const { hashOf } = await import("../../packages/service/dist/keyring.js");
+const { hashOf } = await import("../../packages/service/dist/secrets/keyring.js");
 const { createDevalue, devalueAlone } = await import("../../packages/service/dist/store/devalue.js");
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");

@@ -1,12 +1,12 @@
-export { openPool } from "./database.js";
+export { openPool } from "./database/database.js";
+export { checkMigrated, migrate } from "./database/migrations.js";
 export { defaultTimeouts, type RunningServer, type Timeouts } from "./http/server.js";
-export { Keyring } from "./keyring.js";
 export { defaultLimits, type Limits } from "./limits/limits.js";
-export { type Log, openLog } from "./log.js";
-export type { LogLevel } from "./log-level.js";
-export { checkMigrated, migrate } from "./migrations.js";
+export { type Log, openLog } from "./monitoring/log.js";
+export type { LogLevel } from "./monitoring/log-level.js";
 export { exitCodes, OperatorError } from "./operator-error.js";
 export { type EmbeddedPostgres, startThrowawayPostgres } from "./postgres/embedded.js";
-export { openKeyring } from "./secrets.js";
+export { Keyring } from "./secrets/keyring.js";
 export { type RunningService, type ServiceOptions, startService } from "./service.js";
 export type { Environment } from "./store/environment.js";
+export { openKeyring } from "./store/secret-generations.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { checkDigit, makeCardNumber, makePin } from "../src/card-number.js";
+import { checkDigit, makeCardNumber, makePin } from "../src/secrets/card-number.js";
 
 const digits = fc.stringMatching(/^\d{18}$/);
 

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { expect, test } from "vitest";
-import { isAborted, retryConflicts } from "../src/conflicts.js";
+import { isAborted, retryConflicts } from "../src/database/conflicts.js";
 
 /** As the server says it in German. */
 function failure(code: string, severity = "FEHLER"): pg.DatabaseError {

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readAddress } from "../src/database-address.js";
+import { readAddress } from "../src/database/address.js";
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-address-"));
 afterAll(() => fs.rmSync(folder, { recursive: true }));

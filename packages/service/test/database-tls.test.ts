@@ -6,7 +6,7 @@ import { startThrowawayPostgres } from "@giftcard-pay/service";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { runCommand } from "../../../test/support/service.js";
-import { openPool } from "../src/database.js";
+import { openPool } from "../src/database/database.js";
 
 let server: Awaited<ReturnType<typeof startThrowawayPostgres>>;
 let address: URL;

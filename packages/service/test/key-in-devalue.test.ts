@@ -11,12 +11,12 @@ import {
   type TestService,
 } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
-import { openPool } from "../src/database.js";
-import { hashOf } from "../src/keyring.js";
+import { openPool } from "../src/database/database.js";
 import { defaultLimits } from "../src/limits/limits.js";
-import { openKeyring } from "../src/secrets.js";
+import { hashOf } from "../src/secrets/keyring.js";
 import { createDevalue, type Devalue } from "../src/store/devalue.js";
 import { devalueInBatches } from "../src/store/devalue-batches.js";
+import { openKeyring } from "../src/store/secret-generations.js";
 import { call, onCard } from "./wire.js";
 
 // A devalue judges its API key in its own statement.

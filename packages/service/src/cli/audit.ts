@@ -1,5 +1,5 @@
 import { type Cents, formatCents } from "@giftcard-pay/client/contract";
-import { readPages } from "../database.js";
+import { readPages } from "../database/database.js";
 import { type AuditEntry, auditStatement } from "../store/audit.js";
 import { checkFilter } from "../store/filters.js";
 import { type CommonOptions, command, withContext } from "./context.js";

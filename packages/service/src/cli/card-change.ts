@@ -2,8 +2,8 @@ import { type Cents, formatCents } from "@giftcard-pay/client/contract";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import type pg from "pg";
-import type { Keyring } from "../keyring.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import type { Keyring } from "../secrets/keyring.js";
 import type { Act } from "../store/audit.js";
 import {
   adjustCard,

@@ -1,8 +1,8 @@
 import { cents, formatCents } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
-import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../card-number.js";
-import { isAborted } from "../conflicts.js";
+import { isAborted } from "../database/conflicts.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../secrets/card-number.js";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
 import { type CardSink, type IssueOrder, issueCards, issueTo } from "../store/card-issue.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";

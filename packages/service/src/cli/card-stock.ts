@@ -1,6 +1,6 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import type { Command } from "commander";
-import { readPages } from "../database.js";
+import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { activateBatch, activateCard, batchesStatement, type CardBatch } from "../store/card-activate.js";
 import { type ImportOutcome, importCards } from "../store/card-import.js";

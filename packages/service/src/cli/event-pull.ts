@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { checkConnection } from "../database.js";
+import { checkConnection } from "../database/database.js";
 import { FeedFailure } from "../feed/feed-failure.js";
 import { feedUrlOf } from "../feed/fetch-feed.js";
 import type { PullReport } from "../feed/pull-feed.js";

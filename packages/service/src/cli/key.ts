@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { readPages } from "../database.js";
+import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import {
   type ApiKey,

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import pg from "pg";
-import { databaseAdvice } from "../database-fault.js";
+import { databaseAdvice } from "../database/advice.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { program } from "./program.js";
 

@@ -1,4 +1,4 @@
-import { migrate } from "../migrations.js";
+import { migrate } from "../database/migrations.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 
 /** `migrate` */

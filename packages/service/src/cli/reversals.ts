@@ -1,5 +1,5 @@
 import { formatCents } from "@giftcard-pay/client/contract";
-import { readPages } from "../database.js";
+import { readPages } from "../database/database.js";
 import { checkFilter } from "../store/filters.js";
 import { type Reversal, reversalsStatement } from "../store/reversals.js";
 import { type CommonOptions, command, withContext } from "./context.js";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { requireAddress } from "../http/server.js";
-import type { Log } from "../log.js";
+import type { Log } from "../monitoring/log.js";
 import { clusterDir } from "../postgres/server.js";
 import { type CommonOptions, type Context, withContext } from "./context.js";
 import { type EndingSignals, endInOrder } from "./ending.js";

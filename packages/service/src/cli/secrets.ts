@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { countPrepared, rotateSecrets } from "../secrets.js";
-import { countByGeneration } from "../store/generations.js";
+import { countByGeneration, countPrepared, rotateSecrets } from "../store/secret-generations.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 

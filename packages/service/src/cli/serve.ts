@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { DEFAULT_METRICS_HOST } from "../http/server.js";
-import { logLevels } from "../log-level.js";
+import { logLevels } from "../monitoring/log-level.js";
 import { environments } from "../store/environment.js";
 import { addAddressOptions } from "./address-options.js";
 import { command } from "./context.js";

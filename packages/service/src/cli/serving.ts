@@ -1,9 +1,9 @@
 import type pg from "pg";
-import { type Log, openLog } from "../log.js";
-import type { LogLevel } from "../log-level.js";
-import { openKeyring } from "../secrets.js";
+import { type Log, openLog } from "../monitoring/log.js";
+import type { LogLevel } from "../monitoring/log-level.js";
 import { type RunningService, type ServiceOptions, startService } from "../service.js";
 import type { Environment } from "../store/environment.js";
+import { openKeyring } from "../store/secret-generations.js";
 import type { AddressOptions } from "./address-options.js";
 import { type LimitOptions, limitsOf, timeoutsOf } from "./limit-options.js";
 

@@ -1,5 +1,5 @@
 import { formatCents, Secret } from "@giftcard-pay/client/contract";
-import { readPages } from "../database.js";
+import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { checkFilter } from "../store/filters.js";
 import {

@@ -1,6 +1,6 @@
 // One of the processes of `serve --workers`: it waits for its task, serves, and ends in good order.
 import { AggregatorRegistry } from "prom-client";
-import { openPool } from "../database.js";
+import { openPool } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { RunningService } from "../service.js";
 import { logOf, startServing } from "./serving.js";

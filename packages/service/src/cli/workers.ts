@@ -3,7 +3,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AggregatorRegistry } from "prom-client";
 import { listenForMetrics } from "../http/operator-routes.js";
-import type { Log } from "../log.js";
+import type { Log } from "../monitoring/log.js";
 import { OperatorError } from "../operator-error.js";
 import type { Ending } from "./ending.js";
 import type { ServingOptions } from "./serving.js";

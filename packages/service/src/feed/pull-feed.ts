@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { retrying, transaction } from "../database.js";
+import { retrying, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Act, writeAudit } from "../store/audit.js";
 import {

@@ -1,9 +1,9 @@
 import { type Cents, cents } from "@giftcard-pay/client/contract";
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 import { type Handlers, Replay, refuse } from "../http/handler.js";
-import type { Keyring } from "../keyring.js";
 import type { CompanyPins } from "../limits/company-pins.js";
 import type { LockoutRule } from "../limits/limits.js";
+import type { Keyring } from "../secrets/keyring.js";
 import { type CardRefusal, cancelByKey, cancelByToken, readCard } from "../store/cards.js";
 import type { Devalue } from "../store/devalue.js";
 

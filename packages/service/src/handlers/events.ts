@@ -1,9 +1,8 @@
 import type { EventInput, Fault, RequestOf, ResponseOf } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import { type Queryable, transaction } from "../database.js";
+import { type Queryable, transaction } from "../database/database.js";
 import { type Answer, type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
-import type { Keyring } from "../keyring.js";
-import { ListTurns } from "../limits/list-turns.js";
+import type { Keyring } from "../secrets/keyring.js";
 import {
   createEventConcept,
   createEvents,
@@ -13,6 +12,7 @@ import {
 } from "../store/events.js";
 import { claimKey, keepAnswer } from "../store/idempotency.js";
 import { listProviders } from "../store/providers.js";
+import { ListTurns } from "./list-turns.js";
 
 type EventHandlers = Pick<
   Handlers,

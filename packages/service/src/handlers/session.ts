@@ -1,10 +1,10 @@
 import { Secret } from "@giftcard-pay/client/contract";
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 import { type Handlers, refuse } from "../http/handler.js";
-import type { Keyring } from "../keyring.js";
 import type { Limits } from "../limits/limits.js";
 import { beginLogin } from "../limits/login-limit.js";
 import { Semaphore } from "../limits/semaphore.js";
+import type { Keyring } from "../secrets/keyring.js";
 import { authenticate, findAccount } from "../store/accounts.js";
 
 /** A password takes a quarter of a second of one processor and 32 MiB, so few are checked at once, and few wait. */

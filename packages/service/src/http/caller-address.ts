@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import type { Log } from "../log.js";
+import type { Log } from "../monitoring/log.js";
 
 /**
  * Makes what tells the address that a call comes from.

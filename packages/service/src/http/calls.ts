@@ -6,11 +6,11 @@ import {
   type Secret,
 } from "@giftcard-pay/client/contract";
 import * as z from "zod";
-import { hashOf } from "../keyring.js";
 import type { CallLimit } from "../limits/call-limit.js";
 import { Semaphore } from "../limits/semaphore.js";
-import type { Log } from "../log.js";
-import type { CallObserver } from "../observation.js";
+import type { CallObserver } from "../monitoring/ended-call.js";
+import type { Log } from "../monitoring/log.js";
+import { hashOf } from "../secrets/keyring.js";
 import type { KeyHolders } from "../store/key-holders.js";
 import { type HttpAnswer, JSON_TYPE, jsonAnswer } from "./answer.js";
 import { readParameters } from "./body.js";

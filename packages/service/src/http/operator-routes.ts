@@ -1,6 +1,6 @@
 import { openApiDocument } from "@giftcard-pay/client/contract";
-import type { Log } from "../log.js";
-import type { Readiness } from "../readiness.js";
+import type { Readiness } from "../database/readiness.js";
+import type { Log } from "../monitoring/log.js";
 import { jsonAnswer, textAnswer } from "./answer.js";
 import { docsRoutes } from "./docs-page.js";
 import { Routes } from "./routes.js";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener } from "node:http";
-import type { Log } from "../log.js";
+import type { Log } from "../monitoring/log.js";
 import { type HttpAnswer, sendAnswer } from "./answer.js";
 import { answerNoAddress } from "./broken-request.js";
 import { answerRefusal } from "./refusal-answer.js";

@@ -1,5 +1,6 @@
 import http, { type RequestListener } from "node:http";
 import net, { type AddressInfo } from "node:net";
+import { defaultLimits } from "../limits/limits.js";
 import { OperatorError } from "../operator-error.js";
 import { answerBrokenRequest, answerConnect, answerExpectation } from "./broken-request.js";
 import { Connections } from "./connections.js";
@@ -29,9 +30,6 @@ const TIMEOUT_CHECK_MS = 1000;
 const STALLED_AFTER_MS = 60_000;
 const DRAIN_TIMEOUT_MS = 20_000;
 const SWEEP_MS = 50;
-
-/** Connections of a process where nothing else is said. */
-export const DEFAULT_CONNECTIONS = 4000;
 
 /** A server that answers. */
 export interface RunningServer {
@@ -86,7 +84,7 @@ export async function requireAddress(host: string, port: number): Promise<void> 
  */
 export async function listen(
   listener: RequestListener,
-  { host, port, timeouts = defaultTimeouts, connections = DEFAULT_CONNECTIONS }: ListenOptions,
+  { host, port, timeouts = defaultTimeouts, connections = defaultLimits.connections }: ListenOptions,
 ): Promise<RunningServer> {
   const server = http.createServer(
     {

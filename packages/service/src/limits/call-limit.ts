@@ -1,4 +1,4 @@
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 
 /** A lease is a fiftieth of the limit: what a process may hold unused, so that others are refused a little early. */
 const BLOCKS_PER_LIMIT = 50;

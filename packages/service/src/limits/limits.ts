@@ -1,5 +1,3 @@
-import { DEFAULT_CONNECTIONS } from "../http/server.js";
-
 /** When wrong PINs lock a card number. The fields stand in the order of the database's type `lockout_rule`. */
 export interface LockoutRule {
   /** So many wrong PINs within the window lock the number. */
@@ -62,7 +60,7 @@ export const defaultLimits: Limits = {
   companyPins: { failures: 1000, windowSeconds: 60 * 60 },
   keysPerCompany: 10_000,
   callsAtOnce: 500,
-  connections: DEFAULT_CONNECTIONS,
+  connections: 4000,
   proxies: 0,
 };
 

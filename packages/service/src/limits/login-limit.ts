@@ -1,6 +1,6 @@
 import { isIPv6 } from "node:net";
-import type { Queryable } from "../database.js";
-import type { Keyring } from "../keyring.js";
+import type { Queryable } from "../database/database.js";
+import type { Keyring } from "../secrets/keyring.js";
 import type { LoginRule } from "./limits.js";
 
 /** Who tries to log in. */

@@ -1,9 +1,9 @@
 import type { Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import { type Queryable, transaction } from "../database.js";
-import { hashOf } from "../keyring.js";
+import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { checkPassword, hashPassword, isOutdated } from "../passwords.js";
+import { hashOf } from "../secrets/keyring.js";
+import { checkPassword, hashPassword, isOutdated } from "../secrets/passwords.js";
 import { holdOpenCompany, insertApiKey, makeApiKey, revokeLiving } from "./api-keys.js";
 import { type Act, writeAudit } from "./audit.js";
 

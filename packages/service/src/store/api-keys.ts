@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 import { Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import { type Queryable, transaction } from "../database.js";
-import { hashOf } from "../keyring.js";
+import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import { hashOf } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 import { noCompany } from "./filters.js";
 

@@ -1,4 +1,4 @@
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 
 /** Who changes something by command, and why. */
 export interface Act {

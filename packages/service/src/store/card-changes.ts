@@ -1,8 +1,8 @@
 import { type Cents, formatCents, type Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import { type Queryable, transaction } from "../database.js";
-import type { Keyring } from "../keyring.js";
+import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 import { noCardOfId } from "./filters.js";
 

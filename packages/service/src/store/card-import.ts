@@ -1,7 +1,7 @@
 import type { Cents, Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import { type Queryable, transaction } from "../database.js";
-import type { Keyring } from "../keyring.js";
+import { type Queryable, transaction } from "../database/database.js";
+import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 import { makeBatch, putFirstMoney } from "./card-issue.js";
 

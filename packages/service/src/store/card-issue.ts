@@ -1,8 +1,8 @@
 import type { Cents, Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import { makeCardNumber, makePin } from "../card-number.js";
-import { type Queryable, transaction } from "../database.js";
-import type { Keyring } from "../keyring.js";
+import { type Queryable, transaction } from "../database/database.js";
+import { makeCardNumber, makePin } from "../secrets/card-number.js";
+import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 
 /** What cards are issued. */

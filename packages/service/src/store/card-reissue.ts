@@ -1,6 +1,6 @@
 import type pg from "pg";
-import { makeCardNumber, makePin } from "../card-number.js";
-import type { Keyring } from "../keyring.js";
+import { makeCardNumber, makePin } from "../secrets/card-number.js";
+import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 import { type Card, type CardReference, changeCard, refuseInactive, refuseReplaced } from "./card-changes.js";
 import { type IssuedCard, insertCards } from "./card-issue.js";

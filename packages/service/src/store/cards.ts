@@ -1,7 +1,7 @@
 import type { Cents, Secret } from "@giftcard-pay/client/contract";
-import type { Queryable } from "../database.js";
-import { hashOf, type Keyring } from "../keyring.js";
+import type { Queryable } from "../database/database.js";
 import { type LockoutRule, ruleText } from "../limits/limits.js";
+import { hashOf, type Keyring } from "../secrets/keyring.js";
 
 /** A number and PIN that were refused, or can't be judged now. */
 export type CardRefusal = { outcome: "invalid_card" } | { outcome: "card_locked"; retryAfterSeconds: number };

@@ -1,5 +1,5 @@
-import { isAborted } from "../conflicts.js";
-import type { Queryable } from "../database.js";
+import { isAborted } from "../database/conflicts.js";
+import type { Queryable } from "../database/database.js";
 import { Batcher } from "./batcher.js";
 import {
   type DevalueArguments,

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Cents, MAX_DEDUCTION_CENTS, type Secret } from "@giftcard-pay/client/contract";
-import type { Queryable } from "../database.js";
-import { hashOf, type Keyring } from "../keyring.js";
+import type { Queryable } from "../database/database.js";
 import { type LockoutRule, ruleText } from "../limits/limits.js";
+import { hashOf, type Keyring } from "../secrets/keyring.js";
 import { type CardRefusal, refusalOf, withFreshSecrets } from "./cards.js";
 
 /** What a devalue is asked to do. */

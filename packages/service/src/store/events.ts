@@ -1,5 +1,5 @@
 import type { Event, EventConcept, EventInput } from "@giftcard-pay/client/contract";
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 
 const timestamp = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

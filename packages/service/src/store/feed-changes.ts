@@ -1,4 +1,4 @@
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 import { columnTypes, eventColumns, type eventRowOf } from "./events.js";
 
 /** An event as a feed has it: shown, or taken back. */

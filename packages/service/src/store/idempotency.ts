@@ -1,4 +1,4 @@
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 
 const DAY = "interval '24 hours'";
 

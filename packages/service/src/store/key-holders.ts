@@ -1,4 +1,4 @@
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 import { Batcher } from "./batcher.js";
 
 /** Who a living API key belongs to. */

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { readSnapshot } from "../database.js";
+import { readSnapshot } from "../database/database.js";
 
 /** A row of the ledger, or what hangs on it, that does not add up. */
 export interface LedgerFault {

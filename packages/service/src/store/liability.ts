@@ -1,6 +1,6 @@
 import type { Cents } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import { readSnapshot } from "../database.js";
+import { readSnapshot } from "../database/database.js";
 
 export const liabilityPeriods = ["day", "month", "year"] as const;
 /** By which part of its expiry date a card is counted. */

@@ -1,5 +1,5 @@
 import type { Cents } from "@giftcard-pay/client/contract";
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 
 /** One movement of money on a card. */
 export interface Movement {

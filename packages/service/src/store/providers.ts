@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { type Queryable, transaction } from "../database.js";
+import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Act, writeAudit } from "./audit.js";
 

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { readPages } from "../database.js";
+import { readPages } from "../database/database.js";
 
 /** One company's movements on one card within a period. */
 export interface ReportRow {

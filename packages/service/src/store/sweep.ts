@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Queryable } from "../database.js";
+import type { Queryable } from "../database/database.js";
 
 const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1000;

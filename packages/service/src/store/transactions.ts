@@ -1,6 +1,6 @@
 import type { Cents, Secret } from "@giftcard-pay/client/contract";
-import type { Queryable } from "../database.js";
-import { hashOf, type Keyring } from "../keyring.js";
+import type { Queryable } from "../database/database.js";
+import { hashOf, type Keyring } from "../secrets/keyring.js";
 
 /** A row of the ledger, with what belongs to it. */
 export interface Transaction {

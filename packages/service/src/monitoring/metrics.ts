@@ -1,10 +1,10 @@
 import { endpoints } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Queryable } from "./database.js";
-import { limitNames } from "./limits/limits.js";
-import type { CallObserver } from "./observation.js";
-import { listFeeds } from "./store/event-feeds.js";
+import type { Queryable } from "../database/database.js";
+import { limitNames } from "../limits/limits.js";
+import { listFeeds } from "../store/event-feeds.js";
+import type { CallObserver } from "./ended-call.js";
 
 /** In seconds: what a card terminal feels, around the time that one commit takes. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

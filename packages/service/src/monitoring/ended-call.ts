@@ -1,5 +1,5 @@
 import type { EndpointName, ErrorCode } from "@giftcard-pay/client/contract";
-import type { LimitName } from "./limits/limits.js";
+import type { LimitName } from "../limits/limits.js";
 
 /** How a call ended: a code of the contract, or one of the two ways in which it is well. */
 export type CallOutcome = ErrorCode | "done" | "replayed";

@@ -1,6 +1,6 @@
 import pino from "pino";
+import type { EndedCall } from "./ended-call.js";
 import type { LogLevel } from "./log-level.js";
-import type { EndedCall } from "./observation.js";
 
 /** What went wrong in a call. Of the error only its kind and place are written: a message may hold anything. */
 export interface Failure {

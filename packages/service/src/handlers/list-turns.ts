@@ -1,6 +1,6 @@
 import { Pages, type Refusal, refuse } from "../http/handler.js";
 import { OVERLOAD_RETRY_SECONDS } from "../http/overload.js";
-import { Semaphore } from "./semaphore.js";
+import { Semaphore } from "../limits/semaphore.js";
 
 /** Pages that are read from the database at once, so that lists leave it to the calls on cards. */
 const PAGES_AT_ONCE = 2;

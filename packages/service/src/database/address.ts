@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import type { ConnectionOptions } from "node:tls";
-import { exitCodes, OperatorError } from "./operator-error.js";
+import { exitCodes, OperatorError } from "../operator-error.js";
 
 /** A database's address, read. */
 export interface DatabaseAddress {

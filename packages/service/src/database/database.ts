@@ -1,8 +1,8 @@
 import pg from "pg";
+import { exitCodes, OperatorError } from "../operator-error.js";
+import { readAddress } from "./address.js";
+import { databaseAdvice } from "./advice.js";
 import { retryConflicts } from "./conflicts.js";
-import { readAddress } from "./database-address.js";
-import { databaseAdvice } from "./database-fault.js";
-import { exitCodes, OperatorError } from "./operator-error.js";
 
 /** Whole cents and identifiers fit a number; dates and times stay the strings that the wire shows. */
 const AS_NUMBER = [pg.types.builtins.INT8];

@@ -1,10 +1,10 @@
 import fs from "node:fs/promises";
 import path from "node:path";
 import type pg from "pg";
+import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Queryable, transaction } from "./database.js";
-import { exitCodes, OperatorError } from "./operator-error.js";
 
-const folder = path.join(import.meta.dirname, "..", "migrations");
+const folder = path.join(import.meta.dirname, "../../migrations");
 /** Any number, as long as it stays the same: who migrates holds this lock. */
 const LOCK = 7_162_301;
 const UNDEFINED_TABLE = "42P01";
