@@ -4,6 +4,7 @@ import https from "node:https";
 import net from "node:net";
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
+import { readRetryAfter } from "@giftcard-pay/client/contract";
 import type { FeedValidators } from "../store/event-feeds.js";
 import { version } from "../version.js";
 import { FeedFailure } from "./feed-failure.js";
@@ -17,7 +18,6 @@ const MAX_VALIDATOR_LENGTH = 1000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** A server that is asked again too soon says so by these. */
 const LATER = new Set([429, 503]);
-const LONGEST_WAIT_SECONDS = 24 * 60 * 60;
 
 /** The connection ended, or what unpacks the feed met something else than the rest of it. */
 const BROKE_OFF = /^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|Z_|ERR_BROTLI|ERR__ERROR)/;
@@ -144,7 +144,7 @@ async function take(
   try {
     const { statusCode = 0, headers } = response;
     if (statusCode !== 200) {
-      const retryAfterSeconds = LATER.has(statusCode) ? waitOf(headers["retry-after"]) : undefined;
+      const retryAfterSeconds = LATER.has(statusCode) ? readRetryAfter(headers["retry-after"]) : undefined;
       throw new FeedFailure(`is answered with ${statusCode} by ${url.host}`, { retryAfterSeconds });
     }
     if (!/^application\/([\w.-]+\+)?json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(headers["content-type"] ?? ""))
@@ -193,15 +193,6 @@ function validatorsOf(url: URL, headers: IncomingHttpHeaders): FeedValidators {
       ? value
       : null;
   return { etag: kept(headers.etag), lastModified: kept(headers["last-modified"]), answeredBy: url.href };
-}
-
-/** How long a server asks to be left alone: seconds, or until a time. */
-function waitOf(retryAfter: string | undefined): number | undefined {
-  if (retryAfter === undefined) return undefined;
-  const seconds = /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : (Date.parse(retryAfter) - Date.now()) / 1000;
-  return seconds > 0 ? Math.min(Math.ceil(seconds), LONGEST_WAIT_SECONDS) : undefined;
 }
 
 /** What an error of the connection means. Nothing that the other side wrote is repeated. */
