@@ -1,8 +1,8 @@
-/** A fault that the operator can mend: its message says how, and holds no secret. It is shown as it is. */
+/** A failure that an operator can fix. Its message says how, and holds no secret. */
 export class OperatorError extends Error {
   /**
-   * @param exitCode what the command ends with; the meanings stand in {@link exitCodes}
-   * @param details what `--json` shows besides the message
+   * @param exitCode the command's exit code, one of {@link exitCodes}
+   * @param details added to the output of `--json`
    */
   constructor(
     message: string,
@@ -14,7 +14,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** What the command's exit codes mean; `--help` prints this. */
+/** The exit codes of the command line. `--help` explains them. */
 export const exitCodes = {
   done: 0,
   failed: 1,

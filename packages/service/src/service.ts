@@ -22,37 +22,37 @@ import { KeyUses } from "./store/key-uses.js";
 import { sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
 
-/** What a service runs on. */
+/** Options of a service. */
 export interface ServiceOptions {
-  /** Stays the caller's: it is left open when the service closes. */
+  /** The caller's pool. Closing the service does not end it. */
   readonly pool: pg.Pool;
   readonly keys: Keyring;
   readonly environment: Environment;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free one. */
   readonly port: number;
   readonly log: Log;
   readonly limits?: Limits | undefined;
   readonly timeouts?: Timeouts | undefined;
-  /** A port for /metrics alone; 0 takes a free one. Left out, they are shown nowhere. */
+  /** A port for /metrics; 0 chooses a free one. Without it, metrics are not served. */
   readonly metricsPort?: number | undefined;
-  /** Where that port listens. Default 127.0.0.1: what a shop takes is in the metrics. */
+  /** The host of the metrics port. Default: 127.0.0.1, since the metrics show what a shop takes. */
   readonly metricsHost?: string | undefined;
-  /** Where several processes share a port: takes this one's registry, whose counts another process serves. */
+  /** Called with this process's registry if another process serves the metrics. */
   readonly shareMetrics?: ((registry: Registry) => void) | undefined;
 }
 
-/** A service that answers. */
+/** A running service. */
 export interface RunningService extends RunningServer {
   readonly metricsUrl: string | undefined;
-  /** Says at /readyz from now on that it will end, and does all else as before. */
+  /** Makes /readyz report the coming end. Calls are still answered. */
   announceEnd(): void;
 }
 
 /**
- * Starts the HTTP service over a migrated database.
+ * Starts the HTTP service on a migrated database.
  *
- * @throws {OperatorError} when the database is of the other environment, or the address cannot be listened on
+ * @throws {OperatorError} if the database belongs to the other environment, or the address cannot be listened on
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { pool, keys, environment, log, metricsPort, limits = defaultLimits } = options;

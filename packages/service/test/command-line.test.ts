@@ -261,11 +261,11 @@ describe("what goes wrong", () => {
         expect([code, stderr]).toEqual([exitCode, expect.stringMatching(words)]);
         expect(stderr).not.toContain("sesame");
       };
-      await says(migrateAs(role), 1, /\(42501\)\. Its user may not do this\. Make that user the owner/);
-      await says(migrateAs(role, "/nowhere"), 5, /\(3D000\)\. It has no database of the name/);
-      await says(migrateAs("nobody_here"), 5, /\(28...\)\. It refuses the user or the password/);
+      await says(migrateAs(role), 1, /\(42501\)\. The user in its address lacks the permission\. Make that user the owner/);
+      await says(migrateAs(role, "/nowhere"), 5, /\(3D000\)\. It has no database with the name/);
+      await says(migrateAs("nobody_here"), 5, /\(28...\)\. It rejects the user or the password/);
       await db.query(`alter role ${role} connection limit 0`);
-      await says(migrateAs(role), 5, /\(53300\)\. It has no room left/);
+      await says(migrateAs(role), 5, /\(53300\)\. Its disk is full, or it lacks/);
       await db.query(`drop role ${role}`);
     } finally {
       await db.end();
@@ -283,7 +283,7 @@ describe("what goes wrong", () => {
     const fresh = { ...secrets, GIFTCARD_DATABASE_URL: await testDatabase() };
     await runCommand(["migrate"], fresh);
     const unmade = await runCommand(["card", "issue", "--balance", "1"], fresh);
-    expect([unmade.exitCode, unmade.stderr]).toEqual([6, expect.stringContaining("Make its folder")]);
+    expect([unmade.exitCode, unmade.stderr]).toEqual([6, expect.stringContaining("Create its folder")]);
   });
 
   test("a database that was not migrated ends with 7, and migrate mends it", async () => {

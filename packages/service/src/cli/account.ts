@@ -8,7 +8,7 @@ import { identifier } from "./output.js";
 type Options = CommonOptions & ActOptions & PasswordOptions;
 
 const add = () =>
-  addActOptions(addPasswordOptions(command("add", "Give a company another account, with which it logs in")), {
+  addActOptions(addPasswordOptions(command("add", "Add an account to a company, with which it logs in")), {
     isReasonRequired: false,
   })
     .requiredOption("--company <id>", "the company's id", identifier)
@@ -27,13 +27,15 @@ const add = () =>
 
 const password = () =>
   addActOptions(
-    addPasswordOptions(command("password", "Give an account another password; the old one ends at once")),
+    addPasswordOptions(
+      command("password", "Change an account's password; the old one stops working at once"),
+    ),
     { isReasonRequired: true },
   )
     .argument("<email>", "the account's email address", email)
     .option(
       "--revoke-keys",
-      "revoke every key of its company too: whoever knew the password may have made some",
+      "also revoke all keys of its company, which somebody with the old password may have created",
       false,
     )
     .action(async (email: string, options: Options & { revokeKeys: boolean }) => {
@@ -43,13 +45,13 @@ const password = () =>
         const { id, companyId, revokedKeys } = await changePassword(pool, change, actOf(options));
         out.result(
           { account_id: id, company_id: companyId, email, revoked_keys: revokedKeys },
-          `account ${id} of company ${companyId} has another password, ${revokedKeys} keys revoked now`,
+          `account ${id} of company ${companyId} has a new password, ${revokedKeys} keys revoked`,
         );
       });
     });
 
 const remove = () =>
-  addActOptions(command("remove", "Remove an account, for good; its company's keys work on"), {
+  addActOptions(command("remove", "Remove an account for good; its company's keys keep working"), {
     isReasonRequired: true,
   })
     .argument("<email>", "the account's email address", email)

@@ -15,11 +15,13 @@ interface AuditOptions extends CommonOptions, DayOptions {
 
 /** `audit` */
 export const auditCommand = () =>
-  addDayOptions(command("audit", "Who changed what, when and why, oldest first"), { isRequired: false })
-    .option("--card <id>", "of this card, of its batch, and of the cards that it replaced", identifier)
-    .option("--company <id>", "of this company alone", identifier)
+  addDayOptions(command("audit", "List the changes by command, oldest first: who, what, when and why"), {
+    isRequired: false,
+  })
+    .option("--card <id>", "changes of this card, its batch, and the cards that it replaced", identifier)
+    .option("--company <id>", "changes of this company", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false)
-    .addHelpText("after", "\nNobody can change or delete an entry. None holds a card number, a PIN or a key.")
+    .addHelpText("after", "\nEntries cannot be changed or deleted. They hold no card number, PIN or key.")
     .action(({ card: cardId, company: companyId, from, to, csv, ...options }: AuditOptions) => {
       const format = formatOf({ csv, json: options.json });
       checkDays({ from, to });
@@ -60,7 +62,7 @@ const wire = (entry: AuditEntry) => ({
   details: entry.details,
 });
 
-/** The details that are cents. */
+/** The details that are amounts. */
 const AMOUNTS = ["balance", "by"];
 const euros = (cents: Cents) => `${formatCents(cents)} EUR`;
 

@@ -9,20 +9,20 @@ import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 
 const KEEP_SECRETS =
-  "The secrets file is not in it. Keep it with every backup, in a place of its own: without it no card is found.";
+  "The secrets file is not in the backup. Keep a copy of it elsewhere: without it no card can be found.";
 
 /** `backup` */
 export const backupCommand = () =>
-  command("backup", "Copy the built-in database while it serves")
-    .requiredOption("--to <folder>", "a folder that is not there yet")
+  command("backup", "Copy the built-in database while it is running")
+    .requiredOption("--to <folder>", "a folder that does not exist yet")
     .addHelpText("after", `\n${KEEP_SECRETS}`)
     .action((options: CommonOptions & { readonly to: string }) => {
-      refuseOthers(options);
+      requireBuiltIn(options);
       return withContext(options, async ({ databaseUrl, out, secretsFile }) => {
         const target = path.resolve(options.to);
         const dataDir = path.resolve(options.dataDir);
         const { bytes, made_at } = await backUp({ dataDir, url: databaseUrl, target, version });
-        out.warn(`${KEEP_SECRETS} It is ${secretsFile()}.`);
+        out.warn(`${KEEP_SECRETS} Its path: ${secretsFile()}.`);
         out.result(
           { backup: target, bytes, made_at, secrets_file: secretsFile() },
           `backup of ${Math.round(bytes / 1024 / 1024)} MB in ${target}`,
@@ -33,17 +33,17 @@ export const backupCommand = () =>
 /** `restore` */
 export const restoreCommand = () =>
   addActOptions(
-    command("restore", "Put a backup into a data directory that holds no database, and prove its ledger"),
+    command("restore", "Restore a backup into a data directory without a database, and check its ledger"),
     { isReasonRequired: false },
   )
-    .requiredOption("--from <folder>", "what `backup` made")
+    .requiredOption("--from <folder>", "a folder that `backup` created")
     .addHelpText(
       "after",
-      "\nFirst put the secrets file that belongs to the backup into the data directory, or name it with\n" +
-        "GIFTCARD_SECRETS_FILE: without the right one nothing is restored.",
+      "\nFirst put the secrets file that belongs to the backup into the data directory, or set\n" +
+        "GIFTCARD_SECRETS_FILE. Without it nothing is restored.",
     )
     .action(async (options: CommonOptions & ActOptions & { readonly from: string }) => {
-      refuseOthers(options);
+      requireBuiltIn(options);
       const { dbUser } = options;
       const dataDir = path.resolve(options.dataDir);
       const { note, undo } = await putBack({ dataDir, source: path.resolve(options.from), dbUser });
@@ -52,7 +52,7 @@ export const restoreCommand = () =>
           await keyring();
           const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool);
           if (faults.length > 0)
-            throw new OperatorError("The backup's ledger is wrong. Restore another one.");
+            throw new OperatorError("The ledger in this backup is wrong. Restore another backup.");
           await writeAudit(pool, actOf(options), { action: "restore", details: { made_at: note.made_at } });
           out.result(
             {
@@ -62,7 +62,7 @@ export const restoreCommand = () =>
               ledger_rows: ledgerRows,
               balance: balanceCents,
             },
-            `restored the backup of ${note.made_at}: ${cards} cards with ${formatCents(balanceCents)} EUR, and the ledger is right`,
+            `restored the backup of ${note.made_at}: ${cards} cards with ${formatCents(balanceCents)} EUR. The ledger is right`,
           );
         });
       } catch (error) {
@@ -71,10 +71,10 @@ export const restoreCommand = () =>
       }
     });
 
-function refuseOthers({ databaseUrl }: CommonOptions): void {
+function requireBuiltIn({ databaseUrl }: CommonOptions): void {
   if (databaseUrl === undefined) return;
   throw new OperatorError(
-    "This works on the built-in database alone. Back yours up with its own tools, as pg_basebackup or pg_dump.",
+    "This command is for the built-in database. Back up your own with its tools, such as pg_basebackup or pg_dump.",
     exitCodes.usage,
   );
 }

@@ -5,26 +5,26 @@ import type { CardReference } from "../store/card-changes.js";
 import { identifier } from "./output.js";
 import { readLine } from "./stdin.js";
 
-/** How a command names its card when it isn't by number. */
+/** The option that names a card by its id. */
 export interface CardOptions {
   readonly card?: number;
 }
 
-/** Adds the argument of a card number. */
+/** Adds the argument for a card number. */
 export const addCardNumber = (command: Command): Command =>
   command.argument(
     "[cardnumber]",
-    "the card; `-` reads it from standard input, left out it is GIFTCARD_CARDNUMBER",
+    "the card number; `-` reads it from standard input (default: GIFTCARD_CARDNUMBER)",
   );
 
-/** Adds the ways in which an operator names a card: its number, or `--card` with its id. */
+/** Adds the argument for a card number, and `--card` for its id. */
 export const addCardArgument = (command: Command): Command =>
-  addCardNumber(command).option("--card <id>", "the card by its id in place of its number", identifier);
+  addCardNumber(command).option("--card <id>", "the card's id, instead of its number", identifier);
 
 /**
- * The card number, spaces and dashes left out; undefined where none was given.
+ * Reads the card number, without spaces and dashes; undefined if there is none.
  *
- * @param argument as it stands on the command line
+ * @param argument the argument on the command line
  */
 export async function readCardNumber(argument: string | undefined): Promise<Secret | undefined> {
   const given =
@@ -32,7 +32,11 @@ export async function readCardNumber(argument: string | undefined): Promise<Secr
   return given ? new Secret(given.replace(/[\s-]/g, "")) : undefined;
 }
 
-/** @throws {OperatorError} when no card is named, or both ways are used */
+/**
+ * Reads the card that a command is for.
+ *
+ * @throws {OperatorError} if no card is named, or two ways are used
+ */
 export async function readCardReference(
   argument: string | undefined,
   { card: cardId }: CardOptions,
@@ -41,7 +45,7 @@ export async function readCardReference(
   const cardNumber = cardId === undefined ? await readCardNumber(argument) : undefined;
   if (cardNumber) return { cardNumber };
   throw new OperatorError(
-    "Name one card: its number, `-`, GIFTCARD_CARDNUMBER, or --card with its id.",
+    "Name one card: by its number, `-`, GIFTCARD_CARDNUMBER, or --card with its id.",
     exitCodes.usage,
   );
 }

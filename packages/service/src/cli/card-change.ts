@@ -37,7 +37,7 @@ type Change<Options> = (
   act: Act,
 ) => Promise<Card>;
 
-/** A command that changes one card, with a reason, and shows it as it is then. */
+/** Creates a command that changes one card, with a reason, and shows the card afterwards. */
 function cardChange<Options extends object>(
   name: string,
   description: string,
@@ -56,12 +56,12 @@ function cardChange<Options extends object>(
   );
 }
 
-/** Parses an option that is an amount to add, or with a minus to take. */
+/** Parses an amount to add, or with a minus to take off. */
 function signedCents(text: string): Cents {
   const value = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : 0;
   if (value === 0 || Math.abs(value) > MAX_BALANCE_CENTS)
     throw new InvalidArgumentError(
-      `Give whole cents that are not 0, from -${MAX_BALANCE_CENTS} to ${MAX_BALANCE_CENTS}: 2.50 is 250.`,
+      `Give whole cents from -${MAX_BALANCE_CENTS} to ${MAX_BALANCE_CENTS}, but not 0: 2.50 is 250.`,
     );
   return value as Cents;
 }
@@ -74,29 +74,33 @@ const block = (name: string, description: string, isBlocked: boolean) =>
 const adjust = () =>
   cardChange<{ by: Cents }>(
     "adjust",
-    "Put cents onto a card, or take them off, as a row of the ledger",
+    "Add cents to a card, or take them off, with a row in the ledger",
     (pool, keys, reference, { by }, act) => adjustCard(pool, keys, reference, by, act),
     (added) =>
       added
-        .requiredOption("--by <cents>", "so many more, or with a minus less; never below zero", signedCents)
-        .addHelpText(
-          "after",
-          "\nEach run is a further adjustment. `card show --history` shows those that were made.",
-        ),
+        .requiredOption(
+          "--by <cents>",
+          "the cents to add, or with a minus to take off; the balance stays 0 or more",
+          signedCents,
+        )
+        .addHelpText("after", "\nEach run makes a further adjustment. `card show --history` lists them."),
   );
 
 const extend = () =>
   cardChange<{ expires: string }>(
     "extend",
-    "Let a card work longer, also one that has expired",
+    "Extend a card's validity, even if it has expired",
     (pool, keys, reference, { expires }, act) => extendCard(pool, keys, reference, expires, act),
-    (added) => added.requiredOption("--expires <yyyy-mm-dd>", "the last day that it works", day),
+    (added) => added.requiredOption("--expires <yyyy-mm-dd>", "the last day of validity", day),
   );
 
 const unlock = () =>
-  addActOptions(addCardNumber(command("unlock", "Forget the wrong PINs of one number, and its lock")), {
-    isReasonRequired: true,
-  }).action(async (argument: string | undefined, options: CommonOptions & ActOptions) => {
+  addActOptions(
+    addCardNumber(command("unlock", "Remove the lock of a card number, and its count of wrong PINs")),
+    {
+      isReasonRequired: true,
+    },
+  ).action(async (argument: string | undefined, options: CommonOptions & ActOptions) => {
     const cardNumber = await readCardNumber(argument);
     if (!cardNumber)
       throw new OperatorError("Give a card number, `-` or GIFTCARD_CARDNUMBER.", exitCodes.usage);
@@ -113,15 +117,18 @@ const reissue = () =>
   addActOptions(
     addPrefix(
       addCardArgument(
-        command("reissue", "Replace a card: new number and PIN, its balance moved, the old one closed"),
+        command(
+          "reissue",
+          "Replace a card by one with a new number and PIN; moves the balance and closes the old card",
+        ),
       ),
     ),
     { isReasonRequired: true },
   )
     .addHelpText(
       "after",
-      "\nNumber and PIN are shown only now. A cancel token of the old card works on, and its money goes to the new one.\n" +
-        "The new card expires as the old one did, and is not blocked.",
+      "\nNumber and PIN are shown only now. Cancel tokens of the old card keep working: their money goes to the new card.\n" +
+        "The new card has the old one's expiry date, and is not blocked.",
     )
     .action(async (argument: string | undefined, options: ChangeOptions & { prefix: string }) => {
       const reference = await readCardReference(argument, options);
@@ -138,8 +145,8 @@ const reissue = () =>
             expiry_date: made.expiryDate,
             replaces: old.id,
           },
-          `cardnumber ${cardnumber}  pin ${pin}  expires ${made.expiryDate}  card ${made.id}, in place of card ${old.id} ` +
-            `with its ${formatCents(old.balanceCents)} EUR`,
+          `cardnumber ${cardnumber}  pin ${pin}  expires ${made.expiryDate}  card ${made.id}, replaces card ${old.id}, ` +
+            `balance ${formatCents(old.balanceCents)} EUR`,
         );
       });
     });

@@ -11,7 +11,7 @@ const COLUMNS = ["card", "batch", "cardnumber", "pin", "balance", "expiry_date"]
 const NEEDED = ["cardnumber", "pin", "balance", "expiry_date"] as const;
 const CHUNK = 1000;
 
-/** A file of new cards: comma-separated values that only its owner can read, and that appears whole or not at all. */
+/** A CSV file of new cards, readable only by its owner. It gets its name only when it is complete. */
 export class CardFile implements CardSink {
   readonly #file: string;
   readonly #balanceCents: number;
@@ -19,18 +19,18 @@ export class CardFile implements CardSink {
   #batchId: number | null = null;
   #isComplete = false;
 
-  /** @param balanceCents what each of the cards is issued for */
+  /** @param balanceCents the amount of each card */
   constructor(file: string, balanceCents: number) {
     this.#file = file;
     this.#balanceCents = balanceCents;
   }
 
-  /** Where the cards stand until they are all there, and committed. */
+  /** The name of the file until the cards are committed. */
   get draft(): string {
     return `${this.#file}.partial`;
   }
 
-  /** All cards are in it, and on the disk. */
+  /** Whether all cards are in the file and synced to disk. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -56,28 +56,28 @@ export class CardFile implements CardSink {
     await this.#draft?.appendFile(`${lines.join("\r\n")}\r\n`);
   }
 
-  /** All is on the disk before the cards are committed: none exists whose number nobody knows. */
+  /** Syncs the file to disk before the cards are committed, so that no card exists without its number. */
   async end(): Promise<void> {
     await this.#draft?.sync();
     await syncFolder(path.dirname(this.draft));
     this.#isComplete = true;
   }
 
-  /** Gives the file its name, once the cards are committed. */
-  async keep(): Promise<void> {
+  /** Gives the file its final name, after the cards are committed. */
+  async publish(): Promise<void> {
     await this.#draft?.close();
     try {
       fs.linkSync(this.draft, this.#file);
     } catch (error) {
       const { code } = error as { code?: string };
       throw new OperatorError(
-        `The cards are issued, and stand in ${this.draft}: it can't be renamed (${code}).`,
+        `The cards are issued, but their file ${this.draft} could not be renamed (${code}). Rename it.`,
       );
     }
     fs.rmSync(this.draft);
   }
 
-  /** Takes the file away, where no card was issued. */
+  /** Deletes the file if no card was issued. */
   async discard(): Promise<void> {
     if (!this.#draft) return;
     await this.#draft.close();
@@ -86,37 +86,37 @@ export class CardFile implements CardSink {
 
   async #open(): Promise<fs.promises.FileHandle> {
     if (fs.existsSync(this.#file))
-      throw new OperatorError(`${this.#file} is there already. Name another file.`, exitCodes.conflict);
+      throw new OperatorError(`${this.#file} already exists. Choose another file.`, exitCodes.conflict);
     try {
       return await fs.promises.open(this.draft, "ax", 0o600);
     } catch (error) {
       const { code } = error as { code?: string };
       if (code !== "EEXIST")
         throw new OperatorError(
-          `${this.draft} can't be made (${code}). Name a file in a folder where you may write.`,
+          `${this.draft} cannot be created (${code}). Choose a folder in which you may write.`,
         );
       throw new OperatorError(
-        `${this.draft} is there, from a run that didn't end. Where \`card batches\` knows the batch that it names, its cards ` +
-          "exist, and it is complete: rename it. Where it doesn't, delete it.",
+        `${this.draft} exists, from a run that was interrupted. If \`card batches\` lists the batch in the file, its cards ` +
+          "exist and the file is complete: rename it. Otherwise delete it.",
         exitCodes.conflict,
       );
     }
   }
 }
 
-/** Writes a folder's names down to the disk. */
+/** Syncs a folder's entries to disk. */
 async function syncFolder(folder: string): Promise<void> {
-  // Windows can't open one, and needs no such call.
+  // Windows cannot open a folder, and does not need this.
   if (process.platform === "win32") return;
   const handle = await fs.promises.open(folder, "r");
   await handle.sync().finally(() => handle.close());
 }
 
 /**
- * Reads cards from comma-separated values: columns by the names of the first line, with commas, semicolons or tabs between.
+ * Reads cards from a file separated by commas, semicolons or tabs. The first line names the columns.
  *
- * @param onFault hears of each line that is no card; nothing of what stands there is repeated
- * @throws {OperatorError} when the file can't be read, or a column is missing
+ * @param onFault called for each faulty line, without its content
+ * @throws {OperatorError} if the file cannot be read, or a column is missing
  */
 export async function* readCardFile(
   file: string,
@@ -147,7 +147,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     handle = await fs.promises.open(file);
     yield* handle.readLines({ encoding: "utf8" });
   } catch (error) {
-    throw new OperatorError(`${file} can't be read (${(error as { code?: string }).code}).`);
+    throw new OperatorError(`${file} cannot be read (${(error as { code?: string }).code}).`);
   } finally {
     await handle?.close();
   }
@@ -162,7 +162,7 @@ function readHead(text: string): [separator: string, places: number[]] {
   const places = NEEDED.map((name) => names.indexOf(name));
   if (places.includes(-1)) {
     throw new OperatorError(
-      `The first line must name the columns ${NEEDED.join(", ")}; others are left out.`,
+      `The first line must name the columns ${NEEDED.join(", ")}. Others are ignored.`,
       exitCodes.usage,
     );
   }
@@ -172,11 +172,11 @@ function readHead(text: string): [separator: string, places: number[]] {
 function readRow(line: number, cells: string[], places: readonly number[]): ImportRow | ImportFault {
   const [cardNumber = "", pin = "", balance = "", expiryDate = ""] = places.map((place) => cells[place]);
   const faults = [
-    /^[A-Za-z0-9]{1,64}$/.test(cardNumber) || "cardnumber is not 1 to 64 letters and digits without spaces",
-    /^[!-~]{1,64}$/.test(pin) || "pin is not 1 to 64 characters without spaces",
+    /^[A-Za-z0-9]{1,64}$/.test(cardNumber) || "cardnumber must be 1 to 64 letters and digits",
+    /^[!-~]{1,64}$/.test(pin) || "pin must be 1 to 64 characters without spaces",
     (/^\d{1,9}$/.test(balance) && Number(balance) <= MAX_BALANCE_CENTS) ||
-      `balance is not whole cents from 0 to ${MAX_BALANCE_CENTS}`,
-    isDay(expiryDate) || "expiry_date is not a date that exists, yyyy-mm-dd",
+      `balance must be whole cents from 0 to ${MAX_BALANCE_CENTS}`,
+    isDay(expiryDate) || "expiry_date must be a date, yyyy-mm-dd",
   ].filter((fault) => fault !== true);
   if (faults.length > 0) return { line, fault: faults.join("; ") };
   return {

@@ -19,16 +19,16 @@ interface IssueOptions extends CommonOptions, ActOptions {
   readonly out?: string;
 }
 
-/** So many are shown on standard output, and so many fit a file. */
+/** Maximum number of cards on standard output, and in a file. */
 const MAX_SHOWN = 10_000;
 const MAX_COUNT = 10_000_000;
 const DEFAULT_YEARS = 3;
 
-/** Adds the option of what new numbers begin with. */
+/** Adds the option for the first digits of new numbers. */
 export const addPrefix = (command: Command): Command =>
   command.option(
     "--prefix <digits>",
-    `what the numbers begin with, at most ${MAX_PREFIX_LENGTH} digits`,
+    `the first digits of the card numbers, at most ${MAX_PREFIX_LENGTH}`,
     prefix,
     DEFAULT_PREFIX,
   );
@@ -48,22 +48,22 @@ function inYears(years: number): string {
 
 /** `card issue` */
 export const issue = () =>
-  addActOptions(addPrefix(command("issue", "Issue cards; their numbers and PINs are shown only now")), {
+  addActOptions(addPrefix(command("issue", "Issue cards; numbers and PINs are shown only now")), {
     isReasonRequired: false,
   })
     .requiredOption(
       "--balance <cents>",
-      "what each card holds, in cents: 2500 is 25.00",
+      "the balance of each card, in cents: 2500 is 25.00",
       wholeCents(MAX_BALANCE_CENTS),
     )
-    .option("--expires <yyyy-mm-dd>", `the last day that they work (default: in ${DEFAULT_YEARS} years)`, day)
+    .option("--expires <yyyy-mm-dd>", `the last day of validity (default: in ${DEFAULT_YEARS} years)`, day)
     .option(
       "--count <number>",
-      `issue so many, as a batch; more than ${MAX_SHOWN} need --out. With --json the answer is then an array`,
+      `the number of cards, as a batch; more than ${MAX_SHOWN} need --out. With --json the answer is an array`,
       wholeNumber(1, MAX_COUNT),
     )
-    .option("--inactive", "stock that is not sold yet: worth nothing before `card activate`", false)
-    .option("--out <file>", "write them there, as comma-separated values that only you can read")
+    .option("--inactive", "stock that is not sold yet: empty until `card activate`", false)
+    .option("--out <file>", "write the cards into this CSV file, which only you can read")
     .action((options: IssueOptions) =>
       withContext(options, async (context) => {
         const {
@@ -74,10 +74,10 @@ export const issue = () =>
           expires: expiryDate = inYears(DEFAULT_YEARS),
         } = options;
         if (options.out === undefined && count > MAX_SHOWN)
-          throw new OperatorError(`More than ${MAX_SHOWN} cards go to a file: give --out.`, exitCodes.usage);
+          throw new OperatorError(`More than ${MAX_SHOWN} cards need a file. Give --out.`, exitCodes.usage);
         if (balance === 0) context.out.warn("a card of 0 cents cannot pay for anything");
         if (expiryDate < inYears(0))
-          context.out.warn(`${expiryDate} is in the past: the card has expired already`);
+          context.out.warn(`${expiryDate} is in the past: the card has already expired`);
         const order = { count, balanceCents: cents(balance), expiryDate, prefix, isInactive };
         await (options.out === undefined
           ? issueShown(context, order, options)
@@ -102,7 +102,7 @@ async function issueShown({ pool, out, keyring }: Context, order: IssueOrder, op
   );
 }
 
-/** What each card is issued for: the line in which a slip of a thousandfold is seen. */
+/** Describes what each card is worth, so that a wrong amount is noticed. */
 const worthOf = ({ balanceCents, expiryDate, isInactive }: IssueOrder) =>
   `${formatCents(balanceCents)} EUR${isInactive ? " once it is activated" : ""}, expires ${expiryDate}`;
 
@@ -131,17 +131,17 @@ async function issueToFile(
   try {
     batchId = await issueTo(sink, pool, keys, order, actOf(options));
   } catch (error) {
-    // Before the file was complete nothing was committed; after that, the answer to the commit may have been lost.
+    // Nothing is committed before the file is complete. After that, the answer to the commit may have been lost.
     if (file.isComplete && !isAborted(error)) {
       throw new OperatorError(
-        `Nobody knows whether the cards were issued. Where \`card batches\` knows batch ${file.batchId}, they were, and ` +
-          `${file.draft} has them all: rename it. Where it doesn't, delete it.`,
+        `It is unknown whether the cards were issued. If \`card batches\` lists batch ${file.batchId}, they were, and ` +
+          `${file.draft} is complete: rename it. Otherwise delete it.`,
       );
     }
     await file.discard();
     throw error;
   }
-  await file.keep();
+  await file.publish();
   out.result(
     {
       batch: batchId,

@@ -7,10 +7,7 @@ import { type CommonOptions, command, withContext } from "./context.js";
 /** `card show` */
 export const show = () =>
   addCardArgument(command("show", "Show a card's status, balance and expiry date"))
-    .option(
-      "--history",
-      "also every movement of its money, oldest first: time, kind, amount, balance after it, company",
-    )
+    .option("--history", "also list the card's movements, oldest first: time, kind, amount, balance, company")
     .action(
       async (argument: string | undefined, options: CommonOptions & CardOptions & { history?: true }) => {
         const reference = await readCardReference(argument, options);
@@ -18,7 +15,7 @@ export const show = () =>
           const keys = await keyring();
           const card = await showCard(pool, keys, reference);
           const history = options.history && (await listMovements(pool, card.id));
-          // Guesses are counted by the number, and only who names it learns of them.
+          // Guesses are counted by card number, so the lock is shown only to those who know the number.
           const until =
             "cardNumber" in reference ? await lockedUntil(pool, keys, reference.cardNumber) : undefined;
           const lock = until ? `, locked by wrong PINs until ${until.toISOString()}` : "";
@@ -34,7 +31,7 @@ export const show = () =>
       },
     );
 
-/** A card as `--json` has it. */
+/** Formats a card for `--json`. */
 export const shownCard = (card: Card) => ({
   card: card.id,
   card_status: card.cardStatus,
@@ -48,12 +45,12 @@ export const shownCard = (card: Card) => ({
   batch: card.batchId,
 });
 
-/** A card as people read it. */
+/** Formats a card for people. */
 export const cardLine = ({ id, lastFour, cardStatus, balanceCents, expiryDate, ...more }: Card) =>
   [
     `card ${id} ending in ${lastFour}: ${cardStatus}, ${formatCents(balanceCents)} EUR, expires ${expiryDate}`,
     more.inactiveCents !== null &&
-      `not sold yet: its activation puts ${formatCents(more.inactiveCents)} EUR on it`,
+      `not sold yet: activation puts ${formatCents(more.inactiveCents)} EUR on it`,
     more.reissuedAs !== null && `reissued as card ${more.reissuedAs}`,
   ]
     .filter(Boolean)

@@ -19,16 +19,13 @@ const activate = () =>
     addCardArgument(
       command(
         "activate",
-        "Activate a card, or a whole batch, when it is sold: then it holds what it was issued for",
+        "Activate a sold card, or a whole batch: puts the amount on it that it was issued for",
       ),
     ),
     { isReasonRequired: false },
   )
-    .option("--batch <id>", "all of this batch, as `card batches` names it, in place of one card", identifier)
-    .addHelpText(
-      "after",
-      "\nOf a batch, cards that are blocked or have expired stay inactive, and are counted.",
-    )
+    .option("--batch <id>", "all cards of this batch (see `card batches`), instead of one card", identifier)
+    .addHelpText("after", "\nBlocked and expired cards of a batch stay inactive, and are counted.")
     .action(async (argument: string | undefined, options: ActivateOptions) => {
       const { batch, card } = options;
       if (batch !== undefined && (argument !== undefined || card !== undefined))
@@ -45,7 +42,7 @@ async function activateAll({ pool, out }: Context, batch: number, options: ActOp
   const { cards, balanceCents, skipped } = await activateBatch(pool, batch, actOf(options), (done, total) =>
     out.progress(done, total, "cards"),
   );
-  if (skipped > 0) out.warn(`${skipped} cards stay inactive: they are blocked or have expired`);
+  if (skipped > 0) out.warn(`${skipped} cards stay inactive, because they are blocked or expired`);
   out.result(
     { batch, cards, balance: balanceCents, skipped },
     `batch ${batch}: ${cards} cards activated, with ${formatCents(balanceCents)} EUR`,
@@ -55,19 +52,16 @@ async function activateAll({ pool, out }: Context, batch: number, options: ActOp
 type ImportOptions = CommonOptions & ActOptions & { readonly dryRun: boolean; readonly inactive: boolean };
 
 const importFile = () =>
-  addActOptions(command("import", "Import cards that exist elsewhere, all or none, as a batch"), {
+  addActOptions(command("import", "Import existing cards as a batch, all or none"), {
     isReasonRequired: false,
   })
-    .argument(
-      "<file>",
-      "comma-separated values whose first line names the columns cardnumber, pin, balance, expiry_date",
-    )
-    .option("--inactive", "they are not sold yet: `card activate` puts their balance on them", false)
-    .option("--dry-run", "look at every line, and import nothing", false)
+    .argument("<file>", "a CSV file whose first line names the columns cardnumber, pin, balance, expiry_date")
+    .option("--inactive", "the cards are not sold yet: `card activate` puts their balance on them", false)
+    .option("--dry-run", "check every line, but import nothing", false)
     .addHelpText(
       "after",
-      "\nBalances are whole cents, dates yyyy-mm-dd. With one faulty line nothing is imported, and all faults are listed by\n" +
-        "their lines; nothing of what stands there is repeated. Delete the file when you are done: it holds numbers and PINs.",
+      "\nBalances are whole cents, dates yyyy-mm-dd. If any line is faulty, nothing is imported, and all faults are listed\n" +
+        "by line, without the lines' content. Delete the file afterwards: it holds numbers and PINs.",
     )
     .action((file: string, options: ImportOptions) =>
       withContext(options, async ({ pool, out, keyring }) => {
@@ -84,8 +78,10 @@ const importFile = () =>
         );
         refuseFaulty(outcome);
         const { batchId, cards, balanceCents, expired } = outcome;
-        if (expired > 0) out.warn(`${expired} of the cards have expired already`);
-        const done = options.dryRun ? "could be imported; nothing was" : `imported as batch ${batchId}`;
+        if (expired > 0) out.warn(`${expired} of the cards have already expired`);
+        const done = options.dryRun
+          ? "can be imported; nothing was imported"
+          : `imported as batch ${batchId}`;
         out.result(
           { batch: batchId, cards, balance: balanceCents, expired, dry_run: options.dryRun },
           `${cards} cards with ${formatCents(balanceCents)} EUR ${done}`,
@@ -93,16 +89,16 @@ const importFile = () =>
       }),
     );
 
-/** @throws {OperatorError} that names each faulty line */
+/** @throws {OperatorError} that lists the faulty lines */
 function refuseFaulty({ faults }: ImportOutcome): void {
   if (faults.length === 0) return;
   const lines = faults.map(({ line, fault }) => `line ${line}: ${fault}`).join("\n");
-  const what = `${faults.length} of the lines can't be imported, so nothing was:`;
+  const what = `${faults.length} lines are faulty. Nothing was imported:`;
   throw new OperatorError(`${what}\n${lines}`, exitCodes.failed, { faults });
 }
 
 const batches = () =>
-  command("batches", "List the batches of cards: what they hold, and what is not sold yet").action(
+  command("batches", "List the batches of cards, with balances and unsold stock").action(
     (options: CommonOptions) =>
       withContext(options, ({ pool }) =>
         printRows<CardBatch>((onPage) => readPages(pool, batchesStatement(), onPage), {

@@ -7,12 +7,9 @@ import { type CommonOptions, command, withContext } from "./context.js";
 export const checkCommand = () =>
   command(
     "check",
-    "Prove the ledger: every card's balance is the sum of its ledger, every used token has one reversal",
+    "Check the ledger: every balance is the sum of its ledger rows, every used token has one reversal, and more",
   )
-    .addHelpText(
-      "after",
-      `\nEnds with ${exitCodes.failed}, and shows the rows, when something does not add up.`,
-    )
+    .addHelpText("after", `\nExits with ${exitCodes.failed} and lists the rows if anything is wrong.`)
     .action((options: CommonOptions) =>
       withContext(options, async ({ pool, out }) => {
         const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool);

@@ -14,7 +14,7 @@ interface CreateOptions extends CommonOptions, ActOptions, PasswordOptions {
 const create = () =>
   addActOptions(
     addPasswordOptions(
-      command("create", "Make a company with an account and an API key, which is shown only now"),
+      command("create", "Create a company with an account and an API key, which is shown only now"),
     ),
     { isReasonRequired: false },
   )
@@ -53,15 +53,11 @@ const list = () =>
   );
 
 const close = () =>
-  addActOptions(
-    command("close", "Close a company, for good: its keys are revoked, and its accounts can't log in"),
-    { isReasonRequired: true },
-  )
+  addActOptions(command("close", "Close a company for good: revoke its keys, and reject its logins"), {
+    isReasonRequired: true,
+  })
     .argument("<id>", "the company's id", identifier)
-    .addHelpText(
-      "after",
-      "\nIts events, and what it took off cards, stay. It can no longer cancel a devalue.",
-    )
+    .addHelpText("after", "\nIts events and its devalues stay. It can no longer cancel a devalue.")
     .action((id: number, options: CommonOptions & ActOptions) =>
       withContext(options, async ({ pool, out }) => {
         const closed = await closeCompany(pool, id, actOf(options));
@@ -69,7 +65,7 @@ const close = () =>
         const { name, closedAt, revokedKeys } = closed;
         out.result(
           { company_id: id, name, closed_at: closedAt, revoked_keys: revokedKeys },
-          `${id}\t${name}\tclosed ${closedAt.toISOString()}\t${revokedKeys} keys revoked now`,
+          `${id}\t${name}\tclosed ${closedAt.toISOString()}\t${revokedKeys} keys revoked`,
         );
       }),
     );

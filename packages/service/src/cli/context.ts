@@ -13,7 +13,7 @@ import { COMMON_OPTIONS } from "./help.js";
 import { type Output, outputOf } from "./output.js";
 import { closeStdin, readLine } from "./stdin.js";
 
-/** What every command takes. */
+/** The options of every command. */
 export interface CommonOptions {
   readonly databaseUrl?: string;
   readonly dataDir: string;
@@ -21,34 +21,35 @@ export interface CommonOptions {
   readonly json: boolean;
 }
 
-/** What a command works with. */
+/** The resources of a command. */
 export interface Context {
   readonly pool: pg.Pool;
   readonly out: Output;
-  /** Holds the password: never print it. */
+  /** The database's address. It holds the password: never print it. */
   readonly databaseUrl: string;
-  /** Fails when the built-in database that this process brought up ends by itself. */
+  /** Rejects if the built-in database that this process started ends unexpectedly. */
   readonly databaseLost: Promise<never>;
-  /** This process brought the built-in database up, and others wait until it ends. */
+  /** Whether this process started the built-in database. Other processes then wait until it ends. */
   readonly ownsDatabase: boolean;
-  /** @throws {OperatorError} when nobody named it and it has no default */
+  /** @throws {OperatorError} if it is not set and has no default */
   secretsFile(): string;
-  /** Opens the secrets; only commands that touch cards need them. */
+  /** Opens the secrets, which only commands on cards need. */
   keyring(): Promise<Keyring>;
 }
 
-/** Makes a command with the options that all have. */
+/** Creates a command with the common options. */
 export function command(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .optionsGroup(COMMON_OPTIONS)
     .addOption(
-      new Option("--database-url <url>", "work on this PostgreSQL; `-` reads it from standard input").env(
-        "GIFTCARD_DATABASE_URL",
-      ),
+      new Option(
+        "--database-url <url>",
+        "the address of your PostgreSQL; `-` reads it from standard input",
+      ).env("GIFTCARD_DATABASE_URL"),
     )
     .addOption(
-      new Option("--data-dir <folder>", "the built-in database and the secrets are here")
+      new Option("--data-dir <folder>", "the folder of the built-in database and the secrets")
         .env("GIFTCARD_DATA_DIR")
         .default("./giftcard-data"),
     )
@@ -57,17 +58,17 @@ export function command(name: string, description: string): Command {
     .optionsGroup("Options:");
 }
 
-/** How far the tables must be: up to date, or whatever they are, also not there at all. */
+/** Whether the tables must be up to date, or may be in any state. */
 export type Tables = "require" | "any";
 
 interface ContextOptions {
   readonly role?: OwnerRole;
   readonly tables?: Tables;
-  /** Hears of idle connections that broke; else a warning says so. */
+  /** Called if an idle connection breaks. Default: prints a warning. */
   readonly onBroken?: (error: Error) => void;
 }
 
-/** Opens the database for a piece of work, and closes it whatever happens. */
+/** Opens the database for a piece of work, and closes it afterwards. */
 export async function withContext(
   options: CommonOptions,
   work: (context: Context) => Promise<void>,
@@ -121,22 +122,22 @@ async function openDatabase(
 }
 
 async function keyringOf(file: string, pool: pg.Pool, out: Output): Promise<Keyring> {
-  const wasThere = fs.existsSync(file);
+  const existed = fs.existsSync(file);
   const keys = await openKeyring(file, pool);
-  if (!wasThere)
+  if (!existed)
     out.warn(
-      `new secrets were made in ${file}: back them up, apart from the database. Without them no card is found`,
+      `new secrets were created in ${file}. Back them up, but not beside the database: without them no card can be found`,
     );
   return keys;
 }
 
-/** GIFTCARD_SECRETS_FILE, or the file in the data directory where the built-in database is. */
+/** Returns GIFTCARD_SECRETS_FILE, or for the built-in database the file in its data directory. */
 function secretsFile(options: CommonOptions): string {
   const named = process.env.GIFTCARD_SECRETS_FILE;
   if (named) return path.resolve(named);
   if (options.databaseUrl !== undefined) {
     throw new OperatorError(
-      "With --database-url, name the secrets file with GIFTCARD_SECRETS_FILE; it is made at the first start.",
+      "With --database-url, set GIFTCARD_SECRETS_FILE. The first start creates the file.",
       exitCodes.usage,
     );
   }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** When the process is asked to end: by SIGTERM, or at once by Ctrl-C, or by being asked again. */
+/** Signals to end: gracefully by SIGTERM; at once by SIGINT, or by a second signal. */
 export interface EndingSignals {
-  readonly asked: Promise<void>;
+  readonly requested: Promise<void>;
   readonly atOnce: AbortSignal;
 }
 
-/** Listens for the signals, from now on. */
+/** Starts to listen for the signals. */
 export function listenForSignals(): EndingSignals {
   const hurry = new AbortController();
-  const asked = new Promise<void>((resolve) => {
+  const requested = new Promise<void>((resolve) => {
     let times = 0;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {
@@ -19,10 +19,10 @@ export function listenForSignals(): EndingSignals {
       });
     }
   });
-  return { asked, atOnce: hurry.signal };
+  return { requested, atOnce: hurry.signal };
 }
 
-/** What can be ended step by step: the service in this process, or all workers. */
+/** A service that is ended in steps: this process, or all workers. */
 export interface Ending {
   announceEnd(): void;
   stopListening(): void | Promise<void>;
@@ -30,9 +30,9 @@ export interface Ending {
 }
 
 /**
- * Ends a service so that nobody's call is lost: first /readyz says so, while everything goes on, and whoever sends it
- * calls has the grace to notice. Then it takes no more connections. Only then each answer is the last one on its
- * connection: so who is told to connect again finds nobody, rather than somebody who is about to leave.
+ * Ends a service without losing calls. First, /readyz reports the end for the grace period, so that proxies stop sending
+ * calls. Then the service accepts no more connections. Only then does it close connections after their answers: a caller
+ * that reconnects must not reach a process that is ending.
  */
 export async function endInOrder(service: Ending, graceMs: number, atOnce: AbortSignal): Promise<void> {
   service.announceEnd();

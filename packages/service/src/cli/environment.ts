@@ -4,24 +4,24 @@ import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 
 const show = () =>
-  command("show", "Say whether this database's cards are live or a sandbox's").action(
+  command("show", "Show whether this database's cards are live or a sandbox's").action(
     (options: CommonOptions) =>
       withContext(options, async ({ pool, out }) => {
         const environment = (await readEnvironment(pool)) ?? null;
-        out.result({ environment }, environment ?? "not said yet: the first `serve` writes it down");
+        out.result({ environment }, environment ?? "not set yet: the first `serve` sets it");
       }),
   );
 
 const set = () =>
-  addActOptions(command("set", "Change what this database's cards are, as for a copy that is to be tried"), {
+  addActOptions(command("set", "Change the environment of this database, for example of a copy for tests"), {
     isReasonRequired: true,
   })
     .addArgument(new Argument("<name>").choices(environments))
-    .addHelpText("after", "\nServices that run on it must be started anew.")
+    .addHelpText("after", "\nRestart all services on this database afterwards.")
     .action((environment: Environment, options: CommonOptions & ActOptions) =>
       withContext(options, async ({ pool, out }) => {
         const before = (await changeEnvironment(pool, environment, actOf(options))) ?? null;
-        out.result({ environment, before }, `this database is of the ${environment} environment now`);
+        out.result({ environment, before }, `this database now belongs to the ${environment} environment`);
       }),
     );
 

@@ -27,32 +27,24 @@ const DAY_MINUTES = 24 * 60;
 /** `events pull` */
 export const eventPull = (): Command =>
   addActOptions(
-    command("pull", "Pull feeds of events: make each company's events what its feed says, all or nothing"),
+    command("pull", "Pull feeds of events: apply each feed to its company's events, all or nothing"),
     { isReasonRequired: false },
   )
-    .option(
-      "--company <id>",
-      "of this company alone; left out, every feed that was pulled before",
-      identifier,
-    )
-    .option("--url <address>", "the company's feed; left out, the one that was pulled last", feedUrl)
-    .option("--every <minutes>", "go on until SIGTERM, and pull so often", wholeNumber(1, DAY_MINUTES))
-    .option("--timeout <seconds>", "for a whole feed", wholeNumber(1, 600), DEFAULT_TIMEOUT_SECONDS)
-    .option("--dry-run", "say what would change, and change nothing", false)
-    .option("--accept-shrink", "also where more than half of the events to come are missing", false)
-    .option(
-      "--allow-private",
-      "with --url: also in the network around this machine, there by http too",
-      false,
-    )
+    .option("--company <id>", "the company (default: all companies with a feed)", identifier)
+    .option("--url <address>", "the feed's address (default: that of the last pull)", feedUrl)
+    .option("--every <minutes>", "pull periodically until SIGTERM", wholeNumber(1, DAY_MINUTES))
+    .option("--timeout <seconds>", "time limit of a pull", wholeNumber(1, 600), DEFAULT_TIMEOUT_SECONDS)
+    .option("--dry-run", "show what would change, but change nothing", false)
+    .option("--accept-shrink", "accept a feed that lacks more than half of its future events", false)
+    .option("--allow-private", "with --url: allow an address in a private network, also by http", false)
     .addHelpText(
       "after",
-      '\nA feed is { "events": [...] }, over https. With one fault nothing is changed, and all are listed by their places.\n' +
-        "Events that `newevent` made and the feed doesn't have are left alone. With --every and --json, a line for each pull.",
+      '\nA feed is { "events": [...] }, over https. If it has any fault, nothing is changed, and all faults are listed by event.\n' +
+        "Events of `newevent` that the feed lacks are not changed. With --every and --json, each pull prints one line.",
     )
     .action(async (options: PullOptions) => {
-      refuseMixed(options);
-      // A pull that goes on for months runs all of one version.
+      checkCombination(options);
+      // Loaded first: a process that runs for months must not load a later version.
       await loadPulls();
       return options.every === undefined ? pullOnce(options) : pullEvery(options, options.every);
     });
@@ -63,19 +55,19 @@ function feedUrl(text: string): string {
   return url.href;
 }
 
-function refuseMixed(options: PullOptions): void {
+function checkCombination(options: PullOptions): void {
   const { company, url, every, dryRun, acceptShrink, allowPrivate, reason } = options;
   const wrong =
-    (url !== undefined && company === undefined && "Say whose feed it is, with --company.") ||
+    (url !== undefined && company === undefined && "Name the feed's company with --company.") ||
     (url?.startsWith("http:") &&
       !allowPrivate &&
-      "Give an https address: http is for the network around this machine alone, with --allow-private.") ||
-    (allowPrivate && url === undefined && "--allow-private goes with --url, and is kept with the feed.") ||
-    (acceptShrink && company === undefined && "--accept-shrink is for the feed of one company: name it.") ||
-    (acceptShrink && reason === undefined && "--accept-shrink wants a --reason.") ||
+      "Give an https address. http is only for private networks, with --allow-private.") ||
+    (allowPrivate && url === undefined && "--allow-private needs --url. It is stored with the feed.") ||
+    (acceptShrink && company === undefined && "--accept-shrink needs --company.") ||
+    (acceptShrink && reason === undefined && "--accept-shrink needs a --reason.") ||
     (every !== undefined &&
       (dryRun || acceptShrink) &&
-      "--every goes with neither --dry-run nor --accept-shrink.");
+      "--every cannot be combined with --dry-run or --accept-shrink.");
   if (wrong) throw new OperatorError(wrong, exitCodes.usage);
 }
 
@@ -104,13 +96,13 @@ const pullEvery = (options: PullOptions, minutes: number): Promise<void> =>
     const { pool, out, ownsDatabase } = context;
     if (ownsDatabase) {
       throw new OperatorError(
-        "No service runs on this data directory, and --every would keep it from its database. Start `serve` first.",
+        "No service is running on this data directory, and --every would block its start. Start `serve` first.",
         exitCodes.conflict,
       );
     }
     const ending = new AbortController();
-    void listenForSignals().asked.then(() => ending.abort());
-    // The feed keeps its address from the first pull that is done, and may be removed or moved after that.
+    void listenForSignals().requested.then(() => ending.abort());
+    // The first successful pull stores the address. After that, the stored one counts, since it may be changed.
     let next = options;
     await pullRegularly({
       everyMs: minutes * 60_000,
@@ -135,7 +127,7 @@ const pullEvery = (options: PullOptions, minutes: number): Promise<void> =>
 const retryAfterOf = (failure: OperatorError) =>
   failure instanceof FeedFailure ? failure.retryAfterSeconds : undefined;
 
-/** Loaded for it alone, so that every other command begins sooner. */
+/** Loads the module on demand, so that other commands start faster. */
 const loadPulls = () => import("../feed/pull-feed.js");
 
 async function pull(
@@ -160,7 +152,7 @@ async function pull(
   );
 }
 
-/** What came of one of several pulls: a feed that fails keeps neither others nor itself from the next turn. */
+/** The result of one of several pulls. A failed pull does not stop the others. */
 interface Attempt {
   readonly wire: object;
   readonly line: string;
@@ -177,12 +169,12 @@ async function attempt(
     const report = await pull(context, options, companyId, signal);
     return { wire: wireOf(report, options), line: lineOf(report) };
   } catch (error) {
-    if (signal?.aborted) return { wire: {}, line: "", failure: new OperatorError("It was ended.") };
+    if (signal?.aborted) return { wire: {}, line: "", failure: new OperatorError("It was interrupted.") };
     if (!(error instanceof OperatorError)) {
       await checkConnection(context.pool);
       throw error;
     }
-    // Where one company was named, it is no feed's fault that there is none of it.
+    // A named company without a feed is a wrong argument, not a failed pull.
     const isOfFeed = error instanceof FeedFailure || error instanceof PullOvertaken;
     if (!isOfFeed && options.company !== undefined) throw error;
     const { message, exitCode, details } = error;
@@ -204,5 +196,5 @@ const wireOf = ({ companyId, isModified, ...report }: PullReport, { dryRun }: Pu
 
 function lineOf({ companyId, isModified, created, changed, withdrawn, unchanged }: PullReport): string {
   const counts = `${created.length} created, ${changed.length} changed, ${withdrawn.length} withdrawn, ${unchanged} unchanged`;
-  return `company ${companyId}: ${isModified ? counts : "its server says that nothing has changed"}`;
+  return `company ${companyId}: ${isModified ? counts : "the server says that the feed has not changed"}`;
 }

@@ -6,23 +6,22 @@ import { eventPull } from "./event-pull.js";
 import { identifier } from "./output.js";
 
 const list = () =>
-  command("list", "List the feeds that are pulled, and how the last pull of each ended").action(
-    (options: CommonOptions) =>
-      withContext(options, async ({ pool, out }) => {
-        const feeds = await listFeeds(pool);
-        out.result(feeds.map(wireOf), feeds.map(lineOf).join("\n") || "no feeds");
-      }),
+  command("list", "List the feeds, with the result of each last pull").action((options: CommonOptions) =>
+    withContext(options, async ({ pool, out }) => {
+      const feeds = await listFeeds(pool);
+      out.result(feeds.map(wireOf), feeds.map(lineOf).join("\n") || "no feeds");
+    }),
   );
 
 const remove = () =>
-  addActOptions(command("remove", "Pull a company's feed no more; its events stay as they are"), {
+  addActOptions(command("remove", "Remove a company's feed; its events stay"), {
     isReasonRequired: true,
   })
     .requiredOption("--company <id>", "the company's id", identifier)
     .action((options: CommonOptions & ActOptions & { company: number }) =>
       withContext(options, async ({ pool, out }) => {
         const feed = await removeFeed(pool, options.company, actOf(options));
-        out.result(wireOf(feed), `company ${feed.companyId}: ${feed.url} is pulled no more`);
+        out.result(wireOf(feed), `company ${feed.companyId}: ${feed.url} is removed`);
       }),
     );
 
@@ -49,7 +48,7 @@ export const eventsCommand = (group: Command): Command =>
     .addCommand(eventPull())
     .addCommand(
       new Command("feed")
-        .description("The feeds that are pulled: one for each company, from its first pull on")
+        .description("The companies' feeds of events")
         .addCommand(list())
         .addCommand(remove()),
     );

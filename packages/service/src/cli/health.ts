@@ -15,17 +15,17 @@ interface HealthOptions extends AddressOptions {
 const ANSWER_TIMEOUT_MS = 5000;
 const ASK_AGAIN_MS = 200;
 
-/** `health`: for who starts a service, or looks after it. */
+/** `health` */
 export const healthCommand = (): Command =>
   addAddressOptions(new Command("health"))
     .description(
-      "Ask the service on this machine whether it is alive, and with --ready whether it can take calls",
+      "Check whether the service on this machine is alive, or with --ready whether it can take calls",
     )
-    .option("--ready", "ask whether it can take calls, rather than whether it is alive", false)
-    .option("--wait <seconds>", "ask again for so long until it is", wholeNumber(0, 3600), 0)
-    .option("--pid <process>", "wait no longer than this process lives", wholeNumber(1, 2 ** 31))
+    .option("--ready", "check whether it can take calls, not only whether it is alive", false)
+    .option("--wait <seconds>", "retry for this time", wholeNumber(0, 3600), 0)
+    .option("--pid <process>", "stop waiting if this process ends", wholeNumber(1, 2 ** 31))
     .option("--json", "print the answer as one JSON value", false)
-    .addHelpText("after", `\nEnds with ${exitCodes.failed} when it is not.`)
+    .addHelpText("after", `\nExits with ${exitCodes.failed} if it is not.`)
     .action(async ({ ready, wait, pid, json, ...address }: HealthOptions) => {
       const out = outputOf(json);
       const url = `${urlOf(address)}/${ready ? "readyz" : "healthz"}`;
@@ -41,7 +41,7 @@ export const healthCommand = (): Command =>
       }
     });
 
-/** Who listens on every address is asked at this machine's own. */
+/** Returns the service's URL. A service that listens on all addresses is asked at the loopback address. */
 function urlOf({ host, port }: AddressOptions): string {
   const own = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${own.includes(":") ? `[${own}]` : own}:${port}`;
@@ -53,6 +53,6 @@ async function ask(url: string): Promise<{ isWell: boolean; status: string; answ
     const answer = (await response.json()) as { status: string };
     return { isWell: response.ok, status: answer.status, answer };
   } catch {
-    return { isWell: false, status: "no answer of the service" };
+    return { isWell: false, status: "no answer from the service" };
   }
 }

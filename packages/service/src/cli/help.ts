@@ -1,15 +1,15 @@
 import { type Command, Help, type Option } from "commander";
 
-/** The heading of what nearly every command takes: it stands behind a command's own options. */
+/** The heading of the common options, which are listed after a command's own. */
 export const COMMON_OPTIONS = "Options of most commands:";
 
 const commander = new Help();
 
-/** Tells a command, and all below it, how its help and its errors look. */
+/** Styles the help and the errors of a command and its subcommands. */
 export function styleHelp(command: Command, words = command.name()): void {
   command
     .helpOption("-h, --help", "show this help")
-    .showHelpAfterError(`\`${words} --help\` shows what it takes.`)
+    .showHelpAfterError(`\`${words} --help\` lists its options.`)
     .configureHelp({ optionDescription, groupItems });
   for (const child of command.commands) styleHelp(child, `${words} ${child.name()}`);
 }

@@ -32,15 +32,15 @@ const line = ({ id, companyId, label, byLogin, createdAt, lastUsedAt, expiresAt,
   [
     id,
     `company ${companyId}`,
-    label ?? (byLogin ? "(of a login)" : ""),
-    `made ${createdAt.toISOString()}`,
+    label ?? (byLogin ? "(by login)" : ""),
+    `created ${createdAt.toISOString()}`,
     lastUsedAt ? `used ${lastUsedAt.toISOString()}` : "never used",
     stateOf(expiresAt, revokedAt),
   ].join("\t");
 
 function stateOf(expiresAt: Date | null, revokedAt: Date | null): string {
   if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
-  if (!expiresAt) return "living";
+  if (!expiresAt) return "active";
   return `${expiresAt.getTime() <= Date.now() ? "expired" : "expires"} ${expiresAt.toISOString()}`;
 }
 
@@ -48,24 +48,24 @@ type CreateOptions = CommonOptions &
   ActOptions & { readonly company: number; readonly label?: string; readonly expires?: string };
 
 const create = () =>
-  addActOptions(command("create", "Make an API key for a company; it is shown only now"), {
+  addActOptions(command("create", "Create an API key for a company; it is shown only now"), {
     isReasonRequired: false,
   })
     .requiredOption("--company <id>", "the company's id", identifier)
-    .option("--label <text>", "what it is for, as `key list` shows it", openText(MAX_LABEL))
-    .option("--expires <yyyy-mm-dd>", "the last day that it works (default: until it is revoked)", day)
+    .option("--label <text>", "the key's purpose, shown by `key list`", openText(MAX_LABEL))
+    .option("--expires <yyyy-mm-dd>", "the last day of validity (default: until it is revoked)", day)
     .action((options: CreateOptions) =>
       withContext(options, async ({ pool, out }) => {
         const { company: companyId, label, expires: lastDay } = options;
         const { key, apiKey } = await createApiKey(pool, { companyId, label, lastDay }, actOf(options));
-        if (key.expiresAt && key.expiresAt.getTime() <= Date.now()) out.warn("it has expired already");
+        if (key.expiresAt && key.expiresAt.getTime() <= Date.now()) out.warn("the key has already expired");
         out.result({ ...shown(key), apikey: apiKey.reveal() }, `${line(key)}\napikey  ${apiKey.reveal()}`);
       }),
     );
 
 const list = () =>
-  command("list", "List the API keys, and when each was used last; the keys themselves are not kept")
-    .option("--company <id>", "those of this company only", identifier)
+  command("list", "List the API keys with the time of their last use; the keys themselves are not stored")
+    .option("--company <id>", "the keys of this company", identifier)
     .action((options: CommonOptions & { company?: number }) =>
       withContext(options, async ({ pool }) => {
         await checkFilter(pool, { companyId: options.company });
@@ -79,14 +79,14 @@ const list = () =>
     );
 
 const revoke = () =>
-  addActOptions(command("revoke", "Revoke an API key, for good; calls with it are refused at once"), {
+  addActOptions(command("revoke", "Revoke an API key for good; calls with it are rejected at once"), {
     isReasonRequired: true,
   })
     .argument("[id]", "the key's id, as `key list` shows it", wholeNumber(1, MAX_ID))
-    .option("--company <id>", "every living key of this company in place of one", identifier)
+    .option("--company <id>", "all active keys of this company, instead of one key", identifier)
     .addHelpText(
       "after",
-      "\nWith --json and --company the answer is an array of those that were revoked now.",
+      "\nWith --json and --company the answer is an array of the keys that were revoked now.",
     )
     .action((id: number | undefined, options: CommonOptions & ActOptions & { company?: number }) => {
       const { company } = options;
@@ -95,13 +95,13 @@ const revoke = () =>
       return withContext(options, async ({ pool, out }) => {
         if (company !== undefined) {
           const revoked = await revokeCompanyKeys(pool, company, actOf(options));
-          out.result(revoked.map(shown), revoked.map(line).join("\n") || "no living keys");
+          out.result(revoked.map(shown), revoked.map(line).join("\n") || "no active keys");
           return;
         }
         const key = await revokeApiKey(pool, id as number, actOf(options));
         if (!key)
           throw new OperatorError(
-            "There is no key of this id. `key list` shows those that there are.",
+            "There is no key with this id. `key list` lists the keys.",
             exitCodes.notFound,
           );
         out.result(shown(key), line(key));

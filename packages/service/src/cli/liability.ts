@@ -12,7 +12,7 @@ import { csvHead, csvLine, formatOf } from "./rows.js";
 
 /** `liability` */
 export const liabilityCommand = () =>
-  command("liability", "What is on cards and not spent yet, by when it expires")
+  command("liability", "Sum up the unspent balances of all cards, by expiry")
     .addOption(
       new Option("--by <period>", "by day, month or year of expiry")
         .choices(liabilityPeriods)
@@ -21,7 +21,7 @@ export const liabilityCommand = () =>
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
-      "\nThe total is what `check` gives as the balance of all cards. Cards that are not sold yet hold nothing.",
+      "\nThe total equals the balance that `check` shows. Unsold stock is not part of it.",
     )
     .action((options: CommonOptions & { by: LiabilityPeriod; csv: boolean }) => {
       const format = formatOf(options);
@@ -75,6 +75,6 @@ function tableOf({ periods, total, inactiveCards, inactiveCents }: Liability): s
     head.join("  "),
     ...periods.map((period) => cells(period.expires, period)),
     cells("total", total),
-    `not sold yet: ${inactiveCards} cards, for ${formatCents(inactiveCents)} EUR`,
+    `not sold yet: ${inactiveCards} cards, ${formatCents(inactiveCents)} EUR`,
   ].join("\n");
 }

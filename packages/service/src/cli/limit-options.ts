@@ -3,7 +3,7 @@ import { defaultTimeouts, type Timeouts } from "../http/server.js";
 import { defaultLimits, type Limits } from "../limits/limits.js";
 import { wholeNumber } from "./output.js";
 
-/** The limits as `serve` takes them; times in seconds. */
+/** The limits as options of `serve`. Times are in seconds. */
 export interface LimitOptions {
   readonly pinFailures: number;
   readonly pinWindow: number;
@@ -12,7 +12,7 @@ export interface LimitOptions {
   readonly loginFailures: number;
   readonly loginWindow: number;
   readonly callsPerMinute: number;
-  /** Ten times those of a key when left out. */
+  /** Default: ten times the calls of a key. */
   readonly companyCallsPerMinute?: number;
   readonly companyPinFailures: number;
   readonly companyPinWindow: number;
@@ -32,24 +32,24 @@ const { card, login, companyPins, callsPerMinute, keysPerCompany, callsAtOnce, c
   defaultLimits;
 const { headersMs, requestMs, idleMs } = defaultTimeouts;
 
-/** Flag, what it is for, default, least and most. */
+/** The options: flag, description, default, minimum and maximum. */
 const OPTIONS: readonly (readonly [
   flag: string,
-  says: string,
+  description: string,
   value: number | undefined,
   min: number,
   max: number,
 ])[] = [
   ["--pin-failures <number>", "wrong PINs that lock a card number", card.failures, 1, 1000],
-  ["--pin-window <seconds>", "the time within which they count", card.windowSeconds, 1, 30 * DAY_SECONDS],
+  ["--pin-window <seconds>", "the time window in which they count", card.windowSeconds, 1, 30 * DAY_SECONDS],
   [
     "--lock-time <seconds>",
-    "the first lock; each further one is twice as long",
+    "duration of the first lock; each further lock is twice as long",
     card.lockSeconds,
     1,
     DAY_SECONDS,
   ],
-  ["--longest-lock <seconds>", "no lock is longer", card.longestLockSeconds, 1, 30 * DAY_SECONDS],
+  ["--longest-lock <seconds>", "maximum duration of a lock", card.longestLockSeconds, 1, 30 * DAY_SECONDS],
   [
     "--login-failures <number>",
     "failed logins of an account, or from an address, before more are refused",
@@ -57,60 +57,72 @@ const OPTIONS: readonly (readonly [
     1,
     1000,
   ],
-  ["--login-window <seconds>", "the time within which they count", login.windowSeconds, 1, 30 * DAY_SECONDS],
+  [
+    "--login-window <seconds>",
+    "the time window in which they count",
+    login.windowSeconds,
+    1,
+    30 * DAY_SECONDS,
+  ],
   [
     "--calls-per-minute <number>",
-    "calls that each API key may make; 0 sets no limit",
+    "calls per minute of an API key; 0 sets no limit",
     callsPerMinute,
     0,
     MAX_CALLS,
   ],
   [
     "--company-calls-per-minute <number>",
-    `calls that all keys of a company may make; 0 sets no limit (default: ${KEYS_COUNTED} times those of a key)`,
+    `calls per minute of a company's keys together; 0 sets no limit (default: ${KEYS_COUNTED} times those of a key)`,
     undefined,
     0,
     MAX_CALLS,
   ],
   [
     "--company-pin-failures <number>",
-    "wrong PINs of a company, over all cards, before it is refused; 0 sets no limit",
+    "wrong PINs of a company over all cards before its calls on cards are refused; 0 sets no limit",
     companyPins.failures,
     0,
     1_000_000,
   ],
   [
     "--company-pin-window <seconds>",
-    "the time within which they count",
+    "the time window in which they count",
     companyPins.windowSeconds,
     60,
     DAY_SECONDS,
   ],
   [
     "--keys-per-company <number>",
-    "living keys that logins may bring a company to; 0 sets no bound",
+    "active keys of a company up to which logins add keys; 0 sets no limit",
     keysPerCompany,
     0,
     MAX_CALLS,
   ],
-  ["--calls-at-once <number>", "calls that a process answers at once; more get 503", callsAtOnce, 1, 100_000],
+  [
+    "--calls-at-once <number>",
+    "concurrent calls of a process; further ones get 503",
+    callsAtOnce,
+    1,
+    100_000,
+  ],
   [
     "--connections <number>",
-    "connections that a process keeps; past them, the one that has waited longest for a call, or for the rest of one, is closed",
+    "open connections of a process; above it, the one that has waited longest for its caller is closed",
     connections,
     10,
     1_000_000,
   ],
-  ["--proxies <number>", "proxies before the service that add the caller to X-Forwarded-For", proxies, 0, 10],
-  ["--headers-timeout <seconds>", "drop a caller whose headers take longer", headersMs / 1000, 1, 600],
-  ["--request-timeout <seconds>", "drop a caller whose whole request takes longer", requestMs / 1000, 1, 600],
-  ["--idle-timeout <seconds>", "close a connection without calls after so long", idleMs / 1000, 1, 600],
+  ["--proxies <number>", "proxies before the service that add to X-Forwarded-For", proxies, 0, 10],
+  ["--headers-timeout <seconds>", "time limit for a call's headers", headersMs / 1000, 1, 600],
+  ["--request-timeout <seconds>", "time limit for a whole request", requestMs / 1000, 1, 600],
+  ["--idle-timeout <seconds>", "close a connection after this time without a call", idleMs / 1000, 1, 600],
 ];
 
-/** Adds the options of every limit, each also as `GIFTCARD_…` in the environment. */
+/** Adds the options of the limits, each also as a variable `GIFTCARD_…`. */
 export function addLimitOptions(command: Command): Command {
-  for (const [flags, says, value, min, max] of OPTIONS) {
-    const option = new Option(flags, says).default(value).argParser(wholeNumber(min, max));
+  for (const [flags, description, value, min, max] of OPTIONS) {
+    const option = new Option(flags, description).default(value).argParser(wholeNumber(min, max));
     const name = option.long?.slice(2).replaceAll("-", "_").toUpperCase();
     command.addOption(option.env(`GIFTCARD_${name}`));
   }

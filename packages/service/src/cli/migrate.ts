@@ -8,7 +8,7 @@ export const migrateCommand = () =>
       options,
       async ({ pool, out }) => {
         const applied = await migrate(pool);
-        out.result({ applied }, applied.length > 0 ? `applied: ${applied.join(", ")}` : "up to date already");
+        out.result({ applied }, applied.length > 0 ? `applied: ${applied.join(", ")}` : "already up to date");
       },
       { tables: "any" },
     ),

@@ -1,35 +1,35 @@
 import { InvalidArgumentError } from "commander";
 
-/** The table of companies has no greater one. */
+/** The largest id that PostgreSQL's integer can hold. */
 const MAX_ID = 2_147_483_647;
 const PROGRESS_EVERY_MS = 1000;
 
-/** A spreadsheet must not take a name for a formula. */
+/** Formats a cell of CSV. Prevents spreadsheets from reading text as a formula. */
 export const csvCell = (value: string | number | null) =>
   typeof value === "string"
     ? `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`
     : String(value ?? "");
 
-/** Where a command's answer goes: the text for people, or exactly one JSON value. */
+/** The output of a command: text for people, or exactly one JSON value. */
 export interface Output {
-  /** The answer; secrets among it are shown here and nowhere else. */
+  /** Prints the answer. Secrets are printed only here. */
   result(value: unknown, text: string): void;
   warn(message: string): void;
   /**
-   * Tells how far work has come, once it takes longer than a second, and then each second.
+   * Prints progress each second, if the work takes longer than a second.
    *
-   * @param total undefined while nobody knows it
+   * @param total undefined while it is unknown
    */
   progress(done: number, total: number | undefined, what: string): void;
 }
 
-/** Prints on standard output; warnings and progress go to standard error. */
+/** Creates the output: answers on standard output, warnings and progress on standard error. */
 export function outputOf(json: boolean): Output {
-  let toldAtMs = performance.now();
+  let printedAtMs = performance.now();
   return {
     progress(done, total, what) {
-      if (performance.now() - toldAtMs < PROGRESS_EVERY_MS) return;
-      toldAtMs = performance.now();
+      if (performance.now() - printedAtMs < PROGRESS_EVERY_MS) return;
+      printedAtMs = performance.now();
       process.stderr.write(`${done}${total === undefined ? "" : ` of ${total}`} ${what}\n`);
     },
     result: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
@@ -37,7 +37,7 @@ export function outputOf(json: boolean): Output {
   };
 }
 
-/** Prints what is too long to be held as a whole. A reader who has seen enough, as `head`, ends it without a word. */
+/** Prints a long answer in pieces. Stops silently if the reader closes the pipe, as `head` does. */
 export async function print(work: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
   try {
     await work(write);
@@ -46,14 +46,14 @@ export async function print(work: (write: (text: string) => Promise<void>) => Pr
   }
 }
 
-/** Waits until it is taken: nothing piles up before a slow reader. */
+/** Writes text and waits until it is read, so that nothing accumulates in memory. */
 function write(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
 }
 
-// Each write hears of it by itself.
+// Each write reports its own error.
 process.stdout.on("error", () => {});
 
 /** Parses an option that is a whole number. */
@@ -64,17 +64,17 @@ export const wholeNumber = (min: number, max: number) => (text: string) => {
   return value;
 };
 
-/** Parses an option that is an amount. Who thinks of euros is told, not believed. */
+/** Parses an option that is an amount in whole cents. */
 export const wholeCents = (max: number) => (text: string) => {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value <= max)) throw new InvalidArgumentError(`Give whole cents from 0 to ${max}: 25.00 is 2500.`);
   return value;
 };
 
-/** Parses an option that is the id of a card, a batch, a company or a key. */
+/** Parses an option that is an id. */
 export const identifier = wholeNumber(1, MAX_ID);
 
-/** Whether a text is a day that exists, yyyy-mm-dd. */
+/** Returns whether a text is an existing day, yyyy-mm-dd. */
 export function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   const real = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime());
@@ -83,11 +83,11 @@ export function isDay(text: string): boolean {
 
 /** Parses an option that is a day. */
 export function day(text: string): string {
-  if (!isDay(text)) throw new InvalidArgumentError("Give a date that exists, yyyy-mm-dd.");
+  if (!isDay(text)) throw new InvalidArgumentError("Give an existing date, yyyy-mm-dd.");
   return text;
 }
 
-/** Parses an option that is text of some length. */
+/** Parses an option that is text, up to a length. */
 export const textOption = (maxLength: number) => (text: string) => {
   const value = text.trim();
   if (value === "" || value.length > maxLength)

@@ -27,37 +27,39 @@ Exit codes:
   ${exitCodes.failed}  failed; the message says why
   ${exitCodes.usage}  the command line is wrong
   ${exitCodes.notFound}  no such card, batch, key, account or company
-  ${exitCodes.conflict}  there is one already, or it is in no state for this
+  ${exitCodes.conflict}  it already exists, or its state forbids this
   ${exitCodes.databaseUnreachable}  the database cannot be reached or started
-  ${exitCodes.secretsMismatch}  the secrets file is missing, open to others, damaged, or another database's
-  ${exitCodes.notMigrated}  the database's tables are older than this program, or newer
-  ${exitCodes.held}  a feed lacks more than half of its events to come: look at it, and accept it by hand
+  ${exitCodes.secretsMismatch}  the secrets file is missing, readable by others, damaged, or of another database
+  ${exitCodes.notMigrated}  the database's tables are older or newer than this program
+  ${exitCodes.held}  a feed lacks more than half of its future events: check it, and accept it by hand
 
-Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in database in --data-dir: they join the
-one that a running \`serve\` has there, or bring it up for as long as they take. A new one is made by \`serve\`,
-\`migrate\` and \`restore\` alone.`;
+Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in database in --data-dir. They join the
+server of a running \`serve\`, or start one for their own time. Only \`serve\`, \`migrate\` and \`restore\` create a
+new database.`;
 
-/** The command line: every command, with its options and its help. */
+/** Creates the command line, with all commands. */
 export function program(): Command {
   const root = new Command("giftcard-service")
     .description("The gift card payment and event listing service")
     .version(version)
     .addHelpText("after", EXIT_CODES)
-    // An option's value that looks like an option of this program, such as the password -V3x, stays a value.
+    // Without this, an option's value such as the password -V3x would be read as an option of this program.
     .enablePositionalOptions()
     .addCommand(serveCommand())
     .addCommand(healthCommand())
     .addCommand(
       companyCommand(new Command("company").description("Companies, each with an account and a key")),
     )
-    .addCommand(accountCommand(new Command("account").description("Accounts with which companies log in")))
+    .addCommand(accountCommand(new Command("account").description("Accounts, with which companies log in")))
     .addCommand(keyCommand(new Command("key").description("API keys")))
     .addCommand(cardCommand(new Command("card").description("Gift cards")))
     .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
     .addCommand(eventsCommand(new Command("events").description("Feeds of events, pulled from shops")))
     .addCommand(secretsCommand(new Command("secrets").description("The keys under which cards are hashed")))
     .addCommand(
-      environmentCommand(new Command("environment").description("What the cards are: live, or a sandbox's")),
+      environmentCommand(
+        new Command("environment").description("The environment of a database: live or sandbox"),
+      ),
     )
     .addCommand(migrateCommand())
     .addCommand(backupCommand())

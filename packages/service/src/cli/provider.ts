@@ -5,7 +5,7 @@ import { type CommonOptions, command, withContext } from "./context.js";
 import { textOption } from "./output.js";
 
 const create = () =>
-  addActOptions(command("create", "Make a ticketing provider"), { isReasonRequired: false })
+  addActOptions(command("create", "Create a ticketing provider"), { isReasonRequired: false })
     .requiredOption("--name <name>", "the provider's name", textOption(255))
     .action((options: CommonOptions & ActOptions & { name: string }) =>
       withContext(options, async ({ pool, out }) => {

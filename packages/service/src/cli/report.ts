@@ -15,15 +15,15 @@ interface ReportOptions extends CommonOptions {
 
 /** `report` */
 export const reportCommand = () =>
-  addDayOptions(command("report", "What companies took from cards and put back within a period"), {
+  addDayOptions(command("report", "List devalues and cancels of a period, by company and card"), {
     isRequired: true,
   })
-    .option("--company <id>", "of this company alone", identifier)
+    .option("--company <id>", "only this company", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
-      "\nOutstanding is what was taken and not put back within the period; balance is what a card holds now.\n" +
-        "Cards are printed as they are read, however many: only with exit code 0 it is the whole report.",
+      "\nOutstanding is devalued minus canceled within the period; balance is what a card holds now.\n" +
+        "Cards are printed while they are read. The report is complete only if the exit code is 0.",
     )
     .action((options: ReportOptions) => {
       const { from, to, company: companyId, csv, json } = options;
@@ -35,7 +35,7 @@ export const reportCommand = () =>
       });
     });
 
-/** Sums, named as they are printed. */
+/** Sums, by their printed names. */
 const nothing = { devalues: 0, devalued: 0, cancels: 0, canceled: 0, outstanding: 0 };
 type Totals = typeof nothing;
 interface CompanyTotals extends Totals {
@@ -43,14 +43,14 @@ interface CompanyTotals extends Totals {
   readonly company: string;
 }
 
-/** How a report is written: what stands before its cards, each of them, and what stands behind. */
+/** A format of the report: the text before the cards, of each card, and after them. */
 interface Form {
   readonly head: string;
   card(row: ReportRow, isFirst: boolean): string;
   foot(companies: readonly CompanyTotals[], total: Totals): string;
 }
 
-/** Prints cards as they come, and keeps the sums of each company alone. */
+/** Prints cards while they are read. Keeps only the sums of each company in memory. */
 function printReport(
   form: Form,
   out: Output,
@@ -106,7 +106,7 @@ const csvForm: Form = {
   foot: () => "\n",
 };
 
-/** The names of the table's columns, and how wide each is: a longer cell moves its own line alone. */
+/** The table's columns with their widths. A longer cell shifts only its own line. */
 const COLUMNS = {
   company: 24,
   card: 5,

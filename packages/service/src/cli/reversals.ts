@@ -17,15 +17,15 @@ export const reversalsCommand = () =>
   addDayOptions(
     command(
       "reversals",
-      "Reversals onto cards that can't be spent: blocked or expired now, or when the money came back",
+      "List reversals onto cards that can't be spent: blocked or expired now, or when the money came back",
     ),
     { isRequired: false },
   )
-    .option("--company <id>", "of this company alone", identifier)
+    .option("--company <id>", "only this company", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
-      "\nA reversal succeeds whatever the card's status, so the shop can't see this. Status then comes from the audit log.\n" +
+      "\nA reversal succeeds for every status of the card, so the shop does not notice. The earlier status comes from the audit log.\n" +
         "`transactions` lists reversals onto every card.",
     )
     .action((options: ReversalOptions) => {

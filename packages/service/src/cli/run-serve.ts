@@ -12,7 +12,7 @@ export interface ServeOptions extends CommonOptions, ServingOptions {
   readonly stopGrace: number;
 }
 
-/** Serves until it is told to end, or has lost its database. */
+/** Serves until a signal to end, or until the database is lost. */
 export async function serve(options: ServeOptions, signals: EndingSignals): Promise<void> {
   const log = logOf(options);
   if (options.databaseUrl === undefined && !existsSync(clusterDir(options.dataDir)))
@@ -23,7 +23,7 @@ export async function serve(options: ServeOptions, signals: EndingSignals): Prom
   });
 }
 
-/** No database is made where nobody can be served. */
+/** Checks the addresses before a database is created in vain. */
 async function requireAddresses({ host, port, metricsHost, metricsPort }: ServeOptions): Promise<void> {
   await requireAddress(host, port);
   if (metricsPort) await requireAddress(metricsHost, metricsPort);
@@ -33,11 +33,11 @@ async function serveIn(
   { pool, out, databaseUrl, databaseLost, secretsFile, keyring }: Context,
   options: ServeOptions,
   log: Log,
-  { asked, atOnce }: EndingSignals,
+  { requested, atOnce }: EndingSignals,
 ): Promise<void> {
   const { environment, workers, stopGrace } = options;
   const parts = { pool, databaseUrl, secretsFile: secretsFile(), log };
-  // Makes the file where there is none yet, before several processes look for it.
+  // Creates the file, if there is none, before several workers need it.
   await keyring();
   const service =
     workers > 1 ? await startWorkers(workers, options, parts) : await startServing(options, parts);
@@ -47,9 +47,9 @@ async function serveIn(
     `giftcard-service (${environment}) is ready at ${url}${metricsUrl ? `, metrics at ${metricsUrl}` : ""}`,
   );
   try {
-    await Promise.race([asked, databaseLost]);
+    await Promise.race([requested, databaseLost]);
   } catch (error) {
-    // Nothing can be done without it. Whoever watches over processes starts this one again, and the database with it.
+    // Ends without the database. The process manager restarts the service, and with it the database.
     await service.close(0);
     throw error;
   }

@@ -4,15 +4,15 @@ import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 
 const rotate = () =>
-  addActOptions(command("rotate", "Make new secrets and begin to use them, while the service runs"), {
+  addActOptions(command("rotate", "Create new secrets and use them, while the service is running"), {
     isReasonRequired: false,
   })
-    .option("--prepare", "only put them into the file, so that it can be carried to other hosts first", false)
+    .option("--prepare", "only add them to the file, which can then be copied to other hosts", false)
     .addHelpText(
       "after",
-      "\nNew cards are hashed under the new secrets at once, and each old card from its next use with the right PIN.\n" +
-        "The file keeps the old ones, which old cards need: back it up again. Where several hosts serve, each with a file\n" +
-        "of its own: `rotate --prepare`, copy the file to all of them, `rotate`.",
+      "\nNew cards are hashed under the new secrets at once, old cards when their right PIN is next used.\n" +
+        "The file keeps the old secrets, which old cards need. Back it up again. If several hosts have a file each:\n" +
+        "`rotate --prepare`, copy the file to all hosts, `rotate`.",
     )
     .action((options: CommonOptions & ActOptions & { prepare: boolean }) =>
       withContext(options, async ({ pool, out, secretsFile }) => {
@@ -24,14 +24,14 @@ const rotate = () =>
         out.result(
           { generation, active },
           active
-            ? `generation ${generation} is in use; back up ${file} again`
-            : `generation ${generation} is in ${file} and not in use yet: copy the file, then run \`secrets rotate\``,
+            ? `generation ${generation} is in use. Back up ${file} again`
+            : `generation ${generation} is in ${file}, but not in use yet. Copy the file, then run \`secrets rotate\``,
         );
       }),
     );
 
 const status = () =>
-  command("status", "Show how many cards and passwords are still hashed under older secrets").action(
+  command("status", "Count the cards and passwords that are still hashed under older secrets").action(
     (options: CommonOptions) =>
       withContext(options, async ({ pool, out, secretsFile }) => {
         const prepared = await countPrepared(secretsFile(), pool);
@@ -54,8 +54,8 @@ const status = () =>
               ({ generation, createdAt, cards }) =>
                 `generation ${generation}${generation === newest ? " (in use)" : ""}\tsince ${createdAt.toISOString()}\t${cards} cards`,
             ),
-            `${oldCards} cards and ${oldPasswords} passwords are not under the newest yet`,
-            ...(prepared > 0 ? ["one more is prepared; `secrets rotate` begins to use it"] : []),
+            `${oldCards} cards and ${oldPasswords} passwords are still under older secrets`,
+            ...(prepared > 0 ? ["one more generation is prepared. `secrets rotate` starts to use it"] : []),
           ].join("\n"),
         );
       }),

@@ -9,13 +9,13 @@ import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
 import type { ServeOptions } from "./run-serve.js";
 
-/** `serve`: the HTTP service. */
+/** `serve` */
 export const serveCommand = (): Command =>
   addLimitOptions(
-    addAddressOptions(command("serve", "Run the service, on its own built-in PostgreSQL or on one of yours")),
+    addAddressOptions(command("serve", "Run the service, on its built-in PostgreSQL or on your own")),
   )
     .addOption(
-      new Option("--environment <name>", "what this instance is")
+      new Option("--environment <name>", "the environment of this service")
         .env("GIFTCARD_ENVIRONMENT")
         .choices(environments)
         .default("live"),
@@ -23,24 +23,24 @@ export const serveCommand = (): Command =>
     .addOption(
       new Option(
         "--metrics-port <port>",
-        "serve /metrics on this port; 0 takes a free one; left out, they are nowhere",
+        "serve /metrics on this port; 0 chooses a free one (default: metrics are not served)",
       )
         .env("GIFTCARD_METRICS_PORT")
         .argParser(wholeNumber(0, 65_535)),
     )
     .addOption(
-      new Option("--metrics-host <address>", "listen for /metrics on this address")
+      new Option("--metrics-host <address>", "the address of the metrics port")
         .env("GIFTCARD_METRICS_HOST")
         .default(DEFAULT_METRICS_HOST),
     )
     .addOption(
-      new Option("--log-level <level>", "info writes a line for every call, warn and error for failures only")
+      new Option("--log-level <level>", "info logs every call; warn and error log only failures")
         .env("GIFTCARD_LOG_LEVEL")
         .choices(logLevels)
         .default("info"),
     )
     .addOption(
-      new Option("--workers <number>", "so many processes answer on the one port")
+      new Option("--workers <number>", "the number of processes that share the port")
         .env("GIFTCARD_WORKERS")
         .default(1)
         .argParser(wholeNumber(1, 64)),
@@ -48,7 +48,7 @@ export const serveCommand = (): Command =>
     .addOption(
       new Option(
         "--stop-grace <seconds>",
-        "after SIGTERM go on for so long while /readyz says 503, and then keep idle connections for as long",
+        "after SIGTERM, keep serving for this time while /readyz says 503, and then keep idle connections as long again",
       )
         .env("GIFTCARD_STOP_GRACE")
         .default(3)
@@ -56,12 +56,13 @@ export const serveCommand = (): Command =>
     )
     .addHelpText(
       "after",
-      "\nPrints one line with its address when it is ready. SIGTERM: after the grace answers what is in flight, stops the\n" +
-        "built-in database, and ends with 0; SIGINT, or a second SIGTERM, without the grace. With --database-url, run `migrate` first and set GIFTCARD_SECRETS_FILE.",
+      "\nPrints one line with its address when it is ready. After SIGTERM and the grace period, it answers the calls in\n" +
+        "progress, stops the built-in database, and exits with 0. SIGINT, or a second SIGTERM, skips the grace period.\n" +
+        "With --database-url, run `migrate` first and set GIFTCARD_SECRETS_FILE.",
     )
     .action(async (options: ServeOptions) => {
       const signals = listenForSignals();
-      // Loaded for it alone, so that every other command begins sooner.
+      // Loaded on demand, so that other commands start faster.
       const { serve } = await import("./run-serve.js");
       await serve(options, signals);
     });

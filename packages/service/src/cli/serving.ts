@@ -7,7 +7,7 @@ import { openKeyring } from "../store/secret-generations.js";
 import type { AddressOptions } from "./address-options.js";
 import { type LimitOptions, limitsOf, timeoutsOf } from "./limit-options.js";
 
-/** What `serve` was asked for; it also goes, as JSON, to each worker. */
+/** The options of `serve`. They are sent to each worker as JSON. */
 export interface ServingOptions extends LimitOptions, AddressOptions {
   readonly environment: Environment;
   readonly metricsPort?: number;

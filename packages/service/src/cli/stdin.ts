@@ -4,17 +4,17 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 let lines: AsyncIterator<string> | undefined;
 let reader: Interface | undefined;
 
-/** Reads the next line of standard input: where several values come from there, each has its own line. */
+/** Reads the next line of standard input. Several values have a line each. */
 export async function readLine(what: string): Promise<string> {
   reader ??= createInterface({ input: process.stdin, terminal: false });
   lines ??= reader[Symbol.asyncIterator]();
   const { value, done } = await lines.next();
   if (done || value === "")
-    throw new OperatorError(`Give ${what} as a line of standard input.`, exitCodes.usage);
+    throw new OperatorError(`Give ${what} as a line on standard input.`, exitCodes.usage);
   return value;
 }
 
-/** Lets the process end although a terminal's input is still open. */
+/** Closes standard input, so that the process can end although a terminal is open. */
 export function closeStdin(): void {
   reader?.close();
 }

@@ -26,27 +26,30 @@ interface TransactionOptions extends CommonOptions, DayOptions {
 /** `transactions` */
 export const transactionsCommand = () =>
   addDayOptions(
-    command("transactions", "Single movements of money, oldest first, found by what a merchant has in hand"),
+    command(
+      "transactions",
+      "List single movements of money, oldest first, also by a merchant's reference or cancel token",
+    ),
     { isRequired: false },
   )
-    .option("--company <id>", "of this company", identifier)
-    .option("--card <id>", "of this card, by its id", identifier)
-    .option("--reference <key>", "the devalue that carried this Idempotency-Key, and what reversed it")
+    .option("--company <id>", "only this company", identifier)
+    .option("--card <id>", "only this card, by its id", identifier)
+    .option("--reference <key>", "the devalue with this Idempotency-Key, and its reversal")
     .option(
       "--token <token>",
-      "the devalue that gave this cancel token, and what reversed it; `-` reads it from standard input",
+      "the devalue with this cancel token, and its reversal; `-` reads it from standard input",
     )
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
-      "\nSeveral together: what fits all of them. Nobody can cancel anything by what this shows.",
+      '\nSeveral options are combined with "and". The output cannot be used to cancel anything.',
     )
     .action(async (options: TransactionOptions) => {
       const { company, card, reference, token, from, to, csv, json } = options;
       const format = formatOf({ csv, json });
       if ([company, card, reference, token, from, to].every((one) => one === undefined))
         throw new OperatorError(
-          "Say which: --company, --card, --reference, --token, --from or --to.",
+          "Give at least one of --company, --card, --reference, --token, --from and --to.",
           exitCodes.usage,
         );
       checkDays(options);
@@ -68,7 +71,7 @@ export const transactionsCommand = () =>
       });
     });
 
-/** The devalues that a reference and a token name; undefined where neither was given. */
+/** Finds the devalues of a reference and a token; undefined if neither is given. */
 async function findDevalues(
   { pool, out, keyring }: Context,
   reference: string | undefined,
@@ -77,16 +80,19 @@ async function findDevalues(
   const found: number[][] = [];
   if (reference !== undefined) {
     const uses = await findReference(pool, await keyring(), reference);
-    if (uses.length === 0) out.warn("no devalue carried this reference, and nobody ended it");
+    if (uses.length === 0)
+      out.warn("this reference is unknown: no devalue carried it, and it was not resolved");
     for (const { devalue, companyId, at } of uses) {
-      const ended = `company ${companyId} ended this reference at ${at.toISOString()}`;
-      if (devalue === null) out.warn(`${ended}, before a devalue came: nothing was taken`);
+      if (devalue === null)
+        out.warn(
+          `company ${companyId} resolved this reference at ${at.toISOString()}, before its devalue came: nothing was taken`,
+        );
     }
     found.push(uses.flatMap(({ devalue }) => (devalue === null ? [] : [devalue])));
   }
   if (token !== undefined) {
     const devalue = await findToken(pool, new Secret(token));
-    if (devalue === undefined) out.warn("no devalue gave this token");
+    if (devalue === undefined) out.warn("no devalue has this token");
     found.push(devalue === undefined ? [] : [devalue]);
   }
   return found.length === 0 ? undefined : found.reduce((all, some) => all.filter((id) => some.includes(id)));

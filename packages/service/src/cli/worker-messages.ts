@@ -1,6 +1,6 @@
 import type { ServingOptions } from "./serving.js";
 
-/** What a worker is to do. It comes over the channel between the processes: the address holds a password. */
+/** A worker's task. It is sent over the channel between the processes, since the address holds a password. */
 export interface WorkerTask {
   readonly serving: ServingOptions;
   readonly databaseUrl: string;
@@ -10,7 +10,7 @@ export interface WorkerTask {
 
 export type ToWorker =
   | { readonly type: "giftcard:start"; readonly task: WorkerTask }
-  /** The steps of its end, in this order; the second is answered. */
+  /** The steps of the end, in this order. The worker confirms the second one. */
   | { readonly type: "giftcard:announce-end" }
   | { readonly type: "giftcard:stop-listening" }
   | { readonly type: "giftcard:close"; readonly idleMs: number };
@@ -18,4 +18,4 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: "giftcard:ready"; readonly url: string }
   | { readonly type: "giftcard:failed"; readonly error: string; readonly exitCode: number }
-  | { readonly type: "giftcard:listens-no-more" };
+  | { readonly type: "giftcard:stopped-listening" };

@@ -1,4 +1,4 @@
-// One of the processes of `serve --workers`: it waits for its task, serves, and ends in good order.
+// A process of `serve --workers`: it waits for its task, serves, and ends gracefully.
 import { AggregatorRegistry } from "prom-client";
 import { openPool } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
@@ -6,47 +6,47 @@ import type { RunningService } from "../service.js";
 import { logOf, startServing } from "./serving.js";
 import type { FromWorker, ToWorker, WorkerTask } from "./worker-messages.js";
 
-const tell = (message: FromWorker) =>
+const report = (message: FromWorker) =>
   new Promise<void>((resolve) => {
     if (process.send) process.send(message, () => resolve());
     else resolve();
   });
 
-// The first process says when: signals that go to all processes reach that one too, and it ends the workers in order.
+// Ignores the signals: they reach the first process too, which ends the workers in order.
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => {});
 let service: RunningService | undefined;
-let begin: (task: WorkerTask) => void;
+let start: (task: WorkerTask) => void;
 let end: (idleMs: number) => void;
-const begun = new Promise<WorkerTask>((resolve) => (begin = resolve));
+const started = new Promise<WorkerTask>((resolve) => (start = resolve));
 const ended = new Promise<number>((resolve) => (end = resolve));
 process.on("message", (message: ToWorker) => {
-  if (message.type === "giftcard:start") begin(message.task);
+  if (message.type === "giftcard:start") start(message.task);
   if (message.type === "giftcard:announce-end") service?.announceEnd();
   if (message.type === "giftcard:close") end(message.idleMs);
   if (message.type !== "giftcard:stop-listening") return;
   service?.stopListening();
-  void tell({ type: "giftcard:listens-no-more" });
+  void report({ type: "giftcard:stopped-listening" });
 });
-const task = await begun;
+const task = await started;
 const log = logOf(task.serving);
 const pool = openPool(task.databaseUrl, (error) => log.failure({ error }), task.maxConnections);
 try {
   service = await startServing(
     task.serving,
     { pool, secretsFile: task.secretsFile, log },
-    // The first process asks for the counts, and serves those of all.
+    // The first process collects the metrics of all workers.
     (registry) => {
       new AggregatorRegistry();
       AggregatorRegistry.setRegistries([registry]);
     },
   );
-  await tell({ type: "giftcard:ready", url: service.url });
+  await report({ type: "giftcard:ready", url: service.url });
   await service.close(await ended);
 } catch (error) {
   const known = error instanceof OperatorError;
   if (!known) log.failure({ error });
-  const message = known ? error.message : "A worker failed; its log line says where.";
-  await tell({
+  const message = known ? error.message : "A worker failed. Its log line says where.";
+  await report({
     type: "giftcard:failed",
     error: message,
     exitCode: known ? error.exitCode : exitCodes.failed,

@@ -9,22 +9,22 @@ import type { Ending } from "./ending.js";
 import type { ServingOptions } from "./serving.js";
 import type { FromWorker, ToWorker, WorkerTask } from "./worker-messages.js";
 
-/** Connections of all workers together, below what PostgreSQL allows by default. */
+/** Connections of all workers together, fewer than PostgreSQL allows by default. */
 const MAX_CONNECTIONS = 80;
 const RESTART_AFTER_MS = 100;
 const LONGEST_RESTART_MS = 5000;
 const SETTLED_AFTER_MS = 10_000;
 
-/** Several processes that share one port. */
+/** Several processes on one port. */
 export interface RunningWorkers extends Ending {
   readonly url: string;
   readonly metricsUrl: string | undefined;
 }
 
 /**
- * Starts the workers, and replaces each that dies until `close` is called.
+ * Starts the workers, and replaces workers that die until `close` is called.
  *
- * @throws {OperatorError} when one cannot begin to serve; none is left running
+ * @throws {OperatorError} if one cannot start; then none is left running
  */
 export async function startWorkers(
   count: number,
@@ -38,7 +38,7 @@ export async function startWorkers(
   cluster.setupPrimary({ exec: path.join(import.meta.dirname, "worker.js"), args: [] });
 
   let stopping = false;
-  const keepOne = async (first: Worker) => {
+  const replaceWhenDead = async (first: Worker) => {
     for (
       let worker = first, delayMs = RESTART_AFTER_MS;
       ;
@@ -69,7 +69,7 @@ export async function startWorkers(
   };
   try {
     const [url] = (await Promise.all(workers.map((worker) => ready(worker, task)))) as [string];
-    for (const worker of workers) void keepOne(worker);
+    for (const worker of workers) void replaceWhenDead(worker);
     const metricsServer =
       metricsPort === undefined
         ? undefined
@@ -78,7 +78,7 @@ export async function startWorkers(
             port: metricsPort,
             log,
           });
-    const stopListening = async () => void (await Promise.all(living().map(listensNoMore)));
+    const stopListening = async () => void (await Promise.all(living().map(stopListeningIn)));
     const close = async (idleMs: number) => {
       await stop(idleMs);
       await metricsServer?.close();
@@ -92,18 +92,18 @@ export async function startWorkers(
 
 const living = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
-/** Has a worker take no more connections, and waits until it has heard, or has ended. */
-const listensNoMore = (worker: Worker) =>
+/** Makes a worker accept no more connections, and waits until it confirms or ends. */
+const stopListeningIn = (worker: Worker) =>
   new Promise<void>((resolve) => {
     void endOf(worker).then(() => resolve());
     worker.on("message", (message: FromWorker) => {
-      if (message.type === "giftcard:listens-no-more") resolve();
+      if (message.type === "giftcard:stopped-listening") resolve();
     });
     send(worker, { type: "giftcard:stop-listening" });
   });
 
 function send(worker: Worker, message: ToWorker): void {
-  // One that has just died needs no answer any more.
+  // A worker that has just died needs no message.
   if (worker.isConnected()) worker.send(message, () => {});
 }
 
@@ -113,7 +113,7 @@ const endOf = (worker: Worker) =>
     else worker.once("exit", (code, signal) => resolve({ code, signal }));
   });
 
-/** Gives a worker its task, and waits until it serves; the address. */
+/** Gives a worker its task, and waits until it serves. @returns the address */
 function ready(worker: Worker, task: WorkerTask): Promise<string> {
   return new Promise((resolve, reject) => {
     worker.once("online", () => send(worker, { type: "giftcard:start", task }));

@@ -9,19 +9,19 @@ const LONGEST_PAUSE_MS = 50;
 const CONFLICTS = new Set(["40001", "40P01"]);
 const UNIQUE_VIOLATION = "23505";
 
-/** The connection ended with these, or the server itself failed, or nobody knows whether it was committed. */
+/** Codes of a lost connection, a failed server, or a commit of unknown outcome. */
 const UNCERTAIN = /^(08|57P|58|XX|25P0[345]|40003)/;
 
 /**
- * Tells whether a failed statement or transaction was undone for certain, by its code: the word for how grave it is comes
- * in the server's language. A connection that broke says nothing about it: the commit may have been made.
+ * Returns whether a failed statement or transaction was certainly rolled back. After a lost connection it may have been
+ * committed. Decides by the code, since the severity is in the server's language.
  */
 export const isAborted = (error: unknown): error is pg.DatabaseError =>
   error instanceof DatabaseError && error.code !== undefined && !UNCERTAIN.test(error.code);
 
 /**
- * Tells whether it failed because others worked on the same rows, so that it may well succeed now. Above READ
- * COMMITTED, a key that another transaction has just used is seen only when it is inserted twice.
+ * Returns whether it failed because of concurrent transactions, so that a retry may succeed. Above READ COMMITTED, an
+ * idempotency key of a concurrent transaction is invisible until the insert violates the primary key.
  */
 function isConflict(error: unknown): boolean {
   if (!isAborted(error)) return false;
@@ -32,10 +32,10 @@ function isConflict(error: unknown): boolean {
 }
 
 /**
- * Runs a statement, or a whole transaction, again as long as it is undone because of others. At READ COMMITTED,
- * the default, only a deadlock does that; at REPEATABLE READ and SERIALIZABLE every two that meet.
+ * Retries a statement, or a whole transaction, while it is rolled back because of concurrent ones. At READ COMMITTED, the
+ * default, only a deadlock does that; at REPEATABLE READ and SERIALIZABLE every conflict does.
  *
- * @throws what it failed with at last
+ * @throws the last failure
  */
 export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

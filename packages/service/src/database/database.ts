@@ -4,7 +4,7 @@ import { readAddress } from "./address.js";
 import { databaseAdvice } from "./advice.js";
 import { retryConflicts } from "./conflicts.js";
 
-/** Whole cents and identifiers fit a number; dates and times stay the strings that the wire shows. */
+/** Whole cents and ids fit a number. Dates and times stay strings, as on the wire. */
 const AS_NUMBER = [pg.types.builtins.INT8];
 const AS_TEXT = [pg.types.builtins.DATE, pg.types.builtins.TIME];
 const types = {
@@ -15,7 +15,7 @@ const types = {
   },
 } as pg.CustomTypesConfig;
 
-/** Anything that runs a statement: the pool, or one connection in a transaction. */
+/** The pool, or one connection in a transaction. */
 export type Queryable = Pick<pg.Pool, "query">;
 
 /** PostgreSQL's error code for a server, or a session, that takes no writes. */
@@ -77,13 +77,17 @@ class PooledClient extends pg.Client {
   }
 }
 
-/** A pool whose single statements are run again where others got in their way. */
+/** Wraps a pool so that a single statement is retried after a conflict with others. */
 export const retrying = (pool: pg.Pool): Queryable =>
   ({
     query: (config: pg.QueryConfig, values?: unknown[]) => retryConflicts(() => pool.query(config, values)),
   }) as Queryable;
 
-/** Checks that the database answers. The address is never shown: it holds the password. */
+/**
+ * Checks that the database answers.
+ *
+ * @throws {OperatorError} that never shows the address, which holds the password
+ */
 export async function checkConnection(pool: pg.Pool): Promise<void> {
   try {
     await pool.query("select 1");
@@ -91,7 +95,7 @@ export async function checkConnection(pool: pg.Pool): Promise<void> {
     const { code } = error as { code?: string };
     const advice = code
       ? (databaseAdvice(code) ?? "Check its address, user and password.")
-      : "It doesn't answer in time, or has no TLS where its address asks for it.";
+      : "It does not answer in time, or does not offer the TLS that the address asks for.";
     throw new OperatorError(
       `The database cannot be reached${code ? ` (${code})` : ""}. ${advice}`,
       exitCodes.databaseUnreachable,
@@ -99,9 +103,21 @@ export async function checkConnection(pool: pg.Pool): Promise<void> {
   }
 }
 
-/** Runs `work` in one transaction, rolled back when it throws; all of it again where others got in its way. */
-export function transaction<T>(pool: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
-  return retryConflicts(() => transactOnce(pool, work));
+/** Thrown to roll a transaction back although its work succeeded: {@link transaction} then returns `result`. */
+export class Rollback<T> extends Error {
+  constructor(readonly result: T) {
+    super("The transaction is rolled back.");
+  }
+}
+
+/** Runs `work` in one transaction, rolled back if it throws. Retries all of it after a conflict with others. */
+export async function transaction<T>(pool: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
+  try {
+    return await retryConflicts(() => transactOnce(pool, work));
+  } catch (error) {
+    if (error instanceof Rollback) return error.result;
+    throw error;
+  }
 }
 
 async function transactOnce<T>(pool: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
@@ -126,7 +142,7 @@ async function transactOnce<T>(pool: pg.Pool, work: (client: Queryable) => Promi
   }
 }
 
-/** Reads one state of the database. Such a read takes the time that it takes, and locks nothing. */
+/** Reads one snapshot of the database, without a time limit and without locks. */
 export function readSnapshot<T>(pool: pg.Pool, work: (db: Queryable) => Promise<T>): Promise<T> {
   return transaction(pool, async (db) => {
     await db.query("set transaction isolation level repeatable read, read only");
@@ -137,16 +153,13 @@ export function readSnapshot<T>(pool: pg.Pool, work: (db: Queryable) => Promise<
 
 const PAGE_ROWS = 2000;
 
-/**
- * Reads a statement's rows page by page, all of one state of the database, however many they are and however long the
- * reader takes with each.
- */
+/** Reads a statement's rows page by page from one snapshot of the database, without limits of number or time. */
 export function readPages<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   { text, values }: { text: string; values: unknown[] },
   onPage: (rows: Row[]) => Promise<void>,
 ): Promise<void> {
-  // Once: a reader can't take back what he was given.
+  // Never retried: the reader has already used the first pages.
   return transactOnce(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     await db.query("set local idle_in_transaction_session_timeout = 0");

@@ -5,34 +5,34 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Queryable, transaction } from "./database.js";
 
 const folder = path.join(import.meta.dirname, "../../migrations");
-/** Any number, as long as it stays the same: who migrates holds this lock. */
+/** The advisory lock of a running migration: an arbitrary number that must not change. */
 const LOCK = 7_162_301;
 const UNDEFINED_TABLE = "42P01";
 
-/** A file of the folder `migrations`; its name begins with its version. */
+/** A file of the folder `migrations`. Its name begins with its version. */
 interface Migration {
   readonly version: number;
   readonly name: string;
 }
 
-/** All that this program knows, oldest first. */
+/** Lists the migrations of this program, oldest first. */
 async function listMigrations(): Promise<Migration[]> {
   const files = (await fs.readdir(folder)).filter((file) => file.endsWith(".sql")).sort();
   return files.map((file) => ({ version: Number.parseInt(file, 10), name: path.basename(file, ".sql") }));
 }
 
 /**
- * Brings the tables up to date, each migration once also when several processes try, and all or none of them.
+ * Brings the tables up to date, in one transaction. Several processes may call it at once: each migration runs once.
  *
  * @returns the names of the migrations that ran now
- * @throws {OperatorError} when one fails, or a newer or another program has migrated the database
+ * @throws {OperatorError} if a migration fails, or a newer or another program has migrated the database
  */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
   const migrations = await listMigrations();
   return transaction(pool, async (db) => {
-    // Whatever the database's default: who has waited for the lock sees what the other has done.
+    // At a higher level, a process that waited for the lock would not see the other's migrations.
     await db.query("set transaction isolation level read committed");
-    // However long the tables are, and however long another process takes with them.
+    // Large tables, and waiting for another process, may take long.
     await db.query("set local statement_timeout = 0");
     await db.query("select pg_advisory_xact_lock($1)", [LOCK]);
     await db.query(
@@ -42,12 +42,12 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
     const done = await readDone(db);
     refuseUnknown(done, migrations);
     const pending = migrations.filter(({ version }) => version > newestOf(done));
-    for (const migration of pending) await run(db, migration);
+    for (const migration of pending) await apply(db, migration);
     return pending.map(({ name }) => name);
   });
 }
 
-async function run(db: Queryable, { version, name }: Migration): Promise<void> {
+async function apply(db: Queryable, { version, name }: Migration): Promise<void> {
   const text = await fs.readFile(path.join(folder, `${name}.sql`), "utf8");
   try {
     await db.query(text);
@@ -58,7 +58,11 @@ async function run(db: Queryable, { version, name }: Migration): Promise<void> {
   await db.query("insert into migrations (version, name) values ($1, $2)", [version, name]);
 }
 
-/** @throws {OperatorError} when the tables are not what this program works with: older, newer, or of another program */
+/**
+ * Checks that the tables are the ones that this program works with.
+ *
+ * @throws {OperatorError} if they are older, newer, or another program's
+ */
 export async function checkMigrated(db: Queryable): Promise<void> {
   const migrations = await listMigrations();
   const done = await readDone(db);
@@ -71,17 +75,17 @@ export async function checkMigrated(db: Queryable): Promise<void> {
   }
 }
 
-/** How the migrations that ran differ from those that this program knows. */
+/** Differences between the migrations that ran and those of this program. */
 interface MigrationComparison {
-  /** Have not run yet. */
+  /** Migrations that have not run yet. */
   readonly missing: readonly string[];
-  /** Ran under the number of another one. */
+  /** Migrations that ran under the number of another one. */
   readonly differing: readonly string[];
-  /** Ran after all that this program knows: while hosts are updated one after the other, the old ones go on. */
+  /** Migrations of a newer program. While hosts are updated one by one, the old ones keep serving. */
   readonly newer: readonly string[];
 }
 
-/** Compares the migrations that ran with those that this program knows. */
+/** Compares the migrations that ran with those of this program. */
 export async function compareMigrations(db: Queryable): Promise<MigrationComparison> {
   return compare(await readDone(db), await listMigrations());
 }
@@ -100,7 +104,7 @@ function compare(done: readonly Migration[], known: readonly Migration[]): Migra
   };
 }
 
-/** The migrations that ran, oldest first; none where there are no tables yet. */
+/** Reads the migrations that ran, oldest first; none if there are no tables yet. */
 async function readDone(db: Queryable): Promise<Migration[]> {
   try {
     const { rows } = await db.query<Migration>("select version, name from migrations order by version");
@@ -116,7 +120,7 @@ function refuseUnknown(done: readonly Migration[], migrations: readonly Migratio
   if (differing !== undefined) {
     throw new OperatorError(
       `The database was migrated by another program: this one does not know the migration ${differing}. ` +
-        "Give the address of this service's own database.",
+        "Use this service's own database.",
       exitCodes.notMigrated,
     );
   }

@@ -5,10 +5,7 @@ import { compareMigrations } from "./migrations.js";
 
 const PROBE_TIMEOUT_MS = 2000;
 
-/**
- * Opens a small pool to the same database, so that questions about health are answered while the calls' own
- * connections are all busy.
- */
+/** Opens a small pool to the same database, so that health checks work while all connections of the calls are busy. */
 export function openProbe(pool: pg.Pool): pg.Pool {
   const probe = createPool({
     ...pool.options,
@@ -22,20 +19,20 @@ export function openProbe(pool: pg.Pool): pg.Pool {
     query_timeout: PROBE_TIMEOUT_MS,
     allowExitOnIdle: true,
   });
-  // A connection that breaks while idle is replaced when it is needed; the calls' pool reports it.
+  // The calls' pool reports broken connections.
   probe.on("error", () => {});
   return probe;
 }
 
 /** Whether a process can take calls. */
 export interface Readiness {
-  /** What is missing; undefined when it can. */
+  /** The reason why not; undefined if it can. */
   readonly missing: string | undefined;
-  /** Migrations that this program does not know: a newer one made them, and this one goes on until it is updated. */
+  /** Migrations of a newer program. This one keeps serving until it is updated. */
   readonly newerMigrations: readonly string[];
 }
 
-/** Makes the question whether this process can take calls. Who asks while it is being looked into gets the same answer. */
+/** Creates the check whether this process can take calls. Concurrent checks share one answer. */
 export function askReadiness(probe: pg.Pool): () => Promise<Readiness> {
   let asking: Promise<Readiness> | undefined;
   return () => {
@@ -50,7 +47,7 @@ async function findReadiness(probe: pg.Pool): Promise<Readiness> {
     if (missing.length > 0) return notReady("database not migrated");
     if (differing.length > 0) return notReady("database migrated by another program");
     await requireWrites(probe);
-    await takeRoom(probe);
+    await writeTemporaryData(probe);
     await usePreparedStatement(probe);
     return { missing: undefined, newerMigrations: newer };
   } catch (error) {
@@ -62,7 +59,7 @@ async function findReadiness(probe: pg.Pool): Promise<Readiness> {
 
 const notReady = (missing: string): Readiness => ({ missing, newerMigrations: [] });
 
-/** What failed, by PostgreSQL's codes. */
+/** Reasons by PostgreSQL's codes. */
 const FAILURES: readonly (readonly [codes: RegExp, says: string])[] = [
   [/^53[124]00$/, "database has no room left"],
   [/^25006$/, "database takes no writes"],
@@ -75,18 +72,18 @@ async function requireWrites(probe: pg.Pool): Promise<void> {
   await probe.query("select from migrations where false for update");
 }
 
-/** Writes some hundred kilobytes to the database's disk, which leave nothing behind: reads go on for long on a full one. */
-async function takeRoom(probe: pg.Pool): Promise<void> {
+/** Writes some hundred kilobytes of temporary data: on a full disk, plain reads still succeed. */
+async function writeTemporaryData(probe: pg.Pool): Promise<void> {
   await probe.query("set local work_mem = '64kB'; select from generate_series(1, 20000) offset 20000");
 }
 
 const STATEMENT = { name: "giftcard-service-probe", text: "select 1" };
-/** So long the second use may wait for the only connection that a pooler has. */
+/** How long the second use may wait if the pooler has a single connection. */
 const TURN_MS = 200;
 
 /**
- * Prepares a statement and uses it again, while another connection is in a transaction. A pooler gives that one the
- * connection that the statement was prepared on, and the second use another: there it must be known too.
+ * Prepares a statement and reuses it while another connection is in a transaction. A pooler then gives the transaction the
+ * session that prepared the statement, and the reuse another session, which must know the statement too.
  */
 async function usePreparedStatement(probe: pg.Pool): Promise<void> {
   await withClient(probe, (user) =>
@@ -102,7 +99,7 @@ async function usePreparedStatement(probe: pg.Pool): Promise<void> {
   );
 }
 
-/** A connection on which anything failed is not used again. */
+/** Runs work on one connection, and closes the connection if the work fails. */
 async function withClient(probe: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   const client = await probe.connect();
   let failure: Error | undefined;

@@ -1,11 +1,11 @@
 import { exitCodes, OperatorError } from "../operator-error.js";
 
-/** A feed that can't be had, or can't be used. Nothing was changed. */
+/** A feed that cannot be fetched or used. Nothing was changed. */
 export class FeedFailure extends OperatorError {
-  /** How long its server asks to be left alone. */
+  /** How long the server asks to wait. */
   readonly retryAfterSeconds: number | undefined;
 
-  /** @param what goes on "the feed …" */
+  /** @param what completes the sentence "the feed …" */
   constructor(
     what: string,
     {

@@ -10,44 +10,44 @@ import { version } from "../version.js";
 import { FeedFailure } from "./feed-failure.js";
 import { type AddressRule, ForbiddenAddress, isPublicAddress, lookUpBy } from "./public-address.js";
 
-/** A feed as it is once it is unpacked. 5,000 shows with a page of text each are half of it. */
+/** Maximum size of a feed, decompressed. 5,000 events with a page of text each need half of it. */
 export const MAX_FEED_BYTES = 32 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const MAX_URL_LENGTH = 2048;
 const MAX_VALIDATOR_LENGTH = 1000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** A server that is asked again too soon says so by these. */
-const LATER = new Set([429, 503]);
+/** Statuses that may have a Retry-After. */
+const RETRY_LATER = new Set([429, 503]);
 
-/** The connection ended, or what unpacks the feed met something else than the rest of it. */
-const BROKE_OFF = /^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|Z_|ERR_BROTLI|ERR__ERROR)/;
+/** Error codes of a lost connection, or of compressed data that is incomplete or invalid. */
+const INCOMPLETE = /^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|Z_|ERR_BROTLI|ERR__ERROR)/;
 
-/** What to fetch, and how long that may take. */
+/** A request for a feed. */
 export interface FeedRequest {
   readonly url: string;
-  /** Which addresses may be connected to, for it and wherever it is redirected to. */
+  /** The addresses that may be connected to, also after redirects. */
   readonly allows: AddressRule;
-  /** Whether it may come by `http` from what is not on the public Internet. */
+  /** Whether `http` is allowed, to addresses that are not on the public Internet. */
   readonly allowsHttp: boolean;
-  /** What its server said of it the last time. */
+  /** The validators of the last pull. */
   readonly validators: FeedValidators | undefined;
-  /** From the first look-up to the last byte, redirects included. */
+  /** Time limit for everything, redirects included. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
-/** A feed that was fetched. */
+/** A fetched feed. */
 export interface FetchedFeed {
   readonly bytes: Buffer;
   readonly validators: FeedValidators;
 }
 
 /**
- * Reads the address of a feed: `https`, and nothing in it that is secret.
+ * Parses the address of a feed: `https`, without user and password.
  *
- * @param options.allowsHttp takes `http` too
- * @returns undefined where it is no such address
+ * @param options.allowsHttp also accepts `http`
+ * @returns undefined for any other address
  */
 export function feedUrlOf(
   text: string,
@@ -61,10 +61,10 @@ export function feedUrlOf(
 }
 
 /**
- * Fetches a feed, unless it is as it was.
+ * Fetches a feed if it has changed.
  *
- * @returns undefined where its server says that nothing has changed
- * @throws {FeedFailure} when it can't be had
+ * @returns undefined if the server says that it has not changed
+ * @throws {FeedFailure} if it cannot be fetched
  */
 export async function fetchFeed(request: FeedRequest): Promise<FetchedFeed | undefined> {
   const deadline = AbortSignal.timeout(request.timeoutMs);
@@ -74,59 +74,59 @@ export async function fetchFeed(request: FeedRequest): Promise<FetchedFeed | und
   try {
     for (let redirects = 0; url && redirects <= MAX_REDIRECTS; redirects++) {
       const conditions = conditionsOf(url, request.validators);
-      const response = await ask(url, { allows, conditions, signal });
-      const isAsBefore = response.statusCode === 304 && Object.keys(conditions).length > 0;
-      if (!isAsBefore && !REDIRECTS.has(response.statusCode ?? 0))
-        return await take(url, response, request.onProgress);
+      const response = await sendRequest(url, { allows, conditions, signal });
+      const isUnchanged = response.statusCode === 304 && Object.keys(conditions).length > 0;
+      if (!isUnchanged && !REDIRECTS.has(response.statusCode ?? 0))
+        return await receive(url, response, request.onProgress);
       response.destroy();
-      if (isAsBefore) return undefined;
+      if (isUnchanged) return undefined;
       url = feedUrlOf(response.headers.location ?? "", { allowsHttp, base: url });
     }
   } catch (error) {
     request.signal?.throwIfAborted();
     if (deadline.aborted)
-      throw new FeedFailure(`didn't come whole within ${request.timeoutMs / 1000} seconds`);
-    throw explained(error, url, allowsHttp);
+      throw new FeedFailure(`did not arrive completely within ${request.timeoutMs / 1000} seconds`);
+    throw explain(error, url, allowsHttp);
   }
   throw new FeedFailure(
     url
       ? `is redirected more than ${MAX_REDIRECTS} times`
-      : "is redirected to no https address, or to one with a password",
+      : "is redirected to an address without https, or with a password",
   );
 }
 
-/** Asks one server, at an address that it may be asked at. */
-async function ask(
+/** Sends the request, if the rule allows the server's address. */
+async function sendRequest(
   url: URL,
   { allows, conditions, signal }: { allows: AddressRule; conditions: object; signal: AbortSignal },
 ): Promise<IncomingMessage> {
   const literal = url.hostname.replace(/^\[|\]$/g, "");
   const isHttp = url.protocol === "http:";
-  // What can be read and changed on its way doesn't cross the public Internet.
+  // Without TLS a feed could be changed on its way, so `http` never crosses the public Internet.
   const rule = isHttp ? (address: string) => allows(address) && !isPublicAddress(address) : allows;
-  // What is an address already is never looked up.
+  // A literal address never reaches `lookup`.
   if (net.isIP(literal) && !rule(literal)) throw new ForbiddenAddress();
   const { get } = isHttp ? http : https;
-  const sent = get(url, {
+  const request = get(url, {
     agent: false,
     lookup: lookUpBy(rule),
     signal,
     headers: {
       Accept: "application/json",
       "Accept-Encoding": "gzip, br",
-      // A cache that has an older copy asks the shop first: what that copy says would undo newer changes.
+      // An older copy from a cache would undo newer changes.
       "Cache-Control": "no-cache",
       "User-Agent": `giftcard-pay-service/${version}`,
       ...conditions,
     },
   });
-  // What comes after the answer has begun, whoever reads the answer meets too.
-  sent.on("error", () => {});
-  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  // Errors after the answer has begun are also thrown to its reader.
+  request.on("error", () => {});
+  const [response] = (await once(request, "response")) as [IncomingMessage];
   return response;
 }
 
-/** What its server said of the feed goes to that very address alone: another one may say the same of something else. */
+/** Creates the conditional headers. The validators are only valid for the address that sent them. */
 function conditionsOf(url: URL, validators: FeedValidators | undefined) {
   if (validators?.answeredBy !== url.href) return {};
   const { etag, lastModified } = validators;
@@ -136,7 +136,7 @@ function conditionsOf(url: URL, validators: FeedValidators | undefined) {
   };
 }
 
-async function take(
+async function receive(
   url: URL,
   response: IncomingMessage,
   onProgress: FeedRequest["onProgress"],
@@ -144,25 +144,27 @@ async function take(
   try {
     const { statusCode = 0, headers } = response;
     if (statusCode !== 200) {
-      const retryAfterSeconds = LATER.has(statusCode) ? readRetryAfter(headers["retry-after"]) : undefined;
-      throw new FeedFailure(`is answered with ${statusCode} by ${url.host}`, { retryAfterSeconds });
+      const retryAfterSeconds = RETRY_LATER.has(statusCode)
+        ? readRetryAfter(headers["retry-after"])
+        : undefined;
+      throw new FeedFailure(`got the answer ${statusCode} from ${url.host}`, { retryAfterSeconds });
     }
     if (!/^application\/([\w.-]+\+)?json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(headers["content-type"] ?? ""))
-      throw new FeedFailure("must come as application/json, in UTF-8: its Content-Type says something else");
-    return { bytes: await unpack(response, onProgress), validators: validatorsOf(url, headers) };
+      throw new FeedFailure("must have the Content-Type application/json, in UTF-8");
+    return { bytes: await decompress(response, onProgress), validators: validatorsOf(url, headers) };
   } finally {
     response.destroy();
   }
 }
 
-/** Reads the body, and stops where it gets too long, however short it came. */
-async function unpack(response: IncomingMessage, onProgress: FeedRequest["onProgress"]): Promise<Buffer> {
+/** Reads and decompresses the body. Stops if the decompressed feed is too long. */
+async function decompress(response: IncomingMessage, onProgress: FeedRequest["onProgress"]): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const collect = async (source: AsyncIterable<Buffer>) => {
     for await (const chunk of source) {
       bytes += chunk.length;
-      if (bytes > MAX_FEED_BYTES) throw new FeedFailure(`is longer than ${MAX_FEED_BYTES / 1024 / 1024} MiB`);
+      if (bytes > MAX_FEED_BYTES) throw new FeedFailure(`is larger than ${MAX_FEED_BYTES / 1024 / 1024} MiB`);
       chunks.push(chunk);
       onProgress?.(bytes);
     }
@@ -183,36 +185,37 @@ function decoderOf(encoding = "identity") {
     case "br":
       return zlib.createBrotliDecompress();
     default:
-      throw new FeedFailure("comes in a Content-Encoding that nobody asked for: gzip and br are");
+      throw new FeedFailure("has a Content-Encoding that was not requested. Use gzip, br or none");
   }
 }
 
 function validatorsOf(url: URL, headers: IncomingHttpHeaders): FeedValidators {
-  const kept = (value: string | undefined) =>
+  const valid = (value: string | undefined) =>
     value !== undefined && /^[\x20-\x7e]+$/.test(value) && value.length <= MAX_VALIDATOR_LENGTH
       ? value
       : null;
-  return { etag: kept(headers.etag), lastModified: kept(headers["last-modified"]), answeredBy: url.href };
+  return { etag: valid(headers.etag), lastModified: valid(headers["last-modified"]), answeredBy: url.href };
 }
 
-/** What an error of the connection means. Nothing that the other side wrote is repeated. */
-function explained(error: unknown, url: URL | undefined, allowsHttp: boolean): FeedFailure {
+/** Explains an error of the connection. Repeats nothing that the server wrote. */
+function explain(error: unknown, url: URL | undefined, allowsHttp: boolean): FeedFailure {
   if (error instanceof FeedFailure) return error;
   const { code = "" } = error as { code?: string };
   const host = url?.host;
   if (error instanceof ForbiddenAddress) {
     if (url?.protocol === "http:")
-      return new FeedFailure(`is at ${host}, from where no feed comes by http: give its https address`);
+      return new FeedFailure(`is at ${host}, from which no feed is fetched by http. Use its https address`);
     return new FeedFailure(
       allowsHttp
-        ? `is at ${host}, where no feed may be: machines are told their keys there`
-        : `is at ${host}, which is not on the public Internet: --allow-private lets it be`,
+        ? `is at ${host}, an address at which clouds give machines their keys`
+        : `is at ${host}, which is not on the public Internet. --allow-private allows it`,
     );
   }
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return new FeedFailure(`is at ${host}, a name that is not known (${code})`);
+    return new FeedFailure(`is at ${host}, an unknown name (${code})`);
   if (/CERT|SIGNATURE|ALTNAME|SSL|EPROTO/.test(code))
     return new FeedFailure(`is at ${host}, whose certificate is not trusted (${code})`);
-  if (BROKE_OFF.test(code)) return new FeedFailure("broke off, or is not packed as it says");
-  return new FeedFailure(`can't be had from ${host}${code && ` (${code})`}`);
+  if (INCOMPLETE.test(code))
+    return new FeedFailure("is incomplete, or is not compressed as its Content-Encoding says");
+  return new FeedFailure(`could not be fetched from ${host}${code && ` (${code})`}`);
 }

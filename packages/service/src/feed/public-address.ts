@@ -1,7 +1,7 @@
 import dns from "node:dns";
 import net, { type LookupFunction } from "node:net";
 
-/** Everything that isn't the public Internet, by the registries of special addresses that IANA keeps. */
+/** All addresses that are not on the public Internet, by IANA's registries of special addresses. */
 const special = new net.BlockList();
 for (const [address, prefix] of [
   ["0.0.0.0", 8],
@@ -23,23 +23,23 @@ for (const [address, prefix] of [
 for (const [address, prefix] of [
   ["2001::", 23],
   ["2001:db8::", 32],
-  // An IPv4 address stands inside, which may be any.
+  // 6to4: these contain any IPv4 address.
   ["2002::", 16],
   ["3fff::", 20],
 ] as const)
   special.addSubnet(address, prefix, "ipv6");
 
-/** All that was ever given out of IPv6. IPv4 addresses that are written as IPv6 are not in it. */
+/** All assigned IPv6 addresses. IPv4-mapped addresses are not among them. */
 const global = new net.BlockList();
 global.addSubnet("2000::", 3, "ipv6");
 
-/** Whether an address is one of the public Internet: not of this machine, the network around it, or a cloud's inside. */
+/** Returns whether an address is on the public Internet: not this machine, a private network, or the inside of a cloud. */
 export function isPublicAddress(address: string): boolean {
   if (net.isIPv4(address)) return !special.check(address, "ipv4");
   return net.isIPv6(address) && global.check(address, "ipv6") && !special.check(address, "ipv6");
 }
 
-/** Where a cloud tells a machine its own keys, and what else no feed is ever at, also in a network of one's own. */
+/** Addresses that are never allowed, even with private ones: those at which clouds give machines their keys, and invalid ones. */
 const neverFeeds = new net.BlockList();
 neverFeeds.addSubnet("0.0.0.0", 8, "ipv4");
 neverFeeds.addSubnet("169.254.0.0", 16, "ipv4");
@@ -47,15 +47,15 @@ neverFeeds.addSubnet("fe80::", 10, "ipv6");
 for (const address of ["100.100.100.200", "168.63.129.16"]) neverFeeds.addAddress(address, "ipv4");
 neverFeeds.addAddress("fd00:ec2::254", "ipv6");
 
-/** Whether a feed may be at an address where it needn't be on the public Internet. */
-export function isNearbyOrPublic(address: string): boolean {
+/** Returns whether a feed may be at an address if private addresses are allowed. */
+export function isPrivateOrPublic(address: string): boolean {
   return !neverFeeds.check(address, net.isIPv6(address) ? "ipv6" : "ipv4");
 }
 
-/** Which addresses may be connected to. */
+/** Returns whether an address may be connected to. */
 export type AddressRule = (address: string) => boolean;
 
-/** A name, or an address, leads only to where the rule forbids to connect. */
+/** Thrown if a name or address leads only to forbidden addresses. */
 export class ForbiddenAddress extends Error {
   constructor() {
     super("the rule forbids the address");
@@ -64,8 +64,8 @@ export class ForbiddenAddress extends Error {
 }
 
 /**
- * Looks a name up for one connection, and leaves out what the rule forbids. It is connected to what is found here, so a
- * name that says something else the next time it is asked changes nothing.
+ * Creates a lookup that returns only allowed addresses. The connection uses this lookup's result, so a DNS answer that
+ * changes afterwards has no effect.
  */
 export const lookUpBy =
   (rule: AddressRule): LookupFunction =>

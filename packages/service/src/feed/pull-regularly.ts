@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How a feed's turn ended. */
+/** The outcome of a pull: success, or a failure, with the time that the server asks to wait. */
 export type PullOutcome = "done" | { readonly retryAfterSeconds: number | undefined };
 
-/** What is pulled regularly, and by what. */
+/** Options of {@link pullRegularly}. */
 export interface RegularPulls {
   readonly everyMs: number;
-  /** The companies whose feeds there are now; asked again before each round. */
+  /** Lists the companies with a feed. Called before each round. */
   readonly companies: () => Promise<readonly number[]>;
-  /** Pulls one; fails only where none could be pulled. */
+  /** Pulls one company's feed. Rejects only if no feed can be pulled, for example without a database. */
   readonly pull: (companyId: number) => Promise<PullOutcome>;
-  /** Ends it. */
+  /** Stops the pulls. */
   readonly signal: AbortSignal;
 }
 
-/** A feed that was added is found so soon. */
+/** The longest time until a new feed is noticed. */
 const LOOK_AGAIN_MS = 60_000;
 const LONGEST_BACK_OFF_MS = 6 * 60 * 60_000;
 
 /**
- * Pulls feeds again and again, one after the other, until the signal. One that fails is pulled ever more rarely, and not
- * before its server asks for it.
+ * Pulls feeds periodically, one after the other, until the signal. After failures, waits exponentially longer, and at least
+ * as long as the server asks.
  */
 export async function pullRegularly({ everyMs, companies, pull, signal }: RegularPulls): Promise<void> {
   const turns = new Map<number, { dueAtMs: number; failures: number }>();
@@ -42,7 +42,7 @@ export async function pullRegularly({ everyMs, companies, pull, signal }: Regula
   }
 }
 
-/** How long to wait after so many failures in a row: each time twice as long, and at least as long as the server asks. */
+/** Returns the pause after a number of consecutive failures: doubled each time, and at least as long as the server asks. */
 export function pauseOf(everyMs: number, failures: number, outcome: PullOutcome): number {
   const longestMs = Math.max(everyMs, LONGEST_BACK_OFF_MS);
   const backOffMs = Math.min(everyMs * 2 ** failures, longestMs);

@@ -9,7 +9,7 @@ import type { Devalue } from "../store/devalue.js";
 
 const CURRENCY = "EUR";
 
-/** What the operations on a card need. */
+/** Dependencies of the operations on a card. */
 export interface CardContext {
   readonly db: Queryable;
   readonly keys: Keyring;
@@ -18,7 +18,7 @@ export interface CardContext {
   readonly companyPins: CompanyPins;
 }
 
-/** The three operations on a card. */
+/** Creates the handlers of the three operations on a card. */
 export function cardHandlers({
   db,
   keys,
@@ -52,7 +52,7 @@ export function cardHandlers({
       const done = await devalue({ companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey });
       if (done.outcome === "invalid_card" || done.outcome === "card_locked")
         return refuseCard(done, companyId);
-      // With a key that took money, the same parameters are told from others: a guess at the PIN that no lock counts.
+      // The refusal shows that number or PIN differ from those of the key's first call: a guess that no lock counts.
       if (done.outcome === "idempotency_key_reused") await companyPins.count(companyId);
       if (done.outcome !== "done" && done.outcome !== "replayed") return refuse(done.outcome);
       const { deductedCents, cancelToken } = done;

@@ -10,7 +10,7 @@ import {
   listEventConcepts,
   listEvents,
 } from "../store/events.js";
-import { claimKey, keepAnswer } from "../store/idempotency.js";
+import { claimKey, storeAnswer } from "../store/idempotency.js";
 import { listProviders } from "../store/providers.js";
 import { ListTurns } from "./list-turns.js";
 
@@ -22,7 +22,7 @@ type Created = ResponseOf<"createEvents">;
 
 const UNKNOWN_PROVIDER = "is not a provider of get_providers";
 
-/** Events, their concepts, and the providers. */
+/** Creates the handlers of the operations on events, concepts and providers. */
 export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
   const turns = new ListTurns();
   return {
@@ -44,14 +44,14 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
     async createEvents({ events }, { companyId, idempotencyKey }) {
       const attempt = () => createOnce(pool, keys, { companyId, events, idempotencyKey });
       const answer = await attempt();
-      // Where the secrets have been rotated, the same parameters look like others.
-      const other = answer instanceof Refusal && answer.code === "idempotency_key_reused";
-      return other && (await keys.refresh()) ? attempt() : answer;
+      // After a rotation of the secrets, the same parameters have another hash.
+      const looksReused = answer instanceof Refusal && answer.code === "idempotency_key_reused";
+      return looksReused && (await keys.refresh()) ? attempt() : answer;
     },
   };
 }
 
-/** Creates the events, or repeats the answer that the key got. */
+/** Creates the events, or repeats the stored answer of the key. */
 function createOnce(
   pool: pg.Pool,
   keys: Keyring,
@@ -63,15 +63,15 @@ function createOnce(
     keyHash: keys.idempotencyKey(idempotencyKey),
     parametersHashes: keys.parameters(JSON.stringify(events)),
   };
-  // A refusal is thrown, so that the transaction leaves nothing behind.
+  // A refusal is thrown, so that the transaction is rolled back.
   return transaction<Answer<"createEvents">>(pool, async (db) => {
     if (use) {
-      const kept = await claimKey(db, use);
-      if (kept.outcome === "replayed") return new Replay<Created>(JSON.parse(kept.answer));
-      if (kept.outcome !== "new") throw refuse(kept.outcome);
+      const claimed = await claimKey(db, use);
+      if (claimed.outcome === "replayed") return new Replay<Created>(JSON.parse(claimed.answer));
+      if (claimed.outcome !== "new") throw refuse(claimed.outcome);
     }
     const created = await create(db, companyId, events);
-    if (use) await keepAnswer(db, use, JSON.stringify(created));
+    if (use) await storeAnswer(db, use, JSON.stringify(created));
     return created;
   }).catch((error) => {
     if (error instanceof Refusal) return error;
@@ -109,14 +109,14 @@ const fault = (index: number, field: string, message: string): Fault => ({
   message,
 });
 
-/** What only the clock and the database know to be wrong with an event. */
+/** Finds the faults that depend on the clock or the database. */
 function faultsOf(event: EventInput, index: number, known: Set<number>, now: string): Fault[] {
   const { providerId, startDate, startTime, endDate, endTime } = event;
   const faults: Fault[] = [];
   if (!known.has(providerId)) faults.push(fault(index, "eventprovider_id", UNKNOWN_PROVIDER));
   if (`${startDate} ${startTime}` <= now)
     faults.push(fault(index, "event_start_date", "must be in the future"));
-  // An end time without a date may be after midnight, so only a whole end is compared.
+  // An end time without an end date may be after midnight, so it is not compared.
   if (endDate && `${endDate} ${endTime || "23:59:59"}` < `${startDate} ${startTime}`) {
     faults.push(fault(index, "event_end_date", "must not be before the start"));
   }
@@ -129,5 +129,5 @@ const amsterdam = new Intl.DateTimeFormat("sv-SE", {
   timeStyle: "medium",
 });
 
-/** The clock on the wall in Amsterdam, yyyy-mm-dd hh:mm:ss, which sorts as text. */
+/** Formats the local time in Amsterdam as yyyy-mm-dd hh:mm:ss, which sorts as text. */
 export const amsterdamTime = (instant: Date) => amsterdam.format(instant);

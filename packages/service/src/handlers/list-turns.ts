@@ -2,21 +2,21 @@ import { Pages, type Refusal, refuse } from "../http/handler.js";
 import { OVERLOAD_RETRY_SECONDS } from "../http/overload.js";
 import { Semaphore } from "../limits/semaphore.js";
 
-/** Pages that are read from the database at once, so that lists leave it to the calls on cards. */
+/** Number of pages read concurrently. Low, so that lists do not slow down calls on cards. */
 const PAGES_AT_ONCE = 2;
-/** Long lists of one company that are under way at once, however slowly they are read; some more wait. */
+/** Number of long lists that one company may read concurrently, and that may wait. */
 const LISTS_AT_ONCE = 4;
 const LISTS_WAITING = 50;
 
-/** Lets lists take turns: few pages at once, and few long lists of one company. */
+/** Limits how many pages are read, and how many long lists of one company are sent, at the same time. */
 export class ListTurns {
   readonly #pages = new Semaphore(PAGES_AT_ONCE, Number.POSITIVE_INFINITY);
   readonly #companies = new Map<number, { lists: Semaphore; users: number }>();
 
   /**
-   * Answers a list: at once where it is one page, else page by page.
+   * Answers with a list: one page at once, a longer list page by page.
    *
-   * @param pages each is read when the one before has been taken
+   * @param pages each is read when the caller has received the one before
    */
   async answer<Row>(
     companyId: number,
@@ -33,7 +33,7 @@ export class ListTurns {
     return new Pages({ next: async () => read.shift() ?? next() }, release);
   }
 
-  /** @returns gives the place back; undefined where too many wait for one already */
+  /** @returns a function that frees the place; undefined if too many lists already wait for one */
   async #enter(companyId: number): Promise<(() => void) | undefined> {
     const known = this.#companies.get(companyId);
     const company = known ?? { lists: new Semaphore(LISTS_AT_ONCE, LISTS_WAITING), users: 0 };

@@ -7,14 +7,14 @@ import { Semaphore } from "../limits/semaphore.js";
 import type { Keyring } from "../secrets/keyring.js";
 import { authenticate, findAccount } from "../store/accounts.js";
 
-/** A password takes a quarter of a second of one processor and 32 MiB, so few are checked at once, and few wait. */
+/** Checking a password takes a quarter of a second of processor time and 32 MiB. */
 const PASSWORDS_AT_ONCE = 2;
 const PASSWORDS_WAITING = 100;
 const BUSY_RETRY_SECONDS = 5;
-/** A key of the company may have become old enough by then, or the operator has revoked some. */
+/** By then a login's key may have been unused for a day, or the operator may have revoked keys. */
 const FULL_RETRY_SECONDS = 60 * 60;
 
-/** Logging in. */
+/** Creates the handler of logins. */
 export function sessionHandlers(
   db: Queryable,
   keys: Keyring,
@@ -26,7 +26,7 @@ export function sessionHandlers(
       const credentials = readBasic(authorization);
       if (!credentials) return refuse("invalid_credentials");
       const { email, password } = credentials;
-      const judged = passwords.run(async () => {
+      const checked = passwords.run(async () => {
         const account = await findAccount(db, email);
         const turn = await beginLogin(db, keys, login, { email, accountId: account?.id, address });
         if ("retryAfterSeconds" in turn) return refuse("rate_limited", { ...turn, limit: "logins" });
@@ -37,7 +37,7 @@ export function sessionHandlers(
           return refuse("rate_limited", { retryAfterSeconds: FULL_RETRY_SECONDS, limit: "company_keys" });
         return { apiKey: done.apiKey };
       });
-      return judged ?? refuse("overloaded", { retryAfterSeconds: BUSY_RETRY_SECONDS });
+      return checked ?? refuse("overloaded", { retryAfterSeconds: BUSY_RETRY_SECONDS });
     },
   };
 }
@@ -50,7 +50,7 @@ function readBasic(authorization: string | undefined): { email: string; password
   if (encoded === undefined) return undefined;
   try {
     const [, email, password] = /^([^:]*):(.*)$/s.exec(utf8.decode(Buffer.from(encoded, "base64"))) ?? [];
-    // PostgreSQL's text holds no NUL, and neither does an email.
+    // PostgreSQL's text cannot contain NUL.
     if (!email || !password || email.includes("\0")) return undefined;
     return { email, password: new Secret(password) };
   } catch {

@@ -1,14 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 
-/** A body that leaves piece by piece. */
+/** A body that is sent piece by piece. */
 export interface StreamedBody {
   readonly pieces: AsyncIterable<string>;
-  /** Called once, when nothing of it leaves any more, whichever way that came. */
+  /** Called once, when the body is sent or has failed. */
   ended(): void;
 }
 
-/** What goes out. */
+/** An HTTP answer. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -17,11 +17,11 @@ export interface HttpAnswer {
 
 export const JSON_TYPE = "application/json";
 
-/** An answer in JSON. */
+/** Creates an answer in JSON. */
 export const jsonAnswer = (status: number, value: unknown, headers: Record<string, string> = {}) =>
   textAnswer(status, JSON_TYPE, JSON.stringify(value), headers);
 
-/** An answer that is known whole. */
+/** Creates an answer with a complete body. */
 export const textAnswer = (
   status: number,
   type: string,
@@ -29,7 +29,7 @@ export const textAnswer = (
   headers: Record<string, string> = {},
 ): HttpAnswer => ({ status, headers: { "Content-Type": type, ...headers }, body });
 
-/** Sends an answer: head and body in one write where the body is known. A body that fails ends its connection. */
+/** Sends an answer. A streamed body that fails closes its connection. */
 export async function sendAnswer(
   outgoing: ServerResponse,
   { status, headers, body }: HttpAnswer,
@@ -43,7 +43,7 @@ export async function sendAnswer(
   try {
     await pipeline(body.pieces, outgoing);
   } catch {
-    // Whoever makes the pieces has told why; or the caller has gone.
+    // The source of the pieces has logged its failure, or the caller has disconnected.
     outgoing.destroy();
   } finally {
     body.ended();

@@ -16,7 +16,7 @@ export interface AppOptions extends CallOptions {
   readonly operatorView: OperatorView;
 }
 
-/** The service's HTTP side: every row of the contract's table, and what operators ask for. */
+/** Creates the listener for all operations of the contract and the operators' routes. */
 export function createApp(options: AppOptions): RequestListener {
   const routes = new Routes();
   const calls = new Calls(options);

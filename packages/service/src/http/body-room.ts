@@ -1,34 +1,34 @@
-/** What all bodies that a process holds may have together, from their first byte to their call's answer. */
+/** The total size of the bodies in a process, each counted from its first byte until its call is answered. */
 const LIMIT_BYTES = 24 * 1024 * 1024;
-/** A body of so many bytes takes no room: every call on a card is smaller, and connections are limited. */
+/** Bodies up to this size are not counted: calls on cards are smaller, and connections are limited. */
 const FREE_BYTES = 16 * 1024;
 
-/** One body's part of the room. */
+/** One body's share of the room. */
 export interface BodyShare {
   /**
-   * Asks for room before the bytes are kept. Where there is too little, the body that has been arriving for longest gives
-   * way: callers send theirs within moments, and who fills the room by sending slowly is the first to lose it.
+   * Reserves room before the bytes are stored. If there is too little, the body that has been arriving for longest is
+   * ended: callers normally send a body within moments, so slow senders lose their room first.
    *
-   * @param bytes how large the body's buffer is to be, all in all
-   * @returns false when only bodies that have arrived are left; the share is then given back
+   * @param bytes the total size of the body's buffer
+   * @returns false if only complete bodies hold the room; the share is then released
    */
   grow(bytes: number): boolean;
-  /** It is all there, and does not give way any more. */
+  /** Marks the body as complete: it is not ended for others any more. */
   arrived(): void;
-  /** Gives the room back; also more than once. */
+  /** Releases the room. May be called repeatedly. */
   release(): void;
 }
 
-/** Counts the bytes of bodies, before they are read. */
+/** Counts the bytes of bodies before they are read. */
 export class BodyRoom {
   #heldBytes = 0;
-  /** Oldest first, each with what ends it. */
+  /** The arriving bodies, oldest first, each with a function that ends it. */
   readonly #arriving = new Map<BodyShare, () => void>();
 
   /**
-   * Begins a body that has no byte yet.
+   * Opens a share for a new body.
    *
-   * @param giveWay ends it; its share is given back already
+   * @param giveWay ends the body, whose share is already released
    */
   open(giveWay: () => void): BodyShare {
     let ownBytes = 0;
@@ -56,10 +56,10 @@ export class BodyRoom {
     return share;
   }
 
-  /** @returns whether another one than this gave way */
-  #endOldest(but: BodyShare): boolean {
+  /** Ends the oldest arriving body except this one. @returns false if there is none */
+  #endOldest(except: BodyShare): boolean {
     for (const [share, giveWay] of this.#arriving) {
-      if (share === but) continue;
+      if (share === except) continue;
       share.release();
       giveWay();
       return true;

@@ -7,32 +7,29 @@ type BodyError = Extract<
   "body_too_large" | "unsupported_media_type" | "unreadable_body" | "overloaded"
 >;
 
-/** A body that cannot be taken; the code says why. */
+/** A rejected body, with the reason as a code. */
 export class BodyRefusal {
   constructor(
     readonly code: BodyError,
-    /** Its rest is not read, so that its connection can't be used again. */
+    /** Whether a part of it is not read, so that the connection must be closed. */
     readonly isUnread = false,
   ) {}
 }
 
-/** Why a body did not come whole. */
+/** The refusals of an incomplete body. */
 const REFUSALS = {
   "too large": new BodyRefusal("body_too_large", true),
   "no room": new BodyRefusal("overloaded", true),
   "cut off": new BodyRefusal("unreadable_body"),
 } as const;
 
-/** What a caller sent, and the room that it takes: give it back when the call has been answered. */
+/** A caller's parameters. `release` frees their room, and must be called when the call is answered. */
 export interface Parameters {
   readonly parameters: unknown;
   release(): void;
 }
 
-/**
- * Reads a request's parameters from JSON or a form, whichever it says it is. An operation without parameters
- * takes any body and looks at none of it.
- */
+/** Reads a request's parameters from JSON or a form. For an operation without parameters, ignores any body. */
 export async function readParameters(
   incoming: IncomingMessage,
   row: Endpoint,
@@ -48,7 +45,7 @@ function parametersOf(
   incoming: IncomingMessage,
   row: Endpoint,
 ): unknown {
-  // Too large comes before the wrong type.
+  // The size is judged before the type.
   if (typeof body === "string") return REFUSALS[body];
   if (row.encoding === null) return {};
   const { "content-type": contentType, "content-encoding": contentEncoding } = incoming.headers;
@@ -60,28 +57,28 @@ function parametersOf(
   return new BodyRefusal("unsupported_media_type");
 }
 
-/** How long the sender of a body that is not read has to read the answer before the connection ends. */
+/** How long the sender of an unread body has to read the answer before the connection is closed. */
 const LINGER_MS = 1000;
 
-/** A body is kept in blocks of this size: in the pieces that it came in, each byte could cost a hundred. */
+/** A body is stored in blocks of this size: stored as it arrives, each byte could cost a hundred. */
 const BLOCK_BYTES = 64 * 1024;
-/** The first block of a body that doesn't say how long it is. */
+/** The size of the first block if the length of the body is not announced. */
 const FIRST_BYTES = 4 * 1024;
 
 interface ReadBody {
   readonly body: Buffer | keyof typeof REFUSALS;
-  /** Gives its room back. */
+  /** Releases its room. */
   release(): void;
 }
 
-/** Reads a body, and never past the limit. */
+/** Reads a body up to the limit. */
 function readBytes(incoming: IncomingMessage, limitBytes: number, room: BodyRoom): Promise<ReadBody> {
   return new Promise((resolve) => {
     let blocks: Buffer[] = [];
     let [keptBytes, blockBytes, length] = [0, 0, 0];
     const share = room.open(() => stop("no room"));
     const finish = (body: Buffer | keyof typeof REFUSALS) => {
-      // What is kept goes now, and not only with its connection.
+      // Frees the memory now, even if the connection stays open.
       blocks = [];
       resolve({ body, release: share.release });
     };
@@ -92,7 +89,7 @@ function readBytes(incoming: IncomingMessage, limitBytes: number, room: BodyRoom
     };
     const announcedBytes = Number(incoming.headers["content-length"] ?? 0);
     if (announcedBytes > limitBytes) return stop("too large");
-    /** @returns false where there is no room */
+    /** @returns false if there is no room */
     const addBlock = () => {
       const wantedBytes =
         announcedBytes > 0 ? announcedBytes - keptBytes : keptBytes > 0 ? BLOCK_BYTES : FIRST_BYTES;
@@ -117,22 +114,22 @@ function readBytes(incoming: IncomingMessage, limitBytes: number, room: BodyRoom
       share.arrived();
       finish(Buffer.concat(blocks, length));
     });
-    // The caller went away in the middle; nobody reads what we answer.
+    // The caller disconnected, so nobody reads the answer.
     incoming.once("error", () => finish("cut off"));
     incoming.once("close", () => finish("cut off"));
   });
 }
 
 /**
- * Reads no more of a body. The connection is not simply closed: with bytes unread that would reset it, and the answer
- * could be lost on its way.
+ * Stops reading a body. Closing the connection with unread bytes would reset it, and the answer could be lost: so the
+ * connection stays open for a moment after the answer.
  */
 function leaveUnread(incoming: IncomingMessage): void {
   const { socket } = incoming;
   incoming.removeAllListeners("data");
   incoming.on("error", () => {});
   incoming.pause();
-  // A body that nobody has begun to read is thrown away after the answer, which would read all of it.
+  // Node.js reads and discards a body that was never read from. This read prevents that.
   incoming.read(0);
   socket.destroySoon = () => {
     socket.end();
@@ -150,18 +147,18 @@ function parse(body: Buffer, read: (text: string) => unknown): unknown {
   }
 }
 
-/** What decoding leaves where bytes are no UTF-8; somebody may also have written it. */
+/** The replacement for bytes that are not UTF-8. Callers may also send the character itself. */
 const REPLACEMENT = /\ufffd/g;
 const WRITTEN_REPLACEMENT = /\ufffd|%EF%BF%BD/gi;
-/** As JSON can hold it too: no field that is text takes it. */
+/** Half a surrogate pair, which every text field rejects. */
 const HALF_A_CHARACTER = "\ud800";
 
-/** Far more than any operation has. Each costs: a body full of them would hold up all other calls. */
+/** More than any operation has. Without a limit, parsing a body full of fields would block all other calls. */
 const MOST_FIELDS = 1000;
 
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
-/** A field that is sent twice counts as its last, as PHP reads it. Escapes that are no UTF-8 are no text. */
+/** Parses a form. Of repeated fields the last counts, as in PHP. A field with escapes that are not UTF-8 becomes invalid. */
 function parseForm(text: string): Record<string, string> {
   if (text.split("&", MOST_FIELDS + 1).length > MOST_FIELDS) throw new RangeError("too many fields");
   const form = new URLSearchParams(text);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type HttpAnswer, jsonAnswer } from "./answer.js";
 
-/** What is wrong with a request that no operation can be found for, by Node's codes. */
+/** Answers to requests that are not valid HTTP, by Node.js's error codes. */
 const FAULTS: Record<string, Fault> = {
   HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "The request headers are too large."],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "Payload Too Large", "The request body is too large."],
@@ -12,26 +12,26 @@ const FAULTS: Record<string, Fault> = {
 const NOT_HTTP: Fault = [400, "Bad Request", "The request is not valid HTTP."];
 type Fault = readonly [status: number, reason: string, error: string];
 
-/** Answers what never became a request: broken HTTP, endless headers, or a caller that is too slow. */
+/** Answers a request that could not be parsed: invalid HTTP, headers that are too large, or a caller that is too slow. */
 export function answerBrokenRequest(failure: NodeJS.ErrnoException, socket: Duplex): void {
-  // Where an answer has begun, a second one would be read as its end.
+  // If an answer has begun, a second one would be read as its continuation.
   const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
   if (!socket.writable || begun || failure.code === "ECONNRESET") return void socket.destroy();
   socket.end(messageOf(FAULTS[failure.code ?? ""] ?? NOT_HTTP));
 }
 
-/** Answers CONNECT: we are no proxy. */
+/** Rejects CONNECT, which only proxies support. */
 export function answerConnect(socket: Duplex): void {
   socket.end(messageOf([405, "Method Not Allowed", "The service is no proxy."]));
 }
 
-/** Answers who waits for a word that we don't give. */
+/** Rejects an `Expect` header other than `100-continue`. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const body = JSON.stringify({ error: "The request expects something else than 100-continue." });
   response.writeHead(417, { ...headersOf(body) }).end(body);
 }
 
-/** Refuses a request whose address is none, or that has no Host header. */
+/** Rejects a request with an invalid target, or without a valid Host header. */
 export const answerNoAddress = (): HttpAnswer =>
   jsonAnswer(
     400,

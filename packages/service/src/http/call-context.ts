@@ -8,13 +8,13 @@ import { OVERLOAD_RETRY_SECONDS } from "./overload.js";
 import { answerRefusal } from "./refusal-answer.js";
 import type { Exchange } from "./routes.js";
 
-/** What a call's steps leave for each other, and for those who count and log. */
+/** The state of a call, shared by its steps and read by metrics and log. */
 export class CallContext {
   readonly row: Endpoint;
   outcome: CallOutcome = "internal";
-  /** Read from the wire; undefined until it has been judged. */
+  /** The decoded parameters; undefined until they are validated. */
   request: unknown;
-  /** Only where the operation honours it, and well-formed. */
+  /** Set if the operation takes one and it is well-formed. */
   idempotencyKey: string | undefined;
   companyId: number | undefined;
   keyId: number | undefined;
@@ -28,7 +28,7 @@ export class CallContext {
     this.row = endpoints[operation];
   }
 
-  /** What is known of it when it has been answered. */
+  /** Returns the record of the answered call, for metrics and log. */
   endedAs(status: number, durationMs: number): EndedCall {
     const { operation, outcome, limit, companyId, keyId, movedCents } = this;
     const { requestId, traceId } = this.exchange;
@@ -36,22 +36,22 @@ export class CallContext {
     return { ...who, operation, status, outcome, limit, movedCents, durationMs };
   }
 
-  /** Refuses, and writes down with what. */
+  /** Builds the answer of a refusal, and records its code. */
   refuse(code: ErrorCode, details?: RefusalDetails): HttpAnswer {
     this.outcome = code;
     this.limit = details?.limit;
     return answerRefusal(this.row, code, details);
   }
 
-  /** Refuses for want of room. */
+  /** Refuses because of overload. */
   refuseOverload(details?: RefusalDetails): HttpAnswer {
     return this.refuse("overloaded", { ...details, retryAfterSeconds: OVERLOAD_RETRY_SECONDS });
   }
 }
 
-/** As Node has it: of most headers the first; one of our own that came twice is joined by a comma, and then misspelt. */
+/** Returns a header as Node.js gives it. One of our own that is sent twice is joined by a comma, and is then malformed. */
 export const headerOf = ({ headers }: IncomingMessage, name: string) =>
   headers[name.toLowerCase()] as string | undefined;
 
-/** Whether an operation takes an Idempotency-Key. */
-export const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");
+/** Returns whether an operation takes an Idempotency-Key. */
+export const takesKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");

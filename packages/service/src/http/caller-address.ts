@@ -3,11 +3,11 @@ import { isIP } from "node:net";
 import type { Log } from "../monitoring/log.js";
 
 /**
- * Makes what tells the address that a call comes from.
+ * Creates a function that returns the address of a call's sender.
  *
- * @param proxies how many proxies before the service add to X-Forwarded-For: the address that the first of them saw is so
- * many entries from the end, and what stands before it is whatever the caller wrote
- * @param log hears once that the header comes although no proxy is known
+ * @param proxies number of proxies before the service that add to X-Forwarded-For. The sender's address is that many
+ *   entries from the end; the caller may have forged the earlier ones
+ * @param log warned once if the header arrives although `proxies` is 0
  */
 export function callerAddresses(
   proxies: number,

@@ -15,21 +15,21 @@ import type { KeyHolders } from "../store/key-holders.js";
 import { type HttpAnswer, JSON_TYPE, jsonAnswer } from "./answer.js";
 import { readParameters } from "./body.js";
 import { BodyRoom } from "./body-room.js";
-import { type CallContext, headerOf, honoursKey } from "./call-context.js";
+import { type CallContext, headerOf, takesKey } from "./call-context.js";
 import { callerAddresses } from "./caller-address.js";
 import { type Call, type CompanyCall, type Handlers, Pages, Refusal, Replay } from "./handler.js";
 import { listBody } from "./list-body.js";
 import { isOverload } from "./overload.js";
-import { judgeRequest } from "./read-request.js";
+import { validateRequest } from "./read-request.js";
 
 export interface CallOptions {
   readonly handlers: Handlers;
   readonly keyHolders: KeyHolders;
   readonly keyLimit: CallLimit;
   readonly companyLimit: CallLimit;
-  /** What is answered at once; more is refused at once. */
+  /** Number of concurrent calls. Further calls are refused. */
   readonly callsAtOnce: number;
-  /** As {@link callerAddresses} takes it. */
+  /** See {@link callerAddresses}. */
   readonly proxies: number;
   readonly observer: CallObserver;
   readonly log: Log;
@@ -40,10 +40,10 @@ type AnyHandler = (
   call: Call & { [Of in "companyId" | "apiKeyHash"]: CompanyCall[Of] | undefined },
 ) => Promise<unknown>;
 
-/** Operations whose own statement refuses a key that isn't living: whose it was is enough to begin. */
+/** Operations whose own statement rejects an inactive key. They start with a remembered owner of the key. */
 const KEY_IN_STATEMENT: ReadonlySet<EndpointName> = new Set(["devalue"]);
 
-/** Answers calls of every operation. A call's steps stand here in the order that callers may rely on. */
+/** Answers calls of every operation. Callers may rely on the order of the steps. */
 export class Calls {
   readonly #options: CallOptions;
   readonly #semaphore: Semaphore;
@@ -56,14 +56,14 @@ export class Calls {
     this.#addressOf = callerAddresses(options.proxies, options.log);
   }
 
-  /** Counts and logs a call, whatever becomes of it, and tells its caller that the key is honoured. */
+  /** Answers a call, and reports it to metrics and log. Echoes the Idempotency-Key. */
   async answer(call: CallContext): Promise<HttpAnswer> {
     const { observer } = this.#options;
     const startedAt = performance.now();
     observer.begin(call.operation);
-    const answer = await this.#answerSurely(call);
+    const answer = await this.#answerOrFail(call);
     const key = headerOf(call.exchange.incoming, IDEMPOTENCY_KEY_HEADER);
-    if (key !== undefined && honoursKey(call.row) && idempotencyKeyPattern.test(key))
+    if (key !== undefined && takesKey(call.row) && idempotencyKeyPattern.test(key))
       answer.headers[IDEMPOTENCY_KEY_HEADER] = key;
     const end = () => observer.end(call.endedAs(answer.status, performance.now() - startedAt));
     const { body } = answer;
@@ -78,7 +78,7 @@ export class Calls {
     return { ...answer, body: { pieces: body.pieces, ended } };
   }
 
-  async #answerSurely(call: CallContext): Promise<HttpAnswer> {
+  async #answerOrFail(call: CallContext): Promise<HttpAnswer> {
     try {
       return await this.#read(call);
     } catch (error) {
@@ -87,17 +87,17 @@ export class Calls {
     }
   }
 
-  /** What the caller sent takes its room until the call has been answered. */
+  /** Reads and validates the body. Its share of the room is held until the call is answered. */
   async #read(call: CallContext): Promise<HttpAnswer> {
     const { parameters, release } = await readParameters(call.exchange.incoming, call.row, this.#room);
     try {
-      return judgeRequest(call, parameters) ?? (await this.#admit(call));
+      return validateRequest(call, parameters) ?? (await this.#admit(call));
     } finally {
       release();
     }
   }
 
-  /** What comes now needs the database: so many at once, and no more. */
+  /** Limits the number of concurrent calls, since the next steps need the database. */
   #admit(call: CallContext): Promise<HttpAnswer> | HttpAnswer {
     return this.#semaphore.run(() => this.#perform(call)) ?? call.refuseOverload();
   }
@@ -112,22 +112,24 @@ export class Calls {
     const { keyHolders } = this.#options;
     const remembered = KEY_IN_STATEMENT.has(call.operation) ? keyHolders.recall(apiKeyHash) : undefined;
     const holder = remembered ?? (await keyHolders.find(apiKeyHash));
-    const { companyId: shown } = call.request as { companyId?: number };
-    if (!holder || (shown !== undefined && shown !== holder.companyId)) return call.refuse("unauthorized");
+    const { companyId: claimed } = call.request as { companyId?: number };
+    if (!holder || (claimed !== undefined && claimed !== holder.companyId))
+      return call.refuse("unauthorized");
     call.companyId = holder.companyId;
     call.keyId = holder.keyId;
     const answer = (await this.#limit(call)) ?? (await this.#handle(call, apiKeyHash));
-    // No limit is told to a key that is gone: one that was only remembered, and came to no statement, is asked for now.
-    const isUnasked = remembered !== undefined && call.outcome === "rate_limited";
-    const isGone = call.outcome === "unauthorized" || (isUnasked && !(await keyHolders.find(apiKeyHash)));
-    if (!isGone) return answer;
+    // An inactive key must get `unauthorized`, not a limit. If a limit refused a remembered key, no statement checked it.
+    const isUnchecked = remembered !== undefined && call.outcome === "rate_limited";
+    const isInactive =
+      call.outcome === "unauthorized" || (isUnchecked && !(await keyHolders.find(apiKeyHash)));
+    if (!isInactive) return answer;
     keyHolders.forget(apiKeyHash);
     call.companyId = undefined;
     call.keyId = undefined;
     return call.refuse("unauthorized");
   }
 
-  /** Counts the calls of the key, and of its company. */
+  /** Counts the call for its key and its company. @returns the refusal if it exceeds a limit */
   async #limit(call: CallContext): Promise<HttpAnswer | undefined> {
     const { keyLimit, companyLimit } = this.#options;
     const ofKey = await keyLimit.take(call.keyId as number);
@@ -139,7 +141,7 @@ export class Calls {
     return undefined;
   }
 
-  /** The operation itself, and its answer as the wire has it. */
+  /** Runs the operation, and encodes its answer. */
   async #handle(call: CallContext, apiKeyHash?: Buffer): Promise<HttpAnswer> {
     const { exchange, operation, request, idempotencyKey, companyId } = call;
     const { incoming, requestId } = exchange;
@@ -154,20 +156,20 @@ export class Calls {
     if (answer instanceof Refusal) return call.refuse(answer.code, answer.details);
     if (answer instanceof Pages) return this.#list(call, answer);
     const replayed = answer instanceof Replay;
-    const shown = replayed ? answer.response : answer;
-    const body = z.encode(call.row.response, shown as never);
+    const response = replayed ? answer.response : answer;
+    const body = z.encode(call.row.response, response as never);
     call.outcome = replayed ? "replayed" : "done";
-    // A repeated answer names the same cents once more, and moves none.
-    call.movedCents = replayed ? 0 : movedBy(shown);
+    // A replayed answer repeats the amount, but moves nothing.
+    call.movedCents = replayed ? 0 : movedBy(response);
     return jsonAnswer(200, body, replayed ? { [IDEMPOTENCY_REPLAYED_HEADER]: "true" } : {});
   }
 
-  /** A long list: the call has ended when its last page has left, or its caller has. */
+  /** Answers with a long list. The call ends when the last page is sent or the caller disconnects. */
   #list(call: CallContext, list: Pages<unknown>): HttpAnswer {
     call.outcome = "done";
     const body = listBody(list, {
       encode: (rows) => JSON.stringify(z.encode(call.row.response, rows as never)),
-      // No second answer can follow the one that has begun.
+      // The answer has begun, so it cannot become a 500.
       failed: (error) => {
         call.outcome = "internal";
         this.#logFailure(call, error);
@@ -181,7 +183,7 @@ export class Calls {
   }
 }
 
-/** What devalue took or canceldevalue put back; 0 for every other answer. */
+/** Returns the cents that devalue took or canceldevalue put back; 0 for every other answer. */
 function movedBy(answer: unknown): number {
   const { deductedCents, refundedCents } = answer as { deductedCents?: number; refundedCents?: number };
   return deductedCents ?? refundedCents ?? 0;

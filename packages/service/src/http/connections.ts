@@ -1,22 +1,22 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** What a connection is in the middle of. */
+/** The state of an open connection. */
 interface Connection {
-  /** Not answered yet, in their order. */
+  /** The answers that are not sent yet, in the order of their calls. */
   readonly answers: Set<ServerResponse>;
-  /** When it began to wait for a call, or for the rest of one; by performance.now(). */
+  /** When it began to wait for a call or the remainder of one, by performance.now(). */
   waitingSince: number;
-  /** Nothing more that comes on it is understood. */
+  /** Whether further bytes on it cannot be parsed. */
   isBroken: boolean;
 }
 
 /**
- * Limits a server's connections. Past the limit the one that has waited longest for its caller gives way: for a call, or
- * for the rest of one. So nobody keeps others out by calls that never come whole.
+ * Limits a server's connections. Above the limit, it closes the connection that has waited longest for its caller, so that
+ * incomplete calls cannot keep others out.
  */
 export class Connections {
-  /** Who began to wait longest ago first. */
+  /** Those that have waited longest come first. */
   readonly #open = new Map<Socket, Connection>();
   #isEnding = false;
 
@@ -29,7 +29,7 @@ export class Connections {
     server.prependListener("request", (request, response) => this.#follow(request, response));
   }
 
-  /** From now on each answer is the last one on its connection, and says so. All begin to be idle anew. */
+  /** Makes each further answer the last on its connection, with `Connection: close`. Restarts the idle times. */
   beginEnding(): void {
     this.#isEnding = true;
     for (const connection of this.#open.values()) {
@@ -38,7 +38,7 @@ export class Connections {
     }
   }
 
-  /** Closes those that have had no call for so long. */
+  /** Closes the connections that have had no call for this time. */
   closeIdle(idleMs: number): void {
     const since = performance.now() - idleMs;
     for (const [socket, { answers, waitingSince }] of this.#open)
@@ -46,16 +46,16 @@ export class Connections {
   }
 
   /**
-   * Ends a connection on which nothing more can be understood, when each call that came whole before that has its answer:
-   * another one in its place would be taken for it.
+   * Ends a connection with unparsable input once its complete calls are answered. An earlier error answer would be taken
+   * for the answer of such a call.
    *
-   * @returns false where no answer is owed; nothing is done then
+   * @returns false if no answer is pending; nothing is done then
    */
   endAfterAnswers(socket: Socket): boolean {
     const connection = this.#open.get(socket);
-    const last = connection && owedBy(connection).at(-1);
+    const last = connection && pendingOf(connection).at(-1);
     if (!last) return false;
-    // What is not understood may come in many pieces.
+    // Unparsable input may arrive in many pieces.
     if (connection.isBroken) return true;
     connection.isBroken = true;
     makeLast(last);
@@ -64,10 +64,10 @@ export class Connections {
   }
 
   #endLongestWaiting(): void {
-    // The new one itself, where all others have a call.
+    // The new connection itself if all others have a call.
     for (const [socket, connection] of this.#open) {
-      if (owedBy(connection).length > 0) continue;
-      // At once, as the next one may come before its `close`.
+      if (pendingOf(connection).length > 0) continue;
+      // Now, since another connection may arrive before the `close` event.
       this.#open.delete(socket);
       socket.destroy();
       return;
@@ -93,10 +93,10 @@ export class Connections {
   }
 }
 
-/** The answers to calls that have come whole. */
-const owedBy = ({ answers }: Connection) => [...answers].filter(({ req }) => req.complete);
+/** Returns the pending answers of calls that have arrived completely. */
+const pendingOf = ({ answers }: Connection) => [...answers].filter(({ req }) => req.complete);
 
-/** Makes an answer the last one on its connection, unless it has begun and said otherwise. */
+/** Makes an answer the last one on its connection, unless its headers are already sent. */
 function makeLast(answer: ServerResponse): void {
   if (!answer.headersSent) answer.shouldKeepAlive = false;
 }

@@ -4,7 +4,7 @@ import { docsStyle } from "./docs-style.js";
 import { type Html, html } from "./html.js";
 import type { Routes } from "./routes.js";
 
-/** The part of JSON Schema that the contract's table uses. */
+/** The part of JSON Schema that the contract uses. */
 interface Schema {
   readonly type?: string;
   readonly format?: string;
@@ -39,11 +39,11 @@ interface Operation {
 
 type OpenApi = ReturnType<typeof openApiDocument>;
 
-/** Nothing runs, and only what comes from here is loaded. */
+/** Allows no scripts, and only resources of this host. */
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The page that shows the interface: made from its description, without a script and without another host. */
+/** Adds the page at /docs, which shows the interface: static HTML from the OpenAPI document. */
 export function docsRoutes(routes: Routes, document: OpenApi): void {
   const headers = {
     "Content-Security-Policy": POLICY,
@@ -77,7 +77,7 @@ function pageOf({ info, tags, paths }: OpenApi) {
     <header>
       <h1>${info.title} <small>${info.version}</small></h1>
       <p>${marked(info.description)}</p>
-      <p><a href="/openapi.json">openapi.json</a> says the same to programs.</p>
+      <p><a href="/openapi.json">openapi.json</a> has the same for programs.</p>
     </header>
     <main>
       ${tags.map(
@@ -131,7 +131,7 @@ const refusalsOf = (status: string, content: Readonly<Record<string, Media>>): C
     html`<code>${JSON.stringify(value)}</code>`,
   ]);
 
-/** A request that can be pasted into a terminal; secrets in it are the description's examples. */
+/** Writes a request for a terminal, with the examples of the OpenAPI document. */
 function curlOf({ path, method, security, parameters = [], requestBody }: Parameters<typeof operationOf>[0]) {
   const media = Object.entries(requestBody?.content ?? {})[0];
   const words = [`curl -X ${method} https://cards.example${path}`];
@@ -145,7 +145,7 @@ function curlOf({ path, method, security, parameters = [], requestBody }: Parame
   return words.join(" \\\n  ");
 }
 
-/** The fields of an object, those of the objects in its lists included. */
+/** Writes a table of an object's fields, including those of objects in its lists. */
 const fieldsOf = (schema: Schema) => {
   const rows = rowsOf(schema);
   return rows.length > 0 ? tableOf(rows) : "";
@@ -163,7 +163,7 @@ function rowsOf(schema: Schema, prefix = ""): Cell[][] {
   ]);
 }
 
-/** What a field may hold, in words. An integer may always be a decimal string too, as the page's head says. */
+/** Describes a field's values in words. The page's introduction says that an integer may be a decimal string too. */
 function kindOf(schema: Schema): string {
   const { anyOf = [], minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
   const kinds = anyOf.filter((one) => one.const !== "");
@@ -183,6 +183,6 @@ function withRange(kind: string, from: number | undefined, to: number | undefine
   return from === undefined ? kind : `${kind}, at least ${from}${unit}`;
 }
 
-/** Text in which `this` is code. */
+/** Formats text in backticks as code. */
 const marked = (text: string) =>
   text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));

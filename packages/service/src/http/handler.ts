@@ -9,17 +9,17 @@ import type {
 } from "@giftcard-pay/client/contract";
 import type { LimitName } from "../limits/limits.js";
 
-/** What may go with a refusal. */
+/** Details of a refusal. */
 export interface RefusalDetails {
   readonly faults?: readonly Fault[];
   readonly retryAfterSeconds?: number;
-  /** The limit that it met, for those who count. */
+  /** The limit that the call exceeded, for metrics and log. */
   readonly limit?: LimitName;
-  /** The rest of the request is not read, so the connection can't be used again. */
+  /** Whether a part of the request is not read, so that the connection must be closed. */
   readonly isUnread?: boolean;
 }
 
-/** A handler's no, by a code of the contract. Make one with {@link refuse}. */
+/** A refusal by a handler, with a code of the contract. {@link refuse} creates one. */
 export class Refusal<Code extends ErrorCode = ErrorCode> {
   constructor(
     readonly code: Code,
@@ -27,35 +27,35 @@ export class Refusal<Code extends ErrorCode = ErrorCode> {
   ) {}
 }
 
-/** Refuses with a code; one that the operation's row does not list does not compile. */
+/** Refuses with a code. A code that the operation does not list in the contract does not compile. */
 export const refuse = <Code extends ErrorCode>(code: Code, details: RefusalDetails = {}) =>
   new Refusal(code, details);
 
-/** A kept answer, given again. */
+/** A stored answer that is sent again. */
 export class Replay<Response> {
   constructor(readonly response: Response) {}
 }
 
-/** A long list: its pages are read one after the other, each when its caller has taken the one before. */
+/** A long list. Each page is read when the caller has received the one before. */
 export class Pages<Row> {
   constructor(
     readonly pages: { next(): Promise<IteratorResult<Row[], undefined>> },
-    /** To be called once, when nobody reads on. */
+    /** Must be called once, when no more pages are read. */
     readonly release: () => void,
   ) {}
 }
 
-/** What a handler knows of a call besides its parameters. */
+/** The parts of a call besides its parameters. */
 export interface Call {
   readonly requestId: string;
   readonly authorization: string | undefined;
-  /** Where it comes from: an IP address. */
+  /** The IP address of its sender. */
   readonly address: string;
-  /** Only for operations that honour it, and well-formed. */
+  /** Set if the operation takes one and it is well-formed. */
   readonly idempotencyKey: string | undefined;
 }
 
-/** A call whose key is known. */
+/** A call with a known API key. */
 export interface CompanyCall extends Call {
   readonly companyId: number;
   readonly apiKeyHash: Buffer;
@@ -73,7 +73,7 @@ export type Answer<N extends EndpointName> =
   | Replay<ResponseOf<N>>
   | Refusal<ErrorOf<N>>;
 
-/** One for every row of the table; what it may be asked and may answer comes from the row. */
+/** A handler for each operation of the contract, which defines its parameters and answers. */
 export type Handlers = {
   readonly [N in EndpointName]: (request: RequestOf<N>, call: CallOf<N>) => Promise<Answer<N>>;
 };

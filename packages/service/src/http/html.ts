@@ -1,4 +1,4 @@
-/** Markup: what stands in it is not escaped again. */
+/** Markup, which is not escaped again. */
 export class Html {
   constructor(private readonly text: string) {}
 
@@ -17,7 +17,7 @@ const ENTITIES: Record<string, string> = {
 
 type Part = string | number | Html | readonly Part[];
 
-/** Writes markup. What is put in is text, and is escaped, unless it is markup itself. */
+/** Creates markup. Values are escaped, unless they are markup themselves. */
 export const html = (pieces: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(pieces.reduce((text, piece, index) => text + markupOf(parts[index - 1] ?? "") + piece));
 

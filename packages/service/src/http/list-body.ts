@@ -1,15 +1,15 @@
 import type { StreamedBody } from "./answer.js";
 import type { Pages } from "./handler.js";
 
-/** What becomes of a list on its way. */
+/** Callbacks while a list is sent. */
 interface ListHooks<Row> {
-  /** A page as the wire has it: a JSON array. */
+  /** Encodes a page as a JSON array. */
   readonly encode: (rows: Row[]) => string;
-  /** It can't go on: the answer has begun, so only its connection can say so. */
+  /** Called if reading fails. The answer has begun, so only closing the connection can tell the caller. */
   readonly failed: (error: unknown) => void;
 }
 
-/** A long list as one JSON array. A page is read when its reader has taken the one before. */
+/** Streams a long list as one JSON array. Reads each page when the caller has received the one before. */
 export const listBody = <Row>(list: Pages<Row>, hooks: ListHooks<Row>): StreamedBody => ({
   pieces: piecesOf(list, hooks),
   ended: list.release,

@@ -6,7 +6,7 @@ import { docsRoutes } from "./docs-page.js";
 import { Routes } from "./routes.js";
 import { listen, type RunningServer } from "./server.js";
 
-/** What an operator and his tools ask of a process. */
+/** The data for the operators' routes. */
 export interface OperatorView {
   readonly environment: string;
   readonly version: string;
@@ -15,7 +15,7 @@ export interface OperatorView {
 
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Health, readiness and the interface's description. */
+/** Adds the routes for health, readiness, the OpenAPI document and its page. */
 export function operatorRoutes(routes: Routes, view: OperatorView): void {
   const { environment, version, readiness } = view;
   routes.add("GET", "/healthz", () => jsonAnswer(200, { status: "ok", environment, version }));
@@ -31,10 +31,10 @@ export function operatorRoutes(routes: Routes, view: OperatorView): void {
 }
 
 /**
- * Serves /metrics, and nothing else, on a port of its own: what a shop takes is in them.
+ * Serves only /metrics, on a port of its own, since the metrics show what a shop takes.
  *
- * @param metrics gives them in Prometheus' text format
- * @throws {OperatorError} when the address cannot be listened on
+ * @param metrics returns the metrics in Prometheus's text format
+ * @throws {OperatorError} if the address cannot be listened on
  */
 export function listenForMetrics(
   metrics: () => Promise<string>,

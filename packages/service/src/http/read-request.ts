@@ -2,10 +2,10 @@ import { IDEMPOTENCY_KEY_HEADER, idempotencyKeyPattern } from "@giftcard-pay/cli
 import * as z from "zod";
 import type { HttpAnswer } from "./answer.js";
 import { BodyRefusal } from "./body.js";
-import { type CallContext, headerOf, honoursKey } from "./call-context.js";
+import { type CallContext, headerOf, takesKey } from "./call-context.js";
 
-/** Judges what the caller sent. @returns the refusal of what can't be taken; else it stands in the context */
-export function judgeRequest(call: CallContext, parameters: unknown): HttpAnswer | undefined {
+/** Validates the parameters and stores them in the context. @returns the refusal if they are invalid */
+export function validateRequest(call: CallContext, parameters: unknown): HttpAnswer | undefined {
   const { row, exchange } = call;
   if (parameters instanceof BodyRefusal) {
     const { code, isUnread } = parameters;
@@ -17,7 +17,7 @@ export function judgeRequest(call: CallContext, parameters: unknown): HttpAnswer
     const named = row.required ? issues.filter(({ path: [field] }) => isGiven(parameters, field)) : issues;
     return call.refuse("invalid_request", { faults: named.map(faultOf) });
   }
-  const idempotencyKey = honoursKey(row) ? headerOf(exchange.incoming, IDEMPOTENCY_KEY_HEADER) : undefined;
+  const idempotencyKey = takesKey(row) ? headerOf(exchange.incoming, IDEMPOTENCY_KEY_HEADER) : undefined;
   if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
     return call.refuse("idempotency_key_invalid");
   call.request = request.data;

@@ -3,9 +3,9 @@ import { type HttpAnswer, jsonAnswer } from "./answer.js";
 import type { RefusalDetails } from "./handler.js";
 
 /**
- * Turns a code into what the wire shows: the one place where an error gets its HTTP form.
+ * Creates the HTTP answer of an error code.
  *
- * @param row the operation; undefined when the path is none
+ * @param row the operation; undefined for an unknown path
  */
 export function answerRefusal(
   row: Endpoint | undefined,

@@ -5,11 +5,11 @@ import { type HttpAnswer, sendAnswer } from "./answer.js";
 import { answerNoAddress } from "./broken-request.js";
 import { answerRefusal } from "./refusal-answer.js";
 
-/** A request, and under what the log has it. */
+/** A request, with its ids in the log. */
 export interface Exchange {
   readonly incoming: IncomingMessage;
   readonly requestId: string;
-  /** That of the caller's trace, as `traceparent` has it. */
+  /** The trace id in the caller's `traceparent` header. */
   readonly traceId: string | undefined;
 }
 
@@ -17,26 +17,26 @@ export type Answerer = (exchange: Exchange) => HttpAnswer | Promise<HttpAnswer>;
 
 const REQUEST_ID_HEADER = "X-Request-Id";
 
-/** The trace that a caller belongs to, as W3C's Trace Context says it. */
+/** A `traceparent` header of W3C's Trace Context. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
-/** Nothing, or a name or an address, and a port, as RFC 3986 spells them. */
+/** A Host header by RFC 3986: empty, or a name or address with an optional port. */
 const HOST = /^$|^(?:[\w.~!$&'()*+,;=%-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
-/** A path, or where a proxy is asked, the whole URL. */
+/** A request target: a path, or a URL as sent to proxies. */
 const TARGET = /^(?:\/|https?:\/\/)[^\\]*$/i;
 
-/** Who answers at which path. */
+/** The functions that answer, by method and path. */
 export class Routes {
   readonly #answerers = new Map<string, Answerer>();
 
-  /** @param method `*` takes all that have no answerer of their own there */
+  /** @param method `*` for all methods without an answerer of their own */
   add(method: "GET" | "POST" | "*", path: string, answerer: Answerer): void {
     this.#answerers.set(`${method} ${path}`, answerer);
   }
 
   /**
-   * Answers requests: with a 404 where nobody else does, with a 500 and a line in the log where an answerer fails.
+   * Creates a listener that answers an unknown path with 404, and a failure with 500 and a line in the log.
    *
-   * @param headers on every answer
+   * @param headers sent with every answer
    */
   listener(log: Log, headers: Readonly<Record<string, string>> = {}): RequestListener {
     return async (incoming, outgoing) => {
@@ -60,10 +60,10 @@ export class Routes {
   }
 
   #find({ method, url = "", headers: { host }, httpVersion }: IncomingMessage): Answerer {
-    // Whoever speaks HTTP/1.0, as simple health checks do, needs none.
+    // HTTP/1.0, which simple health checks use, needs no Host header.
     const hasHost = host === undefined ? httpVersion === "1.0" : HOST.test(host);
     if (!hasHost || !TARGET.test(url)) return answerNoAddress;
-    // Node sends the head of it alone.
+    // Node.js sends only the headers of the answer to HEAD.
     const asked = method === "HEAD" ? "GET" : method;
     const at = (path: string) => this.#answerers.get(`${asked} ${path}`) ?? this.#answerers.get(`* ${path}`);
     const known = at(url);
@@ -74,7 +74,7 @@ export class Routes {
   }
 }
 
-/** The path of a request's target, without its query and its escapes; undefined where the target is no address. */
+/** Returns the decoded path of a request's target, without its query; undefined for an invalid target. */
 function pathOf(target: string): string | undefined {
   const address = target.startsWith("/") ? `http://service${target}` : target;
   if (!URL.canParse(address)) return undefined;

@@ -5,53 +5,53 @@ import { OperatorError } from "../operator-error.js";
 import { answerBrokenRequest, answerConnect, answerExpectation } from "./broken-request.js";
 import { Connections } from "./connections.js";
 
-/** How long a caller may take. */
+/** Time limits for callers. */
 export interface Timeouts {
   readonly headersMs: number;
-  /** For the whole of its request, headers included. */
+  /** For the whole request, headers included. */
   readonly requestMs: number;
-  /** Without a call on its connection. */
+  /** For a connection without a call. */
   readonly idleMs: number;
 }
 
-/** The times that a service waits where nothing else is said. */
+/** The default time limits. */
 export const defaultTimeouts: Timeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
-  // Longer than callers keep their connections, so that we don't close one while a devalue is on its way.
+  // Longer than callers keep idle connections, so that the service does not close one just when a devalue is sent.
   idleMs: 75_000,
 };
 
-/** Where metrics are served when nothing else is said: on this machine alone. */
+/** The default host of the metrics port: only this machine can reach it. */
 export const DEFAULT_METRICS_HOST = "127.0.0.1";
 
 const TIMEOUT_CHECK_MS = 1000;
-/** A connection on which nothing moves although an answer is under way: its caller doesn't read. */
+/** How long an answer may be stalled by a caller that does not read it. */
 const STALLED_AFTER_MS = 60_000;
 const DRAIN_TIMEOUT_MS = 20_000;
 const SWEEP_MS = 50;
 
-/** A server that answers. */
+/** A running server. */
 export interface RunningServer {
   readonly url: string;
-  /** Takes no new connections. Calls on those that there are go on. */
+  /** Accepts no new connections. Calls on open connections continue. */
   stopListening(): void;
   /**
-   * Takes no new connections, answers the calls on those that there are, each with the word that it is the last one, and
-   * waits until all are closed: 20 seconds at most.
+   * Accepts no new connections, answers the calls on open ones with `Connection: close`, and waits until all connections
+   * are closed, at most 20 seconds.
    *
-   * @param idleMs a connection without a call is kept for so long, as its caller may have sent one just now. Default 0
+   * @param idleMs how long an idle connection is kept, since its caller may just have sent a call. Default: 0
    */
   close(idleMs?: number): Promise<void>;
 }
 
-/** Where a server listens, and what it takes. */
+/** Options of a server. */
 interface ListenOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free one. */
   readonly port: number;
   readonly timeouts?: Timeouts | undefined;
-  /** As many at once; past them, the one that has waited longest for a call, or for the rest of one, is closed. */
+  /** The maximum number of connections. Above it, the connection that has waited longest for its caller is closed. */
   readonly connections?: number | undefined;
 }
 
@@ -68,8 +68,9 @@ const bind = (server: net.Server, host: string, port: number) =>
   });
 
 /**
- * For who makes something before it listens, such as a database.
- * @throws {OperatorError} when the address cannot be listened on
+ * Checks that an address can be listened on, before work is done that would be in vain.
+ *
+ * @throws {OperatorError} if it cannot
  */
 export async function requireAddress(host: string, port: number): Promise<void> {
   const server = net.createServer();
@@ -78,9 +79,9 @@ export async function requireAddress(host: string, port: number): Promise<void> 
 }
 
 /**
- * Listens for HTTP.
+ * Starts an HTTP server.
  *
- * @throws {OperatorError} when the address cannot be listened on
+ * @throws {OperatorError} if the address cannot be listened on
  */
 export async function listen(
   listener: RequestListener,
@@ -92,13 +93,13 @@ export async function listen(
       requestTimeout: timeouts.requestMs,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: timeouts.idleMs,
-      // Node's own refusal has no body.
+      // Node.js's own rejection has no body.
       requireHostHeader: false,
     },
     listener,
   );
   server.setTimeout(timeouts.idleMs + STALLED_AFTER_MS);
-  // Who has said all that it has to say, and ends its side, is still answered.
+  // A caller that closes its side after sending its call is still answered.
   Object.assign(server, { httpAllowHalfOpen: true });
   const open = new Connections(server, connections);
   server.on("clientError", (failure, socket: net.Socket) => {
@@ -112,7 +113,7 @@ export async function listen(
   await bind(server, host, port);
   const { address, family, port: taken } = server.address() as AddressInfo;
   let allClosed: Promise<void> | undefined;
-  // HTTP's own way of it would close every connection without a call at once, also one whose next call is on its way.
+  // Unlike `http.Server.close`, this keeps idle connections open: a call may be arriving on one.
   const stopListening = () => {
     allClosed ??= new Promise((resolve) => net.Server.prototype.close.call(server, () => resolve()));
     return allClosed;
@@ -124,13 +125,13 @@ export async function listen(
       const closed = stopListening();
       open.beginEnding();
       open.closeIdle(idleMs);
-      // A connection that has just been answered becomes idle only now, so look again until none is left.
+      // Connections become idle when their call is answered, so look repeatedly.
       const sweep = setInterval(() => open.closeIdle(idleMs), SWEEP_MS);
       const giveUp = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
       await closed;
       clearInterval(sweep);
       clearTimeout(giveUp);
-      // No timer of HTTP's stays behind.
+      // Clears the timers of the HTTP server.
       server.close(() => {});
     },
   };

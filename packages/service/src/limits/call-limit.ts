@@ -1,10 +1,10 @@
 import type { Queryable } from "../database/database.js";
 
-/** A lease is a fiftieth of the limit: what a process may hold unused, so that others are refused a little early. */
+/** A lease is a fiftieth of the limit. A process that holds an unused lease makes others refuse that much earlier. */
 const BLOCKS_PER_LIMIT = 50;
 const MAX_REMEMBERED = 10_000;
 
-/** Calls of one key, or of one company, that the database granted to this process for the rest of a two-second slot. */
+/** Calls of a key or a company that the database granted to this process for the remainder of a two-second slot. */
 interface Lease {
   left: number;
   readonly slot: number;
@@ -20,16 +20,16 @@ interface LeaseRow {
 }
 
 /**
- * Limits the calls of each API key, or of each company with all of its keys, in any minute, over all processes on the
- * database. Calls are leased in blocks, so that a busy key costs one small statement for many calls; what is not used goes
- * back with the next lease.
+ * Limits the calls per minute of each API key, or of each company with all of its keys, over all processes on the database.
+ * Calls are leased in blocks, so that a busy key needs one small statement for many calls. The next lease returns unused
+ * calls.
  *
- * The minute is counted in slots of two seconds, and may be short by one of them: at most 3.4 % more calls than allowed
- * pass in any 60 seconds.
+ * The minute is counted in slots of two seconds and may lack one of them: at most 3.4 % more calls than allowed pass in 60
+ * seconds.
  */
 export class CallLimit {
   readonly #leases = new Map<number, Lease>();
-  readonly #asking = new Map<number, Promise<Lease>>();
+  readonly #leasing = new Map<number, Promise<Lease>>();
   readonly #db: Queryable;
   readonly #kind: "key" | "company";
   readonly #callsPerMinute: number;
@@ -42,9 +42,9 @@ export class CallLimit {
   }
 
   /**
-   * Takes one call of a key or a company.
+   * Counts one call of a key or a company.
    *
-   * @returns undefined when it may be made; else after how many seconds to try again
+   * @returns undefined if the call is allowed; otherwise the seconds to wait
    */
   async take(id: number): Promise<number | undefined> {
     if (this.#callsPerMinute === 0) return undefined;
@@ -57,37 +57,38 @@ export class CallLimit {
         }
         if (lease.retryAfterSeconds !== null) return lease.retryAfterSeconds;
       }
-      // Many calls at once ask once.
-      let asking = this.#asking.get(id);
-      if (!asking) {
-        asking = this.#ask(id, lease).finally(() => this.#asking.delete(id));
-        this.#asking.set(id, asking);
+      // Concurrent calls share one lease.
+      let leasing = this.#leasing.get(id);
+      if (!leasing) {
+        leasing = this.#lease(id, lease).finally(() => this.#leasing.delete(id));
+        this.#leasing.set(id, leasing);
       }
-      const asked = await asking;
-      // One that ran out on its way here still counts for those who waited for it.
-      if (asked.left === 0 && asked.retryAfterSeconds !== null) return asked.retryAfterSeconds;
-      if (asked.left > 0) {
-        asked.left -= 1;
+      const fresh = await leasing;
+      // Valid for the calls that waited for it, even if its slot has ended meanwhile.
+      if (fresh.left === 0 && fresh.retryAfterSeconds !== null) return fresh.retryAfterSeconds;
+      if (fresh.left > 0) {
+        fresh.left -= 1;
         return undefined;
       }
     }
   }
 
-  async #ask(id: number, spent: Lease | undefined): Promise<Lease> {
+  async #lease(id: number, previous: Lease | undefined): Promise<Lease> {
     const block = Math.max(1, Math.floor(this.#callsPerMinute / BLOCKS_PER_LIMIT));
-    const unused = spent?.left ?? 0;
-    if (spent) spent.left = 0;
-    const askedAtMs = performance.now();
+    const unused = previous?.left ?? 0;
+    // If this statement's answer is lost, the next one must not return them again.
+    if (previous) previous.left = 0;
+    const startedAtMs = performance.now();
     const { rows } = await this.#db.query<LeaseRow>({
       name: "lease-calls",
       text: "select * from lease_calls($1, $2, $3, $4, $5, $6)",
-      values: [id, this.#callsPerMinute, block, unused, spent?.slot ?? 0, this.#kind],
+      values: [id, this.#callsPerMinute, block, unused, previous?.slot ?? 0, this.#kind],
     });
     const row = rows[0] as LeaseRow;
     const lease: Lease = {
       left: row.calls,
       slot: row.lease_slot,
-      validUntilMs: askedAtMs + row.valid_ms,
+      validUntilMs: startedAtMs + row.valid_ms,
       retryAfterSeconds: row.retry_after_seconds,
     };
     if (this.#leases.size >= MAX_REMEMBERED) this.#leases.clear();

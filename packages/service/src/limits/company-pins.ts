@@ -2,14 +2,14 @@ import type { Queryable } from "../database/database.js";
 import type { CompanyPinRule } from "./limits.js";
 
 /**
- * Limits the wrong PINs that a company sends over all cards: who has many card numbers and tries a few PINs at each meets
- * no lock of a number. A right PIN costs nothing for it. Only who was wrong asks the database, and learns there of all
- * processes; so a company may be judged once more by each other process after its limit.
+ * Limits the wrong PINs of a company over all cards: a few guesses at each of many numbers lock no number. A right PIN costs
+ * no statement. A wrong one is counted in the database, which returns the count of all processes. So each other process
+ * checks one more PIN after the limit is reached.
  */
 export class CompanyPins {
   readonly #db: Queryable;
   readonly #rule: CompanyPinRule;
-  /** Until when companies are refused, by performance.now(). */
+  /** The end of each company's refusal, by performance.now(). */
   readonly #refusedUntilMs = new Map<number, number>();
 
   constructor(db: Queryable, rule: CompanyPinRule) {
@@ -17,7 +17,7 @@ export class CompanyPins {
     this.#rule = rule;
   }
 
-  /** After how many seconds a company may try again; undefined when it may now. */
+  /** Returns how many seconds a company must wait; undefined if it need not. */
   waitSeconds(companyId: number): number | undefined {
     const untilMs = this.#refusedUntilMs.get(companyId);
     if (untilMs === undefined) return undefined;
@@ -27,7 +27,7 @@ export class CompanyPins {
     return undefined;
   }
 
-  /** Counts a wrong PIN, or a number that no card has. */
+  /** Counts a wrong PIN, or an unknown card number. */
   async count(companyId: number): Promise<void> {
     const { failures, windowSeconds } = this.#rule;
     if (failures === 0) return;

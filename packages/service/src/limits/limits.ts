@@ -1,31 +1,31 @@
-/** When wrong PINs lock a card number. The fields stand in the order of the database's type `lockout_rule`. */
+/** The rule by which wrong PINs lock a card number. Its fields have the order of the database's type `lockout_rule`. */
 export interface LockoutRule {
-  /** So many wrong PINs within the window lock the number. */
+  /** This number of wrong PINs within the window locks the card number. */
   readonly failures: number;
   readonly windowSeconds: number;
-  /** The first lock; each further one is twice as long as the one before. */
+  /** The duration of the first lock. Each further lock is twice as long. */
   readonly lockSeconds: number;
   readonly longestLockSeconds: number;
 }
 
-/** When failed logins are refused unseen: so many for one account, or from one address, within the window. */
+/** The number of failed logins of one account, or from one address, after which further logins are refused unchecked. */
 export interface LoginRule {
   readonly failures: number;
   readonly windowSeconds: number;
 }
 
-/** When a company is refused balance and devalue: so many wrong PINs and unknown numbers, over all cards, within the window. */
+/** The number of wrong PINs and unknown numbers, over all cards, after which a company's balance and devalue are refused. */
 export interface CompanyPinRule {
   /** 0 sets no limit. */
   readonly failures: number;
   readonly windowSeconds: number;
 }
 
-/** The limits that a call can meet, besides the lock of a card number. */
+/** The limits that can refuse a call, besides the lock of a card number. */
 export const limitNames = ["key_calls", "company_calls", "company_pins", "company_keys", "logins"] as const;
 export type LimitName = (typeof limitNames)[number];
 
-/** What callers may do; the counters are shared by every process on the database. */
+/** The limits for callers. All processes on a database share the counters. */
 export interface Limits {
   readonly card: LockoutRule;
   readonly login: LoginRule;
@@ -34,19 +34,19 @@ export interface Limits {
   /** For all keys of a company together; 0 sets no limit. */
   readonly companyCallsPerMinute: number;
   readonly companyPins: CompanyPinRule;
-  /** Living keys of a company that its logins may bring it to; 0 sets no bound. The operator's own have none. */
+  /** Number of active keys up to which a company's logins add keys; 0 sets no limit. The operator may always add keys. */
   readonly keysPerCompany: number;
-  /** Calls that this process answers at once; it refuses more with 503. */
+  /** Concurrent calls of this process. Further calls get 503. */
   readonly callsAtOnce: number;
-  /** Connections that this process keeps; past them, the one that has waited longest for a call, or for the rest of one, is closed. */
+  /** Open connections of this process. Above it, the connection that has waited longest for its caller is closed. */
   readonly connections: number;
-  /** Proxies before the service that each add the caller's address to X-Forwarded-For. */
+  /** Number of proxies before the service that each add the sender's address to X-Forwarded-For. */
   readonly proxies: number;
 }
 
 const QUARTER_HOUR_SECONDS = 15 * 60;
 
-/** The limits of a service where nothing else is said. */
+/** The default limits. */
 export const defaultLimits: Limits = {
   card: {
     failures: 10,
@@ -64,6 +64,6 @@ export const defaultLimits: Limits = {
   proxies: 0,
 };
 
-/** The rule as the database reads it. */
+/** Formats the rule as the database's type. */
 export const ruleText = ({ failures, windowSeconds, lockSeconds, longestLockSeconds }: LockoutRule) =>
   `(${failures},${windowSeconds},${lockSeconds},${longestLockSeconds})`;

@@ -3,20 +3,20 @@ import type { Queryable } from "../database/database.js";
 import type { Keyring } from "../secrets/keyring.js";
 import type { LoginRule } from "./limits.js";
 
-/** Who tries to log in. */
+/** An attempt to log in. */
 export interface LoginAttempt {
   readonly email: string;
-  /** Undefined where no account has this email. */
+  /** Undefined if no account has this email. */
   readonly accountId: number | undefined;
   readonly address: string;
 }
 
-/** A login that may be judged, or after how many seconds to try again. */
+/** A login whose password may be checked, or the seconds to wait. */
 export type LoginTurn = { retryAfterSeconds: number } | { succeeded(): Promise<void> };
 
 /**
- * Counts a login as failed before its password is judged, so that of many at once no more are judged than may fail;
- * `succeeded` takes it back.
+ * Counts a login as failed before its password is checked, so that concurrent logins cannot exceed the limit. `succeeded`
+ * removes the count.
  */
 export async function beginLogin(
   db: Queryable,
@@ -28,7 +28,7 @@ export async function beginLogin(
     accountId === undefined
       ? keys.loginSubject("email", email.normalize("NFKC").toLowerCase())
       : keys.loginSubject("account", String(accountId));
-  // All callers lock them in the same order.
+  // All callers lock the subjects in the same order, so that they cannot deadlock.
   const subjects = [account, keys.loginSubject("address", groupOf(address))].sort(Buffer.compare);
   const { rows } = await db.query<{ retry_after_seconds: number | null; counted_at: string }>(
     "select * from begin_login($1, $2, $3)",
@@ -41,12 +41,12 @@ export async function beginLogin(
   };
 }
 
-/** Whoever has one IPv6 address has a whole /64 of them. */
+/** Returns the address itself, or the /64 network of an IPv6 address: its owner can use all of it. */
 function groupOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped) return mapped;
   if (!isIPv6(address)) return address;
-  // A URL spells an address in one way only.
+  // A URL normalizes the address.
   const [head = "", tail = ""] = new URL(`http://[${address.split("%")[0]}]`).hostname
     .slice(1, -1)
     .split("::");

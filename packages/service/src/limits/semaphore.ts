@@ -1,4 +1,4 @@
-/** Lets so many be done at a time, some wait, and refuses the others. */
+/** Limits concurrent work: a number runs, a number waits, and more is rejected. */
 export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -9,9 +9,9 @@ export class Semaphore {
   ) {}
 
   /**
-   * Does the work when its turn comes.
+   * Runs the work when a place is free.
    *
-   * @returns undefined, at once, when there is no room to wait either: nothing was begun
+   * @returns undefined, immediately, if too much work waits already: nothing was started
    */
   run<T>(work: () => Promise<T>): Promise<T> | undefined {
     const entered = this.enter();
@@ -28,9 +28,9 @@ export class Semaphore {
   }
 
   /**
-   * Waits for a turn.
+   * Waits for a place.
    *
-   * @returns ends the turn: call it once; undefined, at once, when there is no room to wait either
+   * @returns a function that frees the place, to be called once; undefined, immediately, if too much work waits already
    */
   enter(): Promise<() => void> | undefined {
     const leave = () => {
@@ -43,7 +43,7 @@ export class Semaphore {
       return Promise.resolve(leave);
     }
     if (this.#waiting.length >= this.mayWait) return undefined;
-    // Whoever leaves hands over the place, so the count stays.
+    // The leaving work hands its place over, so the count stays.
     return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => leave);
   }
 }

@@ -1,3 +1,3 @@
 export const logLevels = ["info", "warn", "error", "silent"] as const;
-/** How much is logged: a line for every call, for failures alone, or nothing. */
+/** The log level: a line for each call, only failures, or nothing. */
 export type LogLevel = (typeof logLevels)[number];

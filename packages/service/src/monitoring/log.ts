@@ -2,7 +2,7 @@ import pino from "pino";
 import type { EndedCall } from "./ended-call.js";
 import type { LogLevel } from "./log-level.js";
 
-/** What went wrong in a call. Of the error only its kind and place are written: a message may hold anything. */
+/** A failure, with its call if there is one. Only the error's name, code and stack are logged: its message may hold anything. */
 export interface Failure {
   readonly requestId?: string;
   readonly traceId?: string | undefined;
@@ -10,15 +10,15 @@ export interface Failure {
   readonly error: unknown;
 }
 
-/** Where the service writes down what happens to it. */
+/** The service's log. */
 export interface Log {
-  /** A call was answered. */
+  /** Logs an answered call. */
   call(call: EndedCall): void;
-  /** Something failed that nobody foresaw. */
+  /** Logs an unexpected failure. */
   failure(failure: Failure): void;
-  /** A worker died, and another takes its place. */
+  /** Logs that a worker died and is replaced. */
   workerLost(worker: LostWorker): void;
-  /** Calls have `X-Forwarded-For`, and nothing says how many proxies add to it. */
+  /** Logs that a call has `X-Forwarded-For` although `--proxies` is 0. */
   proxiesUnknown(): void;
 }
 
@@ -29,15 +29,15 @@ export interface LostWorker {
 }
 
 export interface LogOptions {
-  /** `info` has a line for every call, `warn` and `error` one for every failure alone. */
+  /** With `info`, each call is logged; with `warn` and `error`, only failures. */
   readonly level: LogLevel;
-  /** Stands in every line. */
+  /** Part of each line. */
   readonly environment: string;
-  /** Where the lines go; standard error when left out. */
+  /** The output. Default: standard error. */
   readonly destination?: pino.DestinationStream;
 }
 
-/** Writes each event as one line of JSON: the fields named here, and nothing else of what came in. */
+/** Opens a log that writes one line of JSON for each event. It logs the fields named here, and nothing else of a call. */
 export function openLog({ level, environment, destination }: LogOptions): Log {
   const logger = pino(
     {
@@ -64,13 +64,13 @@ export function openLog({ level, environment, destination }: LogOptions): Log {
     },
     proxiesUnknown() {
       logger.warn(
-        "calls come with X-Forwarded-For, and --proxies is 0: behind a proxy all callers are one address",
+        "Calls have X-Forwarded-For, but --proxies is 0: all callers behind a proxy count as one address.",
       );
     },
   };
 }
 
-/** Kind and place of an error. Never its message, its parameters or its detail. */
+/** Returns name, code and stack of an error. Never its message, parameters or detail. */
 function placeOf(error: unknown) {
   if (!(error instanceof Error)) return {};
   const { name, code, stack } = error as Error & { code?: unknown };

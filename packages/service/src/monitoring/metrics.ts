@@ -6,20 +6,20 @@ import { limitNames } from "../limits/limits.js";
 import { listFeeds } from "../store/event-feeds.js";
 import type { CallObserver } from "./ended-call.js";
 
-/** In seconds: what a card terminal feels, around the time that one commit takes. */
+/** In seconds, around the duration of one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What a process counts about itself, and knows of the database. No label comes from a caller. */
+/** The metrics of a process and its database. No label comes from a caller. */
 export interface Metrics {
   readonly registry: Registry;
   readonly observer: CallObserver;
 }
 
 /**
- * Counts calls, money, connections and locks, and tells when feeds were pulled.
+ * Creates the metrics: calls, money, connections, locks, and the time of each feed's last pull.
  *
- * @param pool whose connections are counted
- * @param probe asked for what the database knows; must answer also while the pool is busy
+ * @param pool the pool whose connections are counted
+ * @param probe a connection for metrics of the database, which must answer while the pool is busy
  */
 export function createMetrics(pool: pg.Pool, probe: Queryable, environment: string): Metrics {
   const registry = new Registry();
@@ -46,7 +46,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   });
   const limited = new Counter({
     name: "giftcard_limited_total",
-    help: "Calls that a limit refused, by the limit; card numbers that are locked are an outcome of their own",
+    help: "Calls that a limit refused, by limit. Locked card numbers have an outcome of their own",
     labelNames: ["limit"] as const,
     registers,
   });
@@ -81,7 +81,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   return { registry, observer };
 }
 
-/** An operation's name as the interface has it. */
+/** Returns an operation's name in the interface. */
 const pathOf = (operation: keyof typeof endpoints) => endpoints[operation].path.replace(/\/$/, "");
 
 function registerPool(pool: pg.Pool, registers: Registry[]): void {
@@ -109,7 +109,7 @@ function registerLocks(probe: Queryable, registers: Registry[]): void {
   const waits = new Gauge({
     name: "giftcard_database_lock_waits",
     help: "Sessions of this database that wait for a lock; absent while the database does not answer",
-    // Every process sees the same ones.
+    // All processes report the same value.
     aggregator: "max",
     registers,
     async collect() {
@@ -121,7 +121,7 @@ function registerLocks(probe: Queryable, registers: Registry[]): void {
         );
         waits.set(rows[0]?.waits ?? 0);
       } catch {
-        // Then it is not shown, rather than shown as none.
+        // Without an answer the metric is absent, instead of 0.
       }
     },
   });
@@ -130,9 +130,9 @@ function registerLocks(probe: Queryable, registers: Registry[]): void {
 function registerFeeds(probe: Queryable, registers: Registry[]): void {
   const pulled = new Gauge({
     name: "giftcard_event_feed_pulled_timestamp_seconds",
-    help: "When each company's feed of events was last pulled and well; absent while the database does not answer",
+    help: "Time of the last successful pull of each company's feed of events; absent while the database does not answer",
     labelNames: ["company"] as const,
-    // Every process sees the same ones.
+    // All processes report the same value.
     aggregator: "max",
     registers,
     async collect() {
@@ -141,7 +141,7 @@ function registerFeeds(probe: Queryable, registers: Registry[]): void {
         for (const { companyId, pulledAt } of await listFeeds(probe))
           pulled.set({ company: companyId }, pulledAt.getTime() / 1000);
       } catch {
-        // Then none is shown, rather than some as new.
+        // Without an answer the metric is absent, instead of outdated.
       }
     },
   });

@@ -6,7 +6,7 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { pickAccount, type RunAs } from "./binaries.js";
 import { clusterDir } from "./server.js";
 
-/** What PostgreSQL makes anew when it starts, or must not find: folders stay, empty. */
+/** Folders whose content PostgreSQL creates at its start, or must not find. They are copied empty. */
 const EMPTIED = [
   "pg_wal",
   "pg_replslot",
@@ -17,12 +17,12 @@ const EMPTIED = [
   "pg_stat_tmp",
   "pg_subtrans",
 ];
-const LEFT_OUT = ["postmaster.pid", "postmaster.opts", "backup_label", "tablespace_map"];
+const SKIPPED = ["postmaster.pid", "postmaster.opts", "backup_label", "tablespace_map"];
 const PASSWORD_FILE = "postgres.password";
 const CLUSTER = "postgres";
 const NOTE = "backup.json";
 
-/** What a backup says about itself. */
+/** The description of a backup, in its folder. */
 export interface BackupNote {
   readonly made_at: string;
   readonly service_version: string;
@@ -30,11 +30,11 @@ export interface BackupNote {
 }
 
 /**
- * Copies the cluster of a data directory while it serves: its files, and the log of all that changed meanwhile.
+ * Copies the cluster of a data directory while it is running: its files, and the WAL of the changes meanwhile.
  *
  * @param url the running server's address, as superuser
- * @param target a folder that is not there yet; it appears whole or not at all
- * @throws {OperatorError} when the folder is there already
+ * @param target a folder that does not exist yet. It is created only if the backup is complete
+ * @throws {OperatorError} if the folder exists
  */
 export async function backUp({
   dataDir,
@@ -52,11 +52,11 @@ export async function backUp({
   await fs.rm(unfinished, { recursive: true, force: true });
   await fs.mkdir(path.join(unfinished, CLUSTER), { recursive: true, mode: 0o700 });
   const db = new pg.Client({ connectionString: url });
-  // It fails with the statement that it is needed for.
+  // If the connection breaks, the next statement fails.
   db.on("error", () => {});
   try {
     await db.connect();
-    // Keeps the log from being recycled before it is copied; it goes with the connection.
+    // Keeps the WAL until it is copied. The slot is temporary: it ends with the connection.
     const slot = `giftcard_backup_${randomBytes(6).toString("hex")}`;
     await db.query("select pg_create_physical_replication_slot($1, true, true)", [slot]);
     const begun = await db.query("select pg_walfile_name(pg_backup_start($1, true)) as file", [slot]);
@@ -67,7 +67,7 @@ export async function backUp({
       "select labelfile, pg_walfile_name(lsn) as file from pg_backup_stop(wait_for_archive => false)",
     );
     await write(path.join(cluster, "backup_label"), ended.rows[0].labelfile);
-    bytes += await copyLog(source, cluster, begun.rows[0].file, ended.rows[0].file);
+    bytes += await copyWal(source, cluster, begun.rows[0].file, ended.rows[0].file);
     await copy(path.join(dataDir, PASSWORD_FILE), path.join(unfinished, PASSWORD_FILE));
     const note = { made_at: new Date().toISOString(), service_version: version, bytes };
     await write(path.join(unfinished, NOTE), `${JSON.stringify(note, null, 2)}\n`);
@@ -82,10 +82,10 @@ export async function backUp({
 }
 
 /**
- * Puts a backup's cluster into a data directory that has none.
+ * Copies a backup's cluster into a data directory without a database.
  *
- * @returns takes it away again
- * @throws {OperatorError} when this is no backup, or the directory holds a database
+ * @returns the backup's description, and a function that removes the copy
+ * @throws {OperatorError} if the folder is not a complete backup, or the directory holds a database
  */
 export async function putBack({
   dataDir,
@@ -100,14 +100,14 @@ export async function putBack({
   try {
     note = JSON.parse(await fs.readFile(path.join(source, NOTE), "utf8"));
   } catch {
-    throw new OperatorError(`${source} is not a whole backup: it has no ${NOTE}.`);
+    throw new OperatorError(`${source} is not a complete backup: it has no ${NOTE}.`);
   }
   const cluster = clusterDir(dataDir);
   const password = path.join(dataDir, PASSWORD_FILE);
-  for (const there of [cluster, password]) await refuseExisting(there);
+  for (const file of [cluster, password]) await refuseExisting(file);
   await fs.mkdir(dataDir, { recursive: true });
   const undo = async () => {
-    for (const put of [cluster, password]) await fs.rm(put, { recursive: true, force: true });
+    for (const file of [cluster, password]) await fs.rm(file, { recursive: true, force: true });
   };
   try {
     await copyTree(
@@ -124,35 +124,35 @@ export async function putBack({
 }
 
 async function refuseExisting(file: string): Promise<void> {
-  const there = await fs.lstat(file).catch(() => undefined);
-  if (there) throw new OperatorError(`${file} is there already. Name another place.`, exitCodes.conflict);
+  const found = await fs.lstat(file).catch(() => undefined);
+  if (found) throw new OperatorError(`${file} already exists. Choose another place.`, exitCodes.conflict);
 }
 
-/** Copies what the cluster consists of at the moment; the log then makes one state of it. */
+/** Copies the cluster's files while they change. Replaying the WAL makes them consistent. */
 async function copyFiles(source: string, target: string): Promise<number> {
   let bytes = 0;
   const walk = async (folder: string): Promise<void> => {
     for (const entry of await fs.readdir(path.join(source, folder), { withFileTypes: true })) {
       const name = path.join(folder, entry.name);
-      if (LEFT_OUT.includes(name) || entry.name.startsWith("pgsql_tmp")) continue;
+      if (SKIPPED.includes(name) || entry.name.startsWith("pgsql_tmp")) continue;
       if (entry.isDirectory()) {
         await fs.mkdir(path.join(target, name), { mode: 0o700 });
         if (!EMPTIED.includes(name)) await walk(name);
       } else if (name !== CONTROL_FILE) {
-        bytes += await copyIfThere(path.join(source, name), path.join(target, name));
+        bytes += await copyIfPresent(path.join(source, name), path.join(target, name));
       }
     }
   };
   await walk("");
   for (const folder of ["archive_status", "summaries"])
     await fs.mkdir(path.join(target, "pg_wal", folder), { mode: 0o700 });
-  // It comes last, as it tells how far the log must be read.
-  return bytes + (await copyIfThere(path.join(source, CONTROL_FILE), path.join(target, CONTROL_FILE)));
+  // Must be copied last: it says how far the WAL must be replayed.
+  return bytes + (await copyIfPresent(path.join(source, CONTROL_FILE), path.join(target, CONTROL_FILE)));
 }
 
 const CONTROL_FILE = path.join("global", "pg_control");
 
-async function copyLog(source: string, target: string, first: string, last: string): Promise<number> {
+async function copyWal(source: string, target: string, first: string, last: string): Promise<number> {
   const names = await fs.readdir(path.join(source, "pg_wal"));
   const needed = names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last);
   let bytes = 0;
@@ -161,8 +161,8 @@ async function copyLog(source: string, target: string, first: string, last: stri
   return bytes;
 }
 
-/** A table's file may go while we look; the log knows. */
-async function copyIfThere(from: string, to: string): Promise<number> {
+/** Copies a file. A file that is deleted meanwhile is skipped: the WAL has the deletion. */
+async function copyIfPresent(from: string, to: string): Promise<number> {
   try {
     return await copy(from, to);
   } catch (error) {
@@ -171,7 +171,7 @@ async function copyIfThere(from: string, to: string): Promise<number> {
   }
 }
 
-/** Copies a file and writes it down to the disk; how many bytes it has. */
+/** Copies a file and syncs it to disk. @returns its size in bytes */
 async function copy(from: string, to: string): Promise<number> {
   await fs.copyFile(from, to);
   const file = await fs.open(to, "r+");

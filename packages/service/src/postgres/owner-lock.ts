@@ -2,28 +2,28 @@ import fs from "node:fs";
 import path from "node:path";
 import { isRunning, processNamespace, startOf } from "./processes.js";
 
-/** Who brought the database of a data directory up: a service that stays, or a command that is soon done. */
+/** The owner of a data directory's database: a service, or a short command. */
 export type OwnerRole = "serve" | "command";
 
 interface Owner {
   readonly pid: number;
   readonly startedAt: string;
-  /** Where that number means something: the same one may be another process in another container. */
+  /** The machine and container of `pid`: the same number may be another process elsewhere. */
   readonly namespace: string;
   readonly role: OwnerRole;
 }
 
 const lockFile = (dataDir: string) => path.join(dataDir, "owner.json");
 
-/** An owner writes down so often that it lives, for those who can't see its process. */
+/** How often an owner proves that it is alive, to processes in other containers. */
 const BEAT_MS = 2000;
 const GONE_AFTER_MS = 15_000;
 const beats = new Map<string, NodeJS.Timeout>();
 
-/** Reads who owns the database; undefined when nobody does or the owner is gone. */
+/** Reads the database's owner; undefined if there is none, or it is dead. */
 export function readOwner(dataDir: string): (Owner & { readonly isElsewhere: boolean }) | undefined {
   const owner = parse(lockFile(dataDir));
-  return owner && isThere(owner, lockFile(dataDir))
+  return owner && isAlive(owner, lockFile(dataDir))
     ? { ...owner, isElsewhere: isElsewhere(owner) }
     : undefined;
 }
@@ -31,10 +31,10 @@ export function readOwner(dataDir: string): (Owner & { readonly isElsewhere: boo
 const isElsewhere = ({ namespace }: Owner) => namespace !== processNamespace();
 
 /**
- * Takes the data directory for this process; a lock whose owner is gone is taken over.
- * PostgreSQL's own lock stands behind this one: two servers never open one cluster.
+ * Takes the data directory for this process, also from a dead owner. PostgreSQL's own lock still prevents two servers on
+ * one cluster.
  *
- * @returns false when a living process has it
+ * @returns false if a living process owns it
  */
 export function takeOwnership(dataDir: string, role: OwnerRole): boolean {
   const file = lockFile(dataDir);
@@ -44,11 +44,11 @@ export function takeOwnership(dataDir: string, role: OwnerRole): boolean {
   const draft = `${file}.${process.pid}`;
   fs.writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
   try {
-    // Whoever renames the dead owner's file away first goes on; what he moved must still be the dead one's.
+    // Of several processes, the first to rename the dead owner's file wins. The file may belong to a new owner by then.
     const stale = `${file}.stale-${process.pid}`;
     if (rename(file, stale)) {
       const moved = parse(stale);
-      if (moved && isThere(moved, stale)) {
+      if (moved && isAlive(moved, stale)) {
         if (!fs.existsSync(file)) fs.renameSync(stale, file);
         return false;
       }
@@ -65,7 +65,7 @@ export function takeOwnership(dataDir: string, role: OwnerRole): boolean {
   }
 }
 
-/** Gives the data directory back. */
+/** Releases the data directory. */
 export function releaseOwnership(dataDir: string): void {
   clearInterval(beats.get(dataDir));
   beats.delete(dataDir);
@@ -77,11 +77,11 @@ function beat(file: string): void {
   try {
     fs.utimesSync(file, new Date(), new Date());
   } catch {
-    // The folder is gone, or full: whoever sees our process still knows.
+    // The folder is deleted or full. Processes in this container still see this one.
   }
 }
 
-function isThere(owner: Owner, file: string): boolean {
+function isAlive(owner: Owner, file: string): boolean {
   if (!isElsewhere(owner)) return isRunning(owner.pid) && startOf(owner.pid) === owner.startedAt;
   const { mtimeMs } = fs.statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
   return Date.now() - mtimeMs < GONE_AFTER_MS;

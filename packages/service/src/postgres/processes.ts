@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import os from "node:os";
 
-/** True when the process runs. One that has ended and that nobody has asked after yet does not. */
+/** Returns whether a process is running. A zombie is not. */
 export function isRunning(pid: number): boolean {
-  // In a container, 1 is the service itself.
+  // In a container, the service itself may be process 1.
   if (!(pid >= 1)) return false;
   try {
     process.kill(pid, 0);
@@ -13,10 +13,10 @@ export function isRunning(pid: number): boolean {
   return statOf(pid)[0] !== "Z";
 }
 
-/** When a process started, where the system tells, so that a number used again is not taken for it. */
+/** Returns when a process started, if the system knows, to detect a reused process id. */
 export const startOf = (pid: number): string => statOf(pid)[19] ?? "";
 
-/** Within what a process's number is one process's alone: this machine, and on it the container. */
+/** Returns the namespace of process ids: the machine and the container. */
 export function processNamespace(): string {
   try {
     return `${os.hostname()} ${process.platform === "linux" ? fs.readlinkSync("/proc/self/ns/pid") : ""}`;
@@ -25,7 +25,7 @@ export function processNamespace(): string {
   }
 }
 
-/** Linux's fields on a process, from its state on; the name before them may hold spaces and brackets. */
+/** Reads Linux's fields of a process, from its state on. The name before them may contain spaces and brackets. */
 function statOf(pid: number): string[] {
   try {
     const text = fs.readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -7,13 +7,13 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { postgresEnv, type RunAs } from "./binaries.js";
 import { isRunning } from "./processes.js";
 
-/** What it takes to run one server over one data folder. */
+/** Options of a server. */
 export interface ServerOptions {
-  /** The data directory; besides the cluster's own folder `postgres` it holds the log. */
+  /** The data directory. It holds the cluster's folder `postgres`, and the log. */
   readonly dataDir: string;
   readonly binDir: string;
   readonly runAs: RunAs;
-  /** False only for databases that are thrown away: nothing is synced to disk. */
+  /** False only for throwaway databases, which are not synced to disk. */
   readonly durable: boolean;
 }
 
@@ -23,13 +23,13 @@ export const clusterDir = (dataDir: string) => path.join(dataDir, "postgres");
 export const logFile = (dataDir: string) => path.join(dataDir, "postgres.log");
 
 /**
- * The cluster's path for a server that starts inside it. As root we enter the folder before we change the
- * account, so that the server works in a data directory below a closed home, which it could not walk to.
+ * Returns the cluster's path for a server that starts inside it. Root changes the folder before the account, so that the
+ * data directory may be in a closed home directory, which the account cannot reach.
  */
 const pathFromInside = (cluster: string, runAs: RunAs) =>
   runAs.uid !== undefined && process.platform === "linux" ? "/proc/self/cwd" : cluster;
 
-/** Makes the cluster with one superuser, `postgres`, who logs in with the password. Half a cluster is never left. */
+/** Creates the cluster, with the superuser `postgres` and its password. An interrupted creation leaves no cluster. */
 export async function initCluster(options: ServerOptions, password: string): Promise<void> {
   const { dataDir, binDir, runAs, durable } = options;
   const unfinished = `${clusterDir(dataDir)}.unfinished`;
@@ -73,14 +73,14 @@ function run(program: string, args: string[], cwd: string, runAs: RunAs): Promis
   });
 }
 
-/** What the server itself writes down while it runs. */
+/** The server's own status file. */
 export interface ServerStatus {
   readonly pid: number;
   readonly port: number;
   readonly ready: boolean;
 }
 
-/** Reads the server's own status file; undefined when it is not there or was left by a server that is gone. */
+/** Reads the server's status file; undefined if there is none, or its server is dead. */
 export function readStatus(dataDir: string): ServerStatus | undefined {
   let lines: string[];
   try {
@@ -93,7 +93,7 @@ export function readStatus(dataDir: string): ServerStatus | undefined {
   return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === "ready" };
 }
 
-/** True when the process is alive and works in this cluster, so that a number used again is not taken for it. */
+/** Returns whether the process is alive and uses this cluster, to detect a reused process id. */
 function isServerOf(pid: number, cluster: string): boolean {
   if (!isRunning(pid)) return false;
   try {
@@ -114,16 +114,16 @@ export async function startServer(options: ServerOptions): Promise<{ child: Chil
     const child = spawnServer(options, port);
     while (child.exitCode === null && child.signalCode === null && Date.now() < giveUpAt) {
       const status = readStatus(dataDir);
-      // A killed server has left its file, and in a container the next one may get the same number.
+      // The file may be of a killed server, which in a container may have had the same process id.
       if (status?.pid === child.pid && status?.port === port && status.ready) return { child, port };
       await sleep(20);
     }
-    // After a kill -9 the old server's last processes can linger for a moment; the port may be taken by then.
+    // After a kill -9, processes of the old server may run for a moment, and the port may be taken meanwhile.
     await sleep(250);
     if (!/still in use|already in use|lock file/.test(logTail(dataDir))) break;
   }
   throw new OperatorError(
-    `The database did not start. Its log, ${logFile(dataDir)}, ends with:\n${logTail(dataDir)}`,
+    `The database did not start. Its log ${logFile(dataDir)} ends with:\n${logTail(dataDir)}`,
     exitCodes.databaseUnreachable,
   );
 }
@@ -146,7 +146,7 @@ function spawnServer({ dataDir, binDir, runAs, durable }: ServerOptions, port: n
     String(port),
     ...settings.flatMap((s) => ["-c", s]),
   ];
-  // A file, never a pipe: a full pipe stops the server while we are busy.
+  // A file, not a pipe: a full pipe would block the server.
   const log = fs.openSync(logFile(dataDir), "a", 0o600);
   try {
     return spawn(path.join(binDir, "postgres"), args, {
@@ -154,7 +154,7 @@ function spawnServer({ dataDir, binDir, runAs, durable }: ServerOptions, port: n
       cwd: cluster,
       env: postgresEnv,
       stdio: ["ignore", log, log],
-      // Its own process group: Ctrl-C reaches us alone, and the database lives until we have finished.
+      // Its own process group, so that Ctrl-C does not stop the database before the service.
       detached: true,
     });
   } finally {
@@ -162,7 +162,7 @@ function spawnServer({ dataDir, binDir, runAs, durable }: ServerOptions, port: n
   }
 }
 
-/** Ends a server: it rolls open transactions back and writes everything down. Waits until it is gone. */
+/** Stops a server: it rolls back open transactions and syncs to disk. Waits until it has ended. */
 export async function stopServer(dataDir: string, pid: number): Promise<void> {
   for (const [signal, patienceMs] of [
     ["SIGINT", 30_000],
@@ -174,7 +174,7 @@ export async function stopServer(dataDir: string, pid: number): Promise<void> {
       if (!isServerOf(pid, clusterDir(dataDir))) return;
     }
   }
-  throw new OperatorError(`The database (process ${pid}) does not stop. See ${logFile(dataDir)}.`);
+  throw new OperatorError(`The database (process ${pid}) does not stop. See its log ${logFile(dataDir)}.`);
 }
 
 function freePort(): Promise<number> {

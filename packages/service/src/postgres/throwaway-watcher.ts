@@ -1,6 +1,6 @@
 /*
- * Runs beside a process that has a throw-away database. Its input is a pipe that ends when that process does; then it ends
- * the server and takes the folder away.
+ * Runs beside a process with a throwaway database. Its standard input is a pipe that closes when that process ends. Then it
+ * stops the server and deletes the folder.
  */
 import fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,13 +11,13 @@ const dataDir = process.argv[2] as string;
 
 process.stdin.resume().once("close", async () => {
   for (const giveUpAt = Date.now() + PATIENCE_MS; fs.existsSync(dataDir) && Date.now() < giveUpAt; ) {
-    // Looked up each time: a server that was starting comes later, and the number of one that is gone may be another's.
+    // Read each time: a starting server appears later, and the process id of an ended one may be reused.
     const server = readStatus(dataDir);
     try {
       if (server) process.kill(server.pid, "SIGQUIT");
       fs.rmSync(dataDir, { recursive: true, force: true });
     } catch {
-      // The server works in it for a moment more.
+      // The server still uses the folder: retry.
     }
     await sleep(50);
   }

@@ -5,16 +5,16 @@ const LENGTH = 19;
 const LEAST_RANDOM = 14;
 const PIN_DIGITS = 6;
 
-/** 9 and the country's number, 528: the range of card numbers that the Netherlands assign themselves. */
+/** The default prefix: 9 and the code of the Netherlands, 528, a range for national use. */
 export const DEFAULT_PREFIX = "9528";
 
-/** The longest prefix that leaves enough digits to chance. */
+/** The longest prefix that leaves enough random digits. */
 export const MAX_PREFIX_LENGTH = LENGTH - LEAST_RANDOM - 1;
 
 const randomDigits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join("");
 
 /**
- * Makes a card number of 19 digits: the prefix, at least 14 random digits, and a check digit.
+ * Creates a card number of 19 digits: the prefix, at least 14 random digits, and a check digit.
  *
  * @param prefix at most {@link MAX_PREFIX_LENGTH} digits
  */
@@ -23,10 +23,10 @@ export function makeCardNumber(prefix: string = DEFAULT_PREFIX): Secret {
   return new Secret(body + checkDigit(body));
 }
 
-/** Makes a PIN of six digits, which may begin with zeros. */
+/** Creates a PIN of six digits, which may begin with zeros. */
 export const makePin = () => new Secret(randomDigits(PIN_DIGITS));
 
-/** The Luhn check digit of a row of digits: one mistyped digit, or most swapped pairs, don't pass. */
+/** Computes the Luhn check digit, which detects a mistyped digit and most swapped pairs. */
 export function checkDigit(body: string): string {
   let sum = 0;
   for (const [index, character] of [...body].reverse().entries()) {

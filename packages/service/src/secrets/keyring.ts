@@ -2,8 +2,8 @@ import { createHmac, hash, type KeyObject } from "node:crypto";
 import { Secret } from "@giftcard-pay/client/contract";
 
 /**
- * One generation of the service's secrets: a key per purpose, 32 bytes each. Node.js prepares a raw key anew at each use,
- * which takes five times as long as the hash.
+ * One generation of the service's secrets: a key of 32 bytes for each purpose. They are `KeyObject`s since Node.js imports
+ * raw keys at each use, which takes five times as long as the hash.
  */
 export interface SecretGeneration {
   readonly cardNumber: KeyObject;
@@ -19,13 +19,10 @@ const hmac = (key: KeyObject, ...parts: (string | Buffer)[]) => {
   return mac.digest();
 };
 
-/**
- * The hash under which a secret of high entropy stands in the database: an API key or a cancel token.
- * Guessing one is hopeless, so the hash needs no key.
- */
+/** Hashes an API key or a cancel token for the database. They have too much entropy to be guessed, so the hash needs no key. */
 export const hashOf = (secret: Secret) => sha256(secret.reveal());
 
-/** Tells whether two generations are the same, without telling what is in them. */
+/** Returns a check value that identifies a generation without revealing its keys. */
 export function checkOf({ cardNumber, pin, cancelToken, idempotency }: SecretGeneration): Buffer {
   const parts = [cardNumber, pin, cancelToken, idempotency].map((key) =>
     hmac(key, "giftcard-service key check"),
@@ -34,14 +31,14 @@ export function checkOf({ cardNumber, pin, cancelToken, idempotency }: SecretGen
 }
 
 /**
- * Everything that is hashed under the service's keys. It never shows them. Generations are numbered from 1, the oldest;
- * the newest hashes what is new. What comes as a list has one hash for each, oldest first.
+ * Hashes values under the service's secrets. Generations are numbered from 1, the oldest; new values use the newest. A list
+ * of hashes has one for each generation, oldest first.
  */
 export class Keyring {
   #generations: readonly SecretGeneration[];
   readonly #reload: (() => Promise<readonly SecretGeneration[]>) | undefined;
 
-  /** @param reload reads them again, after another process has added one */
+  /** @param reload reads the generations again, after another process has added one */
   constructor(generations: readonly SecretGeneration[], reload?: () => Promise<readonly SecretGeneration[]>) {
     this.#generations = generations;
     this.#reload = reload;
@@ -52,52 +49,52 @@ export class Keyring {
     return this.#generations.length;
   }
 
-  /** Reads the secrets again, and tells whether there are newer ones. */
+  /** Reads the secrets again. @returns whether there is a newer generation */
   async refresh(): Promise<boolean> {
     const before = this.newest;
     if (this.#reload) this.#generations = await this.#reload();
     return this.newest > before;
   }
 
-  /** What a card is found by. */
+  /** Hashes a card number. Cards are found by it. */
   cardNumbers(cardNumber: Secret): Buffer[] {
     return this.#generations.map((keys) => hmac(keys.cardNumber, cardNumber.reveal()));
   }
 
-  /** What wrong PINs of a number are counted by: the first of {@link cardNumbers}, whatever the generation of its card. */
+  /** Hashes a card number for the count of its wrong PINs: the first of {@link cardNumbers}, for any card's generation. */
   guessSubject(cardNumber: Secret): Buffer {
     return hmac(this.#oldest.cardNumber, cardNumber.reveal());
   }
 
-  /** A PIN counts only together with its card number. */
+  /** Hashes a PIN together with its card number. */
   pins(cardNumber: Secret, pin: Secret): Buffer[] {
     return this.#generations.map((keys) => hmac(keys.pin, cardNumber.reveal(), "\0", pin.reveal()));
   }
 
   /**
-   * The cancel token of a deduction: made again for a repeated answer, never stored.
+   * Derives the cancel token of a deduction. It is never stored: a replayed answer derives it again.
    *
-   * @param tokenHash the hash of the token as it was first given, for one of an older generation
+   * @param tokenHash the hash of the original token, which may be of an older generation
    */
   cancelToken(deductionId: string, nonce: Buffer, tokenHash?: Buffer): Secret {
     for (const { cancelToken } of this.#generations.toReversed()) {
       const token = new Secret(hmac(cancelToken, deductionId, "\0", nonce).toString("hex"));
       if (!tokenHash || hashOf(token).equals(tokenHash)) return token;
     }
-    throw new Error("No generation of the secrets makes this token.");
+    throw new Error("No generation of the secrets derives this token.");
   }
 
-  /** What an Idempotency-Key is found by. It stays known for good, so it is hashed under the oldest generation. */
+  /** Hashes an Idempotency-Key. Keys are kept for good, so the oldest generation is used. */
   idempotencyKey(key: string): Buffer {
     return hmac(this.#oldest.idempotency, "key\0", key);
   }
 
-  /** Tells whether two calls carry the same parameters, without keeping them. */
+  /** Hashes a call's parameters, so that a later call can be compared without storing them. */
   parameters(...values: (string | number)[]): Buffer[] {
     return this.#generations.map((keys) => hmac(keys.idempotency, "parameters\0", JSON.stringify(values)));
   }
 
-  /** What failed logins of an account or an address are counted by: the same in every process, whatever the generation. */
+  /** Hashes the subject of failed logins: an account or an address. Uses the oldest generation, which all processes know. */
   loginSubject(kind: "account" | "email" | "address", value: string): Buffer {
     return hmac(this.#oldest.idempotency, "login\0", kind, "\0", value);
   }

@@ -6,17 +6,17 @@ const COST = { N: 2 ** 15, r: 8, p: 3 };
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** Hashes a password for keeping. */
+/** Hashes a password for storage. */
 export async function hashPassword(password: Secret): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, COST);
   return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
 }
 
-/** Whether a hash was made at another cost than hashes are made now. */
-export const isOutdated = (kept: string) => !kept.startsWith(`scrypt$${COST.N}$${COST.r}$${COST.p}$`);
+/** Returns whether a hash has another cost than new ones. */
+export const isOutdated = (hash: string) => !hash.startsWith(`scrypt$${COST.N}$${COST.r}$${COST.p}$`);
 
-/** An account that nobody can log in to: checking against it takes as long as against a real one. */
+/** A hash that no password matches. Checking it takes as long as checking a real one. */
 const NO_ACCOUNT = ["scrypt", COST.N, COST.r, COST.p, randomBytes(SALT_BYTES).toString("base64url"), ""].join(
   "$",
 );
@@ -24,10 +24,10 @@ const NO_ACCOUNT = ["scrypt", COST.N, COST.r, COST.p, randomBytes(SALT_BYTES).to
 /**
  * Checks a password.
  *
- * @param kept what {@link hashPassword} made; undefined for an account that does not exist, which takes as long
+ * @param stored a hash of {@link hashPassword}; undefined for an unknown account, which takes the same time
  */
-export async function checkPassword(password: Secret, kept: string | undefined): Promise<boolean> {
-  const [, n, r, p, salt = "", hash = ""] = (kept ?? NO_ACCOUNT).split("$");
+export async function checkPassword(password: Secret, stored: string | undefined): Promise<boolean> {
+  const [, n, r, p, salt = "", hash = ""] = (stored ?? NO_ACCOUNT).split("$");
   const derived = await derive(password, Buffer.from(salt, "base64url"), {
     N: Number(n),
     r: Number(r),

@@ -4,21 +4,21 @@ import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { hashOf } from "../secrets/keyring.js";
 import { checkPassword, hashPassword, isOutdated } from "../secrets/passwords.js";
-import { holdOpenCompany, insertApiKey, makeApiKey, revokeLiving } from "./api-keys.js";
+import { insertApiKey, lockOpenCompany, makeApiKey, revokeActive } from "./api-keys.js";
 import { type Act, writeAudit } from "./audit.js";
 
 const NEWEST_GENERATION = "coalesce((select max(id) from secret_generations), 1)";
 
-/** A company, with the first key of its account. The key is shown this once. */
+/** A new company, with its first key, which is shown only once. */
 export interface NewCompany {
   readonly companyId: number;
   readonly apiKey: Secret;
 }
 
 /**
- * Makes a company with one account and an API key.
+ * Creates a company with one account and an API key.
  *
- * @throws {OperatorError} when an account has this email already
+ * @throws {OperatorError} if an account with this email exists
  */
 export async function createCompany(
   pool: pg.Pool,
@@ -48,13 +48,13 @@ async function insertAccount(
     [companyId, email, passwordHash],
   );
   if (rows[0]) return rows[0].id;
-  throw new OperatorError("An account with this email exists already. Use another.", exitCodes.conflict);
+  throw new OperatorError("An account with this email already exists. Use another.", exitCodes.conflict);
 }
 
 /**
- * Gives a company another account.
+ * Adds an account to a company.
  *
- * @throws {OperatorError} when there is no such company, it is closed, or an account has this email already
+ * @throws {OperatorError} if there is no such company, it is closed, or an account with this email exists
  */
 export async function addAccount(
   pool: pg.Pool,
@@ -63,7 +63,7 @@ export async function addAccount(
 ): Promise<{ id: number }> {
   const passwordHash = await hashPassword(password);
   return transaction(pool, async (db) => {
-    await holdOpenCompany(db, companyId);
+    await lockOpenCompany(db, companyId);
     const id = await insertAccount(db, { companyId, email, passwordHash });
     await writeAudit(db, act, { action: "account add", companyId, details: { account: id, email } });
     return { id };
@@ -71,10 +71,10 @@ export async function addAccount(
 }
 
 /**
- * Gives an account another password: with the old one nobody logs in any more, also not one whose login is under way.
+ * Changes an account's password. A login with the old password fails from then on, even one in progress.
  *
- * @param revokesKeys also revokes every key of its company
- * @throws {OperatorError} when there is no such account
+ * @param revokesKeys also revokes all keys of the company
+ * @throws {OperatorError} if there is no such account
  */
 export async function changePassword(
   pool: pg.Pool,
@@ -90,7 +90,7 @@ export async function changePassword(
     );
     const account = rows[0];
     if (!account) throw noAccount();
-    const revokedKeys = revokesKeys ? (await revokeLiving(db, account.companyId)).length : 0;
+    const revokedKeys = revokesKeys ? (await revokeActive(db, account.companyId)).length : 0;
     const details = { account: account.id, email, revoked_keys: revokedKeys };
     await writeAudit(db, act, { action: "account password", companyId: account.companyId, details });
     return { ...account, revokedKeys };
@@ -98,9 +98,9 @@ export async function changePassword(
 }
 
 /**
- * Removes an account, for good. The keys of its company work on.
+ * Removes an account for good. The company's keys keep working.
  *
- * @throws {OperatorError} when there is no such account
+ * @throws {OperatorError} if there is no such account
  */
 export function removeAccount(
   pool: pg.Pool,
@@ -120,7 +120,7 @@ export function removeAccount(
   });
 }
 
-const noAccount = () => new OperatorError("There is no account of this email.", exitCodes.notFound);
+const noAccount = () => new OperatorError("There is no account with this email.", exitCodes.notFound);
 
 /** Lists the companies, oldest first. */
 export async function listCompanies(
@@ -133,16 +133,16 @@ export async function listCompanies(
   return rows.map((row) => ({ ...row, emails: row.emails ?? [] }));
 }
 
-/** An account as a login needs it. */
+/** The data of an account that a login needs. */
 export interface Account {
   readonly id: number;
   readonly companyId: number;
   readonly passwordHash: string;
-  /** The hash was made before the newest secrets, or at another cost. */
+  /** Whether the hash is older than the newest secrets, or has another cost. */
   readonly outdated: boolean;
 }
 
-/** Finds the account of an email address. */
+/** Finds an account by its email address. */
 export async function findAccount(db: Queryable, email: string): Promise<Account | undefined> {
   const { rows } = await db.query<Account>(
     `select id, company_id as "companyId", password_hash as "passwordHash",
@@ -153,14 +153,14 @@ export async function findAccount(db: Queryable, email: string): Promise<Account
   return account && { ...account, outdated: account.outdated || isOutdated(account.passwordHash) };
 }
 
-/** What a password was exchanged for: a new key, or why not. */
+/** The result of a login: a new key, or the reason why not. */
 export type LoginOutcome = { outcome: "done"; apiKey: Secret } | { outcome: "refused" } | { outcome: "full" };
 
 /**
- * Exchanges a password for a new key; refused when it is wrong, or there is no such account, after the same work as when it
- * is right. A right one is hashed anew where its hash is outdated.
+ * Exchanges a password for a new API key. A wrong password and an unknown account are refused after the same work as for a
+ * right password. Renews an outdated hash.
  *
- * @param keysPerCompany how many living keys the company may have; 0 sets no bound
+ * @param keysPerCompany maximum number of active keys of the company; 0 sets no limit
  */
 export async function authenticate(
   db: Queryable,
@@ -187,7 +187,7 @@ export async function authenticate(
   return { outcome, apiKey };
 }
 
-/** Closes a company, for good: its keys are revoked, and its account can't log in. Doing it twice is no fault. */
+/** Closes a company for good: revokes its keys, and rejects its logins. A repetition changes nothing. */
 export function closeCompany(
   pool: pg.Pool,
   id: number,
@@ -201,7 +201,7 @@ export function closeCompany(
     );
     if (!rows[0]) return undefined;
     const { name, closedAt, isNew } = rows[0];
-    const revokedKeys = (await revokeLiving(db, id)).length;
+    const revokedKeys = (await revokeActive(db, id)).length;
     if (isNew) {
       await writeAudit(db, act, {
         action: "company close",

@@ -10,19 +10,19 @@ import { noCompany } from "./filters.js";
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const API_KEY_LENGTH = 60;
 
-/** Makes a key of 60 letters and digits. Only its hash is ever kept. */
+/** Creates a key of 60 letters and digits. Only its hash is stored. */
 export const makeApiKey = () =>
   new Secret(Array.from({ length: API_KEY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join(""));
 
-/** A key as the operator sees it: its secret is not kept. */
+/** An API key as an operator sees it, without the secret. */
 export interface ApiKey {
   readonly id: number;
   readonly companyId: number;
   readonly label: string | null;
-  /** Made by a login, not by the operator. */
+  /** Whether a login made it, not the operator. */
   readonly byLogin: boolean;
   readonly createdAt: Date;
-  /** To the minute. */
+  /** Rounded to the minute. */
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -31,15 +31,15 @@ export interface ApiKey {
 const COLUMNS = `id, company_id as "companyId", label, by_login as "byLogin", created_at as "createdAt",
   last_used_at as "lastUsedAt", expires_at as "expiresAt", revoked_at as "revokedAt"`;
 
-/** What a key that the operator makes is for. */
+/** An order for a new key. */
 export interface NewApiKey {
   readonly companyId: number;
   readonly label?: string | undefined;
-  /** The last day that it works, by the clock in Amsterdam; until it is revoked when left out. */
+  /** The last day of validity, by the clock in Amsterdam. Without it, the key is valid until it is revoked. */
   readonly lastDay?: string | undefined;
 }
 
-/** Writes a new key. The key itself is shown this once. */
+/** Inserts a new key. The key itself is shown only once. */
 export async function insertApiKey(
   db: Queryable,
   { companyId, label, lastDay }: NewApiKey,
@@ -54,9 +54,9 @@ export async function insertApiKey(
 }
 
 /**
- * Makes a key for a company, beside those of its logins.
+ * Creates a key for a company, in addition to those of its logins.
  *
- * @throws {OperatorError} when there is no such company, or it is closed
+ * @throws {OperatorError} if there is no such company, or it is closed
  */
 export function createApiKey(
   pool: pg.Pool,
@@ -65,7 +65,7 @@ export function createApiKey(
 ): Promise<{ key: ApiKey; apiKey: Secret }> {
   return transaction(pool, async (db) => {
     const { companyId, label = null, lastDay = null } = order;
-    await holdOpenCompany(db, companyId);
+    await lockOpenCompany(db, companyId);
     const made = await insertApiKey(db, order);
     const details = { key: made.key.id, label, last_day: lastDay };
     await writeAudit(db, act, { action: "key create", companyId, details });
@@ -73,23 +73,27 @@ export function createApiKey(
   });
 }
 
-/** Within a transaction: keeps a company from being closed. @throws {OperatorError} when there is none, or it is closed */
-export async function holdOpenCompany(db: Queryable, companyId: number): Promise<void> {
+/**
+ * Prevents a company from being closed during the transaction.
+ *
+ * @throws {OperatorError} if there is no such company, or it is closed
+ */
+export async function lockOpenCompany(db: Queryable, companyId: number): Promise<void> {
   const { rows } = await db.query<{ closed: boolean }>(
     "select closed_at is not null as closed from companies where id = $1 for share",
     [companyId],
   );
   if (!rows[0]) throw noCompany();
-  if (rows[0].closed) throw new OperatorError("The company is closed, for good.", exitCodes.conflict);
+  if (rows[0].closed) throw new OperatorError("The company is closed for good.", exitCodes.conflict);
 }
 
-/** The statement that lists the keys of a company, or of all, oldest first. */
+/** Creates the statement that lists the keys of one company or all, oldest first. */
 export const keysStatement = (companyId: number | undefined) => ({
   text: `select ${COLUMNS} from api_keys where $1::int is null or company_id = $1 order by id`,
   values: [companyId ?? null],
 });
 
-/** Revokes a key, for good; undefined when there is none. Doing it twice is no fault. */
+/** Revokes a key for good. A repetition changes nothing. @returns undefined if there is no such key */
 export function revokeApiKey(pool: pg.Pool, id: number, act: Act): Promise<ApiKey | undefined> {
   return transaction(pool, async (db) => {
     const { rows: revoked } = await db.query<{ companyId: number }>(
@@ -106,25 +110,25 @@ export function revokeApiKey(pool: pg.Pool, id: number, act: Act): Promise<ApiKe
 }
 
 /**
- * Revokes every living key of a company, for good. New ones can be made.
+ * Revokes all active keys of a company for good. New ones can be created.
  *
- * @returns those that were revoked now
- * @throws {OperatorError} when there is no such company
+ * @returns the keys that were revoked now
+ * @throws {OperatorError} if there is no such company
  */
 export function revokeCompanyKeys(pool: pg.Pool, companyId: number, act: Act): Promise<ApiKey[]> {
   return transaction(pool, async (db) => {
-    // Logins of the company wait, or are done and seen.
+    // A concurrent login either waits for this lock, or its key is already visible.
     const { rowCount } = await db.query("select from companies where id = $1 for no key update", [companyId]);
     if (rowCount === 0) throw noCompany();
-    const revoked = await revokeLiving(db, companyId);
+    const revoked = await revokeActive(db, companyId);
     const details = { revoked_keys: revoked.length };
     if (revoked.length > 0) await writeAudit(db, act, { action: "key revoke", companyId, details });
     return revoked;
   });
 }
 
-/** Within a transaction: revokes every living key of a company. */
-export async function revokeLiving(db: Queryable, companyId: number): Promise<ApiKey[]> {
+/** Revokes all active keys of a company, within the transaction. */
+export async function revokeActive(db: Queryable, companyId: number): Promise<ApiKey[]> {
   const { rows } = await db.query<ApiKey>(
     `update api_keys set revoked_at = now() where company_id = $1 and revoked_at is null returning ${COLUMNS}`,
     [companyId],

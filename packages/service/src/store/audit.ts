@@ -1,16 +1,17 @@
 import type { Queryable } from "../database/database.js";
+import { isSince, isUntil } from "./days.js";
 
-/** Who changes something by command, and why. */
+/** The person who changes something by command, and the reason. */
 export interface Act {
-  /** As he calls himself, or else his account on the machine. */
+  /** The name that the person gave. Default: the account on the machine. */
   readonly operator: string;
   readonly osUser: string;
   readonly reason: string | undefined;
 }
 
-/** What was changed. `details` say from what to what; they never hold a card number, PIN, password, token or key. */
+/** A change by command. `details` never hold a card number, PIN, password, token or key. */
 export interface Change {
-  /** The command, as "card adjust". */
+  /** The command, such as "card adjust". */
   readonly action: string;
   readonly cardId?: number | undefined;
   readonly batchId?: number | undefined;
@@ -19,7 +20,7 @@ export interface Change {
 }
 
 /**
- * Writes down who changed what, in the transaction that changes it. The database refuses to change or delete such a row.
+ * Writes an entry into the audit log, within the transaction of the change. The database rejects changes of entries.
  *
  * @returns the entry's id
  */
@@ -48,7 +49,7 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Which entries are meant: all of these must hold. Days are those of the clock in Amsterdam, both included. */
+/** Filters that are combined with "and". Days are inclusive, by the clock in Amsterdam. */
 export interface AuditFilter {
   readonly cardId?: number | undefined;
   readonly companyId?: number | undefined;
@@ -56,7 +57,7 @@ export interface AuditFilter {
   readonly to?: string | undefined;
 }
 
-/** The statement that reads the audit log, oldest first. A card's entries are also those of its batch, and of what it replaced. */
+/** Creates the statement that reads the audit log, oldest first. A card's entries include those of its batch and of the cards that it replaced. */
 export const auditStatement = ({ cardId, companyId, from, to }: AuditFilter) => ({
   text: `with recursive lineage (id, batch_id) as (
       select id, batch_id from cards where id = $1
@@ -68,8 +69,8 @@ export const auditStatement = ({ cardId, companyId, from, to }: AuditFilter) => 
     where ($1::bigint is null or a.card_id in (select id from lineage)
         or a.batch_id in (select batch_id from lineage where batch_id is not null))
       and ($2::int is null or a.company_id = $2)
-      and ($3::date is null or a.created_at >= $3::date::timestamp at time zone 'Europe/Amsterdam')
-      and ($4::date is null or a.created_at < ($4::date + 1)::timestamp at time zone 'Europe/Amsterdam')
+      and ($3::date is null or ${isSince("a.created_at", "$3")})
+      and ($4::date is null or ${isUntil("a.created_at", "$4")})
     order by a.id`,
   values: [cardId ?? null, companyId ?? null, from ?? null, to ?? null],
 });

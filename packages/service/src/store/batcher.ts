@@ -1,14 +1,14 @@
-/** How a {@link Batcher} works. */
+/** Options of a {@link Batcher}. */
 export interface BatcherOptions<Item, Result> {
   /**
-   * Does the work for several items; its results are in their order. One that is a promise is still being worked on,
-   * and keeps neither the others nor the next run waiting.
+   * Works on several items, and returns their results in the same order. A result may be a promise: neither the other
+   * results nor the next run wait for it.
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
-  /** How many runs go on at the same time. */
+  /** Number of concurrent runs. */
   readonly runsAtOnce: number;
   readonly maxItems: number;
-  /** Items of one lane are never worked on by two runs at the same time, as they would wait for each other. */
+  /** Groups items that would wait for each other: concurrent runs never work on the same lane. */
   readonly laneOf?: (item: Item) => string;
 }
 
@@ -20,12 +20,12 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Joins work that is asked for while earlier work is on its way. Nothing waits for company: where there is room, an
- * item is run at once, alone; while there is none, those that come in go together next.
+ * Batches work under load. An item never waits for others: if fewer runs than allowed are in progress, it runs immediately.
+ * Otherwise, the items that arrive meanwhile form the next batch.
  */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;
-  /** How many items of a lane are being worked on. */
+  /** Number of items in progress by lane. */
   readonly #busyLanes = new Map<string, number>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
@@ -35,12 +35,12 @@ export class Batcher<Item, Result> {
     this.#options = options;
   }
 
-  /** Runs an item, together with others or alone. */
+  /** Runs an item, alone or in a batch. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, lane: this.#options.laneOf?.(item), resolve, reject });
       if (this.#scheduled) return;
-      // All that arrived in this turn of the loop go together.
+      // Items of the same turn of the event loop form one batch.
       this.#scheduled = true;
       setImmediate(() => {
         this.#scheduled = false;
@@ -59,7 +59,7 @@ export class Batcher<Item, Result> {
 
   #choose(): Waiting<Item, Result>[] {
     const free = this.#waiting.filter(({ lane }) => lane === undefined || !this.#busyLanes.has(lane));
-    // A power of two, so that few sizes of statement are prepared.
+    // A power of two, so that few statements of different size are prepared.
     const size =
       free.length === 0 ? 0 : 2 ** Math.floor(Math.log2(Math.min(free.length, this.#options.maxItems)));
     const chosen = new Set(free.slice(0, size));

@@ -6,14 +6,14 @@ import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 import { type Card, type CardReference, changeCard } from "./card-changes.js";
 import { putFirstMoney } from "./card-issue.js";
+import { TODAY } from "./days.js";
 
 const CHUNK = 5000;
-const TODAY = "(now() at time zone 'Europe/Amsterdam')::date";
 
 /**
- * Activates a card when it is sold: from then on it holds what it was issued for.
+ * Activates a sold card: puts the amount on it that it was issued for.
  *
- * @throws {OperatorError} when there is none, it is active already, or it is blocked or has expired
+ * @throws {OperatorError} if there is no such card, or it is already active, blocked or expired
  */
 export async function activateCard(
   pool: pg.Pool,
@@ -24,7 +24,7 @@ export async function activateCard(
   const { card } = await changeCard(pool, keys, reference, async (db, before) => {
     const { id, inactiveCents, isBlocked, expiryDate } = before;
     if (inactiveCents === null) {
-      throw new OperatorError(`Card ${id} is active already. Nothing was changed.`, exitCodes.conflict);
+      throw new OperatorError(`Card ${id} is already active. Nothing was changed.`, exitCodes.conflict);
     }
     const { rows } = await db.query<{ expired: boolean }>(`select $1::date < ${TODAY} as expired`, [
       expiryDate,
@@ -40,19 +40,19 @@ export async function activateCard(
   return card;
 }
 
-/** What a batch's activation did. */
+/** The result of activating a batch. */
 export interface BatchActivation {
   readonly cards: number;
   readonly balanceCents: Cents;
-  /** Those that stay inactive, since they are blocked or have expired. */
+  /** Number of cards that stay inactive because they are blocked or expired. */
   readonly skipped: number;
 }
 
 /**
- * Activates all of a batch that is inactive still, all or none. What is blocked or has expired stays as it is.
+ * Activates all inactive cards of a batch in one transaction, except for blocked and expired ones.
  *
- * @param onProgress hears how many are done
- * @throws {OperatorError} when there is no such batch, or nothing in it to activate
+ * @param onProgress called with the number of activated cards
+ * @throws {OperatorError} if there is no such batch, or it has no card to activate
  */
 export function activateBatch(
   pool: pg.Pool,
@@ -65,10 +65,10 @@ export function activateBatch(
     const known = await db.query("select from card_batches where id = $1", [batchId]);
     if (known.rowCount === 0)
       throw new OperatorError(
-        "There is no batch of this id. `card batches` shows those that there are.",
+        "There is no batch with this id. `card batches` lists the batches.",
         exitCodes.notFound,
       );
-    // Locked before they are counted, so that what is written down is what is done.
+    // Locks the cards before counting them, so that the audit entry has the number of activated cards.
     const { rows } = await db.query<{ cards: number; cents: Cents; skipped: number }>(
       `select count(*) filter (where usable)::int as cards,
          coalesce(sum(cents) filter (where usable), 0)::bigint as cents,
@@ -119,12 +119,12 @@ export interface CardBatch {
   readonly createdAt: Date;
   readonly cards: number;
   readonly balanceCents: Cents;
-  /** Not sold yet, and what their activation would put on them. */
+  /** Number of cards that are not sold yet, and the amount that their activation puts on them. */
   readonly inactiveCards: number;
   readonly inactiveCents: Cents;
 }
 
-/** The statement that lists the batches, oldest first. */
+/** Creates the statement that lists the batches, oldest first. */
 export const batchesStatement = () => ({
   text: `select b.id, b.origin, b.created_at as "createdAt", count(c.id)::int as cards,
       coalesce(sum(c.balance_cents), 0)::bigint as "balanceCents", count(c.inactive_cents)::int as "inactiveCards",

@@ -6,10 +6,10 @@ import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 import { noCardOfId } from "./filters.js";
 
-/** Which card an operator means: by its number, or by the id under which reports and the audit log name it. */
+/** A card by its number, or by the id that reports and the audit log show. */
 export type CardReference = { readonly cardNumber: Secret } | { readonly cardId: number };
 
-/** A card as the operator sees it: its status is worked out when it is asked for. */
+/** A card as an operator sees it. The status is computed when the card is read. */
 export interface Card {
   readonly id: number;
   readonly balanceCents: Cents;
@@ -17,9 +17,9 @@ export interface Card {
   readonly expiryDate: string;
   readonly lastFour: string;
   readonly isBlocked: boolean;
-  /** Of a card that is not sold yet: what its activation puts on it. */
+  /** The amount that activation puts on the card; null once it is active. */
   readonly inactiveCents: Cents | null;
-  /** The card that took this one's place. */
+  /** The card that replaced this one. */
   readonly reissuedAs: number | null;
   readonly batchId: number | null;
 }
@@ -43,24 +43,24 @@ async function findCard(
   ]);
   if (rows[0]) return rows[0];
   if ("cardId" in reference) throw noCardOfId();
-  throw new OperatorError("There is no card of this number.", exitCodes.notFound);
+  throw new OperatorError("There is no card with this number.", exitCodes.notFound);
 }
 
 /**
- * Finds a card for the operator, who needs no PIN.
+ * Finds a card for an operator, without its PIN.
  *
- * @throws {OperatorError} when there is none
+ * @throws {OperatorError} if there is no such card
  */
 export const showCard = (db: Queryable, keys: Keyring, reference: CardReference): Promise<Card> =>
   findCard(db, keys, reference, "");
 
 /**
- * Has one card changed in one transaction: its row is locked for as long as it takes, so that devalues of it come before
- * or after. The change and its entry in the audit log are written both or neither.
+ * Changes one card in one transaction, which also writes the audit log. Locks the card's row, so that concurrent devalues
+ * wait.
  *
- * @param change gets the card as it is; throws an {@link OperatorError} where the card is in no state for it
- * @returns the card as it is then, and what `change` gave
- * @throws {OperatorError} when there is no such card
+ * @param change gets the card before the change; throws an {@link OperatorError} if the card's state forbids it
+ * @returns the card after the change, and the result of `change`
+ * @throws {OperatorError} if there is no such card
  */
 export function changeCard<T>(
   pool: pg.Pool,
@@ -75,19 +75,19 @@ export function changeCard<T>(
   });
 }
 
-/** A card that was replaced is closed for good: what is meant for it goes to the one that took its place. */
+/** Refuses to change a card that was replaced: it is closed for good. */
 export function refuseReplaced({ id, reissuedAs }: Card): void {
   if (reissuedAs === null) return;
   throw new OperatorError(
-    `Card ${id} was reissued as card ${reissuedAs}, and is closed. Name that one: --card ${reissuedAs}.`,
+    `Card ${id} was reissued as card ${reissuedAs}, and is closed. Use --card ${reissuedAs}.`,
     exitCodes.conflict,
   );
 }
 
 /**
- * Blocks or unblocks a card. Doing it twice is no fault, and is written down once.
+ * Blocks or unblocks a card. A repetition changes nothing.
  *
- * @throws {OperatorError} when there is none, or it was reissued
+ * @throws {OperatorError} if there is no such card, or it was reissued
  */
 export async function setBlocked(
   pool: pg.Pool,
@@ -106,10 +106,10 @@ export async function setBlocked(
 }
 
 /**
- * Lets a card work longer. The same day again is no fault.
+ * Extends a card's validity. A repetition changes nothing.
  *
- * @param expiryDate the last day that it works
- * @throws {OperatorError} when there is none, it was reissued, or it works longer already
+ * @param expiryDate the last day of validity
+ * @throws {OperatorError} if there is no such card, it was reissued, or it is valid for longer
  */
 export async function extendCard(
   pool: pg.Pool,
@@ -123,7 +123,7 @@ export async function extendCard(
     if (expiryDate === before.expiryDate) return;
     if (expiryDate < before.expiryDate) {
       throw new OperatorError(
-        `Card ${before.id} works until ${before.expiryDate} already. A shorter time is taken from nobody.`,
+        `Card ${before.id} is already valid until ${before.expiryDate}. A card's validity cannot be shortened.`,
         exitCodes.conflict,
       );
     }
@@ -134,14 +134,14 @@ export async function extendCard(
   return card;
 }
 
-/** What a card can hold at most, in cents. */
+/** The maximum balance of a card, in cents. */
 export const MAX_BALANCE_CENTS = 100_000_000;
 
 /**
- * Puts cents onto a card or takes them off, as a row of the ledger, whatever the card's expiry or block.
+ * Adds cents to a card or takes them off, with a row in the ledger. Works on expired and blocked cards too.
  *
- * @param byCents below 0 takes them off
- * @throws {OperatorError} when there is none, it was reissued or isn't sold yet, or it would hold less than nothing
+ * @param byCents negative to take cents off
+ * @throws {OperatorError} if there is no such card, it was reissued or is not sold yet, or the balance would be out of range
  */
 export async function adjustCard(
   pool: pg.Pool,
@@ -156,8 +156,8 @@ export async function adjustCard(
     const afterCents = before.balanceCents + byCents;
     if (afterCents < 0 || afterCents > MAX_BALANCE_CENTS) {
       const holds = `Card ${before.id} holds ${formatCents(before.balanceCents)} EUR`;
-      const limit = afterCents < 0 ? "less than nothing" : `more than ${formatCents(MAX_BALANCE_CENTS)} EUR`;
-      throw new OperatorError(`${holds}. It can't hold ${limit}: nothing was changed.`, exitCodes.conflict);
+      const limit = afterCents < 0 ? "less than 0" : `more than ${formatCents(MAX_BALANCE_CENTS)} EUR`;
+      throw new OperatorError(`${holds}. It can't hold ${limit}. Nothing was changed.`, exitCodes.conflict);
     }
     const details = { by: byCents };
     const auditId = await writeAudit(db, act, { action: "card adjust", cardId: before.id, details });
@@ -169,13 +169,13 @@ export async function adjustCard(
   return card;
 }
 
-/** A card that isn't sold yet holds nothing, and is worth what its activation puts on it. */
+/** Refuses to change a card that is not sold yet. */
 export function refuseInactive({ id, inactiveCents }: Card): void {
   if (inactiveCents === null) return;
   throw new OperatorError(`Card ${id} is not sold yet. Activate it first.`, exitCodes.conflict);
 }
 
-/** Until when wrong PINs have locked a card's number; null when they haven't. */
+/** Returns until when wrong PINs have locked a card number; null if it is not locked. */
 export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | null> {
   const { rows } = await db.query<{ until: Date }>(
     "select locked_until as until from failed_attempts where subject = $1 and locked_until > now()",
@@ -185,9 +185,9 @@ export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secr
 }
 
 /**
- * Forgets the wrong PINs of one number, and its lock.
+ * Removes the lock of a card number, and its count of wrong PINs.
  *
- * @throws {OperatorError} when there is no card of this number
+ * @throws {OperatorError} if there is no card with this number
  */
 export function unlockCard(
   pool: pg.Pool,
@@ -196,7 +196,7 @@ export function unlockCard(
   act: Act,
 ): Promise<{ card: Card; wasLocked: boolean }> {
   return transaction(pool, async (db) => {
-    // Its row stays free: whoever guesses locks the number first, then the row.
+    // Doesn't lock the card's row: a devalue locks the number first, then the row, so it would deadlock with this.
     const card = await findCard(db, keys, { cardNumber }, "");
     const { rows } = await db.query<{ until: Date | null }>("select unlock_number($1) as until", [
       keys.guessSubject(cardNumber),

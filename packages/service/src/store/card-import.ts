@@ -1,11 +1,12 @@
 import type { Cents, Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import { type Queryable, transaction } from "../database/database.js";
+import { type Queryable, Rollback, transaction } from "../database/database.js";
 import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 import { makeBatch, putFirstMoney } from "./card-issue.js";
+import { TODAY } from "./days.js";
 
-/** A card that was made elsewhere, in the line of the file that it stands in. */
+/** A card from a file, with its line. */
 export interface ImportRow {
   readonly line: number;
   readonly cardNumber: Secret;
@@ -14,74 +15,62 @@ export interface ImportRow {
   readonly expiryDate: string;
 }
 
-/** What is wrong with a line. It never repeats what stands there. */
+/** A fault of a line. It never repeats the line's content. */
 export interface ImportFault {
   readonly line: number;
   readonly fault: string;
 }
 
-/** What came of an import: with a fault nothing did. */
+/** The result of an import. If there are faults, nothing was imported. */
 export interface ImportOutcome {
   readonly batchId: number | null;
   readonly cards: number;
   readonly balanceCents: Cents;
-  /** Cards whose last day has passed. */
+  /** Number of expired cards. */
   readonly expired: number;
   readonly faults: readonly ImportFault[];
 }
 
-/** How cards are imported. */
+/** An import of cards. */
 export interface ImportOrder {
-  /** Reads the file, from its beginning each time; faulty lines are told by what it hears them with. */
+  /** Reads the file from its beginning, and reports faulty lines. A retry reads it again. */
   readonly read: (onFault: (fault: ImportFault) => void) => AsyncIterable<readonly ImportRow[]>;
   readonly isInactive: boolean;
-  /** Does everything, and undoes it. */
+  /** Whether to roll everything back at the end. */
   readonly isDryRun: boolean;
   readonly onProgress: (done: number, total: number | undefined) => void;
 }
 
 const CHUNK = 5000;
 
-/** Ends a transaction whose work is not wanted. */
-class Undone extends Error {
-  constructor(readonly outcome: ImportOutcome) {
-    super("Nothing was imported.");
-  }
-}
-
-/** Imports cards, all or none: a single faulty line, and none is. */
-export async function importCards(
+/** Imports cards in one transaction. If any line is faulty, none is imported. */
+export function importCards(
   pool: pg.Pool,
   keys: Keyring,
   order: ImportOrder,
   act: Act,
 ): Promise<ImportOutcome> {
-  try {
-    return await transaction(pool, async (db) => {
-      await db.query("set local statement_timeout = 0");
-      await holdSecrets(db, keys);
-      const faults: ImportFault[] = [];
-      const staged = await stage(db, keys, order, faults);
-      faults.push(...(await findTaken(db)));
-      const none = { ...staged, batchId: null, faults: faults.sort((one, other) => one.line - other.line) };
-      if (faults.length > 0) throw new Undone(none);
-      const batchId = await makeBatch(db, "import");
-      const { cards, balanceCents } = staged;
-      const details = { cards, balance: balanceCents, inactive: order.isInactive };
-      const auditId = await writeAudit(db, act, { action: "card import", batchId, details });
-      const taken = await putInto(db, { batchId, auditId, total: cards, generation: keys.newest }, order);
-      if (taken.length > 0) throw new Undone({ ...none, faults: taken });
-      if (order.isDryRun) throw new Undone(none);
-      return { ...staged, batchId, faults: [] };
-    });
-  } catch (error) {
-    if (error instanceof Undone) return error.outcome;
-    throw error;
-  }
+  return transaction(pool, async (db) => {
+    await db.query("set local statement_timeout = 0");
+    await lockSecrets(db, keys);
+    const faults: ImportFault[] = [];
+    const staged = await stage(db, keys, order, faults);
+    faults.push(...(await findTaken(db)));
+    const none = { ...staged, batchId: null, faults: faults.sort((one, other) => one.line - other.line) };
+    if (faults.length > 0) throw new Rollback(none);
+    const batchId = await makeBatch(db, "import");
+    const { cards, balanceCents } = staged;
+    const details = { cards, balance: balanceCents, inactive: order.isInactive };
+    const auditId = await writeAudit(db, act, { action: "card import", batchId, details });
+    const taken = await insertStaged(db, { batchId, auditId, total: cards, generation: keys.newest }, order);
+    if (taken.length > 0) throw new Rollback({ ...none, faults: taken });
+    if (order.isDryRun) throw new Rollback(none);
+    return { ...staged, batchId, faults: [] };
+  });
 }
 
-/** A card of today is found under any secrets but newer ones: nobody rotates them meanwhile. */
-async function holdSecrets(db: Queryable, keys: Keyring): Promise<void> {
+/** Prevents a rotation of the secrets during the import: existing cards are only found under known generations. */
+async function lockSecrets(db: Queryable, keys: Keyring): Promise<void> {
   await db.query("lock table secret_generations in share mode");
   const { rows } = await db.query<{ newest: number }>("select max(id) as newest from secret_generations");
   if (rows[0]?.newest !== keys.newest) await keys.refresh();
@@ -89,7 +78,7 @@ async function holdSecrets(db: Queryable, keys: Keyring): Promise<void> {
     throw new Error("The secrets were rotated and could not be read again.");
 }
 
-/** Brings the file into a table of the transaction's own, as hashes, so that the database finds what stands there twice. */
+/** Copies the file as hashes into temporary tables, in which the database finds repeated numbers. */
 async function stage(
   db: Queryable,
   keys: Keyring,
@@ -114,7 +103,7 @@ async function stage(
         rows.map(({ expiryDate }) => expiryDate),
       ],
     );
-    // A card of today may stand under older secrets.
+    // An existing card may be hashed under older secrets.
     await db.query("insert into import_hashes select * from unnest($1::int[], $2::bytea[])", [
       hashes.flatMap((all, index) => all.map(() => rows[index]?.line)),
       hashes.flat(),
@@ -126,27 +115,27 @@ async function stage(
   await db.query("analyze import_hashes");
   const { rows } = await db.query<{ cents: Cents; expired: number }>(
     `select coalesce(sum(balance_cents), 0)::bigint as cents,
-       count(*) filter (where expiry_date < (now() at time zone 'Europe/Amsterdam')::date)::int as expired from import_rows`,
+       count(*) filter (where expiry_date < ${TODAY})::int as expired from import_rows`,
   );
   const { cents: balanceCents, expired } = rows[0] as (typeof rows)[number];
   return { cards, balanceCents, expired };
 }
 
-/** The lines whose number stands in an earlier line, or on a card that is there already. */
+/** Finds the lines with the number of an earlier line or of an existing card. */
 async function findTaken(db: Queryable): Promise<ImportFault[]> {
   const { rows } = await db.query<ImportFault>(
-    `select line, 'the number stands in line ' || first || ' already' as fault
+    `select line, 'the number is also in line ' || first as fault
        from (select line, min(line) over (partition by number_hash) as first from import_rows) numbered
        where line <> first
      union all
-     select distinct h.line, 'there is a card of this number already'
+     select distinct h.line, 'a card with this number already exists'
        from import_hashes h join cards c on c.number_hash = h.number_hash`,
   );
   return rows;
 }
 
-/** Makes the cards, and puts their money on them. Gives the lines whose number somebody else has just used. */
-async function putInto(
+/** Inserts the cards and their first money. Returns the lines whose numbers were inserted concurrently. */
+async function insertStaged(
   db: Queryable,
   {
     batchId,
@@ -169,7 +158,7 @@ async function putInto(
     );
     const taken = rows.filter(({ id }) => id === null);
     if (taken.length > 0)
-      return taken.map(({ line }) => ({ line, fault: "there is a card of this number already" }));
+      return taken.map(({ line }) => ({ line, fault: "a card with this number already exists" }));
     const cards = rows.map(({ id, cents }) => ({ id: id as number, cents }));
     if (!isInactive) await putFirstMoney(db, cards, auditId);
     last = rows.at(-1)?.line ?? last;

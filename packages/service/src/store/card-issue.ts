@@ -5,17 +5,17 @@ import { makeCardNumber, makePin } from "../secrets/card-number.js";
 import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 
-/** What cards are issued. */
+/** An order for new cards. */
 export interface IssueOrder {
   readonly count: number;
   readonly balanceCents: Cents;
   readonly expiryDate: string;
   readonly prefix?: string | undefined;
-  /** They hold nothing and can't be used before they are activated. */
+  /** Whether the cards are empty and unusable until they are activated. */
   readonly isInactive?: boolean | undefined;
 }
 
-/** A card just made. Number and PIN are shown this once. */
+/** A new card. Number and PIN are shown only once. */
 export interface IssuedCard {
   readonly id: number;
   readonly cardNumber: Secret;
@@ -23,21 +23,21 @@ export interface IssuedCard {
   readonly expiryDate: string;
 }
 
-/** Who takes new cards as they are made. Nothing of them is committed before `end` has resolved. */
+/** A receiver of new cards. They are committed only after `end` has resolved. */
 export interface CardSink {
-  /** All that came before counts no more: the work is done again. */
+  /** Starts anew, without the cards of an earlier try: the transaction may be retried. */
   begin(batchId: number | null): Promise<void>;
   take(cards: readonly IssuedCard[]): Promise<void>;
   end(): Promise<void>;
 }
 
-/** So many cards are in memory at once. */
+/** Number of cards in memory at once. */
 const CHUNK = 1000;
 
 /**
- * Issues cards, all or none, each with a first row in the ledger where it holds money. More than one are a batch.
+ * Issues cards in one transaction, each with its first row in the ledger unless it is empty. Several cards form a batch.
  *
- * @returns the batch; null for a single card
+ * @returns the batch's id; null for a single card
  */
 export function issueTo(
   sink: CardSink,
@@ -77,7 +77,7 @@ export function issueTo(
   });
 }
 
-/** Issues cards and gives them all at once; as {@link issueTo}. */
+/** Issues cards and returns them. See {@link issueTo}. */
 export async function issueCards(
   pool: pg.Pool,
   keys: Keyring,
@@ -94,7 +94,7 @@ export async function issueCards(
   return issued;
 }
 
-/** Begins a batch of cards. */
+/** Inserts a batch. @returns its id */
 export async function makeBatch(db: Queryable, origin: "issue" | "import"): Promise<number> {
   const { rows } = await db.query<{ id: number }>(
     "insert into card_batches (origin) values ($1) returning id",
@@ -103,7 +103,7 @@ export async function makeBatch(db: Queryable, origin: "issue" | "import"): Prom
   return (rows[0] as { id: number }).id;
 }
 
-/** Puts a card's first money on it, for each: a card can get it once. */
+/** Inserts the first ledger row of each card. A card can have only one. */
 export async function putFirstMoney(
   db: Queryable,
   cards: readonly { readonly id: number; readonly cents: number }[],
@@ -116,7 +116,7 @@ export async function putFirstMoney(
   );
 }
 
-/** Writes empty cards under the newest secrets. */
+/** Inserts empty cards, hashed under the newest secrets. */
 export async function insertCards(
   db: Queryable,
   keys: Keyring,

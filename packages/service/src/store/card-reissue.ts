@@ -6,12 +6,12 @@ import { type Card, type CardReference, changeCard, refuseInactive, refuseReplac
 import { type IssuedCard, insertCards } from "./card-issue.js";
 
 /**
- * Puts a card with a new number and PIN in the place of another: what that one holds is moved, and it is closed for good.
- * A cancel token of the old card works on, and its money goes to the new one.
+ * Replaces a card by one with a new number and PIN. Moves the balance, and closes the old card for good. Cancel tokens of
+ * the old card still work: their money goes to the new one.
  *
- * @param prefix what the new number begins with
- * @returns the new card, whose number and PIN are shown this once, and the old one as it was
- * @throws {OperatorError} when there is none, it was reissued before, or it isn't sold yet
+ * @param prefix the first digits of the new number
+ * @returns the new card, whose number and PIN are shown only once, and the old card before the change
+ * @throws {OperatorError} if there is no such card, it was already reissued, or it is not sold yet
  */
 export async function reissueCard(
   pool: pg.Pool,

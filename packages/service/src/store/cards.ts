@@ -3,10 +3,10 @@ import type { Queryable } from "../database/database.js";
 import { type LockoutRule, ruleText } from "../limits/limits.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
 
-/** A number and PIN that were refused, or can't be judged now. */
+/** A refusal of a card number and PIN: wrong, or locked. */
 export type CardRefusal = { outcome: "invalid_card" } | { outcome: "card_locked"; retryAfterSeconds: number };
 
-/** A card as its holder may see it: its status is worked out when it is asked for. */
+/** A card as its holder may see it. The status is computed when the card is read. */
 export interface ReadCard {
   readonly outcome: "done";
   readonly balanceCents: Cents;
@@ -22,7 +22,7 @@ interface ReadRow {
   retry_after_seconds: number;
 }
 
-/** Reads the card of a number and PIN; a wrong PIN and an unknown number look the same, also in time. */
+/** Reads a card by number and PIN. A wrong PIN and an unknown number have the same answer, and take the same time. */
 export async function readCard(
   db: Queryable,
   keys: Keyring,
@@ -42,14 +42,14 @@ export async function readCard(
   return { outcome: "done", balanceCents, cardStatus, expiryDate };
 }
 
-/** What a row of the database says to a number and PIN that were refused. */
+/** Creates the refusal from a row of the database. */
 export const refusalOf = (
   outcome: CardRefusal["outcome"],
   row: { retry_after_seconds: number },
 ): CardRefusal =>
   outcome === "card_locked" ? { outcome, retryAfterSeconds: row.retry_after_seconds } : { outcome };
 
-/** Runs a statement that refuses the hashes of a process whose secrets are not the newest; once more with newer ones. */
+/** Runs a statement. If it reports that this process lacks the newest secrets, reloads them and runs it again. */
 export async function withFreshSecrets<Row extends { outcome: string }>(
   keys: Keyring,
   run: () => Promise<Row>,
@@ -73,11 +73,11 @@ interface CancelRow {
   balance_cents: number;
 }
 
-/** Reverses a deduction by its token, once. */
+/** Reverses a deduction by its cancel token, once. */
 export const cancelByToken = (db: Queryable, companyId: number, cancelToken: Secret) =>
   cancel(db, "select * from cancel_by_token($1, $2)", [companyId, hashOf(cancelToken)]);
 
-/** Ends a devalue by its key: it is reversed, or will never be. */
+/** Resolves a devalue by its idempotency key: reverses it, or makes sure that it never happens. */
 export const cancelByKey = (db: Queryable, keys: Keyring, companyId: number, idempotencyKey: string) =>
   cancel(db, "select * from cancel_by_key($1, $2)", [companyId, keys.idempotencyKey(idempotencyKey)]);
 

@@ -9,19 +9,18 @@ import {
   type RunDevalue,
 } from "./devalue.js";
 
-/** More would make small batches, fewer would make a call at half load wait for the one before it. */
+/** More runs would make small batches; fewer would make a call wait at medium load. */
 const RUNS_AT_ONCE = 4;
 const MAX_ITEMS = 32;
 
-/** What `devalue_unless_busy` answers: as `devalue`, or that a lock is taken. */
+/** The result of `devalue_unless_busy`: that of `devalue`, or that a lock is held. */
 type BatchedRow = DevalueRow | { outcome: "busy" };
 
 /**
- * Runs devalues that are in flight at the same time as one statement, so that they share one commit. Each is judged by
- * itself, in its turn, and answered after the commit. One that would have to wait for a lock is not done in the batch but
- * alone, so that it holds nobody up.
+ * Runs concurrent devalues as one statement, so that they share one commit. Each is judged on its own, and answered after
+ * the commit. A devalue that would wait for a lock runs alone, so that it does not delay the others.
  *
- * @param db repeats a statement that was undone because of others
+ * @param db retries statements after conflicts
  */
 export function devalueInBatches(db: Queryable): RunDevalue {
   const alone = devalueAlone(db);
@@ -31,7 +30,7 @@ export function devalueInBatches(db: Queryable): RunDevalue {
       const statement = devalueStatement("devalue_unless_busy", all);
       ({ rows } = await db.query<BatchedRow>({ name: `devalue-${all.length}`, ...statement }));
     } catch (error) {
-      // One of them failed, and with it all were undone: each for itself, then.
+      // If one of them failed, all were rolled back: run each alone.
       if (!isAborted(error)) throw error;
       rows = [];
     }

@@ -5,10 +5,10 @@ import { type LockoutRule, ruleText } from "../limits/limits.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
 import { type CardRefusal, refusalOf, withFreshSecrets } from "./cards.js";
 
-/** What a devalue is asked to do. */
+/** A request to devalue a card. */
 export interface DevalueOrder {
   readonly companyId: number;
-  /** Judged together with the card: the devalue is done only where the company has this key, and it is living. */
+  /** Checked in the same statement: the devalue is done only if this is an active key of the company. */
   readonly apiKeyHash: Buffer;
   readonly cardNumber: Secret;
   readonly pin: Secret;
@@ -30,10 +30,10 @@ export type DevalueOutcome =
         | "idempotency_key_spent";
     };
 
-/** Deducts the smallest of amount, balance and limit, or says why not. Whole or not at all. */
+/** Deducts the smallest of amount, balance and limit, or returns the reason why not. */
 export type Devalue = (order: DevalueOrder) => Promise<DevalueOutcome>;
 
-/** What the database's function `devalue` is told: hashes of all that is secret, and a fresh deduction with its token. */
+/** The arguments of the database's function `devalue`, with secrets as hashes, and a new deduction with its token. */
 export interface DevalueArguments {
   readonly companyId: number;
   readonly numberHashes: readonly Buffer[];
@@ -48,7 +48,7 @@ export interface DevalueArguments {
   readonly apiKeyHash: Buffer;
 }
 
-/** What the function answers. */
+/** The result of the function. */
 export interface DevalueRow {
   outcome: DevalueOutcome["outcome"] | "stale";
   deducted_cents: number;
@@ -58,10 +58,10 @@ export interface DevalueRow {
   retry_after_seconds: number;
 }
 
-/** Has one devalue done by the database: {@link devalueAlone}, or together with others. */
+/** Sends a devalue to the database, alone or in a batch. */
 export type RunDevalue = (args: DevalueArguments) => Promise<DevalueRow>;
 
-/** Makes the devalue of a service; `run` decides how its statements reach the database. */
+/** Creates the service's devalue. `run` sends its statements to the database. */
 export const createDevalue =
   (run: RunDevalue, keys: Keyring, rule: LockoutRule): Devalue =>
   async (order) => {
@@ -79,7 +79,7 @@ export const createDevalue =
     return { outcome, deductedCents: row.deducted_cents as Cents, cancelToken };
   };
 
-/** Hashes all that is secret in an order. */
+/** Hashes the secrets of an order. */
 export function devalueArguments(order: DevalueOrder, keys: Keyring, rule: LockoutRule): DevalueArguments {
   const { companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey } = order;
   const deductionId = randomUUID();
@@ -100,7 +100,7 @@ export function devalueArguments(order: DevalueOrder, keys: Keyring, rule: Locko
   };
 }
 
-/** Runs each devalue as a statement of its own, which waits for the locks that it needs. */
+/** Runs each devalue as its own statement, which waits for locks. */
 export const devalueAlone =
   (db: Queryable): RunDevalue =>
   async (args) => {
@@ -108,7 +108,7 @@ export const devalueAlone =
     return rows[0] as DevalueRow;
   };
 
-/** One select per devalue, done in this order; each begins with what those before it have left. */
+/** Creates a statement with one select per devalue. They run in this order, and each sees the effects of those before. */
 export function devalueStatement(
   name: "devalue" | "devalue_unless_busy",
   all: readonly DevalueArguments[],
@@ -121,7 +121,7 @@ export function devalueStatement(
   return { text: selects.join(" union all "), values };
 }
 
-/** In the order of the function's parameters. */
+/** Lists the arguments in the order of the function's parameters. */
 const valuesOf = (args: DevalueArguments): unknown[] => [
   args.companyId,
   args.numberHashes,

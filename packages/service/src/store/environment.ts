@@ -3,40 +3,39 @@ import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Act, writeAudit } from "./audit.js";
 
-/** What a database's cards are: real money, or for trying out. */
+/** What a database's cards are: real money, or for testing. */
 export const environments = ["live", "sandbox"] as const;
-/** Which of the two installations a service is: money moves in `live` alone. */
+/** The environment of a service. Only in `live`, cards are real money. */
 export type Environment = (typeof environments)[number];
 
-/** Reads which environment a database belongs to; undefined where no service has run on it yet. */
+/** Reads the environment of a database; undefined if no service has run on it yet. */
 export async function readEnvironment(db: Queryable): Promise<Environment | undefined> {
   const { rows } = await db.query<{ name: Environment }>("select name from environment");
   return rows[0]?.name;
 }
 
 /**
- * Writes down what a database's cards are, where nobody has yet. A sandbox's cards are never served as live ones, nor the
- * other way round.
+ * Records the environment of a database at the first start. Later starts must have the same one.
  *
- * @throws {OperatorError} when it belongs to the other environment
+ * @throws {OperatorError} if the database belongs to the other environment
  */
 export async function claimEnvironment(db: Queryable, environment: Environment): Promise<void> {
   const known = (await readEnvironment(db)) ?? (await writeFirst(db, environment));
   if (known === environment) return;
   throw new OperatorError(
-    `This database is of the ${known} environment, and this is to be ${environment}. Serve it with --environment ${known}, ` +
-      "or give another database. What it is, is changed by `environment set`.",
+    `This database belongs to the ${known} environment, not to ${environment}. Use --environment ${known} or another ` +
+      "database. `environment set` changes the environment of a database.",
     exitCodes.usage,
   );
 }
 
-/** Of two that start at once, one writes. */
+/** Inserts the environment, unless a concurrent start already has. */
 async function writeFirst(db: Queryable, environment: Environment): Promise<Environment> {
   await db.query("insert into environment (name) values ($1) on conflict do nothing", [environment]);
   return (await readEnvironment(db)) ?? environment;
 }
 
-/** Changes what a database's cards are. Services that run on it must be started anew. @returns what they were */
+/** Changes the environment of a database. Running services must be restarted. @returns the environment before */
 export function changeEnvironment(
   pool: pg.Pool,
   environment: Environment,

@@ -2,40 +2,41 @@ import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Act, writeAudit } from "./audit.js";
+import { noCompany } from "./filters.js";
 
-/** What a server said of the feed that it gave, and is asked with the next time. */
+/** The validators that a server sent with a feed. The next request sends them back. */
 export interface FeedValidators {
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** The address that gave it, where a redirect may have led. */
+  /** The address that sent the feed, possibly after redirects. */
   readonly answeredBy: string;
 }
 
-/** Another pull of the same feed was done while this one was under way, or the feed was removed. */
+/** Thrown if another pull of the same feed finished during this one, or the feed was removed. */
 export class PullOvertaken extends OperatorError {
   constructor() {
     super(
-      "Another pull of this company ended meanwhile, or its feed was removed. Nothing was changed; pull again.",
+      "Another pull of this company finished meanwhile, or its feed was removed. Nothing was changed. Pull again.",
       exitCodes.conflict,
     );
     this.name = "PullOvertaken";
   }
 }
 
-/** Where a company's feed is. */
+/** The address of a company's feed. */
 export interface FeedAddress {
   readonly url: string;
-  /** Whether it may be on this machine, or in the network around it. */
+  /** Whether it may be on this machine or in a private network. */
   readonly allowsPrivate: boolean;
 }
 
-/** A company's feed, as it was pulled last. */
+/** A company's feed, as of its last pull. */
 export interface EventFeed extends FeedAddress, FeedValidators {
   readonly companyId: number;
-  /** Pulls that were done so far. */
+  /** Number of finished pulls. */
   readonly pulls: number;
   readonly pulledAt: Date;
-  /** The last failure since then. */
+  /** The latest failure since `pulledAt`. */
   readonly failedAt: Date | null;
   readonly failure: string | null;
 }
@@ -43,7 +44,7 @@ export interface EventFeed extends FeedAddress, FeedValidators {
 const COLUMNS = `company_id as "companyId", url, allows_private as "allowsPrivate", etag, last_modified as "lastModified",
   answered_by as "answeredBy", pulls, pulled_at as "pulledAt", failed_at as "failedAt", failure`;
 
-/** No other pull was done since. A feed that was removed and is there again counts from one: the time tells it apart. */
+/** SQL: no other pull has finished since. The time detects a feed that was removed and added again, which counts from 1. */
 const isAsKnown = (pulls: string, pulledAt: string) =>
   `pulls = ${pulls} and date_trunc('milliseconds', pulled_at) = ${pulledAt}::timestamptz`;
 
@@ -56,13 +57,13 @@ export async function listFeeds(db: Queryable): Promise<EventFeed[]> {
 }
 
 /**
- * Finds a company's feed; undefined where none was pulled yet.
+ * Finds a company's feed; undefined if none was pulled yet.
  *
- * @throws {OperatorError} when there is no such company, or it is closed
+ * @throws {OperatorError} if there is no such company, or it is closed
  */
 export async function findFeed(db: Queryable, companyId: number): Promise<EventFeed | undefined> {
   const companies = await db.query("select closed_at from companies where id = $1", [companyId]);
-  if (!companies.rows[0]) throw new OperatorError("There is no company of this id.", exitCodes.notFound);
+  if (!companies.rows[0]) throw noCompany();
   if (companies.rows[0].closed_at) throw new OperatorError("This company is closed.", exitCodes.conflict);
   const { rows } = await db.query<EventFeed>(`select ${COLUMNS} from event_feeds where company_id = $1`, [
     companyId,
@@ -71,12 +72,12 @@ export async function findFeed(db: Queryable, companyId: number): Promise<EventF
 }
 
 /**
- * Writes down that a feed was pulled, in the transaction that makes it so. Others that pull it wait until that ends.
+ * Records a pull, in the transaction that applies the feed. Concurrent pulls wait for that transaction.
  *
- * @param known the feed as it was when this pull began; undefined where there was none
- * @throws {PullOvertaken} when another pull was done since, or the feed was removed
+ * @param known the feed when this pull began; undefined if there was none
+ * @throws {PullOvertaken} if another pull finished since, or the feed was removed
  */
-export async function takePull(
+export async function recordPull(
   db: Queryable,
   companyId: number,
   known: EventFeed | undefined,
@@ -98,8 +99,8 @@ export async function takePull(
   if (rowCount === 0) throw new PullOvertaken();
 }
 
-/** Writes down why a pull failed, unless another was done since. */
-export async function noteFailure(db: Queryable, feed: EventFeed, failure: string): Promise<void> {
+/** Records why a pull failed, unless another pull finished since. */
+export async function recordFailure(db: Queryable, feed: EventFeed, failure: string): Promise<void> {
   await db.query(
     `update event_feeds set failed_at = now(), failure = $4 where company_id = $1 and ${isAsKnown("$2", "$3")}`,
     [feed.companyId, feed.pulls, feed.pulledAt, failure],
@@ -107,9 +108,9 @@ export async function noteFailure(db: Queryable, feed: EventFeed, failure: strin
 }
 
 /**
- * Forgets a company's feed: it is pulled no more. Its events stay as they are.
+ * Removes a company's feed. Its events stay.
  *
- * @throws {OperatorError} when it has none
+ * @throws {OperatorError} if the company has no feed
  */
 export function removeFeed(pool: pg.Pool, companyId: number, act: Act): Promise<EventFeed> {
   return transaction(pool, async (db) => {
@@ -128,7 +129,7 @@ export function removeFeed(pool: pg.Pool, companyId: number, act: Act): Promise<
   });
 }
 
-/** An address as far as it may be kept for good: whoever wrote it may have put a key behind the question mark. */
+/** Returns an address without its query, which may hold a key: the audit log keeps it for good. */
 export function publicPartOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

@@ -4,10 +4,10 @@ import type { Queryable } from "../database/database.js";
 const timestamp = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Small, so that reading and writing one holds nobody up. */
+/** Small, so that a page does not delay other calls. */
 const PAGE_ROWS = 100;
 
-/** Reads a company's rows, oldest first, a page at a time: no connection is held between two pages. */
+/** Reads a company's rows by page, oldest first. Holds no connection between two pages. */
 async function* pagesOf<Row extends { id: number }>(
   db: Queryable,
   companyId: number,
@@ -22,7 +22,7 @@ async function* pagesOf<Row extends { id: number }>(
   }
 }
 
-/** Lists a company's events, oldest first, in pages; those that its feed has taken back are left out. */
+/** Lists a company's events by page, oldest first, without those that its feed has taken back. */
 export const listEvents = (db: Queryable, companyId: number) =>
   pagesOf<Event>(db, companyId, {
     name: "list-events",
@@ -35,7 +35,7 @@ export const listEvents = (db: Queryable, companyId: number) =>
      from events where company_id = $1 and id > $2 and taken_back is null`,
   });
 
-/** Lists a company's event concepts, oldest first, in pages. */
+/** Lists a company's event concepts by page, oldest first. */
 export const listEventConcepts = (db: Queryable, companyId: number) =>
   pagesOf<EventConcept>(db, companyId, {
     name: "list-event-concepts",
@@ -44,7 +44,7 @@ export const listEventConcepts = (db: Queryable, companyId: number) =>
      from event_concepts where company_id = $1 and id > $2`,
   });
 
-/** Makes an event concept; undefined when there is no such provider. */
+/** Creates an event concept. @returns its id; undefined if there is no such provider */
 export async function createEventConcept(
   db: Queryable,
   concept: { companyId: number; providerId: number; representative: string; register: string },
@@ -57,7 +57,7 @@ export async function createEventConcept(
   return rows[0]?.id;
 }
 
-/** Tells which of these providers exist. */
+/** Returns the ids of existing providers among these. */
 export async function knownProviders(db: Queryable, ids: number[]): Promise<Set<number>> {
   const { rows } = await db.query<{ id: number }>("select id from providers where id = any($1::int[])", [
     ids,
@@ -65,7 +65,7 @@ export async function knownProviders(db: Queryable, ids: number[]): Promise<Set<
   return new Set(rows.map((row) => row.id));
 }
 
-/** The columns of an event's row, and the input's fields that fill them; text that was not given is empty. */
+/** The text columns of an event's row, and the fields of the input that fill them. A missing text is empty. */
 const TEXT_COLUMNS = {
   name: "name",
   organiser: "organiser",
@@ -87,10 +87,10 @@ const TEXT_COLUMNS = {
   event_link: "eventLink",
 } as const satisfies Record<string, keyof EventInput>;
 
-/** An event as `newevent` takes it; one of a feed may name no provider. */
+/** An event of `newevent`, or of a feed, which may lack a provider. */
 type EventContent = Omit<EventInput, "providerId"> & { readonly providerId?: number | undefined };
 
-/** Writes an event by the names of its columns. */
+/** Converts an event to a row. */
 export function eventRowOf(input: EventContent) {
   const texts = Object.entries(TEXT_COLUMNS).map(([column, field]) => [column, input[field] ?? ""]);
   return {
@@ -105,7 +105,7 @@ export function eventRowOf(input: EventContent) {
   };
 }
 
-/** Every column that an event's row fills, with its type. */
+/** The columns of an event's row, with their types. */
 export const eventColumns: Readonly<Record<keyof ReturnType<typeof eventRowOf>, string>> = {
   ...Object.fromEntries(Object.keys(TEXT_COLUMNS).map((column) => [column, "text"])),
   provider_id: "int",
@@ -119,15 +119,15 @@ export const eventColumns: Readonly<Record<keyof ReturnType<typeof eventRowOf>, 
 
 const COLUMNS = Object.keys(eventColumns).join(", ");
 
-/** The same as SQL declares them. */
+/** The columns as an SQL declaration. */
 export const columnTypes = Object.entries(eventColumns)
   .map(([column, type]) => `${column} ${type}`)
   .join(", ");
 
 /**
- * Makes events in one statement, in the order given. One whose key is taken uses up no id.
+ * Creates events in one statement, in the given order. An event whose key is taken uses no id.
  *
- * @returns the identifiers, in the same order; undefined for an event whose key the company has used already
+ * @returns the ids in the same order; undefined for an event whose key is taken
  */
 export async function createEvents(
   db: Queryable,

@@ -1,24 +1,25 @@
 import type { Queryable } from "../database/database.js";
+import { TODAY } from "./days.js";
 import { columnTypes, eventColumns, type eventRowOf } from "./events.js";
 
-/** An event as a feed has it: shown, or taken back. */
+/** An event of a feed: listed, or taken back. */
 export type FeedRow = ReturnType<typeof eventRowOf> & {
   readonly taken_back: "canceled" | "withdrawn" | null;
 };
 
-/** What a feed changed in the list of a company's events, by their keys. */
+/** The changes that a feed made to a company's events, by event key. */
 export interface FeedChanges {
   readonly created: readonly string[];
-  /** Those that say something else now, or are back. */
+  /** Events whose content changed, or that are listed again. */
   readonly changed: readonly string[];
-  /** Those that left the list: taken back by the feed, or not in it any more. */
+  /** Events that are no longer listed: taken back by the feed, or missing from it. */
   readonly withdrawn: readonly string[];
-  /** Those in the feed for which the list stays as it was: shown as before, or still not shown. */
+  /** Number of events in the feed that change nothing. */
   readonly unchanged: number;
-  /** Rows that are new, and all that the company's feeds have made so far: none is ever deleted. */
+  /** Number of new rows, and of all rows that the company's feeds have created: rows are never deleted. */
   readonly inserted: number;
   readonly kept: number;
-  /** Of the feed's events that are to come, how many were listed, and how many of these aren't in it any more. */
+  /** Number of future events that were listed, and how many of these the feed lacks now. */
   readonly toCome: number;
   readonly missingToCome: number;
 }
@@ -26,15 +27,15 @@ export interface FeedChanges {
 const CHUNK_ROWS = 500;
 const CONTENT = Object.keys(eventColumns).filter((column) => column !== "event_key");
 const of = (table: string) => `(${CONTENT.map((column) => `${table}.${column}`).join(", ")})`;
-const IS_TO_COME = "coalesce(e.end_date, e.start_date) >= (now() at time zone 'Europe/Amsterdam')::date";
+const IS_TO_COME = `coalesce(e.end_date, e.start_date) >= ${TODAY}`;
 
 /**
- * Makes a company's events what its feed says, in the caller's transaction: new ones are made, others changed, and what
- * the feed takes back or has no more leaves the list. A row stays, so an event that comes back has the id that it had.
+ * Applies a feed to a company's events, in the caller's transaction: creates and changes events, and unlists those that
+ * the feed takes back or lacks. Rows stay, so that an event that returns keeps its id.
  *
- * An event of `newevent` whose key the feed has is the feed's from then on; any other is left alone.
+ * If the feed has the key of an event of `newevent`, it takes the event over. Other events of `newevent` don't change.
  *
- * @param rows each key once
+ * @param rows must have distinct keys
  */
 export async function applyFeed(
   db: Queryable,
@@ -48,8 +49,8 @@ export async function applyFeed(
        where company_id = $1 and from_feed and taken_back is null and ${IS_TO_COME}`,
     [companyId],
   );
-  // Also what was taken back before anybody saw it: so nothing else can take its key. A row that is offered takes an id, though
-  // it conflicts: pulls that change nothing would use all ids up.
+  // Inserts also events that were taken back before their first pull, which reserves their keys. Known events are filtered out,
+  // since `on conflict` alone would use an id for each of them at each pull.
   const inserted = await db.query<Key & { isListed: boolean }>(
     `insert into events (company_id, from_feed, event_key, taken_back, ${CONTENT.join(", ")})
        select $1, true, event_key, taken_back, ${CONTENT.join(", ")} from feed_rows r
@@ -76,7 +77,7 @@ export async function applyFeed(
     [companyId],
   );
   const created = inserted.rows.filter(({ isListed }) => isListed);
-  const withdrawn = await withdraw(db, companyId);
+  const withdrawn = await unlist(db, companyId);
   const missing = withdrawn.filter(({ isMissing }) => isMissing);
   return {
     created: keysOf(created),
@@ -93,7 +94,7 @@ export async function applyFeed(
 type Key = { key: string };
 const keysOf = (rows: readonly Key[]) => rows.map(({ key }) => key);
 
-/** Brings the feed into a table of the transaction's own, some rows at a time. */
+/** Copies the feed into a temporary table, in chunks. */
 async function stage(
   db: Queryable,
   rows: readonly FeedRow[],
@@ -113,8 +114,8 @@ async function stage(
   await db.query("analyze feed_rows");
 }
 
-/** Takes events off the list: those that the feed takes back, and those of it that it hasn't any more. */
-async function withdraw(db: Queryable, companyId: number) {
+/** Unlists the events that the feed takes back or lacks. */
+async function unlist(db: Queryable, companyId: number) {
   const { rows } = await db.query<{ key: string; isMissing: boolean; isToCome: boolean }>(
     `update events e set taken_back = coalesce(r.taken_back, 'withdrawn'), updated_at = now()
        from events listed left join feed_rows r on r.event_key = listed.event_key
@@ -123,7 +124,7 @@ async function withdraw(db: Queryable, companyId: number) {
        returning e.event_key as key, r.event_key is null as "isMissing", ${IS_TO_COME} as "isToCome"`,
     [companyId],
   );
-  // A show that was withdrawn may be called off later, or the other way round.
+  // A withdrawn event may be canceled later, or the other way round.
   await db.query(
     `update events e set taken_back = r.taken_back from feed_rows r
        where e.company_id = $1 and e.event_key = r.event_key and e.taken_back <> r.taken_back`,

@@ -3,16 +3,16 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 
 export const noCompany = () =>
   new OperatorError(
-    "There is no company of this id. `company list` shows those that there are.",
+    "There is no company with this id. `company list` lists the companies.",
     exitCodes.notFound,
   );
 
-export const noCardOfId = () => new OperatorError("There is no card of this id.", exitCodes.notFound);
+export const noCardOfId = () => new OperatorError("There is no card with this id.", exitCodes.notFound);
 
 /**
- * Checks that what a list is asked for is there: a mistyped id would look like a company without sales.
+ * Checks that a filter's company and card exist. Without this check, a mistyped id would look like a company without sales.
  *
- * @throws {OperatorError} when there is no such company, or card
+ * @throws {OperatorError} if there is no such company or card
  */
 export async function checkFilter(
   db: Queryable,

@@ -1,7 +1,7 @@
 import type { Queryable } from "../database/database.js";
 import { Batcher } from "./batcher.js";
 
-/** Who a living API key belongs to. */
+/** The owner of an active API key. */
 export interface KeyHolder {
   readonly companyId: number;
   readonly keyId: number;
@@ -14,8 +14,8 @@ const MAX_REMEMBERED = 10_000;
 const nameOf = (hash: Buffer) => hash.toString("latin1");
 
 /**
- * Finds whose key a call shows. Calls that come in together are looked up together, each after it came in: a key that
- * has been revoked, or has expired, is refused from that moment on, in every process.
+ * Finds the owner of a call's API key. Concurrent calls share a statement, which starts after they arrive: a revoked or
+ * expired key is rejected from that moment on, in every process.
  */
 export class KeyHolders {
   readonly #batcher: Batcher<Buffer, KeyHolder | undefined>;
@@ -38,7 +38,7 @@ export class KeyHolders {
     });
   }
 
-  /** Whose key it is, if it is living now. */
+  /** Finds the owner of a key; undefined if the key is not active now. */
   async find(hash: Buffer): Promise<KeyHolder | undefined> {
     const holder = await this.#batcher.add(hash);
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
@@ -47,12 +47,12 @@ export class KeyHolders {
     return holder;
   }
 
-  /** Whose key it was when it was found last, which never changes; whether it is living has to be asked with the call. */
+  /** Returns the owner that `find` last returned. The owner never changes, but the key may be inactive by now. */
   recall(hash: Buffer): KeyHolder | undefined {
     return this.#remembered.get(nameOf(hash));
   }
 
-  /** It isn't living any more. */
+  /** Forgets a key that is no longer active. */
   forget(hash: Buffer): void {
     this.#remembered.delete(nameOf(hash));
   }

@@ -3,7 +3,7 @@ import type { Queryable } from "../database/database.js";
 
 const EVERY_MS = 20_000;
 
-/** Writes down, now and then, which keys were used: a call itself costs no write for it. */
+/** Records which keys were used, periodically, so that a call needs no write for it. */
 export class KeyUses {
   readonly #db: Queryable;
   #used = new Set<number>();
@@ -12,17 +12,17 @@ export class KeyUses {
     this.#db = db;
   }
 
-  /** A call came with this key. */
+  /** Notes that a call used this key. */
   note(keyId: number): void {
     this.#used.add(keyId);
   }
 
-  /** Writes down what was used since the last time. */
+  /** Writes the keys that were used since the last write. */
   async write(): Promise<void> {
     const used = [...this.#used];
     if (used.length === 0) return;
     this.#used = new Set();
-    // In one order, so that no two processes wait for each other.
+    // All processes lock the rows in the same order, so that they cannot deadlock.
     await this.#db.query(
       `update api_keys k set last_used_at = now() from (
          select id from api_keys where id = any($1)
@@ -33,10 +33,10 @@ export class KeyUses {
   }
 
   /**
-   * Writes regularly until it is stopped.
+   * Writes periodically until it is stopped.
    *
-   * @param onFailure hears of a time that failed; the next one comes all the same
-   * @returns stops it, and writes a last time
+   * @param onFailure called if a write fails; the next one is tried anyway
+   * @returns a function that writes a last time and stops
    */
   writeRegularly(onFailure: (error: unknown) => void): () => Promise<void> {
     const ending = new AbortController();

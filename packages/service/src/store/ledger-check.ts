@@ -1,9 +1,9 @@
 import type pg from "pg";
 import { readSnapshot } from "../database/database.js";
 
-/** A row of the ledger, or what hangs on it, that does not add up. */
+/** A row that breaks a rule of the ledger. */
 export interface LedgerFault {
-  /** Which rule it breaks; the rules stand in {@link RULES}. */
+  /** The broken rule, one of {@link RULES}. */
   readonly rule: keyof typeof RULES;
   readonly cardId: number | null;
   readonly lastFour: string | null;
@@ -12,14 +12,14 @@ export interface LedgerFault {
   readonly foundCents: number | null;
 }
 
-/** What must hold, and the statement that finds every row which breaks it. */
+/** The rules, each with a statement that finds all rows that break it. */
 const RULES = {
   balance_is_ledger: `
     select c.id as card, c.last_four, null::bigint as row, coalesce(s.cents, 0) as expected, c.balance_cents as found
       from cards c left join (select card_id, sum(amount_cents)::bigint as cents from ledger group by card_id) s
         on s.card_id = c.id
       where c.balance_cents <> coalesce(s.cents, 0) order by 1`,
-  // Over time too: each card's rows are written one after the other.
+  // Checked for each moment: a card's rows are inserted one after the other.
   never_below_zero: `
     select c.id, c.last_four, l.id, 0::bigint, l.running
       from (select id, card_id, sum(amount_cents) over (partition by card_id order by id)::bigint as running from ledger) l
@@ -39,7 +39,7 @@ const RULES = {
       from idempotency_keys k left join ledger l on l.id = k.ledger_id left join cards c on c.id = l.card_id
       where k.ledger_id is not null
         and (l.id is null or l.kind <> 'devalue' or l.company_id <> k.company_id or k.operation <> 'devalue') order by 3`,
-  // Off one card, onto the one that took its place, or onto that one's own successor.
+  // A move goes from a card to its replacement, or to a later replacement.
   move_has_two_halves: `
     with recursive successors (card, successor) as (
       select id, reissued_as from cards where reissued_as is not null
@@ -56,7 +56,7 @@ const RULES = {
       from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
       where l.kind = 'adjust' and (a.id is null or a.card_id is distinct from l.card_id
         or (a.details ->> 'by')::bigint is distinct from l.amount_cents) order by 3`,
-  // A card that is not sold yet holds nothing and never did; one that was replaced holds nothing any more.
+  // A card that is not sold yet never held money; a replaced card holds none.
   closed_is_empty: `
     (select distinct on (c.id) c.id, c.last_four, l.id, 0::bigint, l.amount_cents
       from cards c join ledger l on l.card_id = c.id where c.inactive_cents is not null order by c.id, l.id)
@@ -65,7 +65,7 @@ const RULES = {
     order by 1, 3`,
 } as const;
 
-/** What was looked at, and all that is wrong with it. */
+/** The result of a check of the ledger. */
 export interface LedgerCheck {
   readonly cards: number;
   readonly ledgerRows: number;
@@ -73,7 +73,7 @@ export interface LedgerCheck {
   readonly faults: LedgerFault[];
 }
 
-/** Holds balances, reversals, keys, moves and adjustments against the ledger, all on one state of the database, while it goes on serving. */
+/** Compares balances, reversals, keys, moves and adjustments with the ledger, in one snapshot. The service may keep running. */
 export function checkLedger(pool: pg.Pool): Promise<LedgerCheck> {
   return readSnapshot(pool, async (db) => {
     const faults: LedgerFault[] = [];

@@ -1,31 +1,32 @@
 import type { Cents } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { readSnapshot } from "../database/database.js";
+import { TODAY } from "./days.js";
 
 export const liabilityPeriods = ["day", "month", "year"] as const;
-/** By which part of its expiry date a card is counted. */
+/** The period of the expiry date by which cards are grouped. */
 export type LiabilityPeriod = (typeof liabilityPeriods)[number];
 
-/** What cards hold that their holders have not spent. */
+/** A sum over cards with unspent money. */
 export interface LiabilitySum {
-  /** That hold money. */
+  /** Number of cards that hold money. */
   readonly cards: number;
   readonly balanceCents: Cents;
-  /** Of these, on cards that have expired. */
+  /** The part on expired cards. */
   readonly expiredCards: number;
   readonly expiredCents: Cents;
-  /** Of these, on cards that are blocked. */
+  /** The part on blocked cards. */
   readonly blockedCards: number;
   readonly blockedCents: Cents;
 }
 
-/** What is outstanding at one moment. */
+/** The outstanding balances at one moment. */
 export interface Liability {
   readonly at: Date;
   readonly total: LiabilitySum;
-  /** By when it expires, as 2031, 2031-05 or 2031-05-31, earliest first. */
+  /** The sums by expiry, such as 2031, 2031-05 or 2031-05-31, earliest first. */
   readonly periods: readonly (LiabilitySum & { readonly expires: string })[];
-  /** Cards that are not sold yet, and what their activation would put on them: nobody is owed it. */
+  /** Number of cards that are not sold yet, and the amount that their activation puts on them. It is not a liability yet. */
   readonly inactiveCards: number;
   readonly inactiveCents: Cents;
 }
@@ -35,13 +36,13 @@ const sumWhere = (name: string, condition: string) => `
   count(*) filter (where ${condition})::int as "${name}Cards",
   coalesce(sum(balance_cents) filter (where ${condition}), 0)::bigint as "${name}Cents"`;
 
-/** Sums up what is on cards, by when it expires. */
+/** Sums up the balances of all cards by expiry. */
 export function readLiability(pool: pg.Pool, by: LiabilityPeriod): Promise<Liability> {
   return readSnapshot(pool, async (db) => {
     const { rows } = await db.query(
       `select grouping(expires) = 1 as "isTotal", expires, count(*)::int as cards,
          coalesce(sum(balance_cents), 0)::bigint as "balanceCents",
-         ${sumWhere("expired", "expiry_date < (now() at time zone 'Europe/Amsterdam')::date")},
+         ${sumWhere("expired", `expiry_date < ${TODAY}`)},
          ${sumWhere("blocked", "blocked")}
        from (select to_char(expiry_date, $1) as expires, * from cards where balance_cents > 0) c
        group by grouping sets ((), (expires)) order by expires`,

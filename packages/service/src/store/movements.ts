@@ -7,15 +7,15 @@ export interface Movement {
   readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "move";
   readonly amountCents: Cents;
   readonly companyId: number | null;
-  /** What the card held after it. */
+  /** The balance after the movement. */
   readonly balanceCents: Cents;
-  /** The entry of the audit log, where a person made it. */
+  /** The entry in the audit log, if a person made the movement. */
   readonly auditId: number | null;
-  /** Of a move: the other card. */
+  /** The other card of a move. */
   readonly otherCardId: number | null;
 }
 
-/** Lists what happened to a card's money, oldest first. */
+/** Lists a card's movements, oldest first. */
 export async function listMovements(db: Queryable, cardId: number): Promise<Movement[]> {
   const { rows } = await db.query<Movement>(
     `select l.created_at as at, l.kind, l.amount_cents as "amountCents", l.company_id as "companyId",

@@ -16,9 +16,9 @@ export async function listProviders(db: Queryable): Promise<Provider[]> {
 }
 
 /**
- * Makes a provider.
+ * Creates a provider.
  *
- * @throws {OperatorError} when there is one of this name
+ * @throws {OperatorError} if one with this name exists
  */
 export function createProvider(pool: pg.Pool, name: string, act: Act): Promise<Provider> {
   return transaction(pool, async (db) => {
@@ -27,7 +27,7 @@ export function createProvider(pool: pg.Pool, name: string, act: Act): Promise<P
       [name],
     );
     const provider = rows[0];
-    if (!provider) throw new OperatorError("A provider of this name exists already.", exitCodes.conflict);
+    if (!provider) throw new OperatorError("A provider with this name already exists.", exitCodes.conflict);
     await writeAudit(db, act, { action: "provider create", details: { provider: provider.id, name } });
     return provider;
   });

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { readPages } from "../database/database.js";
+import { isSince, isUntil } from "./days.js";
 
 /** One company's movements on one card within a period. */
 export interface ReportRow {
@@ -11,18 +12,17 @@ export interface ReportRow {
   readonly devaluedCents: number;
   readonly cancels: number;
   readonly canceledCents: number;
-  /** Taken and not put back: what a merchant's invoice over the period is about. */
+  /** Devalued minus canceled, for the merchant's invoice over the period. */
   readonly outstandingCents: number;
-  /** What is on the card at this moment. */
+  /** The card's balance now. */
   readonly balanceCents: number;
 }
 
 /**
- * Lists who took and put back how much on which card, from the first moment of `from` to the last of `to`,
- * by the clock in Amsterdam.
+ * Lists devalues and cancels by company and card. Days are inclusive, by the clock in Amsterdam.
  *
- * @param companyId of one company alone
- * @param onPage takes the rows, some at a time, all of one state of the database
+ * @param companyId limits the list to one company
+ * @param onPage called with pages of rows, all from one snapshot of the database
  */
 export function report(
   pool: pg.Pool,
@@ -40,8 +40,7 @@ export function report(
            coalesce(sum(amount_cents) filter (where kind = 'cancel'), 0)::bigint as canceled
          from ledger
          where kind in ('devalue', 'cancel') and ($3::int is null or company_id = $3)
-           and created_at >= $1::date::timestamp at time zone 'Europe/Amsterdam'
-           and created_at < ($2::date + 1)::timestamp at time zone 'Europe/Amsterdam'
+           and ${isSince("created_at", "$1")} and ${isUntil("created_at", "$2")}
          group by company_id, card_id
        ) m join companies o on o.id = m.company_id join cards c on c.id = m.card_id
        order by o.id, c.id`;

@@ -1,4 +1,5 @@
 import type { Cents } from "@giftcard-pay/client/contract";
+import { dayOf, isSince, isUntil } from "./days.js";
 
 /** A reversal whose money is, or was then, on a card that can't be spent. */
 export interface Reversal {
@@ -20,14 +21,12 @@ export interface Reversal {
   readonly balanceCents: Cents;
 }
 
-/** Filters that are combined with "and". Days are those of the clock in Amsterdam, both included. */
+/** Filters that are combined with "and". Days are inclusive, by the clock in Amsterdam. */
 export interface ReversalFilter {
   readonly companyId?: number | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
-
-const AMSTERDAM = "at time zone 'Europe/Amsterdam'";
 
 /**
  * Reads the reversals onto cards that are blocked or expired now, or were when the money arrived, oldest first.
@@ -60,11 +59,11 @@ export const reversalsStatement = ({ companyId, from, to }: ReversalFilter) => (
         when coalesce((select (a.details ->> 'from')::date from audit_log a
             where a.card_id = receiver.id and a.action = 'card extend' and a.created_at > l.created_at
             order by a.id limit 1), receiver.expiry_date)
-          < (l.created_at ${AMSTERDAM})::date then 'Expired'
+          < ${dayOf("l.created_at")} then 'Expired'
         else 'Active' end as status) past
     where l.kind = 'cancel' and ($1::int is null or l.company_id = $1)
-      and ($2::date is null or l.created_at >= $2::date::timestamp ${AMSTERDAM})
-      and ($3::date is null or l.created_at < ($3::date + 1)::timestamp ${AMSTERDAM})
+      and ($2::date is null or ${isSince("l.created_at", "$2")})
+      and ($3::date is null or ${isUntil("l.created_at", "$3")})
       and (past.status <> 'Active' or card_status(holder) in ('Blocked', 'Expired'))
     order by l.id`,
   values: [companyId ?? null, from ?? null, to ?? null],

@@ -3,13 +3,14 @@ import type { Queryable } from "../database/database.js";
 
 const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1000;
-/** Small, so that no statement holds anything for long; others' rows are passed over. */
+/** Small, so that no statement holds locks for long. Locked rows are skipped. */
 const BATCH_ROWS = 500;
 const PAUSE_MS = 50;
 
 /**
- * What runs out: the answers kept for 24 hours, whose Idempotency-Keys stay for good; counts of guesses and of calls long
- * past; and API keys that have been revoked, or have expired, for 90 days. The rows are chosen first: PostgreSQL may run a subquery of `in` more than once, and each run passes over what the last one locked.
+ * Statements that remove expired data: answers after 24 hours, whose Idempotency-Keys stay for good; old counts of guesses
+ * and calls; API keys 90 days after they were revoked or expired. Each materializes its rows first: PostgreSQL may run a
+ * subquery of `in` repeatedly, and each run would skip the rows that the last one locked.
  */
 const SWEEPS = [
   `with old as materialized (
@@ -22,7 +23,7 @@ const SWEEPS = [
      select subject from failed_attempts where expires_at < now()
        order by expires_at limit ${BATCH_ROWS} for update skip locked)
    delete from failed_attempts as kept using old where kept.subject = old.subject`,
-  // A count of calls says nothing any more after a minute, and one of wrong PINs after a day.
+  // A count of calls is irrelevant after a minute, and a count of wrong PINs after a day.
   `with old as materialized (
      select kind, id from call_usage where slot < extract(epoch from now() - interval '30 minutes') / 2
        limit ${BATCH_ROWS} for update skip locked)
@@ -39,7 +40,7 @@ const SWEEPS = [
    delete from api_keys as kept using old where kept.id = old.id`,
 ];
 
-/** Removes what has run out, in small steps. */
+/** Removes expired data, in small steps. */
 export async function sweep(db: Queryable, signal?: AbortSignal): Promise<void> {
   for (const statement of SWEEPS) {
     for (;;) {
@@ -53,8 +54,8 @@ export async function sweep(db: Queryable, signal?: AbortSignal): Promise<void> 
 /**
  * Sweeps every minute until it is stopped.
  *
- * @param onFailure hears of a sweep that failed; the next one comes all the same
- * @returns stops it, and waits until the sweep that is under way has ended
+ * @param onFailure called if a sweep fails; the next one is tried anyway
+ * @returns a function that stops, and waits for a sweep in progress
  */
 export function sweepRegularly(db: Queryable, onFailure: (error: unknown) => void): () => Promise<void> {
   const ending = new AbortController();

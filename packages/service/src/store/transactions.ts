@@ -1,8 +1,9 @@
 import type { Cents, Secret } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
+import { isSince, isUntil } from "./days.js";
 
-/** A row of the ledger, with what belongs to it. */
+/** A row of the ledger, with related data. */
 export interface Transaction {
   readonly id: number;
   readonly at: Date;
@@ -12,30 +13,30 @@ export interface Transaction {
   readonly company: string | null;
   readonly cardId: number;
   readonly lastFour: string;
-  /** Of a devalue: what was asked for. */
+  /** The requested amount of a devalue. */
   readonly requestedCents: Cents | null;
-  /** Of a cancel: the devalue that it reverses. */
+  /** The devalue that a cancel reverses. */
   readonly reverses: number | null;
-  /** Of a devalue: the cancel that reversed it, and when. */
+  /** The cancel that reversed a devalue, and its time. */
   readonly reversedBy: number | null;
   readonly reversedAt: Date | null;
-  /** The entry of the audit log, where a person made it. */
+  /** The entry in the audit log, if a person made the row. */
   readonly auditId: number | null;
-  /** Of a move: the other card. */
+  /** The other card of a move. */
   readonly otherCardId: number | null;
 }
 
-/** Which rows are meant: all of these must hold. Days are those of the clock in Amsterdam, both included. */
+/** Filters that are combined with "and". Days are inclusive, by the clock in Amsterdam. */
 export interface TransactionFilter {
   readonly companyId?: number | undefined;
   readonly cardId?: number | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** These devalues, and what reversed them. */
+  /** These devalues, and their cancels. */
   readonly devalues?: readonly number[] | undefined;
 }
 
-/** The statement that lists single movements, oldest first. */
+/** Creates the statement that lists single movements, oldest first. */
 export const transactionsStatement = ({ companyId, cardId, from, to, devalues }: TransactionFilter) => ({
   text: `select l.id, l.created_at as at, l.kind, l.amount_cents as "amountCents", l.company_id as "companyId",
       o.name as company, l.card_id as "cardId", c.last_four as "lastFour", l.requested_cents as "requestedCents",
@@ -44,11 +45,11 @@ export const transactionsStatement = ({ companyId, cardId, from, to, devalues }:
     from ledger l join cards c on c.id = l.card_id left join companies o on o.id = l.company_id
       left join ledger r on r.reverses = l.id left join ledger i on i.moved_from = l.id
     where ${[
-      // Only what is asked for stands in it, so that the planner sees which index serves.
+      // Unused filters are left out, so that the planner chooses the right index.
       "$1::int is null or l.company_id = $1",
       cardId === undefined ? "$2::bigint is null" : "l.card_id = $2",
-      from === undefined ? "$3::date is null" : `l.created_at >= $3::date::timestamp ${AMSTERDAM}`,
-      to === undefined ? "$4::date is null" : `l.created_at < ($4::date + 1)::timestamp ${AMSTERDAM}`,
+      from === undefined ? "$3::date is null" : isSince("l.created_at", "$3"),
+      to === undefined ? "$4::date is null" : isUntil("l.created_at", "$4"),
       devalues === undefined ? "$5::bigint[] is null" : "(l.id = any($5) or l.reverses = any($5))",
     ]
       .map((condition) => `(${condition})`)
@@ -57,16 +58,14 @@ export const transactionsStatement = ({ companyId, cardId, from, to, devalues }:
   values: [companyId ?? null, cardId ?? null, from ?? null, to ?? null, devalues ?? null],
 });
 
-const AMSTERDAM = "at time zone 'Europe/Amsterdam'";
-
-/** What became of an Idempotency-Key: the devalue that carried it, or that it was ended before one came. */
+/** The use of an Idempotency-Key: the devalue that carried it, or null if the key was closed before its devalue came. */
 export interface ReferenceUse {
   readonly companyId: number;
   readonly devalue: number | null;
   readonly at: Date;
 }
 
-/** Finds an Idempotency-Key, which shops call a reference, with every company that has used it. */
+/** Finds an Idempotency-Key, which shops call a reference, in all companies. */
 export async function findReference(
   db: Queryable,
   keys: Keyring,
@@ -81,7 +80,7 @@ export async function findReference(
   return rows;
 }
 
-/** Finds the devalue that gave a cancel token. */
+/** Finds the devalue of a cancel token. */
 export async function findToken(db: Queryable, cancelToken: Secret): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>("select id from ledger where token_hash = $1", [
     hashOf(cancelToken),

@@ -1,0 +1,13 @@
+const AMSTERDAM = "at time zone 'Europe/Amsterdam'";
+
+/** SQL: the present day in Amsterdam. */
+export const TODAY = `(now() ${AMSTERDAM})::date`;
+
+/** SQL: whether a time is on this day or later, by the clock in Amsterdam. */
+export const isSince = (time: string, day: string) => `${time} >= ${day}::date::timestamp ${AMSTERDAM}`;
+
+/** SQL: whether a time is on this day or earlier, by the clock in Amsterdam. */
+export const isUntil = (time: string, day: string) => `${time} < (${day}::date + 1)::timestamp ${AMSTERDAM}`;
+
+/** SQL: the day of a time, by the clock in Amsterdam. */
+export const dayOf = (time: string) => `(${time} ${AMSTERDAM})::date`;
