@@ -4,7 +4,7 @@ import path from "node:path";
 
 /** The lists, each with the source that it describes, and whether a type alone may be imported from anywhere. */
 const lists = [
-  { heading: "## The folders of the service", source: "packages/service/src", ignoresTypes: true },
+  { heading: "## The folders of the service", source: "packages/service/src", ignoresTypes: false },
   { heading: "## The folders of the library", source: "packages/checkout/src", ignoresTypes: false },
   { heading: "## The folders of the Medusa plugin", source: "packages/medusa/src", ignoresTypes: true },
   {
