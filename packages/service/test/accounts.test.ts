@@ -156,7 +156,7 @@ describe("a key", () => {
     await expect.poll(async () => (await keysOf(company))[1].last_used_at).toMatch(/Z$/);
     expect((await keysOf(company))[0].last_used_at).toBe(null);
     expect((await run("key", "list", "--company", id)).stdout).toMatch(
-      /till 4\tmade .+\tused .+\texpires 2088/,
+      /till 4\tcreated .+\tused .+\texpires 2088/,
     );
   });
 

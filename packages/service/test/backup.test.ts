@@ -64,7 +64,7 @@ test("a backup under load, put back, has every devalue that was answered before 
   const made = await command(dataDir, "backup", "--to", backup);
   const during = calls.tokens.length - before.length;
   await calls.stop();
-  expect([made.exitCode, made.stderr]).toEqual([0, expect.stringContaining("secrets file is not in it")]);
+  expect([made.exitCode, made.stderr]).toEqual([0, expect.stringContaining("secrets file is not in the backup")]);
   expect(during).toBeGreaterThan(0);
   expect(fs.existsSync(path.join(backup, "secrets.json"))).toBe(false);
   expect(fs.existsSync(`${backup}.unfinished`)).toBe(false);
@@ -108,19 +108,19 @@ test("neither command writes over what is there, and restore takes no half backu
     ["restore", "--from", backup],
   ]) {
     const { exitCode, stderr } = await command(dataDir, ...words);
-    expect([exitCode, stderr]).toEqual([4, expect.stringContaining("is there already")]);
+    expect([exitCode, stderr]).toEqual([4, expect.stringContaining("already exists")]);
   }
   const below = path.join(folder, "a-file", "backup");
   fs.writeFileSync(path.dirname(below), "");
   const { exitCode, stderr } = await command(dataDir, "backup", "--to", below);
   expect([exitCode, stderr]).toEqual([
     1,
-    expect.stringMatching(/ENOTDIR: not a directory.*a-file.* Mend that/),
+    expect.stringMatching(/ENOTDIR: not a directory.*a-file.* Fix that/),
   ]);
   const half = path.join(folder, "half");
   fs.cpSync(backup, half, { recursive: true });
   fs.rmSync(path.join(half, "backup.json"));
   expect((await command(path.join(folder, "new"), "restore", "--from", half)).stderr).toContain(
-    "not a whole backup",
+    "not a complete backup",
   );
 });

@@ -167,8 +167,8 @@ test("only serve and migrate make a new database: a mistyped folder is named, an
   }
   expect(fs.existsSync(dataDir)).toBe(false);
   const server = await serve();
-  expect(server.logs()).toContain(`there was no database in ${dataDir}, so a new one was made`);
-  expect(server.logs()).toContain(`new secrets were made in ${path.join(dataDir, "secrets.json")}`);
+  expect(server.logs()).toContain(`there was no database in ${dataDir}, so a new one was created`);
+  expect(server.logs()).toContain(`new secrets were created in ${path.join(dataDir, "secrets.json")}`);
   expect(await server.stop()).toBe(0);
   expect((await serve()).logs()).not.toContain("new");
 });
@@ -178,7 +178,7 @@ test("a data directory that can't be made is named", async () => {
   const { exitCode, stderr } = await runCommand(["serve", "--port", "0", "--data-dir", dataDir]);
   expect([exitCode, stderr]).toEqual([
     5,
-    expect.stringContaining(`The data directory ${dataDir} can't be made`),
+    expect.stringContaining(`The data directory ${dataDir} cannot be created`),
   ]);
 });
 

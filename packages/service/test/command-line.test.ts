@@ -161,7 +161,7 @@ describe("what goes wrong", () => {
   test.each([
     { args: ["card", "show", "9528000000000000000"], exitCode: 3, says: /no card/ },
     { args: ["card", "show"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
-    { args: ["card", "show", "--card", "2000000000"], exitCode: 3, says: /no card of this id/ },
+    { args: ["card", "show", "--card", "2000000000"], exitCode: 3, says: /no card with this id/ },
     { args: ["card", "show", "1", "--card", "1"], exitCode: 2, says: /Name one card/ },
     { args: ["card", "block", "1"], exitCode: 2, says: /--reason/ },
     {
@@ -169,7 +169,7 @@ describe("what goes wrong", () => {
       exitCode: 2,
       says: /Leave that out/,
     },
-    { args: ["transactions"], exitCode: 2, says: /Say which/ },
+    { args: ["transactions"], exitCode: 2, says: /Give at least one of/ },
     { args: ["transactions", "--company", "1", "--csv"], exitCode: 2, says: /not both/ },
     {
       args: ["report", "--from", "2026-02-01", "--to", "2026-01-01"],
@@ -185,16 +185,16 @@ describe("what goes wrong", () => {
     {
       args: ["report", "--from", "2026-01-01", "--to", "2026-02-01", "--company", "77"],
       exitCode: 3,
-      says: /no company of this id. `company list`/,
+      says: /no company with this id. `company list`/,
     },
     { args: ["reversals", "--json", "--csv"], exitCode: 2, says: /not both/ },
     { args: ["reversals", "--from", "2026-02-01", "--to", "2026-01-01"], exitCode: 2, says: /before --from/ },
-    { args: ["reversals", "--company", "77"], exitCode: 3, says: /no company of this id/ },
-    { args: ["transactions", "--company", "77"], exitCode: 3, says: /no company of this id/ },
-    { args: ["transactions", "--card", "77777"], exitCode: 3, says: /no card of this id/ },
-    { args: ["audit", "--company", "77"], exitCode: 3, says: /no company of this id/ },
-    { args: ["audit", "--card", "77777"], exitCode: 3, says: /no card of this id/ },
-    { args: ["key", "list", "--company", "77"], exitCode: 3, says: /no company of this id/ },
+    { args: ["reversals", "--company", "77"], exitCode: 3, says: /no company with this id/ },
+    { args: ["transactions", "--company", "77"], exitCode: 3, says: /no company with this id/ },
+    { args: ["transactions", "--card", "77777"], exitCode: 3, says: /no card with this id/ },
+    { args: ["audit", "--company", "77"], exitCode: 3, says: /no company with this id/ },
+    { args: ["audit", "--card", "77777"], exitCode: 3, says: /no card with this id/ },
+    { args: ["key", "list", "--company", "77"], exitCode: 3, says: /no company with this id/ },
     { args: ["liability", "--csv"], exitCode: 2, says: /not both/ },
     { args: ["liability", "--by", "week"], exitCode: 2, says: /day, month, year/ },
     { args: ["audit", "--from", "yesterday"], exitCode: 2, says: /yyyy-mm-dd/ },
@@ -277,7 +277,7 @@ describe("what goes wrong", () => {
     const { exitCode, stderr } = await run("card", "issue", "--balance", "1", "--out", nowhere);
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringContaining(`${nowhere}.partial can't be made (ENOENT)`),
+      expect.stringContaining(`${nowhere}.partial cannot be created (ENOENT)`),
     ]);
     const secrets = { ...env, GIFTCARD_SECRETS_FILE: path.join(folder, "nowhere", "secrets.json") };
     const fresh = { ...secrets, GIFTCARD_DATABASE_URL: await testDatabase() };

@@ -36,7 +36,7 @@ test("a sandbox's cards are never served as live ones, nor live ones as a sandbo
   const { exitCode, stderr } = await shell.run(["serve", "--port", "0"]);
   expect([exitCode, stderr]).toEqual([
     2,
-    expect.stringMatching(/of the sandbox environment, and this is to be live.*--environment sandbox/),
+    expect.stringMatching(/belongs to the sandbox environment, not to live.*--environment sandbox/),
   ]);
 
   expect((await shell.run(["environment", "set", "live"])).exitCode).toBe(2);

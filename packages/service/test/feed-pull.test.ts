@@ -151,7 +151,7 @@ test("a feed that lacks more than half of its events to come is held for a perso
         withdrawn: expect.arrayContaining(["b", "f"]),
       },
     });
-    expect(held.stderr).toMatch(/lacks 3 of its 4 events to come.*--accept-shrink and a --reason/);
+    expect(held.stderr).toMatch(/lacks 3 of its 4 future events.*--accept-shrink and a --reason/);
     expect(await list(company)).toEqual(before);
   }
   expect((await shell.run(pullWords(company, "--accept-shrink"))).exitCode).toBe(2);
@@ -315,9 +315,9 @@ test.each([
   { more: ["--url", "http://shop.example/feed"], says: /https address.*--allow-private/ },
   { more: ["--url", "ftp://shop.example/feed"], says: /https address/ },
   { more: ["--url", "https://a:b@shop.example/feed"], says: /without a user or password/ },
-  { more: ["--allow-private"], says: /goes with --url/ },
+  { more: ["--allow-private"], says: /--allow-private needs --url/ },
   { more: ["--every", "0"], says: /from 1 to/ },
-  { more: ["--every", "5", "--dry-run"], says: /neither --dry-run/ },
+  { more: ["--every", "5", "--dry-run"], says: /combined with --dry-run/ },
 ])("$more is refused with 2", async ({ more, says }) => {
   const { exitCode, stderr } = await shell.run(["events", "pull", "--company", "1", ...more]);
   expect([exitCode, stderr]).toEqual([2, expect.stringMatching(says)]);

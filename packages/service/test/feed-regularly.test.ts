@@ -85,7 +85,7 @@ test("--every ends where the company that it names isn't there, or has no feed",
   const other = await service.createCompany();
   for (const id of [999, other.companyId]) {
     const { exitCode, stderr } = await shell.run(["events", "pull", "--every", "1", "--company", String(id)]);
-    expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/no company of this id|has no feed yet/)]);
+    expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/no company with this id|has no feed yet/)]);
   }
 });
 

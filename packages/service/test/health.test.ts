@@ -57,5 +57,5 @@ test("it waits for no service whose process has ended", async () => {
   const gone = spawn(process.execPath, ["-e", ""]);
   await once(gone, "exit");
   const { exitCode, stderr } = await health("--port", "1", "--wait", "3600", "--pid", String(gone.pid));
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("no answer of the service")]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("no answer from the service")]);
 });

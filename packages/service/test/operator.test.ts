@@ -74,7 +74,7 @@ describe("keys", () => {
     expect(again.revoked_at).toBe(revoked.revoked_at);
     expect((await command("key", "list")).length).toBeGreaterThan(2);
     const text = await run("key", "list", "--company", String(own.companyId));
-    expect(text.stdout).toMatch(/living\n.*revoked/);
+    expect(text.stdout).toMatch(/active\n.*revoked/);
     expect(text.stdout).not.toContain(more);
   });
 
@@ -84,7 +84,7 @@ describe("keys", () => {
       ["company", "close", "999999"],
     ]) {
       const { exitCode, stderr } = await run(...words, "--reason", "gone");
-      expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/There is no (key|company) of this id/)]);
+      expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/There is no (key|company) with this id/)]);
     }
     expect((await run("key", "revoke", "x", "--reason", "gone")).exitCode).toBe(2);
   });
@@ -246,7 +246,7 @@ describe("secrets that are rotated while it serves", () => {
     const card = await service.issueCard({ balanceCents: 100 });
     expect((await balance(card)).status).toBe(200);
     const file = fs.readFileSync(secretsFile, "utf8");
-    expect((await run("secrets", "rotate")).stdout).toMatch(/in use; back up/);
+    expect((await run("secrets", "rotate")).stdout).toMatch(/in use\. Back up/);
     expect(fs.readFileSync(secretsFile, "utf8")).toBe(file);
     expect((await balance(card)).status).toBe(200);
     expect(await status()).toMatchObject({ generation: generation + 1, prepared: 0 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isNearbyOrPublic, isPublicAddress } from "../src/feed/public-address.js";
+import { isPrivateOrPublic, isPublicAddress } from "../src/feed/public-address.js";
 
 test.each([
   "8.8.8.8",
@@ -70,7 +70,7 @@ test.each([
   "::1",
   "fd00::1",
   "2a00:1450:400e::",
-])("a feed may be at %s, where that is allowed", (address) => expect(isNearbyOrPublic(address)).toBe(true));
+])("a feed may be at %s, where that is allowed", (address) => expect(isPrivateOrPublic(address)).toBe(true));
 
 test.each([
   "0.0.0.0",
@@ -80,4 +80,4 @@ test.each([
   "100.100.100.200",
   "168.63.129.16",
   "fd00:ec2::254",
-])("no feed is ever at %s", (address) => expect(isNearbyOrPublic(address)).toBe(false));
+])("no feed is ever at %s", (address) => expect(isPrivateOrPublic(address)).toBe(false));

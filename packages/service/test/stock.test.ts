@@ -95,7 +95,7 @@ describe("a card that is not sold yet", () => {
       details: { cards: 1, balance: 2500 },
     });
     const again = await activate(card);
-    expect([again.exitCode, again.value.error]).toEqual([4, expect.stringMatching(/active already/)]);
+    expect([again.exitCode, again.value.error]).toEqual([4, expect.stringMatching(/already active/)]);
     expect((await balance(card)).body).toMatchObject({ balance: 2500, card_status: "Active" });
     expect((await devalue(card, 2500)).body.amount_deducted).toBe(2500);
     await booksAreRight();
@@ -138,7 +138,7 @@ describe("a batch", () => {
       "--expires",
       "2099-05-31",
     ];
-    expect((await shell.run(words)).value.error).toMatch(/give --out/);
+    expect((await shell.run(words)).value.error).toMatch(/Give --out/);
     const issued = await shell.done(...words, "--out", file);
     expect(issued).toEqual({
       batch: expect.any(Number),
@@ -226,7 +226,7 @@ describe("a batch", () => {
     await shell.killAt(db, "ledger", words);
     expect(await count("cards")).toBe(before);
     expect(fs.existsSync(file)).toBe(false);
-    expect((await shell.run(words)).value.error).toMatch(/killed\.csv\.partial is there.*card batches/);
+    expect((await shell.run(words)).value.error).toMatch(/killed\.csv\.partial exists.*card batches/);
     fs.rmSync(`${file}.partial`);
     expect((await shell.run(words)).exitCode).toBe(0);
   });
@@ -301,8 +301,8 @@ describe("card import", () => {
       expect(value.faults).toEqual([
         { line: 3, fault: expect.stringMatching(/^cardnumber/) },
         { line: 4, fault: expect.stringMatching(/^pin .*; balance .*; expiry_date/) },
-        { line: 5, fault: "the number stands in line 2 already" },
-        { line: 6, fault: "there is a card of this number already" },
+        { line: 5, fault: "the number is also in line 2" },
+        { line: 6, fault: "a card with this number already exists" },
         { line: 7, fault: expect.stringMatching(/^balance .*; expiry_date/) },
       ]);
       expect(stderr).toContain("line 5: the number stands in line 2 already");
@@ -313,7 +313,7 @@ describe("card import", () => {
   });
 
   test("a file that can't be read, or whose columns have no names, is refused", async () => {
-    expect((await importFile(inFolder("missing.csv"))).value.error).toMatch(/can't be read \(ENOENT\)/);
+    expect((await importFile(inFolder("missing.csv"))).value.error).toMatch(/cannot be read \(ENOENT\)/);
     for (const head of ["", "number,pin,balance", "6006000000000000053,1,1,2099-01-31"]) {
       const { exitCode, value } = await importFile(write(head));
       expect([exitCode, value.error]).toEqual([2, expect.stringMatching(/columns cardnumber, pin, balance/)]);
@@ -323,7 +323,7 @@ describe("card import", () => {
   test("imports stock that is not sold yet, and cards that have expired", async () => {
     const file = write(HEAD, "6006000000000000061,1,700,2099-01-31", "6006000000000000079,1,300,2020-01-31");
     const { value, stderr } = await importFile(file, "--inactive");
-    expect([value.expired, stderr]).toEqual([1, expect.stringMatching(/expired already/)]);
+    expect([value.expired, stderr]).toEqual([1, expect.stringMatching(/already expired/)]);
     const card = asCard({ cardnumber: "6006000000000000061", pin: "1" });
     expect((await balance(card)).body).toMatchObject({ balance: 0, card_status: "Blocked" });
     expect(await shell.done("card", "activate", "--batch", String(value.batch))).toMatchObject({

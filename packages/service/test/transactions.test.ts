@@ -99,8 +99,8 @@ test("a reference that was ended before a devalue came, and one that nobody know
   const find = (reference: string) => runCommand(["transactions", "--reference", reference, "--json"], env);
   const [ended, unknown] = [await find("gc_never"), await find("gc_unknown")];
   expect([ended.stdout, unknown.stdout]).toEqual(["[]\n", "[]\n"]);
-  expect(ended.stderr).toMatch(/ended this reference at .*Z, before a devalue came: nothing was taken/);
-  expect(unknown.stderr).toMatch(/no devalue carried this reference/);
+  expect(ended.stderr).toMatch(/resolved this reference at .*Z, before its devalue came: nothing was taken/);
+  expect(unknown.stderr).toMatch(/this reference is unknown/);
 });
 
 test("a cancel token finds its devalue, and need not stand on the command line", async () => {
