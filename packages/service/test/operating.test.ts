@@ -23,7 +23,7 @@ describe("docs/operating.md", () => {
   });
 
   it("tells each status of /readyz", () => {
-    const reasons = read("src/readiness.ts").match(/(?<=")(database|pooler) [a-z ]+(?=")/g);
+    const reasons = read("src/database/readiness.ts").match(/(?<=")(database|pooler) [a-z ]+(?=")/g);
     expect(firstColumn("| `status` of `/readyz` | |")).toEqual(
       expect.arrayContaining(["ready", "ending", ...new Set(reasons)]),
     );
