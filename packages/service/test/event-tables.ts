@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { transaction } from "../dist/database.js";
+import { transaction } from "../dist/database/database.js";
 import { createEvents, listEvents } from "../dist/store/events.js";
 
 /** Makes a company without an account. */
