@@ -64,7 +64,10 @@ test("a backup under load, put back, has every devalue that was answered before 
   const made = await command(dataDir, "backup", "--to", backup);
   const during = calls.tokens.length - before.length;
   await calls.stop();
-  expect([made.exitCode, made.stderr]).toEqual([0, expect.stringContaining("secrets file is not in the backup")]);
+  expect([made.exitCode, made.stderr]).toEqual([
+    0,
+    expect.stringContaining("secrets file is not in the backup"),
+  ]);
   expect(during).toBeGreaterThan(0);
   expect(fs.existsSync(path.join(backup, "secrets.json"))).toBe(false);
   expect(fs.existsSync(`${backup}.unfinished`)).toBe(false);

@@ -1,30 +1,14 @@
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  startGiftcardService,
-  type TestCard,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, expect, test } from "vitest";
+import type { TestCard, TestCompany } from "../../../test/support/service.js";
+import { databaseForFile, serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
-let service: TestService;
+const service = serviceForFile({ args: ["--calls-per-minute", "0"] });
+const db = databaseForFile(service);
 let company: TestCompany;
-let db: pg.Client;
 
 beforeAll(async () => {
-  service = await startGiftcardService({
-    databaseUrl: await testDatabase(),
-    args: ["--calls-per-minute", "0"],
-  });
   company = await service.createCompany();
-  db = new pg.Client({ connectionString: service.databaseUrl });
-  await db.connect();
-});
-afterAll(async () => {
-  await db.end();
-  await service.stop();
 });
 
 async function issue(count: number): Promise<TestCard[]> {

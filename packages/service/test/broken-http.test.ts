@@ -1,28 +1,17 @@
 import net from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  startGiftcardService,
-  type TestCard,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, expect, test } from "vitest";
+import type { TestCard, TestCompany } from "../../../test/support/service.js";
+import { serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
-let service: TestService;
+const service = serviceForFile({ args: ["--headers-timeout", "2", "--request-timeout", "3"] });
 let company: TestCompany;
 let card: TestCard;
 
 beforeAll(async () => {
-  service = await startGiftcardService({
-    databaseUrl: await testDatabase(),
-    args: ["--headers-timeout", "2", "--request-timeout", "3"],
-  });
   company = await service.createCompany();
   card = await service.issueCard({ balanceCents: 5000 });
 });
-
-afterAll(() => service.stop());
 
 /** Writes bytes as they are, and ends its side where they are all; gives all that comes back until the connection ends. */
 function exchange(bytes: string, isAll = false): Promise<string> {

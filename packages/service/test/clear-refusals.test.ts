@@ -1,26 +1,19 @@
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  startGiftcardService,
-  type TestCard,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TestCard, TestCompany } from "../../../test/support/service.js";
+import { serviceForFile } from "./service-for-file.js";
 import { call, credentials, onCard } from "./wire.js";
 
-let service: TestService;
+const service = serviceForFile();
 let company: TestCompany;
 let card: TestCard;
 let providerId: number;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
   company = await service.createCompany();
   card = await service.issueCard({ balanceCents: 5000 });
   providerId = (await service.createProvider()).id;
 });
-afterAll(() => service.stop());
 
 const concept = (register: string) =>
   call(

@@ -261,7 +261,11 @@ describe("what goes wrong", () => {
         expect([code, stderr]).toEqual([exitCode, expect.stringMatching(words)]);
         expect(stderr).not.toContain("sesame");
       };
-      await says(migrateAs(role), 1, /\(42501\)\. The user in its address lacks the permission\. Make that user the owner/);
+      await says(
+        migrateAs(role),
+        1,
+        /\(42501\)\. The user in its address lacks the permission\. Make that user the owner/,
+      );
       await says(migrateAs(role, "/nowhere"), 5, /\(3D000\)\. It has no database with the name/);
       await says(migrateAs("nobody_here"), 5, /\(28...\)\. It rejects the user or the password/);
       await db.query(`alter role ${role} connection limit 0`);

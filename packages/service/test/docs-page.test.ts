@@ -2,19 +2,16 @@ import { endpoints } from "@giftcard-pay/client/contract";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser, openPage } from "../../../test/support/browser.js";
-import { startGiftcardService, type TestService } from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { serviceForFile } from "./service-for-file.js";
 
-let service: TestService;
+const service = serviceForFile();
 let browser: Browser;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
   browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser.close();
-  await service.stop();
 });
 
 test("the page shows all nine operations, under its strict policy, and asks no other host", async () => {

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TestCompany } from "../../../test/support/service.js";
 import { amsterdamTime } from "../src/handlers/events.js";
+import { serviceForFile } from "./service-for-file.js";
 import { call, eventInput } from "./wire.js";
 
-let service: TestService;
+const service = serviceForFile();
 let company: TestCompany;
 let provider: { id: number; name: string };
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
   company = await service.createCompany();
   provider = await service.createProvider("Kaartbureau");
 });
-
-afterAll(() => service.stop());
 
 const create = (events: unknown, as = company) =>
   call(service.url, "createEvents", { apikey: as.apiKey, events });

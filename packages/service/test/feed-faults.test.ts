@@ -84,7 +84,11 @@ describe("nothing is changed, and why is said, where", () => {
     ["the answer is lost", (_request, response) => void response.destroy(), /is incomplete/],
     ["half of the answer comes", half, /is incomplete/],
     ["half of a packed answer comes", halfPacked, /is incomplete, or is not compressed/],
-    ["it isn't packed as it says", asJson(text, { "Content-Encoding": "br" }), /not compressed as its Content-Encoding says/],
+    [
+      "it isn't packed as it says",
+      asJson(text, { "Content-Encoding": "br" }),
+      /not compressed as its Content-Encoding says/,
+    ],
     ["it is packed in another way", asJson(text, { "Content-Encoding": "zstd" }), /Content-Encoding/],
     ["gzip unpacks to too much", bomb((raw) => gzipSync(raw), "gzip"), /larger than 32 MiB/],
     ["brotli unpacks to too much", bomb((raw) => brotliCompressSync(raw), "br"), /larger than 32 MiB/],
@@ -342,7 +346,9 @@ describe("what isn't on the public Internet", () => {
     "nor is, where the network around is allowed, what tells machines their keys: %s",
     async (target) => {
       shop.answer = plain(302, { Location: target });
-      expect((await failureOf(pull())).message).toMatch(/(an address at which clouds give machines their keys|no feed is fetched by http)/);
+      expect((await failureOf(pull())).message).toMatch(
+        /(an address at which clouds give machines their keys|no feed is fetched by http)/,
+      );
       expect(shop.requests).toHaveLength(1);
     },
   );

@@ -1,29 +1,15 @@
-import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  startGiftcardService,
-  type TestCard,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TestCard, TestCompany } from "../../../test/support/service.js";
+import { databaseForFile, serviceForFile } from "./service-for-file.js";
 import { call, credentials, eventInput, onCard } from "./wire.js";
 
-let service: TestService;
+const service = serviceForFile();
+const db = databaseForFile(service);
 let company: TestCompany;
-let db: pg.Client;
 let keys = 0;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
   company = await service.createCompany();
-  db = new pg.Client({ connectionString: service.databaseUrl });
-  await db.connect();
-});
-
-afterAll(async () => {
-  await db.end();
-  await service.stop();
 });
 
 const withKey = (key: string) => ({ headers: { "Idempotency-Key": key } });

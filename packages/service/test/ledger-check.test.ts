@@ -1,24 +1,15 @@
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  runCommand,
-  startGiftcardService,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, expect, test } from "vitest";
+import { runCommand, type TestCompany } from "../../../test/support/service.js";
+import { databaseForFile, serviceForFile } from "./service-for-file.js";
 import { call, credentials, onCard } from "./wire.js";
 
-let service: TestService;
-let db: pg.Client;
+const service = serviceForFile();
+const db = databaseForFile(service);
 let shop: TestCompany;
 let other: TestCompany;
 const lastFours: string[] = [];
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
-  db = new pg.Client({ connectionString: service.databaseUrl });
-  await db.connect();
   [shop, other] = [await service.createCompany(), await service.createCompany()];
   const [first, second] = [
     await service.issueCard({ balanceCents: 7500 }),
@@ -39,10 +30,6 @@ beforeAll(async () => {
   await take(shop, first, 2000);
   await take(shop, second, 300);
   await take(other, first, 450);
-});
-afterAll(async () => {
-  await db.end();
-  await service.stop();
 });
 
 const env = () => ({ GIFTCARD_DATABASE_URL: service.databaseUrl });

@@ -1,25 +1,16 @@
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startGiftcardService, type TestCard, type TestService } from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, expect, test } from "vitest";
+import type { TestCard } from "../../../test/support/service.js";
+import { databaseForFile, serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
-let service: TestService;
+const service = serviceForFile();
+const db = databaseForFile(service);
 let card: TestCard;
-let db: pg.Client;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
   const company = await service.createCompany();
   card = await service.issueCard({ balanceCents: 7500 });
   await call(service.url, "devalue", { ...onCard(company, card), amount: 7498 });
-  db = new pg.Client({ connectionString: service.databaseUrl });
-  await db.connect();
-});
-
-afterAll(async () => {
-  await db.end();
-  await service.stop();
 });
 
 const money = async () =>

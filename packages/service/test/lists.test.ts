@@ -1,14 +1,8 @@
 import { once } from "node:events";
 import http from "node:http";
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  startGiftcardService,
-  type TestCard,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, expect, test } from "vitest";
+import type { TestCard, TestCompany } from "../../../test/support/service.js";
+import { databaseForFile, serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
 /** `EVENTS=100000` is the longer form. */
@@ -17,29 +11,21 @@ const LISTINGS = 4;
 /** A list that held all others up would let one or two pass. How long they take, `npm run bench` measures. */
 const DEVALUES_BESIDE = 20;
 
-let service: TestService;
+const service = serviceForFile({ args: ["--calls-per-minute", "0", "--idle-timeout", "5"] });
+const db = databaseForFile(service);
 let company: TestCompany;
 let card: TestCard;
-let db: pg.Client;
 
 beforeAll(async () => {
-  const args = ["--calls-per-minute", "0", "--idle-timeout", "5"];
-  service = await startGiftcardService({ databaseUrl: await testDatabase(), args });
   company = await service.createCompany();
   card = await service.issueCard({ balanceCents: 10_000_000 });
   const { id } = await service.createProvider();
-  db = new pg.Client({ connectionString: service.databaseUrl });
-  await db.connect();
   await db.query(
     `insert into events (company_id, provider_id, name, organiser, start_date, start_time, ticket_link, city, introduction_text)
        select $1, $2, 'Concert ' || n, 'Zaal BV', '2099-06-01', '20:30', 'https://tickets.example.nl/' || n, 'Utrecht',
          repeat('An evening of music. ', 10) from generate_series(1, $3::int) n`,
     [company.companyId, id, EVENTS],
   );
-});
-afterAll(async () => {
-  await db.end();
-  await service.stop();
 });
 
 interface Listing {

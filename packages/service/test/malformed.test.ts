@@ -2,15 +2,10 @@ import fs from "node:fs";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  startGiftcardService,
-  type TestCard,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, expect, test } from "vitest";
+import type { TestCard, TestCompany } from "../../../test/support/service.js";
 import { type Onslaught, onslaughts } from "./malformed-input.js";
+import { serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
 /** `npm run malformed` gives it a minute. */
@@ -20,31 +15,27 @@ const MAX_GROWTH_MB = 50;
 /** Longer than any answer takes; what is to come then waits for bytes that are not. */
 const SILENT_AFTER_MS = 40;
 
-let service: TestService;
+const service = serviceForFile({
+  // No lock and no limit hides what lies behind them.
+  args: [
+    "--calls-per-minute",
+    "0",
+    "--pin-failures",
+    "1000",
+    "--company-pin-failures",
+    "0",
+    "--log-level",
+    "warn",
+  ],
+});
 let company: TestCompany;
 let card: TestCard;
 
 beforeAll(async () => {
-  service = await startGiftcardService({
-    databaseUrl: await testDatabase(),
-    // No lock and no limit hides what lies behind them.
-    args: [
-      "--calls-per-minute",
-      "0",
-      "--pin-failures",
-      "1000",
-      "--company-pin-failures",
-      "0",
-      "--log-level",
-      "warn",
-    ],
-  });
   company = await service.createCompany();
   await service.createProvider();
   card = await service.issueCard({ balanceCents: 100_000_000 });
 });
-
-afterAll(() => service.stop());
 
 /** Sends it, and gives the statuses of all answers. */
 async function suffer({ bytes, cuts, leaves }: Onslaught): Promise<number[]> {

@@ -1,10 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { endpoints, errorDefinitions } from "@giftcard-pay/client/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startGiftcardService, type TestService } from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { beforeAll, expect, test } from "vitest";
+
 import { limitNames } from "../src/limits/limits.js";
+import { serviceForFile } from "./service-for-file.js";
 import { call, credentials } from "./wire.js";
 
 const folder = path.resolve(import.meta.dirname, "../../../docs/monitoring");
@@ -18,16 +18,14 @@ const asked: Record<string, string[]> = {
     ({ targets }) => targets.map(({ expr }) => expr),
   ),
 };
-let service: TestService;
+const service = serviceForFile();
 let shown: string;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
   const company = await service.createCompany();
   await call(service.url, "listProviders", credentials(company));
   shown = await service.metrics();
 });
-afterAll(() => service.stop());
 
 test.each(Object.keys(asked))("%s asks for metrics that the service has, and for no others", (file) => {
   const kinds = [...shown.matchAll(/^# TYPE (\S+) (\S+)$/gm)];

@@ -84,7 +84,10 @@ describe("keys", () => {
       ["company", "close", "999999"],
     ]) {
       const { exitCode, stderr } = await run(...words, "--reason", "gone");
-      expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/There is no (key|company) with this id/)]);
+      expect([exitCode, stderr]).toEqual([
+        3,
+        expect.stringMatching(/There is no (key|company) with this id/),
+      ]);
     }
     expect((await run("key", "revoke", "x", "--reason", "gone")).exitCode).toBe(2);
   });

@@ -1,29 +1,25 @@
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endpoints, errorDefinition } from "@giftcard-pay/client/contract";
-import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startGiftcardService, type TestService } from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import { describe, expect, test } from "vitest";
 import { defaultTimeouts } from "../src/http/server.js";
+import { databaseForFile, serviceForFile } from "./service-for-file.js";
 import { basic, call, type WireAnswer } from "./wire.js";
 
 const AT_ONCE = 60;
-let service: TestService;
-let db: pg.Client;
-
-beforeAll(async () => {
-  const args = ["--calls-at-once", String(AT_ONCE)];
-  const short = ["--headers-timeout", "1", "--request-timeout", "2", "--idle-timeout", "1"];
-  service = await startGiftcardService({ databaseUrl: await testDatabase(), args: [...args, ...short] });
-  db = new pg.Client({ connectionString: service.databaseUrl });
-  await db.connect();
+const service = serviceForFile({
+  args: [
+    "--calls-at-once",
+    String(AT_ONCE),
+    "--headers-timeout",
+    "1",
+    "--request-timeout",
+    "2",
+    "--idle-timeout",
+    "1",
+  ],
 });
-
-afterAll(async () => {
-  await db.end();
-  await service.stop();
-});
+const db = databaseForFile(service);
 
 const path = "/api/endpoint/v1/devalue";
 const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;

@@ -1,22 +1,14 @@
 import http from "node:http";
 import { BASE_PATH, type EndpointName, endpoints } from "@giftcard-pay/client/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  startGiftcardService,
-  type TestCard,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import type { TestCard, TestCompany } from "../../../test/support/service.js";
+import { serviceForFile } from "./service-for-file.js";
 import { basic, onCard } from "./wire.js";
 
 const PAIRS = 600;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-let service: TestService;
-let company: TestCompany;
-
-beforeAll(async () => {
-  const args = [
+const service = serviceForFile({
+  args: [
     "--calls-per-minute",
     "0",
     "--pin-failures",
@@ -25,14 +17,16 @@ beforeAll(async () => {
     "1000",
     "--company-pin-failures",
     "0",
-  ];
-  service = await startGiftcardService({ databaseUrl: await testDatabase(), args });
+  ],
+});
+let company: TestCompany;
+
+beforeAll(async () => {
   company = await service.createCompany();
 });
 
 afterAll(async () => {
   agent.destroy();
-  await service.stop();
 });
 
 /** How long one call takes, in milliseconds; the same connection for all. */
