@@ -42,7 +42,7 @@ const newest = async () => (await command("audit")).at(-1);
 const keysOf = (company: TestCompany) => command("key", "list", "--company", String(company.companyId));
 
 describe("an account", () => {
-  test("is added to a company, logs in with its own password, and is removed again", async () => {
+  test("is added to a company, logs in with its own password, and is removed", async () => {
     const company = await service.createCompany();
     const words = ["--company", String(company.companyId), "--email", "second@example.nl"];
     const added = await command("account", "add", ...words, "--password", "sesame");
@@ -62,14 +62,14 @@ describe("an account", () => {
     expect((await run("account", "remove", "second@example.nl")).exitCode).toBe(3);
   });
 
-  test("has the password that was given, also one that looks like an option", async () => {
+  test("accepts a password that looks like an option", async () => {
     const company = await service.createCompany();
     const words = ["--company", String(company.companyId), "--email", "dash@example.nl"];
     await command("account", "add", ...words, "--password", "-Version");
     expect((await login("dash@example.nl", "-Version")).status).toBe(200);
   });
 
-  test("of no company, or of a closed one, is not made", async () => {
+  test("is not created for an unknown or closed company", async () => {
     const company = await service.createCompany();
     await command("company", "close", String(company.companyId));
     const add = (id: number) => run("account", "add", "--company", String(id), "--email", "late@example.nl");
@@ -77,7 +77,7 @@ describe("an account", () => {
     expect((await run("key", "create", "--company", String(company.companyId))).exitCode).toBe(4);
   });
 
-  test("gets another password when the old one leaked, and every key of its company ends with it", async () => {
+  test("gets a new password, which also revokes all keys of its company", async () => {
     const company = await service.createCompany();
     const stolen = (await login(company.email, company.password)).body.apikey;
     const changed = await command(
@@ -99,15 +99,15 @@ describe("an account", () => {
     expect((await login(company.email, company.password)).status).toBe(401);
     const { body } = await login(company.email, "new sesame");
     expect(await works(body.apikey)).toBe(true);
-    // Without the option the keys live on.
+    // Without the option, the keys stay valid.
     await command("account", "password", company.email, "--password", "third");
     expect(await works(body.apikey)).toBe(true);
     expect((await run("account", "password", "nobody@example.nl")).exitCode).toBe(3);
   });
 
-  test("a login that is under way when its password is changed makes no key", async () => {
+  test("creates no key if its password changes during the login", async () => {
     const company = await service.createCompany();
-    // The change, committed only when the login has judged the old password and wants to make its key.
+    // Commits the change only after the login has checked the old password and wants to create its key.
     await db.query("begin");
     await db.query("update accounts set password_hash = 'another' where email = $1", [company.email]);
     await db.query("update api_keys set revoked_at = now() where company_id = $1", [company.companyId]);
@@ -122,7 +122,7 @@ describe("an account", () => {
 });
 
 describe("a key", () => {
-  test("is made with a label and a last day, and shows when it was used last", async () => {
+  test("is created with a label and a last day, and shows its last use", async () => {
     const company = await service.createCompany();
     const id = String(company.companyId);
     const made = await command(
@@ -142,7 +142,7 @@ describe("a key", () => {
       by_login: false,
       created_at: expect.stringMatching(/Z$/),
       last_used_at: null,
-      // The day counts in full, by the clock in Amsterdam.
+      // The day is inclusive, by the clock in Amsterdam.
       expires_at: "2088-06-30T22:00:00.000Z",
       revoked_at: null,
     };
@@ -160,7 +160,7 @@ describe("a key", () => {
     );
   });
 
-  test("that has expired is refused", async () => {
+  test("is rejected once it has expired", async () => {
     const company = await service.createCompany();
     const made = await command(
       "key",
@@ -176,7 +176,7 @@ describe("a key", () => {
     expect((await run("key", "list", "--company", String(company.companyId))).stdout).toMatch(/expired/);
   });
 
-  test("is revoked with all others of its company, and new ones can be made", async () => {
+  test("is revoked with all others of its company, and new ones can be created", async () => {
     const company = await service.createCompany();
     const id = String(company.companyId);
     const [free, login_] = [await service.createCompany(), await login(company.email, company.password)];
@@ -196,15 +196,15 @@ describe("a key", () => {
   });
 });
 
-describe("a company with as many living keys as it may have", () => {
-  test("logs in by giving up the login's key that was unused longest, for a day at least; the operator's stay", async () => {
+describe("a company with the maximum number of active keys", () => {
+  test("loses the login's key that was unused for longest, at least a day, and keeps the operator's keys", async () => {
     const company = await service.createCompany();
     const logins: string[] = [];
     for (let index = 0; index < BOUND - 1; index++)
       logins.push((await login(company.email, company.password)).body.apikey);
     const full = await login(company.email, company.password);
     expect([full.status, Number(full.headers.get("retry-after"))]).toEqual([429, 3600]);
-    // The operator is bound by nothing.
+    // The operator has no limit.
     const own = await command("key", "create", "--company", String(company.companyId));
     await db.query(
       `update api_keys set created_at = now() - interval '3 days',
@@ -224,7 +224,7 @@ describe("a company with as many living keys as it may have", () => {
     expect([await works(company.apiKey), await works(own.apikey)]).toEqual([true, true]);
   });
 
-  test("at many logins at once it gets no more than that", async () => {
+  test("gets no further keys by concurrent logins", async () => {
     const company = await service.createCompany();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => login(company.email, company.password)),

@@ -35,7 +35,7 @@ async function command(...words: string[]): Promise<any> {
 const audit = (...words: string[]) => command("audit", ...words);
 const newest = async () => (await audit()).at(-1);
 
-/** An entry of the person that runs this test, with nothing else in it. */
+/** An entry by the account that runs this test, with empty fields. */
 const entry = (action: string, more: object = {}) => ({
   id: expect.any(Number),
   at: expect.stringMatching(/Z$/),
@@ -51,7 +51,7 @@ const entry = (action: string, more: object = {}) => ({
   ...more,
 });
 
-test("each command that changes something leaves one entry: who, what, when and why", async () => {
+test("each command that changes something writes one entry: who, what, when and why", async () => {
   const as = ["--as", "Mila", "--reason", "as agreed"];
   const company = await command(
     "company",
@@ -95,7 +95,7 @@ test("each command that changes something leaves one entry: who, what, when and 
 
   const all = await audit();
   expect(all).toHaveLength(8);
-  // What changed nothing is not written down.
+  // A command that changes nothing writes no entry.
   await command("key", "revoke", String(key.key_id), ...as);
   await command("card", "unblock", issued.cardnumber, ...as);
   await command("company", "close", String(company_id), ...as);
@@ -120,7 +120,7 @@ test("entries are found by card, by company and by day", async () => {
   expect((await runCommand(["audit", "--to", "2020-01-01"], env)).stdout).toBe("no entries\n");
 });
 
-test("a change whose entry can't be written is not made", async () => {
+test("a change is rolled back if its entry can't be written", async () => {
   const { card } = await command("card", "issue", "--balance", "100");
   await db.query(`create function fail_this() returns trigger language plpgsql as $$ begin raise exception 'full'; end $$;
     create trigger fail_this before insert on audit_log for each row execute function fail_this()`);
@@ -146,7 +146,7 @@ test("a change whose entry can't be written is not made", async () => {
   }
 });
 
-test("a long log is read to its end; a reader who has seen enough, as head, ends it without a word", async () => {
+test("a long log is read to its end, and `head` stops it silently", async () => {
   await db.query(
     "insert into audit_log (operator, os_user, action) select 'many', 'many', 'test' from generate_series(1, 20000)",
   );

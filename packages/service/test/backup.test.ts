@@ -38,7 +38,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-/** Devalues without pause until it is told to stop; gives the tokens in the order of their answers. */
+/** Devalues continuously until it is stopped. Returns the tokens in the order of the answers. */
 function load() {
   const tokens: string[] = [];
   let going = true;
@@ -57,7 +57,7 @@ function load() {
   return { tokens, stop };
 }
 
-test("a backup under load, put back, has every devalue that was answered before it, and a right ledger", async () => {
+test("a backup under load has every devalue that was answered before it, and a correct ledger", async () => {
   const calls = load();
   await expect.poll(() => calls.tokens.length).toBeGreaterThan(100);
   const before = [...calls.tokens];
@@ -88,7 +88,7 @@ test("a backup under load, put back, has every devalue that was answered before 
   }
 });
 
-test("restore refuses without the right secrets, and leaves nothing behind", async () => {
+test("restore fails without the right secrets, and leaves nothing behind", async () => {
   const place = path.join(folder, "refused");
   fs.mkdirSync(place);
   const secrets = path.join(place, "secrets.json");
@@ -105,7 +105,7 @@ test("restore refuses without the right secrets, and leaves nothing behind", asy
     expect(fs.existsSync(path.join(place, name))).toBe(false);
 });
 
-test("neither command writes over what is there, and restore takes no half backup", async () => {
+test("neither command overwrites anything, and restore rejects an incomplete backup", async () => {
   for (const words of [
     ["backup", "--to", backup],
     ["restore", "--from", backup],

@@ -21,12 +21,12 @@ async function issue(count: number): Promise<TestCard[]> {
 }
 const devalue = (card: TestCard, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   call(service.url, "devalue", { ...onCard(company, card), amount: 100, ...more }, { headers });
-/** The latest cards' identifiers, in the order in which they were issued. */
+/** The ids of the latest cards, in the order of their issue. */
 const latest = async (count: number): Promise<number[]> =>
   (await db.query("select id from cards order by id desc limit $1", [count])).rows
     .map(({ id }) => Number(id))
     .reverse();
-/** How many rows the cards have, and how many commits wrote them. */
+/** Counts the cards' ledger rows, and the commits that wrote them. */
 const written = async (ids: number[]) =>
   (
     await db.query(
@@ -35,7 +35,7 @@ const written = async (ids: number[]) =>
     )
   ).rows[0];
 
-test("devalues that are in flight at the same time share commits", async () => {
+test("concurrent devalues share commits", async () => {
   const cards = await issue(60);
   const answers = await Promise.all(cards.map((card) => devalue(card)));
   expect(answers.map(({ body }) => body.amount_deducted)).toEqual(cards.map(() => 100));
@@ -45,7 +45,7 @@ test("devalues that are in flight at the same time share commits", async () => {
   expect(commits).toBeLessThan(40);
 });
 
-test("each gets his own answer, whatever the others do", async () => {
+test("each devalue gets its own answer", async () => {
   const cards = await issue(20);
   const [blocked, empty, wrong, keyed] = cards as [TestCard, TestCard, TestCard, TestCard];
   await db.query("update cards set blocked = true where id = $1", [(await latest(20))[0]]);
@@ -72,7 +72,7 @@ test("each gets his own answer, whatever the others do", async () => {
   expect(answers.slice(5).map(({ status }) => status)).toEqual(cards.slice(4).map(() => 200));
 });
 
-test("those whose cards are locked elsewhere wait, and hold nobody up", async () => {
+test("devalues of cards that are locked elsewhere wait, and delay no others", async () => {
   const cards = await issue(20);
   const ids = await latest(20);
   const locked = cards.slice(0, 5);
@@ -97,7 +97,7 @@ test("those whose cards are locked elsewhere wait, and hold nobody up", async ()
   );
 });
 
-test("one that fails inside takes no other with it, and leaves nothing", async () => {
+test("a devalue that fails leaves nothing, and fails no others", async () => {
   const cards = await issue(24);
   const ids = await latest(24);
   await db.query(`create function fail_this() returns trigger language plpgsql as $$ begin

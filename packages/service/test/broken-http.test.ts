@@ -13,7 +13,7 @@ beforeAll(async () => {
   card = await service.issueCard({ balanceCents: 5000 });
 });
 
-/** Writes bytes as they are, and ends its side where they are all; gives all that comes back until the connection ends. */
+/** Sends bytes, and closes its side after them if `isAll`. Returns everything that is received. */
 function exchange(bytes: string, isAll = false): Promise<string> {
   const { port, hostname } = new URL(service.url);
   return new Promise((resolve, reject) => {
@@ -56,7 +56,7 @@ test.each([
   ["a body that stops", 408, `${head}${form}Content-Length: 50\r\n\r\napikey=`],
   ["a target that is no path", 400, get("*")],
   ["an address of something else", 400, get("ftp://x/healthz")],
-])("%s is answered in JSON with %s, and the connection ends", async (_what, status, bytes) => {
+])("%s gets an answer in JSON with %s, and the connection is closed", async (_what, status, bytes) => {
   const received = await exchange(bytes);
   const [top = "", body = ""] = received.split("\r\n\r\n");
   expect(top).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -68,7 +68,7 @@ test.each([
   ["HTTP/1.0 without a Host", "GET /readyz HTTP/1.0\r\n\r\n"],
   ["an empty Host", get("/readyz", "Host:\r\nConnection: close\r\n")],
   ["a whole address", get("http://x/readyz", "Host: x\r\nConnection: close\r\n")],
-])("%s is as good as any", async (_what, bytes) => {
+])("%s is accepted", async (_what, bytes) => {
   expect(await exchange(bytes)).toMatch(/^HTTP\/1.1 200 .*"status":"ready"/s);
 });
 
@@ -87,7 +87,7 @@ test.each([
   ["another call, and no HTTP", [200, 200], `${get("/healthz")}garbage\r\n\r\n`],
   ["a call whose body is broken", [200], `${head}${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
   ["a way to another host", [200], "CONNECT example.nl:443 HTTP/1.1\r\nHost: x\r\n\r\n"],
-])("a devalue that is done is answered so, also where %s follows it", async (_what, statuses, rest) => {
+])("a devalue gets its answer although %s follows", async (_what, statuses, rest) => {
   const before = await balance();
   const received = await exchange(devalue() + rest);
   expect(received).toContain('"amount_deducted":100,');
@@ -102,7 +102,7 @@ test("a caller that ends its side of the connection after its call is answered",
   expect(await exchange(head, true)).toMatch(/^HTTP\/1.1 400 /);
 });
 
-test("a caller that goes away in the middle of its body is no failure of the service", async () => {
+test("a caller that disconnects within its body causes no failure", async () => {
   const { port, hostname } = new URL(service.url);
   await new Promise<void>((resolve) => {
     const socket = net.connect(Number(port), hostname, () => {

@@ -9,7 +9,7 @@ import { runCommand, type ServeProcess, spawnServe } from "../../../test/support
 import { isRunning } from "../src/postgres/processes.js";
 import { call, credentials } from "./wire.js";
 
-// mkdtemp closes its folder to all others, so as root this also covers a data directory below a closed home.
+// mkdtemp creates a folder closed to others, so as root this also tests a data directory in a closed home directory.
 let folder: string;
 let dataDir: string;
 let running: ServeProcess[] = [];
@@ -47,7 +47,7 @@ async function makeShop() {
   return { company, wire: { ...credentials(company), cardnumber: card.cardnumber, pin: card.pin } };
 }
 
-test("is reached where the shell asks for TLS with each PostgreSQL", async () => {
+test("is reached even if the environment demands TLS", async () => {
   const shell = { PGSSLMODE: "prefer" };
   const server = await spawnServe(["--data-dir", dataDir], shell);
   running.push(server);
@@ -67,7 +67,7 @@ test("commands join the database of a running service, and leave it running", as
   expect((await call(server.url, "balance", wire)).body.balance).toBe(7400);
 });
 
-test("where its port is taken, nothing is made", async () => {
+test("serve creates nothing if its port is taken", async () => {
   const other = net.createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as net.AddressInfo;
@@ -81,7 +81,7 @@ test("where its port is taken, nothing is made", async () => {
   expect(fs.readdirSync(dataDir)).toEqual([]);
 });
 
-test("SIGTERM answers what is in flight, stops the database, and ends with 0", async () => {
+test("SIGTERM answers the calls in progress, stops the database, and exits with 0", async () => {
   const server = await serve();
   const { wire } = await makeShop();
   const [pid, , , port] = postmaster();
@@ -95,7 +95,7 @@ test("SIGTERM answers what is in flight, stops the database, and ends with 0", a
     .poll(async () => (await db.query("select count(*)::int as n from pg_locks where not granted")).rows[0].n)
     .toBe(1);
   const ended = server.stop();
-  // Without a pause: not even so does a caller keep its connection. A call about that card would wait for the devalue.
+  // Calls without a pause must not keep their connection. They use no card, since a call on that card would wait for the devalue.
   await expect
     .poll(
       () =>
@@ -115,7 +115,7 @@ test("SIGTERM answers what is in flight, stops the database, and ends with 0", a
   running = [];
 });
 
-test("after kill -9 the next start recovers by itself, with every cent, and ends the orphaned database", async () => {
+test("after kill -9 the next start recovers every cent, and stops the orphaned database", async () => {
   const first = await serve();
   const { company, wire } = await makeShop();
   const { body } = await call(first.url, "devalue", { ...wire, amount: 1000 });
@@ -146,7 +146,7 @@ test("after kill -9 of the database and the service together, the next start rec
 });
 
 test.each([[[]], [["--workers", "2"]]])(
-  "where its database dies, serve ends with 5 and says so (%s)",
+  "serve exits with 5 and the reason if its database dies (%s)",
   async (args) => {
     const server = await serve(...args);
     process.kill(Number(postmaster()[0]), "SIGKILL");
@@ -160,7 +160,7 @@ test.each([[[]], [["--workers", "2"]]])(
   },
 );
 
-test("only serve and migrate make a new database: a mistyped folder is named, and nothing is made there", async () => {
+test("only serve and migrate create a new database; other commands name the folder and create nothing", async () => {
   for (const words of [["check"], ["company", "list"], ["card", "issue", "--balance", "1"]]) {
     const { exitCode, stderr } = await runCommand([...words, "--data-dir", dataDir]);
     expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`There is no database in ${dataDir}.`)]);
@@ -173,7 +173,7 @@ test("only serve and migrate make a new database: a mistyped folder is named, an
   expect((await serve()).logs()).not.toContain("new");
 });
 
-test("a data directory that can't be made is named", async () => {
+test("a data directory that can't be created is named", async () => {
   fs.writeFileSync(dataDir, "a file");
   const { exitCode, stderr } = await runCommand(["serve", "--port", "0", "--data-dir", dataDir]);
   expect([exitCode, stderr]).toEqual([
@@ -182,7 +182,7 @@ test("a data directory that can't be made is named", async () => {
   ]);
 });
 
-test("commands that begin at once, with no service, wait for each other", async () => {
+test("concurrent commands without a service wait for each other", async () => {
   await command("migrate");
   const names = ["een", "twee", "drie", "vier"];
   await Promise.all(names.map((name) => command("provider", "create", "--name", name)));
@@ -190,7 +190,7 @@ test("commands that begin at once, with no service, wait for each other", async 
   expect(listed.map((provider) => provider.name).sort()).toEqual([...names].sort());
 });
 
-test("the database takes only its password, on loopback alone, and syncs to disk", async () => {
+test("the database requires its password, listens only on loopback, and syncs to disk", async () => {
   await serve();
   const port = Number(postmaster()[3]);
   expect(postmaster()[5]).toBe("127.0.0.1");

@@ -46,11 +46,11 @@ const cancel = (cancel_token: string) =>
 const adjust = (card: TestCard, by: number) =>
   shell.run(["card", "adjust", card.cardNumber, "--by", String(by), ...WHY]);
 const newest = async () => (await shell.done("audit")).at(-1);
-/** After everything the books add up. */
+/** Checks the ledger. */
 const booksAreRight = async () => expect(await shell.done("check")).toMatchObject({ ok: true, faults: [] });
 
 describe("card adjust", () => {
-  test("moves a balance up and down, as rows of the ledger that name their entry of the audit log", async () => {
+  test("changes a balance by ledger rows that refer to the audit log", async () => {
     const card = await service.issueCard({ balanceCents: 1000 });
     expect((await adjust(card, 250)).value).toMatchObject({ balance: 1250, card_status: "Active" });
     expect((await adjust(card, -1250)).value).toMatchObject({ balance: 0, card_status: "No balance" });
@@ -64,7 +64,7 @@ describe("card adjust", () => {
     await booksAreRight();
   });
 
-  test("never takes more than is there, and says what is; nothing is written down then", async () => {
+  test("never takes more than the balance; then it shows the balance and writes nothing", async () => {
     const card = await service.issueCard({ balanceCents: 300 });
     const before = await newest();
     const refused = await adjust(card, -301);
@@ -74,7 +74,7 @@ describe("card adjust", () => {
     expect((await balance(card)).body.balance).toBe(300);
   });
 
-  test("done twice moves twice, and both are seen", async () => {
+  test("done twice changes the balance twice, visibly", async () => {
     const card = await service.issueCard({ balanceCents: 100 });
     await adjust(card, 50);
     await adjust(card, 50);
@@ -82,7 +82,7 @@ describe("card adjust", () => {
     expect([cents, history.length]).toEqual([200, 3]);
   });
 
-  test("works on a card that is blocked or has expired, whose money it may be about", async () => {
+  test("works on a blocked or expired card", async () => {
     const blocked = await service.issueCard({ balanceCents: 100 });
     await shell.done("card", "block", blocked.cardNumber, ...WHY);
     expect((await adjust(blocked, 100)).value).toMatchObject({ balance: 200, card_status: "Blocked" });
@@ -90,7 +90,7 @@ describe("card adjust", () => {
     expect((await adjust(expired, -100)).value).toMatchObject({ balance: 0, card_status: "Expired" });
   });
 
-  test("killed before it is done, it did nothing, and the card is free again", async () => {
+  test("changes nothing and releases the card if it is killed", async () => {
     const card = await service.issueCard({ balanceCents: 1000 });
     const before = await newest();
     for (const table of ["audit_log", "ledger"]) {
@@ -140,7 +140,7 @@ describe("card reissue", () => {
       details: { new_card: value.card, new_last_four: made.cardNumber.slice(-4), balance: 2500 },
     });
     expect(JSON.stringify(entry)).not.toContain(made.cardNumber);
-    // The new card's log tells where it comes from.
+    // The new card's log has its origin.
     const actions = (await shell.done("audit", "--card", String(value.card))).map(
       (one: { action: string }) => one.action,
     );
@@ -148,7 +148,7 @@ describe("card reissue", () => {
     await booksAreRight();
   });
 
-  test("a closed card is changed no more: each command names the one that took its place", async () => {
+  test("each command refuses a closed card, and names its replacement", async () => {
     const old = await service.issueCard({ balanceCents: 500 });
     const { value } = await reissue(old);
     for (const words of [
@@ -171,7 +171,7 @@ describe("card reissue", () => {
     expect((await shell.done("card", "show", "--card", String(value.card))).balance).toBe(500);
   });
 
-  test("a token or a key of the old card works on: its money goes to the card that stands for it now", async () => {
+  test("tokens and keys of the old card keep working: their money goes to the present card", async () => {
     const first = await service.issueCard({ balanceCents: 9000 });
     const headers = { "Idempotency-Key": "before-the-reissue" };
     const [byToken, byKey] = [await devalue(first, 1000), await devalue(first, 700, headers)];
@@ -184,7 +184,7 @@ describe("card reissue", () => {
       { success: true, amount_refunded: 1000, card_new_balance: 8300 },
     ]);
     expect((await cancel(byToken.body.cancel_token)).status).toBe(409);
-    // What was answered is answered again; ended by its key, it goes back too.
+    // A repeated devalue is replayed, and resolving it by its key reverses it too.
     expect((await devalue(first, 700, headers)).text).toBe(byKey.text);
     const ended = await call(service.url, "cancelDevalue", credentials(company), { headers });
     expect([ended.status, ended.body.card_new_balance]).toEqual([200, 9000]);
@@ -204,7 +204,7 @@ describe("card reissue", () => {
     await booksAreRight();
   });
 
-  test("an expired card's successor has expired too, and an empty one's is empty", async () => {
+  test("the replacement of an expired card is expired, and that of an empty card is empty", async () => {
     const expired = await service.issueCard({ balanceCents: 400, expires: "2020-01-01" });
     expect((await balance(asCard((await reissue(expired)).value))).body).toMatchObject({
       balance: 400,
@@ -215,7 +215,7 @@ describe("card reissue", () => {
     await booksAreRight();
   });
 
-  test("killed before it is done, it did nothing: there is no second card", async () => {
+  test("changes nothing if it is killed: there is no second card", async () => {
     const card = await service.issueCard({ balanceCents: 1000 });
     const cards = async () => (await db.query("select count(*)::int as n from cards")).rows[0].n;
     const before = await cards();
@@ -228,7 +228,7 @@ describe("card reissue", () => {
 });
 
 describe("card extend", () => {
-  test("lets an expired card work again, and shortens none", async () => {
+  test("makes an expired card valid again, and shortens no card", async () => {
     const card = await service.issueCard({ balanceCents: 100, expires: "2020-01-01" });
     const extend = (day: string) => shell.run(["card", "extend", card.cardNumber, "--expires", day, ...WHY]);
     expect((await extend("2088-01-01")).value).toMatchObject({
@@ -248,7 +248,7 @@ describe("card extend", () => {
 describe("card unlock", () => {
   const wrong = (card: TestCard) => balance({ ...card, pin: "wrong" });
 
-  test("lets that number be tried again, and no other; also of a card under newer secrets", async () => {
+  test("unlocks that number alone, also of a card under newer secrets", async () => {
     await shell.done("secrets", "rotate");
     const [one, other] = [
       await service.issueCard({ balanceCents: 100 }),
@@ -267,12 +267,12 @@ describe("card unlock", () => {
     expect((await balance(other)).status).toBe(429);
     expect(await unlock()).toMatchObject({ was_locked: false });
     expect((await shell.done("card", "show", one.cardNumber)).locked_until).toBe(null);
-    // Guessing begins anew: three may be wrong again.
+    // The count starts anew: three wrong PINs are allowed again.
     for (let index = 0; index < 3; index++) expect((await wrong(one)).status).toBe(400);
     expect((await balance(one)).status).toBe(429);
   });
 
-  test("of a number that no card has ends with 3", async () => {
+  test("exits with 3 for an unknown number", async () => {
     expect((await shell.run(["card", "unlock", "9528000000000000000", ...WHY])).exitCode).toBe(3);
   });
 });

@@ -9,7 +9,7 @@ test("the check digit is Luhn's", () => {
   expect(checkDigit("0".repeat(18))).toBe("0");
 });
 
-test("one mistyped digit never passes", () => {
+test("detects any mistyped digit", () => {
   fc.assert(
     fc.property(digits, fc.nat(17), fc.integer({ min: 1, max: 9 }), (body, at, by) => {
       const mistyped = body.slice(0, at) + ((Number(body[at]) + by) % 10) + body.slice(at + 1);
@@ -18,7 +18,7 @@ test("one mistyped digit never passes", () => {
   );
 });
 
-test("numbers have 19 digits, keep the prefix, differ, and end with their check digit", () => {
+test("numbers have 19 digits, the prefix and a check digit, and differ", () => {
   const made = Array.from({ length: 500 }, () => makeCardNumber("12").reveal());
   expect(new Set(made).size).toBe(500);
   for (const number of made) {
@@ -27,7 +27,7 @@ test("numbers have 19 digits, keep the prefix, differ, and end with their check 
   }
 });
 
-test("PINs have six digits, leading zeros among them", () => {
+test("PINs have six digits, sometimes with leading zeros", () => {
   const made = Array.from({ length: 500 }, () => makePin().reveal());
   for (const pin of made) expect(pin).toMatch(/^\d{6}$/);
   expect(made.some((pin) => pin.startsWith("0"))).toBe(true);

@@ -27,7 +27,7 @@ describe("devalue", () => {
     { balanceCents: 1, amount: 100_000_000, deducted: 1, remaining: 99_999_999, by: "a balance of one cent" },
     { balanceCents: 5000, amount: 5000, deducted: 5000, remaining: 0, by: "all three alike" },
   ])(
-    "deducts $deducted of $amount, bounded by $by",
+    "deducts $deducted of $amount, limited by $by",
     async ({ balanceCents, amount, deducted, remaining }) => {
       const card = await service.issueCard({ balanceCents });
       const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount });
@@ -74,14 +74,14 @@ describe("devalue", () => {
     expect((await call(service.url, "balance", onCard(company, card))).body.balance).toBe(500);
   });
 
-  test("takes integers as decimal strings in JSON, as a form has them", async () => {
+  test("accepts integers as decimal strings in JSON, as in a form", async () => {
     const card = await service.issueCard({ balanceCents: 500 });
     const wire = { ...onCard(company, card), company_id: String(company.companyId), amount: "200" };
     expect((await call(service.url, "devalue", wire, { encoding: "json" })).body.amount_deducted).toBe(200);
   });
 
   test.each(["cardnumber", "pin"])(
-    "refuses a %s that is a number in JSON: it would lose its zeros",
+    "refuses a %s that is a number in JSON, which would lose leading zeros",
     async (field) => {
       const card = await service.issueCard({ balanceCents: 500 });
       const wire = { ...onCard(company, card), amount: 1, [field]: 123456 };
@@ -89,7 +89,7 @@ describe("devalue", () => {
     },
   );
 
-  test("answers a wrong PIN, an unknown number and a number of no known format alike", async () => {
+  test("gives a wrong PIN, an unknown number and a malformed number the same answer", async () => {
     const card = await service.issueCard({ balanceCents: 500 });
     const pairs = [
       { cardnumber: card.cardNumber, pin: card.pin === "000000" ? "000001" : "000000" },
@@ -112,7 +112,7 @@ describe("devalue", () => {
 });
 
 describe("the card's status", () => {
-  test("a card works through the whole of its expiry date, and is expired the day after", async () => {
+  test("a card is valid on its expiry date, and expired on the next day", async () => {
     const lasts = await service.issueCard({ balanceCents: 500, expires: await today(0) });
     const over = await service.issueCard({ balanceCents: 500, expires: await today(-1) });
     expect((await call(service.url, "balance", onCard(company, lasts))).body.card_status).toBe("Active");
@@ -120,7 +120,7 @@ describe("the card's status", () => {
     expect((await call(service.url, "devalue", { ...onCard(company, lasts), amount: 1 })).status).toBe(200);
   });
 
-  test("blocked comes before expired, and expired before no balance", async () => {
+  test("blocked takes precedence over expired, and expired over no balance", async () => {
     const card = await service.issueCard({ balanceCents: 0, expires: "2020-01-01" });
     const status = async () => (await call(service.url, "balance", onCard(company, card))).body.card_status;
     expect(await status()).toBe("Expired");
@@ -130,7 +130,7 @@ describe("the card's status", () => {
 });
 
 describe("canceldevalue", () => {
-  test("puts back exactly what was deducted, once, also onto a card that is blocked by now", async () => {
+  test("puts back exactly the deducted amount, once, even if the card is blocked now", async () => {
     const card = await service.issueCard({ balanceCents: 7500 });
     const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount: 7498 });
     await service.command("card", "block", card.cardNumber);
@@ -141,7 +141,7 @@ describe("canceldevalue", () => {
     expect((await call(service.url, "balance", onCard(company, card))).body.balance).toBe(7500);
   });
 
-  test("knows a token only for the company that devalued", async () => {
+  test("accepts a token only from the company that devalued", async () => {
     const other = await service.createCompany();
     const card = await service.issueCard({ balanceCents: 500 });
     const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount: 500 });
@@ -153,7 +153,7 @@ describe("canceldevalue", () => {
     expect((await call(service.url, "balance", onCard(company, card))).body.balance).toBe(0);
   });
 
-  test("without a token and without a key it is the interface's 422", async () => {
+  test("answers 422 without a token and a key", async () => {
     const answer = await call(service.url, "cancelDevalue", credentials(company));
     expect([answer.status, answer.body.success]).toEqual([422, false]);
     expect(answer.headers.get("idempotency-key")).toBeNull();
@@ -161,7 +161,7 @@ describe("canceldevalue", () => {
 });
 
 describe("authenticate", () => {
-  test("gives a new key each time, of 60 letters and digits, and each works", async () => {
+  test("returns a new key of 60 letters and digits each time, and all of them work", async () => {
     const keys = new Set<string>();
     for (let round = 0; round < 2; round++) {
       const { body } = await call(
@@ -184,7 +184,7 @@ describe("authenticate", () => {
     { Authorization: `Basic ${Buffer.from("no colon").toString("base64")}` },
     { Authorization: `Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString("base64")}` },
     { Authorization: `Basic ${Buffer.from("a\0b:c").toString("base64")}` },
-  ])("answers %j with 401 and how to log in", async (headers) => {
+  ])("answers %j with 401 and the login scheme", async (headers) => {
     const answer = await call(
       service.url,
       "authenticate",
@@ -207,7 +207,7 @@ describe("authenticate", () => {
 });
 
 describe("bad input on the wire", () => {
-  test("a body far over the limit is refused, each time with an answer", async () => {
+  test("a body far above the limit is refused, and always gets an answer", async () => {
     for (let round = 0; round < 10; round++) {
       const answer = await call(service.url, "devalue", {}, { raw: new Uint8Array(8 * 1024 * 1024) });
       expect([answer.status, answer.body.success]).toEqual([413, false]);
@@ -222,12 +222,12 @@ describe("bad input on the wire", () => {
     ['{"apikey":', 400],
     [new Uint8Array([0x22, 0xff, 0x22]), 400],
     ['{"__proto__":{"amount":1}}', 422],
-  ])("JSON %j is answered with %i", async (raw, status) => {
+  ])("JSON %j gets %i", async (raw, status) => {
     const answer = await call(service.url, "devalue", {}, { encoding: "json", raw });
     expect([answer.status, answer.body.success]).toEqual([status, false]);
   });
 
-  test("a body without a content type, and one that is packed, are refused; no body at all lacks its fields", async () => {
+  test("a body without a content type or with compression is refused; a missing body lacks its fields", async () => {
     const typeless = await call(
       service.url,
       "devalue",

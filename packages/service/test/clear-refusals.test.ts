@@ -26,7 +26,7 @@ const concept = (register: string) =>
     },
   );
 
-describe("text that is not UTF-8 is refused by its field, and never stored in another spelling", () => {
+describe("text that is not UTF-8 is refused with its field, and never stored differently", () => {
   test.each(["Caf%E9", "%C3", "%80abc", "%ED%A0%80"])("a form's %s", async (register) => {
     const { status, body } = await concept(register);
     expect([status, body.errors]).toEqual([422, [{ path: "register", message: "must be UTF-8 text" }]]);
@@ -37,11 +37,11 @@ describe("text that is not UTF-8 is refused by its field, and never stored in an
     ["50%", "50%"],
     ["%zz%EF%BF%BD", "%zz\ufffd"],
     ["%F0%9F%8E%81", "🎁"],
-  ])("while %s is stored as %s", async (register, stored) => {
+  ])("%s is stored as %s", async (register, stored) => {
     expect((await concept(register)).body).toMatchObject({ register: stored });
   });
 
-  test("a JSON string with half a character", async () => {
+  test("a JSON string with half a surrogate pair", async () => {
     const wire = { apikey: company.apiKey, representative: "J", eventprovider_id: providerId };
     const half = await call(service.url, "createEventConcept", { ...wire, register: "a\ud800b" });
     expect([half.status, half.body.errors]).toEqual([
@@ -53,10 +53,10 @@ describe("text that is not UTF-8 is refused by its field, and never stored in an
   });
 });
 
-describe("a 422 says which of the fields that came is wrong", () => {
+describe("a 422 names the invalid fields", () => {
   const WRONG = { error: "Required fields are missing or invalid." };
 
-  test.each(["form", "json"] as const)("of devalue and balance, beside `required` (%s)", async (encoding) => {
+  test.each(["form", "json"] as const)("of devalue and balance, in addition to `required` (%s)", async (encoding) => {
     const wire = { ...onCard(company, card), pin: "", company_id: "seven" };
     const devalue = await call(service.url, "devalue", { ...wire, amount: 0 }, { encoding });
     expect([devalue.status, devalue.body]).toEqual([
@@ -76,14 +76,14 @@ describe("a 422 says which of the fields that came is wrong", () => {
     expect(balance.body.errors.map(({ path }: { path: string }) => path)).toEqual(["company_id", "pin"]);
   });
 
-  test("and of one that did not come, `required` alone", async () => {
+  test("but for a missing field only `required`", async () => {
     const { body } = await call(service.url, "devalue", { ...credentials(company), amount: "1.50" });
     expect(body.errors).toEqual([{ path: "amount", message: "must be a whole number" }]);
     expect(body.required).toContain("pin");
   });
 });
 
-test("a form of more than 1,000 fields can't be read; up to there those that nobody knows do no harm", async () => {
+test("a form of more than 1,000 fields is refused; below that, unknown fields are ignored", async () => {
   const form = new URLSearchParams(onCard(company, card) as never).toString();
   const balance = (fields: number) =>
     call(service.url, "balance", {}, { encoding: "form", raw: `${form}${"&a=%FF".repeat(fields - 4)}` });
@@ -92,7 +92,7 @@ test("a form of more than 1,000 fields can't be read; up to there those that nob
   expect([status, body.error]).toEqual([400, "The request body cannot be read."]);
 });
 
-test("a line break after number, PIN or key is named, and not counted as a wrong guess", async () => {
+test("a line break after number, PIN or key is reported, and does not count as a wrong guess", async () => {
   const message = "must not end with a line break";
   const wire = onCard(company, card);
   for (let guess = 0; guess < 12; guess++) {
@@ -114,7 +114,7 @@ test("a line break after number, PIN or key is named, and not counted as a wrong
   await db.end();
 });
 
-test("a multipart form is told how to send another, also from PHP", async () => {
+test("a multipart form gets an answer that explains how to send a form, also from PHP", async () => {
   const form = new FormData();
   for (const [name, value] of Object.entries(onCard(company, card))) form.set(name, String(value));
   const answer = await fetch(`${service.url}/api/endpoint/v1/balance`, { method: "POST", body: form });

@@ -1,5 +1,7 @@
--- What 0.1.0 leaves in its tables: money, keys and limits in every state. Written once, by that release's own code; it
--- never changes. The secrets are in upgrade.test.ts. A card's balance comes from the ledger's rows, as always.
+-- Data of 0.1.0: money, keys and limits in every state. Written once by that release's own code, and never changed. The
+-- secrets are in upgrade.test.ts. A trigger computes each balance from the ledger.
+
+insert into environment (name) values ('live');
 
 insert into secret_generations (id, key_check) values
   (1, E'\\x3b519260342b48dcdba9795063ce0e78fdd757cbcebd6d39cba6ae4bdefe164d'),
