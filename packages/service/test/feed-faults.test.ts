@@ -411,7 +411,7 @@ describe("what isn't on the public Internet", () => {
   });
 });
 
-test("why a feed failed stands beside it until it is well again", async () => {
+test("a feed keeps the reason of its failure until a pull succeeds", async () => {
   const kept = async () =>
     (await pool.query("select failure, failed_at from event_feeds where company_id = $1", [companyId]))
       .rows[0];
@@ -421,7 +421,7 @@ test("why a feed failed stands beside it until it is well again", async () => {
   expect((await kept()).failure).toBeNull();
   await failureOf(pull());
   expect(await kept()).toEqual({
-    failure: expect.stringMatching(/answered with 500/),
+    failure: expect.stringMatching(/answer 500/),
     failed_at: expect.any(Date),
   });
   await shop.shows([show("a"), show("b")]);
