@@ -1,302 +1,248 @@
-import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Checkout, type CheckoutOptions, createCheckout, createPostgresStore } from "../src/index.js";
-import { Bank, gate } from "./bank.js";
-import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
-import { stores, type TestStore } from "./stores.js";
+import { describe, expect, it } from "vitest";
+import { createPostgresStore } from "../src/index.js";
+import { gate } from "./bank.js";
+import { onEachStore, refusal } from "./each-store.js";
 
-const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
-
-let shop: Shop;
-beforeAll(async () => {
-  shop = await startShop();
-});
-beforeEach(() => shop.proxy.clear());
-afterAll(() => shop.stop());
-
-for (const [name, open] of Object.entries(stores)) {
-  describe(`a purchase on ${name}`, () => {
-    let store: TestStore;
-    let bank: Bank;
-    let card: TestCard;
-    beforeAll(async () => {
-      store = await open();
-    });
-    afterAll(() => store.close());
-    beforeEach(async () => {
-      bank = new Bank();
-      card = await shop.card(7500);
-      await store.sql("delete from giftcard_purchase");
-    });
-
-    const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
-      createCheckout({
-        client: shop.client,
-        environment: "sandbox",
-        store,
-        sealingKeys,
-        remainder: bank.method,
-        onFailure: () => {},
-        ...options,
-      });
-
-    /** A cart with the card on it, as an order. */
-    async function order(totalCents = 7498) {
-      const cart = newCart(totalCents);
-      await checkout().apply(cart, card);
-      return { id: `order_${randomUUID()}`, cart };
-    }
-
-    const commit = (o: Awaited<ReturnType<typeof order>>, by = checkout()) =>
-      by.pay(o, { authorizeRemainder: bank.authorize });
-
-    /** What the shopper has paid by now: of the card, and at the bank. */
-    const paid = async () => [7500 - (await card.balanceCents()), bank.heldCents];
-
-    it("takes the card's part, then the remainder, and is one however often it is asked for", async () => {
-      const o = await order();
-      const result = { status: "paid", remainderCents: 2498 };
-      expect(await commit(o)).toMatchObject({ ...result, cards: [{ amountCents: 5000 }] });
-      expect(await commit(o)).toMatchObject(result);
-      expect(await paid()).toEqual([5000, 2498]);
-      expect((await checkout().list(o.cart)).cards).toEqual([]);
-    });
-
-    it("asked for by ten at once is one", async () => {
-      const o = await order();
-      const results = await Promise.allSettled(Array.from({ length: 10 }, () => commit(o)));
-      expect(results.some((r) => r.status === "fulfilled")).toBe(true);
-      for (const r of results) if (r.status === "rejected") expect(r.reason.code).toBe("payment_in_progress");
-      expect(await paid()).toEqual([5000, 2498]);
-    });
-
-    it("that the card covers asks nobody else", async () => {
-      const o = await order(4000);
-      expect(await checkout().pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
-      expect(await paid()).toEqual([4000, 0]);
-    });
-
-    it("needs a way to pay the remainder, and the remainder that the shopper saw, before anything moves", async () => {
-      const o = await order();
-      await expect(checkout().pay(o)).rejects.toThrow(/authorizeRemainder/);
-      await expect(commit({ ...o, expectedRemainderCents: 1000 } as never)).rejects.toEqual(
-        refusal("amount_changed"),
-      );
-      expect(await paid()).toEqual([0, 0]);
-      expect(await commit({ ...o, expectedRemainderCents: 2498 } as never)).toMatchObject({ status: "paid" });
-    });
-
-    it("that the bank declines leaves the card whole, and may be tried again", async () => {
-      const o = await order();
-      bank.mood = "decline";
-      expect(await commit(o)).toMatchObject({ status: "declined", cards: [] });
-      expect(await paid()).toEqual([0, 0]);
-      bank.mood = "approve";
-      expect(await commit(o)).toMatchObject({ status: "paid" });
-      expect(await paid()).toEqual([5000, 2498]);
-    });
-
-    for (const mood of ["fail", "approve-then-fail"] as const) {
-      it(`whose remainder gets no answer (${mood}) leaves nothing taken`, async () => {
-        const o = await order();
-        bank.mood = mood;
-        await expect(commit(o)).rejects.toThrow();
-        expect(await paid()).toEqual([0, 0]);
-        expect((await checkout().read(o.id))?.state).toBe("failed");
-      });
-    }
-
-    it("whose card is refused asks no bank", async () => {
-      const o = await order();
-      await shop.service.command("card", "block", card.cardNumber);
-      await expect(commit(o)).rejects.toEqual(refusal("card_blocked"));
-      expect(bank.payments.size).toBe(0);
-      await shop.service.command("card", "unblock", card.cardNumber);
-      expect(await commit(o)).toMatchObject({ status: "paid" });
-    });
-
-    it("whose devalue lost its answer leaves the card whole", async () => {
-      const o = await order();
-      shop.proxy.set("devalue", "cut-after", 1);
-      await expect(commit(o)).rejects.toEqual(refusal("service_unavailable"));
-      expect(await paid()).toEqual([0, 0]);
-    });
-
-    it("that is paid on the bank's page is confirmed once, by whoever comes back", async () => {
-      const o = await order();
-      bank.mood = "page";
-      const pending = await commit(o);
-      expect(pending).toMatchObject({ status: "pending", remainderData: { page: expect.any(String) } });
-      expect(await commit(o)).toMatchObject({ status: "pending" });
-      expect(await checkout().confirm(o.id)).toMatchObject({ status: "pending" });
-      bank.pay();
-      const results = await Promise.all([1, 2, 3].map(() => checkout().confirm(o.id)));
-      for (const result of results) expect(result.status).toBe("paid");
-      expect(await paid()).toEqual([5000, 2498]);
-    });
-
-    it("of a shopper who closed the tab is reversed when its time has run out", async () => {
-      const o = await order();
-      bank.mood = "page";
-      await commit(o);
-      expect((await checkout().recover()).purchases).toEqual([]);
-      expect(await paid()).toEqual([5000, 0]);
-      await store.letLeasesRunOut();
-      expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "failed" }]);
-      expect(await paid()).toEqual([0, 0]);
-      bank.pay();
-      expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
-      expect(await paid()).toEqual([0, 0]);
-    });
-
-    it("that is paid after all, at a bank that can't refuse it any more, goes back when the shopper comes back", async () => {
-      const o = await order();
-      bank.mood = "page";
-      await commit(o);
-      await store.letLeasesRunOut();
-      await checkout().recover();
-      expect((await checkout().read(o.id))?.state).toBe("failed");
-      for (const payment of bank.payments.values()) payment.state = "authorized";
-      expect(bank.heldCents).toBe(2498);
-      expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
-      expect(await paid()).toEqual([0, 0]);
-      expect((await checkout().read(o.id))?.state).toBe("failed");
-    });
-
-    it("that was paid in time, though nobody came back, is found paid", async () => {
-      const o = await order();
-      bank.mood = "page";
-      await commit(o);
-      bank.pay();
-      await store.letLeasesRunOut();
-      const [one, two] = await Promise.all([checkout().recover(), checkout().recover()]);
-      expect([...one.purchases, ...two.purchases]).toMatchObject([{ orderId: o.id, state: "paid" }]);
-      expect(await paid()).toEqual([5000, 2498]);
-    });
-
-    it("isn't decided while the bank can't be asked", async () => {
-      const o = await order();
-      bank.mood = "page";
-      await commit(o);
-      bank.pay();
-      bank.isDown = true;
-      await store.letLeasesRunOut();
-      expect((await checkout().recover()).purchases).toMatchObject([{ state: "pending" }]);
-      expect(await paid()).toEqual([5000, 2498]);
-      bank.isDown = false;
-      expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
-      expect(await paid()).toEqual([5000, 2498]);
-    });
-
-    it("that was overtaken by recovery while it asked the bank gives the bank's part back too", async () => {
-      const o = await order();
-      const freezing = gate();
-      const frozen = checkout()
-        .pay(o, {
-          // Frozen for longer than it owns its purchase, as by a stopped process.
-          authorizeRemainder: async (request) => {
-            await freezing.pass(null);
-            return bank.authorize(request);
-          },
-        })
-        .catch((error: unknown) => error);
-      await freezing.arrived;
-      await store.letLeasesRunOut();
-      await checkout().recover();
-      freezing.open();
-      expect(await frozen).toEqual(refusal("payment_in_progress"));
-      expect(await paid()).toEqual([0, 0]);
-      expect(await commit(o)).toMatchObject({ status: "paid" });
-      expect(await paid()).toEqual([5000, 2498]);
-    });
-
-    for (const approved of [true, false]) {
-      it(`of a process that died while it asked the bank (${approved ? "approved" : "never asked"}) is ended by what the bank says`, async () => {
-        const o = await order();
-        const death = gate();
-        const dying = checkout().pay(o, {
-          authorizeRemainder: async (request) => {
-            if (approved) await bank.authorize(request);
-            return death.pass({ status: "declined" } as const);
-          },
-        });
-        void dying.catch(() => {});
-        await death.arrived;
-        expect(await paid()).toEqual([5000, approved ? 2498 : 0]);
-        await store.letLeasesRunOut();
-        await checkout().recover();
-        expect((await checkout().read(o.id))?.state).toBe(approved ? "paid" : "failed");
-        expect(await paid()).toEqual(approved ? [5000, 2498] : [0, 0]);
-      });
-    }
-
-    it("that is canceled gives everything back, once, whoever is down then", async () => {
-      const o = await order();
-      await commit(o);
-      shop.proxy.set("canceldevalue", "cut-before");
-      bank.isDown = true;
-      expect((await checkout().cancel(o.id)).map((a) => a.state)).toEqual(["reversing"]);
-      expect((await checkout().read(o.id))?.state).toBe("canceling");
-      expect(await paid()).toEqual([5000, 2498]);
-      shop.proxy.clear();
-      expect((await checkout().cancel(o.id)).map((a) => a.state)).toEqual(["reversed"]);
-      expect(await paid()).toEqual([0, 2498]);
-      bank.isDown = false;
-      const twice = await Promise.all([checkout().cancel(o.id), checkout().cancel(o.id)]);
-      expect(twice.flat().map((a) => a.state)).toEqual(["reversed", "reversed"]);
-      expect(await paid()).toEqual([0, 0]);
-      expect((await checkout().read(o.id))?.state).toBe("canceled");
-      await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
-    });
-
-    it("whose cancel died in the midst is canceled by recovery", async () => {
-      const o = await order();
-      await commit(o);
-      const dying = gate();
-      const remainder = { ...bank.method, cancel: () => dying.pass(undefined) };
-      void checkout({ remainder })
-        .cancel(o.id)
-        .catch(() => {});
-      await dying.arrived;
-      expect(await paid()).toEqual([0, 2498]);
-      expect((await checkout().recover()).purchases).toEqual([]);
-      await store.letLeasesRunOut();
-      expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "canceled" }]);
-      expect(await paid()).toEqual([0, 0]);
-      dying.open();
-    });
-
-    it("whose cards are refunded keeps its remainder until it is canceled", async () => {
-      const o = await order();
-      await commit(o);
-      await checkout().refundCards(o.id);
-      expect((await checkout().read(o.id))?.state).toBe("paid");
-      expect(await paid()).toEqual([0, 2498]);
-      expect(await commit(o)).toMatchObject({ status: "paid", remainderCents: 2498 });
-      expect(await paid()).toEqual([0, 2498]);
-      await checkout().cancel(o.id);
-      await expect(commit(o)).rejects.toEqual(refusal("cart_completed"));
-      expect((await checkout().refundCards(o.id)).map((a) => a.state)).toEqual(["reversed"]);
-      expect((await checkout().read(o.id))?.state).toBe("canceled");
-      expect(await paid()).toEqual([0, 0]);
-    });
-
-    it("is refunded card by card", async () => {
-      const other = await shop.card(1000);
-      const o = await order(6500);
-      await checkout().apply(o.cart, other);
-      await commit(o);
-      const [charge] = await store.journal.chargesOfCart(o.cart.id);
-      const reversed = await checkout().refundCards(o.id, charge?.reference);
-      expect(reversed).toMatchObject([{ state: "reversed", amountCents: charge?.amountCents }]);
-      await expect(checkout().refundCards(o.id, "gc_other")).rejects.toEqual(
-        refusal("applied_card_not_found"),
-      );
-      await checkout().refundCards(o.id);
-      expect([await card.balanceCents(), await other.balanceCents()]).toEqual([7500, 1000]);
-    });
+onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid }) => {
+  it("takes the card's part, then the remainder, and is one however often it is asked for", async () => {
+    const o = await order();
+    const result = { status: "paid", remainderCents: 2498 };
+    expect(await pay(o)).toMatchObject({ ...result, cards: [{ amountCents: 5000 }] });
+    expect(await pay(o)).toMatchObject(result);
+    expect(await paid()).toEqual([5000, 2498]);
+    expect((await checkout().list(o.cart)).cards).toEqual([]);
   });
-}
+
+  it("asked for by ten at once is one", async () => {
+    const o = await order();
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => pay(o)));
+    expect(results.some((r) => r.status === "fulfilled")).toBe(true);
+    for (const r of results) if (r.status === "rejected") expect(r.reason.code).toBe("payment_in_progress");
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
+  it("that the card covers asks nobody else", async () => {
+    const o = await order(4000);
+    expect(await checkout().pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
+    expect(await paid()).toEqual([4000, 0]);
+  });
+
+  it("needs a way to pay the remainder, and the remainder that the shopper saw, before anything moves", async () => {
+    const o = await order();
+    await expect(checkout().pay(o)).rejects.toThrow(/authorizeRemainder/);
+    await expect(pay({ ...o, expectedRemainderCents: 1000 })).rejects.toEqual(refusal("amount_changed"));
+    expect(await paid()).toEqual([0, 0]);
+    expect(await pay({ ...o, expectedRemainderCents: 2498 })).toMatchObject({ status: "paid" });
+  });
+
+  it("that the bank declines leaves the card whole, and may be tried again", async () => {
+    const o = await order();
+    bank.mood = "decline";
+    expect(await pay(o)).toMatchObject({ status: "declined", cards: [] });
+    expect(await paid()).toEqual([0, 0]);
+    bank.mood = "approve";
+    expect(await pay(o)).toMatchObject({ status: "paid" });
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
+  for (const mood of ["fail", "approve-then-fail"] as const) {
+    it(`whose remainder gets no answer (${mood}) leaves nothing taken`, async () => {
+      const o = await order();
+      bank.mood = mood;
+      await expect(pay(o)).rejects.toThrow();
+      expect(await paid()).toEqual([0, 0]);
+      expect((await checkout().read(o.id))?.state).toBe("failed");
+    });
+  }
+
+  it("whose card is refused asks no bank", async () => {
+    const o = await order();
+    await shop.service.command("card", "block", card.cardNumber);
+    await expect(pay(o)).rejects.toEqual(refusal("card_blocked"));
+    expect(bank.payments.size).toBe(0);
+    await shop.service.command("card", "unblock", card.cardNumber);
+    expect(await pay(o)).toMatchObject({ status: "paid" });
+  });
+
+  it("whose devalue lost its answer leaves the card whole", async () => {
+    const o = await order();
+    shop.proxy.set("devalue", "cut-after", 1);
+    await expect(pay(o)).rejects.toEqual(refusal("service_unavailable"));
+    expect(await paid()).toEqual([0, 0]);
+  });
+
+  it("that is paid on the bank's page is confirmed once, by whoever comes back", async () => {
+    const o = await order();
+    bank.mood = "page";
+    const pending = await pay(o);
+    expect(pending).toMatchObject({ status: "pending", remainderData: { page: expect.any(String) } });
+    expect(await pay(o)).toMatchObject({ status: "pending" });
+    expect(await checkout().confirm(o.id)).toMatchObject({ status: "pending" });
+    bank.pay();
+    const results = await Promise.all([1, 2, 3].map(() => checkout().confirm(o.id)));
+    for (const result of results) expect(result.status).toBe("paid");
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
+  it("of a shopper who closed the tab is reversed when its time has run out", async () => {
+    const o = await order();
+    bank.mood = "page";
+    await pay(o);
+    expect((await checkout().recover()).purchases).toEqual([]);
+    expect(await paid()).toEqual([5000, 0]);
+    await store.letLeasesRunOut();
+    expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "failed" }]);
+    expect(await paid()).toEqual([0, 0]);
+    bank.pay();
+    expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
+    expect(await paid()).toEqual([0, 0]);
+  });
+
+  it("that is paid after all, at a bank that can't refuse it any more, goes back when the shopper comes back", async () => {
+    const o = await order();
+    bank.mood = "page";
+    await pay(o);
+    await store.letLeasesRunOut();
+    await checkout().recover();
+    expect((await checkout().read(o.id))?.state).toBe("failed");
+    for (const payment of bank.payments.values()) payment.state = "authorized";
+    expect(bank.heldCents).toBe(2498);
+    expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
+    expect(await paid()).toEqual([0, 0]);
+    expect((await checkout().read(o.id))?.state).toBe("failed");
+  });
+
+  it("that was paid in time, though nobody came back, is found paid", async () => {
+    const o = await order();
+    bank.mood = "page";
+    await pay(o);
+    bank.pay();
+    await store.letLeasesRunOut();
+    const [one, two] = await Promise.all([checkout().recover(), checkout().recover()]);
+    expect([...one.purchases, ...two.purchases]).toMatchObject([{ orderId: o.id, state: "paid" }]);
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
+  it("isn't decided while the bank can't be asked", async () => {
+    const o = await order();
+    bank.mood = "page";
+    await pay(o);
+    bank.pay();
+    bank.isDown = true;
+    await store.letLeasesRunOut();
+    expect((await checkout().recover()).purchases).toMatchObject([{ state: "pending" }]);
+    expect(await paid()).toEqual([5000, 2498]);
+    bank.isDown = false;
+    expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
+  it("that was overtaken by recovery while it asked the bank gives the bank's part back too", async () => {
+    const o = await order();
+    const freezing = gate();
+    const frozen = checkout()
+      .pay(o, {
+        // Frozen for longer than it owns its purchase, as by a stopped process.
+        authorizeRemainder: async (request) => {
+          await freezing.pass(null);
+          return bank.authorize(request);
+        },
+      })
+      .catch((error: unknown) => error);
+    await freezing.arrived;
+    await store.letLeasesRunOut();
+    await checkout().recover();
+    freezing.open();
+    expect(await frozen).toEqual(refusal("payment_in_progress"));
+    expect(await paid()).toEqual([0, 0]);
+    expect(await pay(o)).toMatchObject({ status: "paid" });
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
+  for (const approved of [true, false]) {
+    it(`of a process that died while it asked the bank (${approved ? "approved" : "never asked"}) is ended by what the bank says`, async () => {
+      const o = await order();
+      const death = gate();
+      const dying = checkout().pay(o, {
+        authorizeRemainder: async (request) => {
+          if (approved) await bank.authorize(request);
+          return death.pass({ status: "declined" } as const);
+        },
+      });
+      void dying.catch(() => {});
+      await death.arrived;
+      expect(await paid()).toEqual([5000, approved ? 2498 : 0]);
+      await store.letLeasesRunOut();
+      await checkout().recover();
+      expect((await checkout().read(o.id))?.state).toBe(approved ? "paid" : "failed");
+      expect(await paid()).toEqual(approved ? [5000, 2498] : [0, 0]);
+    });
+  }
+
+  it("that is canceled gives everything back, once, whoever is down then", async () => {
+    const o = await order();
+    await pay(o);
+    shop.proxy.set("canceldevalue", "cut-before");
+    bank.isDown = true;
+    expect((await checkout().cancel(o.id)).map((a) => a.state)).toEqual(["reversing"]);
+    expect((await checkout().read(o.id))?.state).toBe("canceling");
+    expect(await paid()).toEqual([5000, 2498]);
+    shop.proxy.clear();
+    expect((await checkout().cancel(o.id)).map((a) => a.state)).toEqual(["reversed"]);
+    expect(await paid()).toEqual([0, 2498]);
+    bank.isDown = false;
+    const twice = await Promise.all([checkout().cancel(o.id), checkout().cancel(o.id)]);
+    expect(twice.flat().map((a) => a.state)).toEqual(["reversed", "reversed"]);
+    expect(await paid()).toEqual([0, 0]);
+    expect((await checkout().read(o.id))?.state).toBe("canceled");
+    await expect(pay(o)).rejects.toEqual(refusal("cart_completed"));
+  });
+
+  it("whose cancel died in the midst is canceled by recovery", async () => {
+    const o = await order();
+    await pay(o);
+    const dying = gate();
+    const remainder = { ...bank.method, cancel: () => dying.pass(undefined) };
+    void checkout({ remainder })
+      .cancel(o.id)
+      .catch(() => {});
+    await dying.arrived;
+    expect(await paid()).toEqual([0, 2498]);
+    expect((await checkout().recover()).purchases).toEqual([]);
+    await store.letLeasesRunOut();
+    expect((await checkout().recover()).purchases).toMatchObject([{ orderId: o.id, state: "canceled" }]);
+    expect(await paid()).toEqual([0, 0]);
+    dying.open();
+  });
+
+  it("whose cards are refunded keeps its remainder until it is canceled", async () => {
+    const o = await order();
+    await pay(o);
+    await checkout().refundCards(o.id);
+    expect((await checkout().read(o.id))?.state).toBe("paid");
+    expect(await paid()).toEqual([0, 2498]);
+    expect(await pay(o)).toMatchObject({ status: "paid", remainderCents: 2498 });
+    expect(await paid()).toEqual([0, 2498]);
+    await checkout().cancel(o.id);
+    await expect(pay(o)).rejects.toEqual(refusal("cart_completed"));
+    expect((await checkout().refundCards(o.id)).map((a) => a.state)).toEqual(["reversed"]);
+    expect((await checkout().read(o.id))?.state).toBe("canceled");
+    expect(await paid()).toEqual([0, 0]);
+  });
+
+  it("is refunded card by card", async () => {
+    const other = await shop.card(1000);
+    const o = await order(6500);
+    await checkout().apply(o.cart, other);
+    await pay(o);
+    const [charge] = await store.journal.chargesOfCart(o.cart.id);
+    const reversed = await checkout().refundCards(o.id, charge?.reference);
+    expect(reversed).toMatchObject([{ state: "reversed", amountCents: charge?.amountCents }]);
+    await expect(checkout().refundCards(o.id, "gc_other")).rejects.toEqual(refusal("applied_card_not_found"));
+    await checkout().refundCards(o.id);
+    expect([await card.balanceCents(), await other.balanceCents()]).toEqual([7500, 1000]);
+  });
+});
 
 describe("a store on PostgreSQL", () => {
   it("refuses a schema whose name could be anything else", () => {

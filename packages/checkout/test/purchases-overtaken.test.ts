@@ -1,81 +1,27 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  type Checkout,
-  type CheckoutOptions,
-  createCheckout,
-  type PurchaseState,
-  type RemainderRequest,
-} from "../src/index.js";
-import type { ChargeState } from "../src/store/index.js";
-import { Bank, gate } from "./bank.js";
-import { withRival } from "./rival.js";
-import { beginOne, newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
-import { stores, type TestStore } from "./stores.js";
+import { describe, expect, it } from "vitest";
+import type { RemainderRequest } from "../src/index.js";
+import { type Bank, gate } from "./bank.js";
+import { down, fail, onEachStore, refusal, type TestOrder } from "./each-store.js";
+import { beginOne } from "./shop.js";
 
-const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
-const down = Object.assign(new Error("the connection was lost"), { code: "ECONNRESET" });
-const fail = () => {
-  throw down;
-};
-
-let shop: Shop;
-beforeAll(async () => {
-  shop = await startShop();
-});
-beforeEach(() => shop.proxy.clear());
-afterAll(() => shop.stop());
-
-for (const [name, open] of Object.entries(stores)) {
-  describe(`a purchase on ${name}`, () => {
-    let store: TestStore;
-    let bank: Bank;
-    let card: TestCard;
-    beforeAll(async () => {
-      store = await open();
-    });
-    afterAll(() => store.close());
-    beforeEach(async () => {
-      bank = new Bank();
-      card = await shop.card(7500);
-      await store.sql("delete from giftcard_purchase");
-    });
-
-    /** Each is a process of its own, as far as the flow can tell. */
-    const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
-      createCheckout({
-        client: shop.client,
-        environment: "sandbox",
-        store,
-        sealingKeys,
-        remainder: bank.method,
-        onFailure: () => {},
-        ...options,
-      });
-
-    /** A process that somebody else comes before, or whose database fails, and what it tells. */
-    function newProcess(options: Partial<CheckoutOptions> = {}) {
-      const purchases = withRival(store.purchases);
-      const journal = withRival(store.journal);
-      const told: PurchaseState[] = [];
-      const failures: unknown[] = [];
-      const by = checkout({
-        store: { purchases: purchases.part, journal: journal.part },
-        onPurchase: ({ state }) => told.push(state),
-        onFailure: (failure) => failures.push(failure),
-        ...options,
-      });
-      return {
-        ...{ by, told, failures, purchases, journal },
-        /** Does it right before this process writes that the purchase is in this state. */
-        before: (to: PurchaseState, act: () => unknown) =>
-          purchases.before("change", act, (_, change) => change.to === to),
-        /** The same of a charge. */
-        beforeCharge: (to: ChargeState, act: () => unknown) =>
-          journal.before("move", act, (_, move) => move.to === to),
-      };
-    }
-
+onEachStore(
+  "a purchase",
+  ({
+    shop,
+    store,
+    bank,
+    card,
+    checkout,
+    newProcess,
+    order,
+    pay,
+    stopAtBank,
+    recoverElsewhere,
+    stateOf,
+    chargesOf,
+    paid,
+  }) => {
     /** The bank, that something happens at while it is asked what became of the remainder. */
     const asking = (act: () => unknown, answer?: "authorized" | "declined") => ({
       ...bank.method,
@@ -85,67 +31,32 @@ for (const [name, open] of Object.entries(stores)) {
       },
     });
 
-    /** A cart with the card on it, as an order; with two cards where it says so. */
-    async function order(totalCents = 7498, more?: TestCard) {
-      const cart = newCart(totalCents);
-      await checkout().apply(cart, card);
-      if (more) await checkout().apply(cart, more);
-      return { id: `order_${randomUUID()}`, cart };
-    }
-    type Order = Awaited<ReturnType<typeof order>>;
-
-    const commit = (o: Order, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
-    const stateOf = async (o: Order) => (await store.purchases.read(o.id))?.state;
-    const chargesOf = async (o: Order) => store.journal.chargesOfCart(o.cart.id);
-    /** What the shopper has paid by now: of the card, and at the bank. */
-    const paid = async () => [7500 - (await card.balanceCents()), bank.heldCents];
-
     /** An order that waits for the bank's page. */
-    async function pending(o?: Order): Promise<Order> {
+    async function pending(o?: TestOrder): Promise<TestOrder> {
       const it = o ?? (await order());
       bank.mood = "page";
-      expect(await commit(it)).toMatchObject({ status: "pending" });
+      expect(await pay(it)).toMatchObject({ status: "pending" });
       bank.mood = "approve";
       return it;
     }
 
-    /** A commit that stands still at the bank, before it asks for anything there. */
-    async function standing(o: Order, by = checkout(), answer = bank.authorize) {
-      const bankGate = gate();
-      const ended = by
-        .pay(o, {
-          authorizeRemainder: async (request) => {
-            await bankGate.pass(null);
-            return answer(request);
-          },
-        })
-        .catch((error: unknown) => error);
-      await bankGate.arrived;
-      return { goOn: bankGate.open, ended };
-    }
-
     /** An order whose process died right before it wrote that it is paid. */
-    async function deadBeforePaid(o: Order): Promise<void> {
+    async function deadBeforePaid(o: TestOrder): Promise<void> {
       const dying = newProcess();
       const death = gate();
       dying.before("paid", () => death.pass(null));
-      void commit(o, dying.by).catch(() => {});
+      void pay(o, dying.by).catch(() => {});
       await death.arrived;
       await store.letLeasesRunOut();
-    }
-
-    async function recoverElsewhere(): Promise<void> {
-      await store.letLeasesRunOut();
-      await checkout().recover();
     }
 
     describe("that a second commit begins at the same moment", () => {
       it("is the first one's, and the second answers with what became of it", async () => {
         const o = await order();
         const late = newProcess();
-        late.purchases.before("begin", () => commit(o));
-        expect(await commit(o, late.by)).toMatchObject({ status: "paid", cards: [{ amountCents: 5000 }] });
-        expect(late.told).toEqual([]);
+        late.purchases.before("begin", () => pay(o));
+        expect(await pay(o, late.by)).toMatchObject({ status: "paid", cards: [{ amountCents: 5000 }] });
+        expect(late.announced).toEqual([]);
         expect(await paid()).toEqual([5000, 2498]);
         expect(bank.payments.size).toBe(1);
       });
@@ -153,12 +64,12 @@ for (const [name, open] of Object.entries(stores)) {
       it("is refused to the second while the first is at it", async () => {
         const o = await order();
         const late = newProcess();
-        let first: Awaited<ReturnType<typeof standing>> | undefined;
+        let first: Awaited<ReturnType<typeof stopAtBank>> | undefined;
         late.purchases.before("begin", async () => {
-          first = await standing(o);
+          first = await stopAtBank(o);
         });
-        await expect(commit(o, late.by)).rejects.toEqual(refusal("payment_in_progress"));
-        expect(late.told).toEqual([]);
+        await expect(pay(o, late.by)).rejects.toEqual(refusal("payment_in_progress"));
+        expect(late.announced).toEqual([]);
         first?.goOn();
         expect(await first?.ended).toMatchObject({ status: "paid" });
         expect(await paid()).toEqual([5000, 2498]);
@@ -173,7 +84,7 @@ for (const [name, open] of Object.entries(stores)) {
         };
         const first = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
         await cancelling.arrived;
-        await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
+        await expect(pay(o)).rejects.toEqual(refusal("payment_in_progress"));
         // Nor does recovery take it over.
         expect((await checkout().recover()).purchases).toEqual([]);
         expect(bank.cancels).toEqual([]);
@@ -181,7 +92,7 @@ for (const [name, open] of Object.entries(stores)) {
         await first;
         expect(bank.cancels).toHaveLength(1);
         expect(await stateOf(o)).toBe("failed");
-        expect(await commit(o)).toMatchObject({ status: "paid" });
+        expect(await pay(o)).toMatchObject({ status: "paid" });
         expect(await paid()).toEqual([5000, 2498]);
       });
     });
@@ -190,10 +101,12 @@ for (const [name, open] of Object.entries(stores)) {
       it("is paid where recovery found it so, though the bank's answer was lost", async () => {
         const o = await order();
         bank.mood = "approve-then-fail";
-        const frozen = await standing(o, checkout(), async (request) => {
-          const answer = await bank.authorize(request).catch((error: unknown) => error);
-          await recoverElsewhere();
-          throw answer;
+        const frozen = await stopAtBank(o, {
+          answer: async (request) => {
+            const answer = await bank.authorize(request).catch((error: unknown) => error);
+            await recoverElsewhere();
+            throw answer;
+          },
         });
         frozen.goOn();
         expect(await frozen.ended).toMatchObject({ status: "paid", cards: [{ amountCents: 5000 }] });
@@ -204,9 +117,9 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("isn't what a later commit of the order paid", async () => {
         const o = await order();
-        const frozen = await standing(o, checkout(), fail);
+        const frozen = await stopAtBank(o, { answer: fail });
         await checkout().cancel(o.id);
-        expect(await commit(o)).toMatchObject({ status: "paid" });
+        expect(await pay(o)).toMatchObject({ status: "paid" });
         frozen.goOn();
         expect(await frozen.ended).toBe(down);
         expect(await stateOf(o)).toBe("paid");
@@ -216,7 +129,7 @@ for (const [name, open] of Object.entries(stores)) {
       it("waits for no page that is opened after it was given up", async () => {
         const o = await order();
         bank.mood = "page";
-        const frozen = await standing(o);
+        const frozen = await stopAtBank(o);
         await checkout().cancel(o.id);
         expect(await stateOf(o)).toBe("failed");
         frozen.goOn();
@@ -228,7 +141,7 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("reverses what the bank took while somebody else was already doing so", async () => {
         const o = await order();
-        const frozen = await standing(o);
+        const frozen = await stopAtBank(o);
         const cancelling = gate();
         const tooEarly: Bank["method"]["cancel"] = async (request) => {
           await bank.method.cancel(request);
@@ -251,7 +164,7 @@ for (const [name, open] of Object.entries(stores)) {
         const late = newProcess();
         late.before("voiding", fail);
         bank.mood = "fail";
-        await expect(commit(o, late.by)).rejects.toThrow("the bank can't be reached");
+        await expect(pay(o, late.by)).rejects.toThrow("the bank can't be reached");
         expect(late.failures).toEqual([down]);
         expect(await stateOf(o)).toBe("charging");
         await recoverElsewhere();
@@ -266,7 +179,7 @@ for (const [name, open] of Object.entries(stores)) {
         bank.pay();
         const late = newProcess({ remainder: asking(() => checkout().cancel(o.id), "authorized") });
         expect(await late.by.confirm(o.id)).toMatchObject({ status: "declined", cards: [] });
-        expect(late.told).toEqual(["voiding", "failed"]);
+        expect(late.announced).toEqual(["voiding", "failed"]);
         expect(bank.cancels).toHaveLength(2);
         expect(await stateOf(o)).toBe("failed");
         expect(await paid()).toEqual([0, 0]);
@@ -294,7 +207,7 @@ for (const [name, open] of Object.entries(stores)) {
         };
         const late = newProcess({ remainder: asking(beginAnew, "authorized") });
         expect(await late.by.confirm(o.id)).toMatchObject({ status: "pending" });
-        expect(late.told).toEqual([]);
+        expect(late.announced).toEqual([]);
         expect(await stateOf(o)).toBe("pending");
         expect(await paid()).toEqual([5000, 0]);
         bank.pay();
@@ -305,7 +218,7 @@ for (const [name, open] of Object.entries(stores)) {
         const o = await pending();
         const late = newProcess({ remainder: asking(recoverElsewhere, "declined") });
         expect(await late.by.confirm(o.id)).toMatchObject({ status: "declined" });
-        expect(late.told).toEqual([]);
+        expect(late.announced).toEqual([]);
         expect(bank.cancels).toHaveLength(1);
       });
 
@@ -323,7 +236,7 @@ for (const [name, open] of Object.entries(stores)) {
         };
         const late = newProcess({ remainder: asking(cancelElsewhere, "declined") });
         expect(await late.by.confirm(o.id)).toMatchObject({ status: "declined" });
-        expect([late.told, bank.cancels]).toEqual([[], []]);
+        expect([late.announced, bank.cancels]).toEqual([[], []]);
         cancelling.open();
         await other;
         expect(bank.cancels).toHaveLength(1);
@@ -353,7 +266,7 @@ for (const [name, open] of Object.entries(stores)) {
         const late = newProcess();
         late.before("voiding", () => checkout().confirm(o.id));
         expect(await late.by.cancel(o.id)).toMatchObject([{ state: "reversed", reason: "order_canceled" }]);
-        expect(late.told).toEqual(["canceling", "canceled"]);
+        expect(late.announced).toEqual(["canceling", "canceled"]);
         expect(await stateOf(o)).toBe("canceled");
         expect(await paid()).toEqual([0, 0]);
       });
@@ -380,7 +293,7 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("while somebody else waits for the bank has its cards reversed at once", async () => {
         const o = await order();
-        await commit(o);
+        await pay(o);
         shop.proxy.set("canceldevalue", "cut-before");
         const cancelling = gate();
         const cancel: Bank["method"]["cancel"] = async (request) => {
@@ -401,7 +314,7 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("gives the bank's part back though a card's can't be written, and that one later", async () => {
         const o = await order();
-        await commit(o);
+        await pay(o);
         const late = newProcess();
         late.beforeCharge("reversing", fail);
         await late.by.cancel(o.id);
@@ -417,7 +330,7 @@ for (const [name, open] of Object.entries(stores)) {
       });
 
       it("is left to whoever cancels it, also while its cards go back", async () => {
-        const ways = [pending, async (o: Order) => void (await commit(o))];
+        const ways = [pending, async (o: TestOrder) => void (await pay(o))];
         for (const get of ways) {
           const o = await order();
           await get(o);
@@ -448,8 +361,8 @@ for (const [name, open] of Object.entries(stores)) {
     });
 
     describe("of two cards, of which one is to be refunded,", () => {
-      const ways: Record<string, (o: Order) => Promise<unknown>> = {
-        charging: (o) => standing(o),
+      const ways: Record<string, (o: TestOrder) => Promise<unknown>> = {
+        charging: (o) => stopAtBank(o),
         pending: (o) => pending(o),
         voiding: async (o) => {
           await pending(o);
@@ -478,23 +391,23 @@ for (const [name, open] of Object.entries(stores)) {
     });
 
     describe("says why its charges went back:", () => {
-      const ways: Record<string, () => Promise<Order>> = {
+      const ways: Record<string, () => Promise<TestOrder>> = {
         order_canceled: async () => {
           const o = await order();
-          await commit(o);
+          await pay(o);
           await checkout().cancel(o.id);
           return o;
         },
         refunded: async () => {
           const o = await order();
-          await commit(o);
+          await pay(o);
           await checkout().refundCards(o.id);
           return o;
         },
         remainder_declined: async () => {
           const o = await order();
           bank.mood = "decline";
-          await commit(o);
+          await pay(o);
           return o;
         },
         remainder_lapsed: async () => {
@@ -504,7 +417,7 @@ for (const [name, open] of Object.entries(stores)) {
         },
         never_ordered: async () => {
           const o = await order();
-          await standing(o);
+          await stopAtBank(o);
           await recoverElsewhere();
           return o;
         },
@@ -528,7 +441,7 @@ for (const [name, open] of Object.entries(stores)) {
         },
         "refunded, of one card": async () => {
           const o = await order();
-          await commit(o);
+          await pay(o);
           await checkout().refundCards(o.id, (await chargesOf(o))[0]?.reference);
           return o;
         },
@@ -548,7 +461,7 @@ for (const [name, open] of Object.entries(stores)) {
         const o = await order();
         const dying = newProcess();
         dying.beforeCharge("committed", fail);
-        expect(await commit(o, dying.by)).toMatchObject({ status: "paid" });
+        expect(await pay(o, dying.by)).toMatchObject({ status: "paid" });
         expect(dying.failures).toEqual([down]);
         expect(await chargesOf(o)).toMatchObject([{ state: "devalued" }]);
         await recoverElsewhere();
@@ -558,7 +471,7 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("has no charge of another run, nor one without an order", async () => {
         const o = await order();
-        await commit(o);
+        await pay(o);
         const engine = shop.engine({ journal: store.journal });
         const strays = [await shop.card(1000), await shop.card(1000)];
         for (const [index, stray] of strays.entries()) {
@@ -581,7 +494,7 @@ for (const [name, open] of Object.entries(stores)) {
       for (const totalCents of [5000, 7498]) {
         it(`and that another recovery takes over is left to that one (${totalCents})`, async () => {
           const o = await order(totalCents);
-          await (totalCents === 5000 ? deadBeforePaid(o) : standing(o));
+          await (totalCents === 5000 ? deadBeforePaid(o) : stopAtBank(o));
           await store.letLeasesRunOut();
           const late = newProcess();
           late.before("voiding", async () => {
@@ -597,7 +510,7 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("and another one reverses while this one waits for the service isn't reversed twice", async () => {
         const o = await order();
-        await commit(o);
+        await pay(o);
         bank.isDown = true;
         shop.proxy.set("canceldevalue", "cut-before");
         await checkout().cancel(o.id);
@@ -608,7 +521,7 @@ for (const [name, open] of Object.entries(stores)) {
         // It is its charge's turn, and then the bank's.
         late.before("canceling", recoverElsewhere);
         expect((await late.by.recover()).purchases).toMatchObject([{ orderId: o.id, state: "canceled" }]);
-        expect(late.told).toEqual([]);
+        expect(late.announced).toEqual([]);
         expect(bank.cancels).toHaveLength(1);
         expect(await paid()).toEqual([0, 0]);
       });
@@ -631,9 +544,11 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("goes back as a whole where the bank has its part, and a card was reversed", async () => {
         const o = await order();
-        const frozen = await standing(o, checkout(), async (request) => {
-          await bank.authorize(request);
-          return gate().pass({ status: "declined" });
+        const frozen = await stopAtBank(o, {
+          answer: async (request) => {
+            await bank.authorize(request);
+            return gate().pass({ status: "declined" });
+          },
         });
         frozen.goOn();
         await expect.poll(() => bank.heldCents).toBe(2498);
@@ -646,7 +561,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("and the database fails at is told of, and ended the next time", async () => {
+      it("and the database fails at is announced of, and ended the next time", async () => {
         const o = await pending();
         bank.pay();
         await store.letLeasesRunOut();
@@ -712,8 +627,8 @@ for (const [name, open] of Object.entries(stores)) {
           ...{ state: "pending", lastActor: "grace", tries: 1, lastError: "status:Error" },
         });
         expect(late.failures).toMatchObject([{ message: "the bank is down" }]);
-        expect(late.told).toEqual([]);
+        expect(late.announced).toEqual([]);
       });
     });
-  });
-}
+  },
+);

@@ -1,561 +1,507 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
-  type Checkout,
   CheckoutError,
   type CheckoutOptions,
-  createCheckout,
   type Purchase,
   type RemainderAnswer,
   type RemainderRequest,
 } from "../src/index.js";
-import { Bank, gate } from "./bank.js";
-import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
-import { stores, type TestStore } from "./stores.js";
+import { type Bank, gate } from "./bank.js";
+import { onEachStore, refusal, type TestOrder } from "./each-store.js";
+import { newCart, type TestCard } from "./shop.js";
 
-const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
+onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, pay, stateOf, paid }) => {
+  /** An order of a process that died after the bank was asked, and all that it held has lapsed. */
+  async function crashed({ asked = true } = {}): Promise<TestOrder> {
+    const o = await order();
+    const death = gate();
+    const authorizeRemainder = async (request: RemainderRequest) => {
+      if (asked) await bank.authorize(request);
+      return death.pass({ status: "declined" } as const);
+    };
+    void checkout()
+      .pay(o, { authorizeRemainder })
+      .catch(() => {});
+    await death.arrived;
+    await store.letLeasesRunOut();
+    return o;
+  }
 
-let shop: Shop;
-beforeAll(async () => {
-  shop = await startShop();
-});
-beforeEach(() => shop.proxy.clear());
-afterAll(() => shop.stop());
-
-for (const [name, open] of Object.entries(stores)) {
-  describe(`purchases on ${name}`, () => {
-    let store: TestStore;
-    let bank: Bank;
-    let card: TestCard;
-    beforeAll(async () => {
-      store = await open();
-    });
-    afterAll(() => store.close());
-    beforeEach(async () => {
-      bank = new Bank();
-      card = await shop.card(7500);
-      await store.sql("delete from giftcard_purchase");
-    });
-
-    /** Each is a process of its own, as far as the flow can tell. */
-    const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
-      createCheckout({
-        client: shop.client,
-        environment: "sandbox",
-        store,
-        sealingKeys,
-        remainder: bank.method,
-        onFailure: () => {},
-        ...options,
-      });
-
-    /** A cart with the card on it, as an order. */
-    async function order(totalCents = 7498) {
-      const cart = newCart(totalCents);
-      await checkout().apply(cart, card);
-      return { id: `order_${randomUUID()}`, cart };
-    }
-    type Order = Awaited<ReturnType<typeof order>>;
-
-    const commit = (o: Order, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
-    const stateOf = async (o: Order) => (await checkout().read(o.id))?.state;
-
-    /** What the shopper has paid by now: of the card, and at the bank. */
-    const paid = async () => [7500 - (await card.balanceCents()), bank.heldCents];
-
-    /** An order of a process that died after the bank was asked, and all that it held has lapsed. */
-    async function crashed({ asked = true } = {}): Promise<Order> {
+  it("are never paid by an answer that isn't exactly the one", async () => {
+    for (const answer of [{ status: "failed" }, { status: "Authorized" }, "authorized", null]) {
       const o = await order();
-      const death = gate();
       const authorizeRemainder = async (request: RemainderRequest) => {
-        if (asked) await bank.authorize(request);
-        return death.pass({ status: "declined" } as const);
+        await bank.authorize(request);
+        return answer as RemainderAnswer;
       };
-      void checkout()
-        .pay(o, { authorizeRemainder })
-        .catch(() => {});
-      await death.arrived;
-      await store.letLeasesRunOut();
-      return o;
-    }
-
-    it("are never paid by an answer that isn't exactly the one", async () => {
-      for (const answer of [{ status: "failed" }, { status: "Authorized" }, "authorized", null]) {
-        const o = await order();
-        const authorizeRemainder = async (request: RemainderRequest) => {
-          await bank.authorize(request);
-          return answer as RemainderAnswer;
-        };
-        const named = { name: "TypeError", message: expect.stringContaining("authorizeRemainder") };
-        await expect(checkout().pay(o, { authorizeRemainder })).rejects.toThrow(
-          expect.objectContaining(named),
-        );
-        expect([JSON.stringify(answer), await stateOf(o), ...(await paid())]).toEqual([
-          ...[JSON.stringify(answer), "failed", 0, 0],
-        ]);
-      }
-    });
-
-    it("are never paid where nobody can be asked for the remainder", async () => {
-      for (const authorizeRemainder of [undefined, null, false, 0, "", "bank", {}]) {
-        const o = await order();
-        const withoutCard = { id: `order_${randomUUID()}`, cart: newCart(7498) };
-        for (const each of [o, withoutCard]) {
-          const committed = checkout().pay(each, { authorizeRemainder } as never);
-          await expect(committed).rejects.toThrow(/commit needs authorizeRemainder/);
-          expect([authorizeRemainder, await stateOf(each), ...(await paid())]).toEqual([
-            ...[authorizeRemainder, undefined, 0, 0],
-          ]);
-        }
-      }
-    });
-
-    it("are paid by the answer as it was when it was looked at", async () => {
-      for (const [first, state] of Object.entries({ declined: "failed", pending: "pending" })) {
-        const o = await order();
-        const told = [first];
-        const changing = {
-          get status() {
-            return told.shift() ?? "authorized";
-          },
-        };
-        const authorizeRemainder = async () => changing as RemainderAnswer;
-        expect(await checkout().pay(o, { authorizeRemainder })).toMatchObject({ status: first });
-        expect(await stateOf(o)).toBe(state);
-        await checkout().cancel(o.id);
-      }
-    });
-
-    it("are refused where the remainder that was shown is none", async () => {
-      for (const expectedRemainderCents of [null, "2498", Number.NaN]) {
-        const o = { ...(await order()), expectedRemainderCents } as never;
-        await expect(commit(o)).rejects.toEqual(refusal("amount_changed"));
-        expect(await paid()).toEqual([0, 0]);
-      }
-    });
-
-    it("are neither paid nor declined by a status that is none", async () => {
-      const o = await order();
-      bank.mood = "page";
-      await commit(o);
-      bank.pay();
-      for (const answer of ["failed", "Authorized", { status: "authorized" }, undefined]) {
-        const remainder = { ...bank.method, status: async () => answer as never };
-        await expect(checkout({ remainder }).confirm(o.id)).rejects.toThrow(/status/);
-        await store.letLeasesRunOut();
-        await checkout({ remainder }).recover();
-        expect([JSON.stringify(answer), await stateOf(o), ...(await paid())]).toEqual([
-          ...[JSON.stringify(answer), "pending", 5000, 2498],
-        ]);
-      }
-      expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
-    });
-
-    it("are bound to cart and total: the same id with another is refused, paid or not", async () => {
-      const o = await order(500);
-      expect(await checkout().pay(o)).toMatchObject({ status: "paid" });
-      const grown = { ...o, cart: { ...o.cart, totalCents: 50_000 } };
-      await expect(commit(grown)).rejects.toEqual(refusal("amount_changed"));
-      await expect(commit({ ...o, cart: newCart(500) })).rejects.toEqual(refusal("amount_changed"));
-      await expect(commit({ ...o, expectedRemainderCents: 100 } as never)).rejects.toEqual(
-        refusal("amount_changed"),
-      );
-      expect(await commit({ ...o, expectedRemainderCents: 0 } as never)).toMatchObject({ status: "paid" });
-      const waiting = await order();
-      bank.mood = "page";
-      expect(await commit(waiting)).toMatchObject({ status: "pending" });
-      await expect(commit({ ...waiting, cart: { ...waiting.cart, totalCents: 7499 } })).rejects.toEqual(
-        refusal("amount_changed"),
-      );
-      await checkout().cancel(waiting.id);
-      bank.mood = "approve";
-      const again = { ...waiting, cart: { ...waiting.cart, totalCents: 6000 } };
-      expect(await commit(again)).toMatchObject({ status: "paid", remainderCents: 1000 });
-      expect(await paid()).toEqual([5500, 1000]);
-    });
-
-    it("that one process decides aren't voided by another that recovers beside it", async () => {
-      const o = await crashed();
-      const asking = gate();
-      const slow = { ...bank.method, status: () => asking.pass("authorized" as const) };
-      const first = checkout({ remainder: slow }).recover();
-      await asking.arrived;
-      // Nobody holds the card's part for itself any more; its purchase does.
-      await store.sql("update giftcard_charge set lease_until = null");
-      await checkout().recover();
-      expect(await paid()).toEqual([5000, 2498]);
-      await checkout().list(o.cart);
-      asking.open();
-      await first;
-      expect(await stateOf(o)).toBe("paid");
-      expect(await paid()).toEqual([5000, 2498]);
-      const [charge] = await store.journal.chargesOfCart(o.cart.id);
-      expect(charge).toMatchObject({ state: "committed", orderId: o.id });
-    });
-
-    it("keep their cards when another order of the same cart is begun", async () => {
-      const o = await crashed();
-      const other = { ...o, id: `order_${randomUUID()}` };
-      await expect(commit(other)).rejects.toEqual(refusal("payment_in_progress"));
-      expect(await paid()).toEqual([5000, 2498]);
-      await checkout().recover();
-      expect(await stateOf(o)).toBe("paid");
-      expect(await paid()).toEqual([5000, 2498]);
-    });
-
-    for (const [what, status] of Object.entries({
-      "throws at once": () => {
-        throw new Error("not a promise");
-      },
-      "isn't async": () => "sold" as never,
-      rejects: () => Promise.reject(new Error("down")),
-      "never answers": () => new Promise<never>(() => {}),
-    })) {
-      it(`go on beside one whose status ${what}`, async () => {
-        const bad = await crashed();
-        card = await shop.card(7500);
-        const good = await crashed();
-        const remainder = {
-          ...bank.method,
-          status: (request: RemainderRequest) =>
-            request.orderId === bad.id ? status() : bank.method.status(request),
-        };
-        const owed = await shop.card(1000);
-        await oweReversal(owed);
-        const { purchases } = await checkout({ remainder, leaseMs: 2000 }).recover();
-        expect(await stateOf(good)).toBe("paid");
-        expect(await stateOf(bad)).toBe("charging");
-        expect(await owed.balanceCents()).toBe(1000);
-        expect(purchases.find(({ orderId }) => orderId === bad.id)).toMatchObject({
-          tries: 1,
-          lastError: expect.stringMatching(/^status:[\w-]+$/),
-        });
-        await store.letLeasesRunOut();
-        await checkout().recover();
-        expect(await stateOf(bad)).toBe("paid");
-      });
-    }
-
-    /** A charge that the service couldn't reverse yet; recovery's to do. */
-    async function oweReversal(owed: TestCard): Promise<void> {
-      const o = { id: `order_${randomUUID()}`, cart: newCart(1000) };
-      await checkout().apply(o.cart, owed);
-      await checkout().pay(o);
-      shop.proxy.set("canceldevalue", "cut-before", 1);
-      await checkout().cancel(o.id);
-      expect(await owed.balanceCents()).toBe(0);
-      await store.letLeasesRunOut();
-    }
-
-    it("whose remainder can't be reversed say so, with tries and cause, until it is", async () => {
-      const o = await order();
-      await commit(o);
-      bank.isDown = true;
-      const secret = "4111111111111111";
-      const refusing = {
-        ...bank.method,
-        cancel: async () => {
-          throw Object.assign(new Error(`no refund to ${secret}`), { code: "ECONNREFUSED" });
-        },
-      };
-      await checkout({ remainder: refusing }).cancel(o.id);
-      // Not before its time.
-      expect((await checkout({ remainder: refusing }).recover()).purchases).toEqual([]);
-      for (let time = 2; time <= 3; time++) {
-        await store.letLeasesRunOut();
-        await checkout({ remainder: refusing }).recover();
-      }
-      const { purchases, count } = await checkout().purchases();
-      expect(count).toBe(1);
-      expect(purchases).toMatchObject([
-        { orderId: o.id, state: "canceling", tries: 3, lastError: "cancel:ECONNREFUSED" },
+      const named = { name: "TypeError", message: expect.stringContaining("authorizeRemainder") };
+      await expect(checkout().pay(o, { authorizeRemainder })).rejects.toThrow(expect.objectContaining(named));
+      expect([JSON.stringify(answer), await stateOf(o), ...(await paid())]).toEqual([
+        ...[JSON.stringify(answer), "failed", 0, 0],
       ]);
-      expect(purchases[0]?.createdAt).toBeInstanceOf(Date);
-      expect(JSON.stringify(purchases)).not.toContain(secret);
-      expect((await checkout().health()).purchases).toEqual({ open: 1, failing: 1 });
-      expect(await checkout({ remainder: refusing }).retryPurchase(o.id, "ada")).toMatchObject({
-        state: "canceling",
-        tries: 4,
-        lastActor: "ada",
-      });
-      bank.isDown = false;
-      expect(await checkout().retryPurchase(o.id, "grace")).toMatchObject({
-        state: "canceled",
-        tries: 0,
-        lastError: null,
-        lastActor: "grace",
-      });
-      expect(await checkout().retryPurchase(o.id, "grace")).toBeNull();
-      expect((await checkout().health()).purchases).toEqual({ open: 0, failing: 0 });
-      expect(await paid()).toEqual([0, 0]);
-    });
+    }
+  });
 
-    it("that wait for the bank are asked about by a person, and not given up before their time", async () => {
+  it("are never paid where nobody can be asked for the remainder", async () => {
+    for (const authorizeRemainder of [undefined, null, false, 0, "", "bank", {}]) {
       const o = await order();
-      bank.mood = "page";
-      await commit(o);
-      expect(await checkout().retryPurchase(o.id, "ada")).toMatchObject({ state: "pending" });
-      bank.pay();
-      expect(await checkout().retryPurchase(o.id, "ada")).toMatchObject({ state: "paid" });
-      expect(await paid()).toEqual([5000, 2498]);
-    });
+      const withoutCard = { id: `order_${randomUUID()}`, cart: newCart(7498) };
+      for (const each of [o, withoutCard]) {
+        const committed = checkout().pay(each, { authorizeRemainder } as never);
+        await expect(committed).rejects.toThrow(/commit needs authorizeRemainder/);
+        expect([authorizeRemainder, await stateOf(each), ...(await paid())]).toEqual([
+          ...[authorizeRemainder, undefined, 0, 0],
+        ]);
+      }
+    }
+  });
 
-    it("tell each change of their state, and go on when whoever hears of it fails", async () => {
-      const heard: Purchase["state"][] = [];
-      const onPurchase = (purchase: Purchase) => {
-        heard.push(purchase.state);
-        if (heard.length % 2 === 0) throw new Error("an observer that throws");
-        return Promise.reject(new Error("an observer that rejects")) as never;
-      };
-      const by = checkout({ onPurchase });
+  it("are paid by the answer as it was when it was looked at", async () => {
+    for (const [first, state] of Object.entries({ declined: "failed", pending: "pending" })) {
       const o = await order();
-      bank.mood = "decline";
-      expect(await commit(o, by)).toMatchObject({ status: "declined" });
-      expect(heard.splice(0)).toEqual(["charging", "voiding", "failed"]);
-      bank.mood = "page";
-      expect(await commit(o, by)).toMatchObject({ status: "pending" });
-      bank.pay();
-      expect(await by.confirm(o.id)).toMatchObject({ status: "paid" });
-      expect(heard.splice(0)).toEqual(["charging", "pending", "paid"]);
-      await by.refundCards(o.id);
-      await by.cancel(o.id);
-      expect(heard.splice(0)).toEqual(["refunding", "paid", "canceling", "canceled"]);
-      expect(await paid()).toEqual([0, 0]);
-    });
-
-    it("leave nothing voiding when an observer of charges fails", async () => {
-      const onChange = () => {
-        throw new Error("an observer that throws");
-      };
-      const o = await order();
-      bank.mood = "decline";
-      const by = checkout({ onChange });
-      expect(await commit(o, by)).toMatchObject({ status: "declined" });
-      expect(await stateOf(o)).toBe("failed");
-      expect(await paid()).toEqual([0, 0]);
-    });
-
-    it("go on when whoever hears of them changes what was told", async () => {
-      // As a log does that blots out what is sealed, and counts in euro.
-      const blot = (told: object) => {
-        for (const [key, value] of Object.entries(told)) {
-          if (typeof value === "number") Object.assign(told, { [key]: value / 100 });
-          else if (key.startsWith("sealed")) Object.assign(told, { [key]: "***" });
-        }
-      };
-      const by = checkout({ onChange: blot, onPurchase: blot, onTender: blot });
-      const o = await order();
-      expect(await commit(o, by)).toMatchObject({ status: "paid", remainderCents: 2498 });
-      expect(await paid()).toEqual([5000, 2498]);
-      expect((await by.cancel(o.id)).map((a) => a.state)).toEqual(["reversed"]);
-      expect(await paid()).toEqual([0, 0]);
-    });
-
-    it("aren't complete any more once one card alone was reversed", async () => {
-      const o = await order();
-      await commit(o);
-      const [charge] = await store.journal.chargesOfCart(o.cart.id);
-      await checkout().refundCards(o.id, charge?.reference);
-      expect(await paid()).toEqual([0, 2498]);
-      await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
-    });
-
-    it("are complete only when they are paid, for their total", async () => {
-      const o = await order();
-      await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
-      bank.mood = "page";
-      await commit(o);
-      await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("payment_in_progress"));
-      bank.pay();
-      await checkout().confirm(o.id);
-      expect(await checkout().assertPaid(o.id, 7498)).toMatchObject({ state: "paid", remainderCents: 2498 });
-      await expect(checkout().assertPaid(o.id, 7499)).rejects.toEqual(refusal("amount_changed"));
-      await checkout().refundCards(o.id);
-      await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
-    });
-
-    it("of a platform that collects the rest itself aren't completed once the cards went back", async () => {
-      // The platform's own payments of an order, and the orders that it must not let be paid any more.
-      const collected = new Set<string>();
-      const closed = new Set<string>();
-      const platform = checkout({
-        pendingLifeMs: 1000,
-        remainder: {
-          status: async ({ orderId }) => (collected.has(orderId) ? "authorized" : "pending"),
-          cancel: async ({ orderId }) => {
-            closed.add(orderId);
-            collected.delete(orderId);
-          },
+      const announced = [first];
+      const changing = {
+        get status() {
+          return announced.shift() ?? "authorized";
         },
+      };
+      const authorizeRemainder = async () => changing as RemainderAnswer;
+      expect(await checkout().pay(o, { authorizeRemainder })).toMatchObject({ status: first });
+      expect(await stateOf(o)).toBe(state);
+      await checkout().cancel(o.id);
+    }
+  });
+
+  it("are refused where the remainder that was shown is none", async () => {
+    for (const expectedRemainderCents of [null, "2498", Number.NaN]) {
+      const o = { ...(await order()), expectedRemainderCents } as never;
+      await expect(pay(o)).rejects.toEqual(refusal("amount_changed"));
+      expect(await paid()).toEqual([0, 0]);
+    }
+  });
+
+  it("are neither paid nor declined by a status that is none", async () => {
+    const o = await order();
+    bank.mood = "page";
+    await pay(o);
+    bank.pay();
+    for (const answer of ["failed", "Authorized", { status: "authorized" }, undefined]) {
+      const remainder = { ...bank.method, status: async () => answer as never };
+      await expect(checkout({ remainder }).confirm(o.id)).rejects.toThrow(/status/);
+      await store.letLeasesRunOut();
+      await checkout({ remainder }).recover();
+      expect([JSON.stringify(answer), await stateOf(o), ...(await paid())]).toEqual([
+        ...[JSON.stringify(answer), "pending", 5000, 2498],
+      ]);
+    }
+    expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
+  });
+
+  it("are bound to cart and total: the same id with another is refused, paid or not", async () => {
+    const o = await order(500);
+    expect(await checkout().pay(o)).toMatchObject({ status: "paid" });
+    const grown = { ...o, cart: { ...o.cart, totalCents: 50_000 } };
+    await expect(pay(grown)).rejects.toEqual(refusal("amount_changed"));
+    await expect(pay({ ...o, cart: newCart(500) })).rejects.toEqual(refusal("amount_changed"));
+    await expect(pay({ ...o, expectedRemainderCents: 100 } as never)).rejects.toEqual(
+      refusal("amount_changed"),
+    );
+    expect(await pay({ ...o, expectedRemainderCents: 0 } as never)).toMatchObject({ status: "paid" });
+    const waiting = await order();
+    bank.mood = "page";
+    expect(await pay(waiting)).toMatchObject({ status: "pending" });
+    await expect(pay({ ...waiting, cart: { ...waiting.cart, totalCents: 7499 } })).rejects.toEqual(
+      refusal("amount_changed"),
+    );
+    await checkout().cancel(waiting.id);
+    bank.mood = "approve";
+    const again = { ...waiting, cart: { ...waiting.cart, totalCents: 6000 } };
+    expect(await pay(again)).toMatchObject({ status: "paid", remainderCents: 1000 });
+    expect(await paid()).toEqual([5500, 1000]);
+  });
+
+  it("that one process decides aren't voided by another that recovers beside it", async () => {
+    const o = await crashed();
+    const asking = gate();
+    const slow = { ...bank.method, status: () => asking.pass("authorized" as const) };
+    const first = checkout({ remainder: slow }).recover();
+    await asking.arrived;
+    // Nobody holds the card's part for itself any more; its purchase does.
+    await store.sql("update giftcard_charge set lease_until = null");
+    await checkout().recover();
+    expect(await paid()).toEqual([5000, 2498]);
+    await checkout().list(o.cart);
+    asking.open();
+    await first;
+    expect(await stateOf(o)).toBe("paid");
+    expect(await paid()).toEqual([5000, 2498]);
+    const [charge] = await store.journal.chargesOfCart(o.cart.id);
+    expect(charge).toMatchObject({ state: "committed", orderId: o.id });
+  });
+
+  it("keep their cards when another order of the same cart is begun", async () => {
+    const o = await crashed();
+    const other = { ...o, id: `order_${randomUUID()}` };
+    await expect(pay(other)).rejects.toEqual(refusal("payment_in_progress"));
+    expect(await paid()).toEqual([5000, 2498]);
+    await checkout().recover();
+    expect(await stateOf(o)).toBe("paid");
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
+  for (const [what, status] of Object.entries({
+    "throws at once": () => {
+      throw new Error("not a promise");
+    },
+    "isn't async": () => "sold" as never,
+    rejects: () => Promise.reject(new Error("down")),
+    "never answers": () => new Promise<never>(() => {}),
+  })) {
+    it(`go on beside one whose status ${what}`, async () => {
+      const bad = await crashed();
+      await newCard();
+      const good = await crashed();
+      const remainder = {
+        ...bank.method,
+        status: (request: RemainderRequest) =>
+          request.orderId === bad.id ? status() : bank.method.status(request),
+      };
+      const owed = await shop.card(1000);
+      await oweReversal(owed);
+      const { purchases } = await checkout({ remainder, leaseMs: 2000 }).recover();
+      expect(await stateOf(good)).toBe("paid");
+      expect(await stateOf(bad)).toBe("charging");
+      expect(await owed.balanceCents()).toBe(1000);
+      expect(purchases.find(({ orderId }) => orderId === bad.id)).toMatchObject({
+        tries: 1,
+        lastError: expect.stringMatching(/^status:[\w-]+$/),
       });
-      const pending = { authorizeRemainder: async () => ({ status: "pending" }) as const };
-      const complete = async (o: Order) => {
-        if (!closed.has(o.id)) collected.add(o.id);
-        return (await platform.confirm(o.id)).status;
-      };
-      const late = await order();
-      await platform.pay(late, pending);
       await store.letLeasesRunOut();
-      await platform.recover();
-      expect(await card.balanceCents()).toBe(7500);
-      expect(await complete(late)).toBe("declined");
-      expect(collected.has(late.id)).toBe(false);
-      const inTime = await order();
-      await platform.pay(inTime, pending);
-      expect(await complete(inTime)).toBe("paid");
+      await checkout().recover();
+      expect(await stateOf(bad)).toBe("paid");
+    });
+  }
+
+  /** A charge that the service couldn't reverse yet; recovery's to do. */
+  async function oweReversal(owed: TestCard): Promise<void> {
+    const o = { id: `order_${randomUUID()}`, cart: newCart(1000) };
+    await checkout().apply(o.cart, owed);
+    await checkout().pay(o);
+    shop.proxy.set("canceldevalue", "cut-before", 1);
+    await checkout().cancel(o.id);
+    expect(await owed.balanceCents()).toBe(0);
+    await store.letLeasesRunOut();
+  }
+
+  it("whose remainder can't be reversed say so, with tries and cause, until it is", async () => {
+    const o = await order();
+    await pay(o);
+    bank.isDown = true;
+    const secret = "4111111111111111";
+    const refusing = {
+      ...bank.method,
+      cancel: async () => {
+        throw Object.assign(new Error(`no refund to ${secret}`), { code: "ECONNREFUSED" });
+      },
+    };
+    await checkout({ remainder: refusing }).cancel(o.id);
+    // Not before its time.
+    expect((await checkout({ remainder: refusing }).recover()).purchases).toEqual([]);
+    for (let time = 2; time <= 3; time++) {
       await store.letLeasesRunOut();
-      await platform.recover();
-      expect(await card.balanceCents()).toBe(2500);
+      await checkout({ remainder: refusing }).recover();
+    }
+    const { purchases, count } = await checkout().purchases();
+    expect(count).toBe(1);
+    expect(purchases).toMatchObject([
+      { orderId: o.id, state: "canceling", tries: 3, lastError: "cancel:ECONNREFUSED" },
+    ]);
+    expect(purchases[0]?.createdAt).toBeInstanceOf(Date);
+    expect(JSON.stringify(purchases)).not.toContain(secret);
+    expect((await checkout().health()).purchases).toEqual({ open: 1, failing: 1 });
+    expect(await checkout({ remainder: refusing }).retryPurchase(o.id, "ada")).toMatchObject({
+      state: "canceling",
+      tries: 4,
+      lastActor: "ada",
     });
-
-    it("of slow cards are held from card to card, so that recovery leaves them alone", async () => {
-      const o = await order(9000);
-      const second = await shop.card(5000);
-      await checkout().apply(o.cart, second);
-      let devalues = 0;
-      const devalue: CheckoutOptions["client"]["devalue"] = async (charge) => {
-        devalues += 1;
-        if (devalues === 2) await checkout().recover();
-        const answer = await shop.client.devalue(charge);
-        // The first card took all of the time for which the commit owned its purchase.
-        if (devalues === 1) await store.letLeasesRunOut();
-        return answer;
-      };
-      const by = checkout({ client: { ...shop.client, devalue } });
-      expect(await by.pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
-      expect([await card.balanceCents(), await second.balanceCents()]).toEqual([2500, 1000]);
+    bank.isDown = false;
+    expect(await checkout().retryPurchase(o.id, "grace")).toMatchObject({
+      state: "canceled",
+      tries: 0,
+      lastError: null,
+      lastActor: "grace",
     });
+    expect(await checkout().retryPurchase(o.id, "grace")).toBeNull();
+    expect((await checkout().health()).purchases).toEqual({ open: 0, failing: 0 });
+    expect(await paid()).toEqual([0, 0]);
+  });
 
-    it("whose card was reversed by somebody else are not paid by the rest alone", async () => {
+  it("that wait for the bank are asked about by a person, and not given up before their time", async () => {
+    const o = await order();
+    bank.mood = "page";
+    await pay(o);
+    expect(await checkout().retryPurchase(o.id, "ada")).toMatchObject({ state: "pending" });
+    bank.pay();
+    expect(await checkout().retryPurchase(o.id, "ada")).toMatchObject({ state: "paid" });
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
+  it("tell each change of their state, and go on when whoever hears of it fails", async () => {
+    const heard: Purchase["state"][] = [];
+    const onPurchase = (purchase: Purchase) => {
+      heard.push(purchase.state);
+      if (heard.length % 2 === 0) throw new Error("an observer that throws");
+      return Promise.reject(new Error("an observer that rejects")) as never;
+    };
+    const by = checkout({ onPurchase });
+    const o = await order();
+    bank.mood = "decline";
+    expect(await pay(o, by)).toMatchObject({ status: "declined" });
+    expect(heard.splice(0)).toEqual(["charging", "voiding", "failed"]);
+    bank.mood = "page";
+    expect(await pay(o, by)).toMatchObject({ status: "pending" });
+    bank.pay();
+    expect(await by.confirm(o.id)).toMatchObject({ status: "paid" });
+    expect(heard.splice(0)).toEqual(["charging", "pending", "paid"]);
+    await by.refundCards(o.id);
+    await by.cancel(o.id);
+    expect(heard.splice(0)).toEqual(["refunding", "paid", "canceling", "canceled"]);
+    expect(await paid()).toEqual([0, 0]);
+  });
+
+  it("leave nothing voiding when an observer of charges fails", async () => {
+    const onChange = () => {
+      throw new Error("an observer that throws");
+    };
+    const o = await order();
+    bank.mood = "decline";
+    const by = checkout({ onChange });
+    expect(await pay(o, by)).toMatchObject({ status: "declined" });
+    expect(await stateOf(o)).toBe("failed");
+    expect(await paid()).toEqual([0, 0]);
+  });
+
+  it("go on when an observer changes what it was given", async () => {
+    // As a log does that blots out what is sealed, and counts in euro.
+    const blot = (observed: object) => {
+      for (const [key, value] of Object.entries(observed)) {
+        if (typeof value === "number") Object.assign(observed, { [key]: value / 100 });
+        else if (key.startsWith("sealed")) Object.assign(observed, { [key]: "***" });
+      }
+    };
+    const by = checkout({ onChange: blot, onPurchase: blot, onTender: blot });
+    const o = await order();
+    expect(await pay(o, by)).toMatchObject({ status: "paid", remainderCents: 2498 });
+    expect(await paid()).toEqual([5000, 2498]);
+    expect((await by.cancel(o.id)).map((a) => a.state)).toEqual(["reversed"]);
+    expect(await paid()).toEqual([0, 0]);
+  });
+
+  it("aren't complete any more once one card alone was reversed", async () => {
+    const o = await order();
+    await pay(o);
+    const [charge] = await store.journal.chargesOfCart(o.cart.id);
+    await checkout().refundCards(o.id, charge?.reference);
+    expect(await paid()).toEqual([0, 2498]);
+    await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
+  });
+
+  it("are complete only when they are paid, for their total", async () => {
+    const o = await order();
+    await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
+    bank.mood = "page";
+    await pay(o);
+    await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("payment_in_progress"));
+    bank.pay();
+    await checkout().confirm(o.id);
+    expect(await checkout().assertPaid(o.id, 7498)).toMatchObject({ state: "paid", remainderCents: 2498 });
+    await expect(checkout().assertPaid(o.id, 7499)).rejects.toEqual(refusal("amount_changed"));
+    await checkout().refundCards(o.id);
+    await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
+  });
+
+  it("of a platform that collects the rest itself aren't completed once the cards went back", async () => {
+    // The platform's own payments of an order, and the orders that it must not let be paid any more.
+    const collected = new Set<string>();
+    const closed = new Set<string>();
+    const platform = checkout({
+      pendingLifeMs: 1000,
+      remainder: {
+        status: async ({ orderId }) => (collected.has(orderId) ? "authorized" : "pending"),
+        cancel: async ({ orderId }) => {
+          closed.add(orderId);
+          collected.delete(orderId);
+        },
+      },
+    });
+    const pending = { authorizeRemainder: async () => ({ status: "pending" }) as const };
+    const complete = async (o: TestOrder) => {
+      if (!closed.has(o.id)) collected.add(o.id);
+      return (await platform.confirm(o.id)).status;
+    };
+    const late = await order();
+    await platform.pay(late, pending);
+    await store.letLeasesRunOut();
+    await platform.recover();
+    expect(await card.balanceCents()).toBe(7500);
+    expect(await complete(late)).toBe("declined");
+    expect(collected.has(late.id)).toBe(false);
+    const inTime = await order();
+    await platform.pay(inTime, pending);
+    expect(await complete(inTime)).toBe("paid");
+    await store.letLeasesRunOut();
+    await platform.recover();
+    expect(await card.balanceCents()).toBe(2500);
+  });
+
+  it("of slow cards are held from card to card, so that recovery leaves them alone", async () => {
+    const o = await order(9000);
+    const second = await shop.card(5000);
+    await checkout().apply(o.cart, second);
+    let devalues = 0;
+    const devalue: CheckoutOptions["client"]["devalue"] = async (charge) => {
+      devalues += 1;
+      if (devalues === 2) await checkout().recover();
+      const answer = await shop.client.devalue(charge);
+      // The first card took all of the time for which the commit owned its purchase.
+      if (devalues === 1) await store.letLeasesRunOut();
+      return answer;
+    };
+    const by = checkout({ client: { ...shop.client, devalue } });
+    expect(await by.pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
+    expect([await card.balanceCents(), await second.balanceCents()]).toEqual([2500, 1000]);
+  });
+
+  it("whose card was reversed by somebody else are not paid by the rest alone", async () => {
+    const o = await order();
+    const authorizeRemainder = async (request: RemainderRequest) => {
+      const [charge] = await store.journal.chargesOfCart(o.cart.id);
+      await shop.engine({ journal: store.journal }).reverse(String(charge?.reference), "by_hand");
+      return bank.authorize(request);
+    };
+    await expect(checkout().pay(o, { authorizeRemainder })).rejects.toEqual(refusal("payment_in_progress"));
+    expect(await stateOf(o)).toBe("failed");
+    expect(await paid()).toEqual([0, 0]);
+  });
+
+  describe("decided by two at once:", () => {
+    it("confirm beside recover is paid once, or declined, and exact", async () => {
       const o = await order();
+      bank.mood = "page";
+      await pay(o);
+      const asking = gate();
+      const slow = { ...bank.method, status: () => asking.pass("declined" as const) };
+      await store.letLeasesRunOut();
+      const recovering = checkout({ remainder: slow }).recover();
+      await asking.arrived;
+      bank.pay();
+      expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
+      asking.open();
+      await recovering;
+      expect(await stateOf(o)).toBe("paid");
+      expect(await paid()).toEqual([5000, 2498]);
+      expect(bank.cancels).toEqual([]);
+    });
+
+    it("a late no beside a confirm that found it paid answers paid", async () => {
+      const o = await order();
+      bank.mood = "page";
+      await pay(o);
+      const asking = gate();
+      const stale = { ...bank.method, status: () => asking.pass("declined" as const) };
+      const late = checkout({ remainder: stale }).confirm(o.id);
+      await asking.arrived;
+      bank.pay();
+      expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
+      asking.open();
+      expect(await late).toMatchObject({ status: "paid", cards: [{ amountCents: 5000 }] });
+      expect(await paid()).toEqual([5000, 2498]);
+    });
+
+    it("a cancel that is slow isn't done twice", async () => {
+      const o = await order();
+      await pay(o);
+      const cancelling = gate();
+      const cancel: Bank["method"]["cancel"] = async (request) => {
+        await cancelling.pass(null);
+        await bank.method.cancel(request);
+      };
+      const first = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
+      await cancelling.arrived;
+      await checkout().cancel(o.id);
+      await checkout().recover();
+      expect(bank.cancels).toEqual([]);
+      cancelling.open();
+      await first;
+      expect(bank.cancels).toHaveLength(1);
+      expect(await stateOf(o)).toBe("canceled");
+      expect(await paid()).toEqual([0, 0]);
+    });
+
+    it("an order that is canceled while the bank authorizes it is whole", async () => {
+      const o = await order();
+      const authorizing = gate();
       const authorizeRemainder = async (request: RemainderRequest) => {
-        const [charge] = await store.journal.chargesOfCart(o.cart.id);
-        await shop.engine({ journal: store.journal }).reverse(String(charge?.reference), "by_hand");
+        await authorizing.pass(null);
         return bank.authorize(request);
       };
-      await expect(checkout().pay(o, { authorizeRemainder })).rejects.toEqual(refusal("payment_in_progress"));
+      const committing = checkout()
+        .pay(o, { authorizeRemainder })
+        .catch((error: unknown) => error);
+      await authorizing.arrived;
+      await checkout().cancel(o.id);
+      authorizing.open();
+      expect(await committing).toEqual(refusal("payment_in_progress"));
       expect(await stateOf(o)).toBe("failed");
       expect(await paid()).toEqual([0, 0]);
     });
 
-    describe("decided by two at once:", () => {
-      it("confirm beside recover is paid once, or declined, and exact", async () => {
-        const o = await order();
-        bank.mood = "page";
-        await commit(o);
-        const asking = gate();
-        const slow = { ...bank.method, status: () => asking.pass("declined" as const) };
-        await store.letLeasesRunOut();
-        const recovering = checkout({ remainder: slow }).recover();
-        await asking.arrived;
-        bank.pay();
-        expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
-        asking.open();
-        await recovering;
-        expect(await stateOf(o)).toBe("paid");
-        expect(await paid()).toEqual([5000, 2498]);
-        expect(bank.cancels).toEqual([]);
-      });
+    it("an order that recovery gave up while its last card was being charged leaves its cards whole at once", async () => {
+      const more = await shop.card(1000);
+      const o = await order(6000);
+      await checkout().apply(o.cart, more);
+      shop.proxy.set("devalue", "hold", 1, 1);
+      const before = shop.proxy.seen.length;
+      const committing = checkout()
+        .pay(o)
+        .catch((error: unknown) => error);
+      const sent = () => shop.proxy.seen.slice(before).filter(({ operation }) => operation === "devalue");
+      await expect.poll(() => sent().length).toBe(2);
+      await store.letLeasesRunOut(["purchase"]);
+      await checkout().recover();
+      expect(await stateOf(o)).toBe("failed");
+      await shop.proxy.release();
+      expect(await committing).toBeInstanceOf(CheckoutError);
+      expect([await more.balanceCents(), ...(await paid())]).toEqual([1000, 0, 0]);
+      const reasons = (await store.journal.chargesOfCart(o.cart.id)).map(({ reason }) => reason);
+      expect(reasons.sort()).toEqual(["completion_failed", "never_ordered"]);
+    });
 
-      it("a late no beside a confirm that found it paid answers paid", async () => {
-        const o = await order();
-        bank.mood = "page";
-        await commit(o);
-        const asking = gate();
-        const stale = { ...bank.method, status: () => asking.pass("declined" as const) };
-        const late = checkout({ remainder: stale }).confirm(o.id);
-        await asking.arrived;
-        bank.pay();
-        expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
-        asking.open();
-        expect(await late).toMatchObject({ status: "paid", cards: [{ amountCents: 5000 }] });
-        expect(await paid()).toEqual([5000, 2498]);
-      });
-
-      it("a cancel that is slow isn't done twice", async () => {
-        const o = await order();
-        await commit(o);
-        const cancelling = gate();
-        const cancel: Bank["method"]["cancel"] = async (request) => {
-          await cancelling.pass(null);
-          await bank.method.cancel(request);
-        };
-        const first = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
-        await cancelling.arrived;
-        await checkout().cancel(o.id);
-        await checkout().recover();
-        expect(bank.cancels).toEqual([]);
-        cancelling.open();
-        await first;
-        expect(bank.cancels).toHaveLength(1);
-        expect(await stateOf(o)).toBe("canceled");
-        expect(await paid()).toEqual([0, 0]);
-      });
-
-      it("an order that is canceled while the bank authorizes it is whole", async () => {
-        const o = await order();
-        const authorizing = gate();
-        const authorizeRemainder = async (request: RemainderRequest) => {
-          await authorizing.pass(null);
-          return bank.authorize(request);
-        };
-        const committing = checkout()
-          .pay(o, { authorizeRemainder })
-          .catch((error: unknown) => error);
-        await authorizing.arrived;
-        await checkout().cancel(o.id);
-        authorizing.open();
-        expect(await committing).toEqual(refusal("payment_in_progress"));
-        expect(await stateOf(o)).toBe("failed");
-        expect(await paid()).toEqual([0, 0]);
-      });
-
-      it("an order that recovery gave up while its last card was being charged leaves its cards whole at once", async () => {
-        const more = await shop.card(1000);
-        const o = await order(6000);
-        await checkout().apply(o.cart, more);
-        shop.proxy.set("devalue", "hold", 1, 1);
-        const before = shop.proxy.seen.length;
-        const committing = checkout()
-          .pay(o)
-          .catch((error: unknown) => error);
-        const sent = () => shop.proxy.seen.slice(before).filter(({ operation }) => operation === "devalue");
-        await expect.poll(() => sent().length).toBe(2);
-        await store.letLeasesRunOut(["purchase"]);
-        await checkout().recover();
-        expect(await stateOf(o)).toBe("failed");
-        await shop.proxy.release();
-        expect(await committing).toBeInstanceOf(CheckoutError);
-        expect([await more.balanceCents(), ...(await paid())]).toEqual([1000, 0, 0]);
-        const reasons = (await store.journal.chargesOfCart(o.cart.id)).map(({ reason }) => reason);
-        expect(reasons.sort()).toEqual(["completion_failed", "never_ordered"]);
-      });
-
-      it("a payment that came too late, while the bank can't take it back, is owed and goes back", async () => {
-        const o = await order();
-        const authorizing = gate();
-        const authorizeRemainder = async (request: RemainderRequest) => {
-          await authorizing.pass(null);
-          const answer = await bank.authorize(request);
-          bank.isDown = true;
-          return answer;
-        };
-        const committing = checkout()
-          .pay(o, { authorizeRemainder })
-          .catch((error: unknown) => error);
-        await authorizing.arrived;
-        await checkout().cancel(o.id);
-        expect(await stateOf(o)).toBe("failed");
-        authorizing.open();
-        expect(await committing).toEqual(refusal("payment_in_progress"));
-        expect(await paid()).toEqual([0, 2498]);
-        expect(await stateOf(o)).toBe("voiding");
-        bank.isDown = false;
-        await store.letLeasesRunOut();
-        await checkout().recover();
-        expect(await paid()).toEqual([0, 0]);
-        expect(await stateOf(o)).toBe("failed");
-      });
+    it("a payment that came too late, while the bank can't take it back, is owed and goes back", async () => {
+      const o = await order();
+      const authorizing = gate();
+      const authorizeRemainder = async (request: RemainderRequest) => {
+        await authorizing.pass(null);
+        const answer = await bank.authorize(request);
+        bank.isDown = true;
+        return answer;
+      };
+      const committing = checkout()
+        .pay(o, { authorizeRemainder })
+        .catch((error: unknown) => error);
+      await authorizing.arrived;
+      await checkout().cancel(o.id);
+      expect(await stateOf(o)).toBe("failed");
+      authorizing.open();
+      expect(await committing).toEqual(refusal("payment_in_progress"));
+      expect(await paid()).toEqual([0, 2498]);
+      expect(await stateOf(o)).toBe("voiding");
+      bank.isDown = false;
+      await store.letLeasesRunOut();
+      await checkout().recover();
+      expect(await paid()).toEqual([0, 0]);
+      expect(await stateOf(o)).toBe("failed");
     });
   });
-}
+});

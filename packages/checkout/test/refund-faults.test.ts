@@ -10,7 +10,6 @@ onEachStore(
       shop,
       store,
       bank,
-      card,
       newCard,
       newBank,
       checkout,
@@ -22,7 +21,7 @@ onEachStore(
       chargesOf,
       paid,
     } = stage;
-    const { paidOrder, back, shares } = withTickets(stage);
+    const { paidOrder, shares, ticketBack, back } = withTickets(stage);
 
     for (const fault of ["cut-before", "error", "busy"] as const) {
       it(`owes the card's part while the service can't take it (${fault})`, async () => {

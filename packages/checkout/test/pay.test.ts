@@ -1,90 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readBlock } from "../../../test/support/page-blocks.js";
-import { type Checkout, type CheckoutOptions, createCheckout, type RemainderRequest } from "../src/index.js";
-import { Bank, gate } from "./bank.js";
-import { withRival } from "./rival.js";
-import { beginOne, newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
-import { stores, type TestStore } from "./stores.js";
+import { down, fail, onEachStore, refusal, type TestOrder } from "./each-store.js";
+import { beginOne, newCart } from "./shop.js";
 
-const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
-const down = Object.assign(new Error("the connection was lost"), { code: "ECONNRESET" });
-const fail = () => {
-  throw down;
-};
-
-let shop: Shop;
-beforeAll(async () => {
-  shop = await startShop();
-});
-beforeEach(() => shop.proxy.clear());
-afterAll(() => shop.stop());
-
-for (const [name, open] of Object.entries(stores)) {
-  describe(`a commit on ${name}`, () => {
-    let store: TestStore;
-    let bank: Bank;
-    let card: TestCard;
-    beforeAll(async () => {
-      store = await open();
-    });
-    afterAll(() => store.close());
-    beforeEach(async () => {
-      bank = new Bank();
-      card = await shop.card(7500);
-      await store.sql("delete from giftcard_purchase");
-    });
-
-    const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
-      createCheckout({
-        client: shop.client,
-        environment: "sandbox",
-        store,
-        sealingKeys,
-        remainder: bank.method,
-        onFailure: () => {},
-        ...options,
-      });
-
-    /** A process that something happens to between its steps. */
-    function newProcess() {
-      const purchases = withRival(store.purchases);
-      const journal = withRival(store.journal);
-      const failures: unknown[] = [];
-      const by = checkout({
-        store: { purchases: purchases.part, journal: journal.part },
-        onFailure: (failure) => failures.push(failure),
-      });
-      return { by, purchases, journal, failures };
-    }
-
-    async function order(totalCents = 7498, more?: TestCard) {
-      const cart = newCart(totalCents);
-      await checkout().apply(cart, card);
-      if (more) await checkout().apply(cart, more);
-      return { id: `order_${randomUUID()}`, cart };
-    }
-    type Order = Awaited<ReturnType<typeof order>> & { expectedRemainderCents?: number };
-
-    const commit = (o: Order, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
-    const stateOf = async (o: Order) => (await store.purchases.read(o.id))?.state;
-    const reasonsOf = async (o: Order) => (await store.journal.chargesOfCart(o.cart.id)).map((a) => a.reason);
-    /** What the shopper has paid by now: of the card, and at the bank. */
-    const paid = async () => [7500 - (await card.balanceCents()), bank.heldCents];
+onEachStore(
+  "a commit",
+  ({ shop, store, bank, card, checkout, newProcess, order, pay, stopAtBank, stateOf, paid }) => {
+    const reasonsOf = async (o: TestOrder) =>
+      (await store.journal.chargesOfCart(o.cart.id)).map((a) => a.reason);
     const lastFour = ({ cardNumber }: { cardNumber: string }) => cardNumber.slice(-4);
-
-    /** A commit that stands still at the bank, before or after it has asked. */
-    async function standing(o: Order, { by = checkout(), asked = false } = {}) {
-      const bankGate = gate();
-      const authorizeRemainder = async (request: RemainderRequest) => {
-        if (asked) return bankGate.pass(await bank.authorize(request));
-        await bankGate.pass(null);
-        return bank.authorize(request);
-      };
-      const ended = by.pay(o, { authorizeRemainder }).catch((error: unknown) => error);
-      await bankGate.arrived;
-      return { goOn: bankGate.open, ended };
-    }
 
     it("takes and gives back what the README's first five lines say", async () => {
       const lines = (await readBlock("packages/checkout/README.md", "idea.js")).trimEnd().split("\n");
@@ -133,8 +58,8 @@ for (const [name, open] of Object.entries(stores)) {
           ],
           remainderCents: 1498,
         };
-        expect(await commit(o)).toEqual(answer);
-        expect(await commit(o)).toEqual(answer);
+        expect(await pay(o)).toEqual(answer);
+        expect(await pay(o)).toEqual(answer);
         expect(await checkout().confirm(o.id)).toEqual(answer);
       });
 
@@ -153,7 +78,7 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("to who confirms it too early, or too late, as it stands", async () => {
         const o = await order();
-        const first = await standing(o);
+        const first = await stopAtBank(o);
         await expect(checkout().confirm(o.id)).rejects.toEqual(refusal("payment_in_progress"));
         first.goOn();
         await first.ended;
@@ -162,11 +87,11 @@ for (const [name, open] of Object.entries(stores)) {
       });
     });
 
-    it("that stood still while its order was given up and paid anew is told of no other cart's payment", async () => {
+    it("that stood still while its order was given up and paid anew is announced of no other cart's payment", async () => {
       const o = await order();
-      const first = await standing(o);
+      const first = await stopAtBank(o);
       await checkout().cancel(o.id);
-      expect(await commit({ id: o.id, cart: newCart(900) })).toMatchObject({ status: "paid" });
+      expect(await pay({ id: o.id, cart: newCart(900) })).toMatchObject({ status: "paid" });
       bank.mood = "decline";
       first.goOn();
       expect(await first.ended).toEqual(refusal("amount_changed"));
@@ -177,9 +102,9 @@ for (const [name, open] of Object.entries(stores)) {
       it("where a card's time has run out, unless the shopper saw the remainder without it", async () => {
         const o = await order();
         await store.sql(`update giftcard_tender set expires_at = created_at where cart_id = '${o.cart.id}'`);
-        await expect(commit(o)).rejects.toEqual(refusal("applied_card_expired"));
+        await expect(pay(o)).rejects.toEqual(refusal("applied_card_expired"));
         expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);
-        expect(await commit({ ...o, expectedRemainderCents: 7498 })).toMatchObject({
+        expect(await pay({ ...o, expectedRemainderCents: 7498 })).toMatchObject({
           status: "paid",
           cards: [],
         });
@@ -192,9 +117,9 @@ for (const [name, open] of Object.entries(stores)) {
         const [part] = (await engine.plan(o.cart)).parts;
         if (!part) throw new Error("nothing is planned");
         const { reference } = await beginOne(engine, o.cart, part, `other_${o.id}`, "other");
-        await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
+        await expect(pay(o)).rejects.toEqual(refusal("payment_in_progress"));
         expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);
-        expect(await commit({ ...o, expectedRemainderCents: 7498 })).toMatchObject({
+        expect(await pay({ ...o, expectedRemainderCents: 7498 })).toMatchObject({
           status: "paid",
           cards: [],
         });
@@ -203,11 +128,9 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("where createCheckout has no remainder, or the order no id", async () => {
         const o = await order();
-        await expect(commit(o, checkout({ remainder: undefined }))).rejects.toThrow(
-          "createCheckout remainder",
-        );
+        await expect(pay(o, checkout({ remainder: undefined }))).rejects.toThrow("createCheckout remainder");
         for (const id of ["", 12, null])
-          await expect(commit({ ...o, id } as never)).rejects.toThrow("order.id has to be a text");
+          await expect(pay({ ...o, id } as never)).rejects.toThrow("order.id has to be a text");
         expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);
       });
     });
@@ -216,11 +139,11 @@ for (const [name, open] of Object.entries(stores)) {
       for (const asked of [true, false]) {
         it(`ends that one first, by what the bank says (${asked ? "authorized" : "never asked"})`, async () => {
           const o = await order();
-          await standing(o, { asked });
-          await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
+          await stopAtBank(o, { asked });
+          await expect(pay(o)).rejects.toEqual(refusal("payment_in_progress"));
           await store.letLeasesRunOut();
           const runs = bank.payments.size;
-          expect(await commit(o)).toMatchObject({ status: "paid" });
+          expect(await pay(o)).toMatchObject({ status: "paid" });
           expect(bank.payments.size).toBe(1);
           expect(runs).toBe(asked ? 1 : 0);
           expect(await paid()).toEqual([5000, 2498]);
@@ -230,14 +153,14 @@ for (const [name, open] of Object.entries(stores)) {
       it("gives that one back first, where that is still owed", async () => {
         const o = await order();
         bank.mood = "page";
-        await commit(o);
+        await pay(o);
         bank.isDown = true;
         await checkout().cancel(o.id);
         expect(await stateOf(o)).toBe("voiding");
-        await expect(commit(o)).rejects.toEqual(refusal("payment_in_progress"));
+        await expect(pay(o)).rejects.toEqual(refusal("payment_in_progress"));
         bank.isDown = false;
         bank.mood = "approve";
-        expect(await commit(o)).toMatchObject({ status: "paid" });
+        expect(await pay(o)).toMatchObject({ status: "paid" });
         expect(bank.cancels).toHaveLength(1);
         expect(await paid()).toEqual([5000, 2498]);
       });
@@ -275,7 +198,7 @@ for (const [name, open] of Object.entries(stores)) {
           },
           (_, { to }) => to === "charging",
         );
-        await expect(commit(o, slow.by)).rejects.toEqual(refusal("payment_in_progress"));
+        await expect(pay(o, slow.by)).rejects.toEqual(refusal("payment_in_progress"));
         expect(bank.payments.size).toBe(0);
         expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
       });
@@ -288,18 +211,18 @@ for (const [name, open] of Object.entries(stores)) {
           () => store.letLeasesRunOut(["purchase"]),
           (_, { to }) => to === "charging",
         );
-        const { goOn, ended } = await standing(o, { by: slow.by });
+        const { goOn, ended } = await stopAtBank(o, { by: slow.by });
         expect((await checkout().recover()).purchases).toEqual([]);
         goOn();
         expect(await ended).toMatchObject({ status: "paid" });
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("and is given up while a card is charged has the bank told once", async () => {
+      it("and is given up while a card is charged has the bank announced once", async () => {
         const o = await order();
         shop.proxy.set("devalue", "hold", 1);
         const before = shop.proxy.seen.length;
-        const committing = commit(o).catch((error: unknown) => error);
+        const committing = pay(o).catch((error: unknown) => error);
         const isSent = () => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue");
         await expect.poll(isSent).toBe(true);
         await store.letLeasesRunOut(["purchase"]);
@@ -312,9 +235,9 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("isn't paid by a later one, and the bank reverses what this one took", async () => {
         const o = await order();
-        const { goOn, ended } = await standing(o);
+        const { goOn, ended } = await stopAtBank(o);
         await checkout().cancel(o.id);
-        expect(await commit(o)).toMatchObject({ status: "paid" });
+        expect(await pay(o)).toMatchObject({ status: "paid" });
         const cancels = bank.cancels.length;
         goOn();
         expect(await ended).toEqual(refusal("payment_in_progress"));
@@ -328,16 +251,16 @@ for (const [name, open] of Object.entries(stores)) {
       it("still waits when it is committed again after its time", async () => {
         const o = await order();
         bank.mood = "page";
-        await commit(o);
+        await pay(o);
         await store.letLeasesRunOut();
-        expect(await commit(o)).toMatchObject({ status: "pending" });
+        expect(await pay(o)).toMatchObject({ status: "pending" });
         expect(bank.payments.size).toBe(1);
       });
 
       it("and is declined there says why its card went back", async () => {
         const o = await order();
         bank.mood = "page";
-        await commit(o);
+        await pay(o);
         bank.payments.clear();
         expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
         expect(await reasonsOf(o)).toEqual(["remainder_declined"]);
@@ -347,7 +270,7 @@ for (const [name, open] of Object.entries(stores)) {
         const more = await shop.card(1000);
         const o = await order(7498, more);
         bank.mood = "page";
-        await commit(o);
+        await pay(o);
         bank.pay();
         const [one] = await store.journal.chargesOfCart(o.cart.id);
         await shop.engine({ journal: store.journal }).reverse(one?.reference ?? "", "test");
@@ -364,7 +287,7 @@ for (const [name, open] of Object.entries(stores)) {
         bank.mood = "page";
         const { by, journal } = newProcess();
         journal.before("renew", () => store.letLeasesRunOut(["charge"]), isForPage);
-        expect(await commit(o, by)).toMatchObject({ status: "pending" });
+        expect(await pay(o, by)).toMatchObject({ status: "pending" });
         expect(await store.journal.nextDue("", o.cart.id)).toBeNull();
       });
 
@@ -373,7 +296,7 @@ for (const [name, open] of Object.entries(stores)) {
         bank.mood = "page";
         const { by, journal, failures } = newProcess();
         journal.before("renew", fail, isForPage);
-        expect(await commit(o, by)).toMatchObject({ status: "pending" });
+        expect(await pay(o, by)).toMatchObject({ status: "pending" });
         expect(failures).toEqual([down]);
         await store.letLeasesRunOut(["charge"]);
         await checkout().recover();
@@ -385,11 +308,11 @@ for (const [name, open] of Object.entries(stores)) {
     });
 
     describe("that was declined", () => {
-      it("says so though the bank can't be told yet, and why its card went back", async () => {
+      it("says so though the bank can't be announced yet, and why its card went back", async () => {
         const o = await order();
         bank.mood = "decline";
         bank.isDown = true;
-        expect(await commit(o)).toMatchObject({ status: "declined", cards: [] });
+        expect(await pay(o)).toMatchObject({ status: "declined", cards: [] });
         expect([await stateOf(o), await reasonsOf(o)]).toEqual(["voiding", ["remainder_declined"]]);
         bank.isDown = false;
         await store.letLeasesRunOut();
@@ -400,7 +323,7 @@ for (const [name, open] of Object.entries(stores)) {
       it("is asked about, when it is confirmed, and the bank reverses nothing again", async () => {
         const o = await order();
         bank.mood = "decline";
-        await commit(o);
+        await pay(o);
         const before = bank.cancels.length;
         expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
         expect(bank.cancels).toHaveLength(before);
@@ -410,7 +333,7 @@ for (const [name, open] of Object.entries(stores)) {
         const o = await order(3000);
         const { by, purchases } = newProcess();
         purchases.before("change", fail, (_, { to }) => to === "paid");
-        await expect(commit(o, by)).rejects.toBe(down);
+        await expect(pay(o, by)).rejects.toBe(down);
         expect([await stateOf(o), await reasonsOf(o)]).toEqual(["failed", ["completion_failed"]]);
         bank.isDown = true;
         expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined" });
@@ -435,7 +358,7 @@ for (const [name, open] of Object.entries(stores)) {
           },
           (_, { to }) => to === "paid",
         );
-        expect(await commit(o, by)).toMatchObject({ status: "paid", remainderCents: 2498 });
+        expect(await pay(o, by)).toMatchObject({ status: "paid", remainderCents: 2498 });
         expect(await paid()).toEqual([5000, 2498]);
         await store.letLeasesRunOut();
         await checkout().recover();
@@ -446,7 +369,7 @@ for (const [name, open] of Object.entries(stores)) {
       it("as it is confirmed waits, and is paid by the next confirm", async () => {
         const o = await order();
         bank.mood = "page";
-        await commit(o);
+        await pay(o);
         bank.pay();
         const { by, purchases } = newProcess();
         purchases.before("change", fail, (_, { to }) => to === "paid");
@@ -465,7 +388,7 @@ for (const [name, open] of Object.entries(stores)) {
           (_, { to }) => to === "reversing",
         );
         bank.mood = "decline";
-        void commit(o, dead.by);
+        void pay(o, dead.by);
         await expect.poll(() => stateOf(o)).toBe("voiding");
         await store.letLeasesRunOut();
         const { by, purchases } = newProcess();
@@ -478,7 +401,7 @@ for (const [name, open] of Object.entries(stores)) {
     describe("is whole", () => {
       it("once it is paid: not before, and not by the rest alone after a card was reversed", async () => {
         const o = await order();
-        const { goOn, ended } = await standing(o);
+        const { goOn, ended } = await stopAtBank(o);
         await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("payment_in_progress"));
         goOn();
         await ended;
@@ -492,7 +415,7 @@ for (const [name, open] of Object.entries(stores)) {
       it("never by a payment that was asked for and declined", async () => {
         const o = { id: `order_${randomUUID()}`, cart: newCart(900) };
         bank.mood = "decline";
-        expect(await commit(o)).toMatchObject({ status: "declined" });
+        expect(await pay(o)).toMatchObject({ status: "declined" });
         await expect(checkout().assertPaid(o.id, 900)).rejects.toEqual(refusal("amount_changed"));
       });
     });
@@ -500,7 +423,7 @@ for (const [name, open] of Object.entries(stores)) {
     describe("recovery beside it", () => {
       it("ends purchases though the charges can't be read, and says that those failed", async () => {
         const o = await order();
-        await standing(o);
+        await stopAtBank(o);
         await store.letLeasesRunOut();
         const { by, journal } = newProcess();
         journal.before("nextDue", fail);
@@ -524,7 +447,7 @@ for (const [name, open] of Object.entries(stores)) {
 
       it("that ends what a person has tried again leaves nothing to try", async () => {
         const o = await order();
-        await commit(o);
+        await pay(o);
         bank.isDown = true;
         await checkout().cancel(o.id);
         bank.isDown = false;
@@ -542,5 +465,5 @@ for (const [name, open] of Object.entries(stores)) {
         expect(bank.cancels).toHaveLength(1);
       });
     });
-  });
-}
+  },
+);
