@@ -307,6 +307,19 @@ onEachStore(
         expect([await back(o), ...(await paid()), bank.refunds.size]).toEqual([[1251, 2498], 3749, 0, 1]);
       });
 
+      it("is one refund if the same id is refunded between two reads of the books", async () => {
+        for (const wish of [oneTicket, { lines: { ticket: 2 } }]) {
+          await newCard();
+          const o = await paidOrder();
+          const id = newId();
+          const late = newProcess();
+          late.purchases.before("read", () => checkout().refund(o.id, { id, ...wish }));
+          const answer = await late.by.refund(o.id, { id, ...wish });
+          expect(late.purchases.isOver()).toBe(true);
+          expect(answer).toEqual(await checkout().refund(o.id, { id, ...wish }));
+        }
+      });
+
       it("gives each order its own back where two orders use the same id, even at the same moment", async () => {
         const o = await paidOrder();
         await newCard();

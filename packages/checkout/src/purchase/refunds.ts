@@ -145,6 +145,8 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
       if (there?.doneAt === null) await goOn(orderId);
       if (there) return resultOf(orderId, id);
       const books = await knownBooks(orderId);
+      // A concurrent call with this id has recorded the refund since.
+      if (books.refunds.some((refund) => refund.id === id)) continue;
       const plan = split(books, given);
       if (!plan.isPossible) throw refundNotPossible(plan.amountCents, plan.leftCents, plan);
       if (await begin(books, { id, rule, lines, ...plan.written })) return resultOf(orderId, id);
