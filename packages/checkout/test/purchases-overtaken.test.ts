@@ -519,7 +519,7 @@ onEachStore(
         await store.letLeasesRunOut();
         const late = newProcess();
         // It is its charge's turn, and then the bank's.
-        late.before("canceling", recoverElsewhere);
+        late.purchases.before("change", recoverElsewhere, (_, { to }) => to === "canceling");
         expect((await late.by.recover()).purchases).toMatchObject([{ orderId: o.id, state: "canceled" }]);
         expect(late.announced).toEqual([]);
         expect(bank.cancels).toHaveLength(1);
