@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createLateWrites, insist } from "../src/engine/late-writes.js";
+import { createLateWrites, retryUntilWritten } from "../src/engine/late-writes.js";
 import { retryDelayMs } from "../src/engine/recovery.js";
 import type { Charge, Move } from "../src/store/index.js";
 
@@ -26,7 +26,7 @@ describe("what the store couldn't take", () => {
 
   it("is written once, and then forgotten", async () => {
     const { late, written } = newStore();
-    late.keep("gc_1", move);
+    late.add("gc_1", move);
     await late.flush();
     await late.flush();
     expect(written).toEqual([["gc_1", move]]);
@@ -35,8 +35,8 @@ describe("what the store couldn't take", () => {
   it("is kept and told of while it can't be written, and holds back no other", async () => {
     const { late, written, failures, away } = newStore();
     away.add("gc_1");
-    late.keep("gc_1", move);
-    late.keep("gc_2", move);
+    late.add("gc_1", move);
+    late.add("gc_2", move);
     await late.flush();
     expect(written).toEqual([["gc_2", move]]);
     await late.flush();
@@ -53,7 +53,7 @@ describe("what the store couldn't take", () => {
 describe("a write that the store can't take at once", () => {
   it("is tried again after ever longer waits, until it is taken", async () => {
     const tries: number[] = [];
-    const answer = await insist(async () => {
+    const answer = await retryUntilWritten(async () => {
       tries.push(performance.now());
       if (tries.length < 4) throw failure;
       return "written";
@@ -66,7 +66,7 @@ describe("a write that the store can't take at once", () => {
 
   it("is given up after the fourth try, with its own failure", async () => {
     let tries = 0;
-    const failing = insist(async () => {
+    const failing = retryUntilWritten(async () => {
       tries += 1;
       throw failure;
     });

@@ -1,12 +1,12 @@
 import type { Charge } from "../store/charge.js";
 
-/** A charge as people may see it: nothing sealed, nothing of its leases. Amounts are whole cents. */
+/** A charge for people to see, without sealed values and leases. Amounts are whole cents. */
 export type ChargeView = Omit<
   Charge,
   "tenderId" | "sealedCard" | "sealedToken" | "leaseOwner" | "leaseUntil"
 >;
 
-/** Leaves out what people must not see: an allow-list, so that nothing sealed gets out. */
+/** Copies the fields that people may see. An allow-list, so that no sealed value leaks. */
 export function viewCharge(charge: ChargeView): ChargeView {
   const { reference, cartId, externalId, position, orderId, environment, baseUrl, companyId } = charge;
   const { state, lastFour, amountCents, deductedCents, pieces, reason, refundId, tries, lastError } = charge;

@@ -4,37 +4,37 @@ import { SealError } from "../sealing/seal.js";
 import type { Charge } from "../store/charge.js";
 import { orderedStates, tokenlessStates } from "../store/charge-states.js";
 import type { LaidCharge } from "./charge-layout.js";
-import { type FlowContext, moveAndTell, referencesOf, tenderAudience } from "./context.js";
+import { type EngineContext, moveAndAnnounce, referencesOf, tenderAudience } from "./context.js";
 import type { CartView, Engine, PlannedPart } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
-import { insist } from "./late-writes.js";
+import { retryUntilWritten } from "./late-writes.js";
 import type { Recovery } from "./recovery.js";
 
-/** No devalue went out: a key couldn't be got first, or no connection made. */
+/** Whether no devalue was sent: the client could not authenticate or connect. */
 const isUnsent = (error: GiftcardError) =>
   error.endpoint === "authenticate" || error.code === "not_connected";
 
 /**
- * A refusal proves that nothing was taken where the service shows that it knows the key, or answers before it looks at
- * the card. Any other is proved by ending the key.
+ * Whether an error proves that no money was taken: the service echoes the idempotency key, or refuses before it reads
+ * the card. After any other error, the charge is resolved by its key.
  */
-const isBelieved = (error: GiftcardError) =>
+const provesNothingTaken = (error: GiftcardError) =>
   isUnsent(error) ||
   (error instanceof RefusedError &&
     (error.keyHonoured || error.status === undefined || error.isBeforeTheCall));
 
-/** What a devalue's answer writes down. */
-interface Kept {
+/** The fields of a charge that a devalue's response sets. */
+interface Deduction {
   readonly deductedCents: Cents;
   readonly sealedToken: string;
   readonly sealedCard: null;
 }
 
-/** The part of the flow that takes money, once, and keeps what it takes to reverse it. */
-export function createCharges(context: FlowContext, recovery: Recovery) {
+/** Takes money from cards, each charge once, and stores the tokens that can reverse it. */
+export function createCharges(context: EngineContext, recovery: Recovery) {
   const { client, journal, sealer, companyId, environment, leaseMs } = context;
-  const { move, moveAll } = moveAndTell(context);
-  /** What this engine began and hasn't sent or given up, by reference: nobody else may send it. */
+  const { move, moveAll } = moveAndAnnounce(context);
+  /** Charges that this engine began and has not sent yet, by reference. No other engine may send them. */
   const begun = new Map<string, { owner: string; sealedCard: string }>();
 
   async function begin(
@@ -52,7 +52,7 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
     if (tender.expired || tender.sealedCard === null) throw new CheckoutError("applied_card_expired");
     const audience = tenderAudience(context, cart.id);
     const card = await sealer.openTenderCard(tender.sealedCard, audience).catch((error: unknown) => {
-      // A key that this process lacks says nothing of the card.
+      // If only this process lacks the sealing key, the card may still be usable.
       const isGone = error instanceof SealError && error.fault !== "unknown_key";
       throw isGone ? new CheckoutError("applied_card_expired") : error;
     });
@@ -95,54 +95,54 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
       answer = await client.devalue({ ...card, amountCents: sent.amountCents, reference });
     } catch (error) {
       if (!(error instanceof GiftcardError)) throw error;
-      throw isBelieved(error) ? await refuse(sent, error) : await endUnknown(sent, error);
+      throw provesNothingTaken(error) ? await refuse(sent, error) : await resolveUnknown(sent, error);
     }
-    const kept = {
+    const deduction = {
       deductedCents: answer.deductedCents,
       sealedToken: await sealer.sealToken(answer.cancelToken, reference),
       sealedCard: null,
     };
-    const isWhole = kept.deductedCents === sent.amountCents;
-    const reason = isWhole ? "answered_too_late" : "balance_changed";
-    const written = await insist(() => keep(sent, owner, kept, reason)).catch((error: unknown) =>
-      reverseUnwritten(sent, answer.cancelToken, kept, error),
+    const isComplete = deduction.deductedCents === sent.amountCents;
+    const reason = isComplete ? "answered_too_late" : "balance_changed";
+    const written = await retryUntilWritten(() => record(sent, owner, deduction, reason)).catch(
+      (error: unknown) => reverseUnwritten(sent, answer.cancelToken, deduction, error),
     );
     if (written.state === "devalued") return written;
     if (written.state === "reversing") await recovery.reverseOwed(written);
-    throw new CheckoutError(isWhole ? "payment_in_progress" : "balance_changed");
+    throw new CheckoutError(isComplete ? "payment_in_progress" : "balance_changed");
   }
 
-  /** Writes the token down, wherever the charge has got to meanwhile: a token in hand is never lost. */
-  async function keep(sent: Charge, owner: string, kept: Kept, reason: string): Promise<Charge> {
+  /** Records the token whatever state the charge has reached by now, so that no token is lost. */
+  async function record(sent: Charge, owner: string, deduction: Deduction, reason: string): Promise<Charge> {
     const { reference } = sent;
     const lease = { owner, forMs: leaseMs };
-    const isWhole = kept.deductedCents === sent.amountCents;
-    const devalued = { from: ["sent"], to: "devalued", owner, lease, ...kept } as const;
-    const owed = { from: tokenlessStates, to: "reversing", reason, lease, ...kept } as const;
-    const written = (isWhole && (await move(reference, devalued))) || (await move(reference, owed));
-    // The answer to an earlier try to write this may have been lost.
+    const isComplete = deduction.deductedCents === sent.amountCents;
+    const devalued = { from: ["sent"], to: "devalued", owner, lease, ...deduction } as const;
+    const owed = { from: tokenlessStates, to: "reversing", reason, lease, ...deduction } as const;
+    const written = (isComplete && (await move(reference, devalued))) || (await move(reference, owed));
+    // An earlier attempt may have written it, and its response was lost.
     return written ?? (await journal.charge(reference)) ?? sent;
   }
 
   /**
-   * Where the store can't take the token, it is used at once. What became of it stays with this process until it can be
-   * written.
+   * Reverses a charge at once if the store can't take its token. The result stays in this process's memory until it can
+   * be written.
    */
   async function reverseUnwritten(
     { reference }: Charge,
     cancelToken: Secret,
-    kept: Kept,
+    deduction: Deduction,
     failure: unknown,
   ): Promise<never> {
     const to = await client.cancelDevalue({ cancelToken }).then(
-      ({ refundedCents }) => (refundedCents === kept.deductedCents ? "reversed" : "needs_attention"),
+      ({ refundedCents }) => (refundedCents === deduction.deductedCents ? "reversed" : "needs_attention"),
       (error: unknown) =>
         error instanceof RefusedError && error.code === "token_used" ? "reversed" : "reversing",
     );
     const reason = to === "needs_attention" ? "refund_differs" : "not_written";
-    // One that was written after all, without an answer, is reversed too.
+    // The write may have succeeded although its response was lost: reverse that too.
     const from = [...tokenlessStates, "devalued"] as const;
-    context.lateWrites.keep(reference, { from, to, reason, lease: null, ...kept });
+    context.lateWrites.add(reference, { from, to, reason, lease: null, ...deduction });
     if (to === "reversed") throw failure;
     context.report(failure);
     throw new CheckoutError("outcome_unknown");
@@ -150,28 +150,29 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
 
   async function refuse(sent: Charge, error: GiftcardError): Promise<CheckoutError> {
     const reason = isUnsent(error) ? "not_sent" : error.code;
-    // Once recovery has called it unknown, this answer settles nothing; recovery ends it by its key.
+    // If recovery has marked the charge as unknown, this changes nothing: recovery resolves it by its key.
     const refused = { from: ["sent"], to: "refused", reason, sealedCard: null, lease: null } as const;
-    await insist(() => move(sent.reference, refused)).catch((failure: unknown) => {
-      context.lateWrites.keep(sent.reference, refused);
+    await retryUntilWritten(() => move(sent.reference, refused)).catch((failure: unknown) => {
+      context.lateWrites.add(sent.reference, refused);
       context.report(failure);
     });
     return toCheckoutError(error);
   }
 
-  async function endUnknown(sent: Charge, error: GiftcardError): Promise<CheckoutError> {
+  async function resolveUnknown(sent: Charge, error: GiftcardError): Promise<CheckoutError> {
     try {
       const refusal = error instanceof RefusedError ? error.code : undefined;
       const reason = refusal ? "refusal_unproven" : error.code;
       const lost = { from: ["sent"], to: "unknown", reason } as const;
-      const unknown = await insist(() => move(sent.reference, lost));
-      const ended = unknown ? await recovery.resolveByKey(unknown, refusal) : null;
-      // A service that knows the key shows it in each of its refusals: any other wasn't its own.
-      if (ended?.state === "refused" && ended.reason === refusal) return toCheckoutError(error);
-      const isWhole = ended?.state === "reversed" || ended?.state === "refused";
-      return new CheckoutError(isWhole ? "service_unavailable" : "outcome_unknown");
+      const unknown = await retryUntilWritten(() => move(sent.reference, lost));
+      const resolved = unknown ? await recovery.resolveByKey(unknown, refusal) : null;
+      // A service that supports idempotency keys echoes the key in every refusal. A refusal without it came from
+      // something in between, such as a proxy, and is no answer about the card.
+      if (resolved?.state === "refused" && resolved.reason === refusal) return toCheckoutError(error);
+      const hasTakenNothing = resolved?.state === "reversed" || resolved?.state === "refused";
+      return new CheckoutError(hasTakenNothing ? "service_unavailable" : "outcome_unknown");
     } catch (failure) {
-      // Recovery ends it, in whatever state it stands.
+      // Recovery resolves the charge from whatever state it is in.
       context.report(failure);
       return new CheckoutError("outcome_unknown");
     }
@@ -185,7 +186,7 @@ export function createCharges(context: FlowContext, recovery: Recovery) {
   }
 
   async function capture(externalId: string): Promise<Charge[]> {
-    // What was refunded of it stays so.
+    // Refunded charges stay refunded.
     const read = async () =>
       (await journal.chargesOfPayment(externalId)).filter(({ refundId }) => refundId === null);
     const before = await read();

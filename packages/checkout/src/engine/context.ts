@@ -4,8 +4,8 @@ import type { Charge, Move } from "../store/charge.js";
 import type { Journal } from "../store/journal.js";
 import type { LateWrites } from "./late-writes.js";
 
-/** What the parts of the flow that move money share. */
-export interface FlowContext {
+/** The dependencies that all parts of the engine share. */
+export interface EngineContext {
   readonly client: GiftcardClient;
   readonly journal: Journal;
   readonly sealer: Sealer;
@@ -14,25 +14,25 @@ export interface FlowContext {
   readonly leaseMs: number;
   /** Cards per order. */
   readonly maxCards: number;
-  /** Tells of a change; whoever hears it has no say in it. */
+  /** Announces a change to observers, which can't affect it. */
   readonly onChange: (charge: Charge) => void;
-  /** Hears of failures that nobody waits for. */
+  /** Reports failures that no caller waits for. */
   readonly report: (failure: unknown) => void;
-  /** Changes that this process couldn't write yet. */
+  /** Changes that this process could not write yet. */
   readonly lateWrites: LateWrites;
 }
 
 /**
- * Whom an applied card is sealed for: its cart, and the one service that it was quoted by. A shop that is switched to
- * another service can't send it there; the shopper enters the card again.
+ * Returns the audience of an applied card's seal: its cart, and the service that quoted it. If the shop is switched to
+ * another service, the seal doesn't open, and the shopper enters the card again.
  */
 export const tenderAudience = (
-  { client, environment }: Pick<FlowContext, "client" | "environment">,
+  { client, environment }: Pick<EngineContext, "client" | "environment">,
   cartId: string,
 ): string => `${environment} ${client.baseUrl} ${cartId}`;
 
-/** Changes the state of a charge, or of several together, by compare-and-set, and tells about a change that happened. */
-export function moveAndTell({ journal, onChange }: Pick<FlowContext, "journal" | "onChange">) {
+/** Changes the state of one or more charges by compare-and-set, and announces each change that was made. */
+export function moveAndAnnounce({ journal, onChange }: Pick<EngineContext, "journal" | "onChange">) {
   return {
     async move(reference: string, change: Move): Promise<Charge | null> {
       const charge = await journal.move(reference, change);

@@ -2,7 +2,7 @@ import { createFingerprints } from "../sealing/fingerprints.js";
 import type { Charge } from "../store/charge.js";
 import { viewCharge } from "./charge-view.js";
 import { createCharges } from "./charges.js";
-import { moveAndTell } from "./context.js";
+import { moveAndAnnounce } from "./context.js";
 import { createDecisions } from "./decisions.js";
 import type { Engine, EngineOptions } from "./engine.js";
 import { CheckoutError } from "./errors.js";
@@ -16,10 +16,9 @@ import { createTenders } from "./tenders.js";
 const MINUTE_MS = 60_000;
 
 /**
- * Makes the money flow of one shop.
+ * Makes the engine of one shop.
  *
- * @param options the service's client, where the flow is written down, the seals, and the limits
- * @throws {TypeError} when the client has no company id, without which no card can be charged
+ * @throws {TypeError} if the client has no company id, without which no card can be charged
  */
 export function createEngine(options: EngineOptions): Engine {
   const { journal, sealer, leaseMs = 2 * MINUTE_MS, maxCards = 5 } = options;
@@ -28,8 +27,8 @@ export function createEngine(options: EngineOptions): Engine {
   if (companyId === undefined) throw new TypeError("The gift card client needs a companyId.");
   const report = createReport(options.onFailure);
   const client = reportFaults(options.client, report);
-  const tellChange = guardObserver(options.onChange, report);
-  const onChange = (charge: Charge) => tellChange(viewCharge(charge));
+  const announceChange = guardObserver(options.onChange, report);
+  const onChange = (charge: Charge) => announceChange(viewCharge(charge));
   const tenders = createTenders({
     client,
     journal,
@@ -52,7 +51,7 @@ export function createEngine(options: EngineOptions): Engine {
     maxCards,
     onChange,
     report,
-    lateWrites: createLateWrites(moveAndTell({ journal, onChange }).move, report),
+    lateWrites: createLateWrites(moveAndAnnounce({ journal, onChange }).move, report),
   };
   const recovery = createRecovery(context);
   const charges = createCharges(context, recovery);

@@ -1,11 +1,11 @@
 import type { Action, Charge, ChargeState } from "../store/charge.js";
 import { viewCharge } from "./charge-view.js";
-import type { FlowContext } from "./context.js";
+import type { EngineContext } from "./context.js";
 import type { Evidence } from "./engine.js";
 import type { Recovery } from "./recovery.js";
 
-/** The part of the flow that only a person can decide, each action written down with who did it. */
-export function createDecisions(context: FlowContext, recovery: Recovery) {
+/** Carries out the decisions of people about charges, and records who decided. */
+export function createDecisions(context: EngineContext, recovery: Recovery) {
   const { journal, leaseMs } = context;
 
   async function act(
@@ -13,11 +13,11 @@ export function createDecisions(context: FlowContext, recovery: Recovery) {
     to: ChargeState,
     action: Action,
     actor: string,
-    holds = action === "retry",
+    takesLease = action === "retry",
   ): Promise<Charge | null> {
     const isRetry = action === "retry";
-    // A retry holds the charge, so that the recovery job doesn't try at the same time.
-    const lease = holds ? { owner: `person:${actor}`, forMs: leaseMs } : null;
+    // A retry takes the lease, so that the recovery job doesn't try at the same time.
+    const lease = takesLease ? { owner: `person:${actor}`, forMs: leaseMs } : null;
     const move = { from: ["needs_attention"], to, lease, ...(isRetry ? {} : { sealedCard: null }) } as const;
     const charge = await journal.act(reference, move, { action, actor });
     if (charge) context.onChange(charge);
@@ -45,20 +45,20 @@ export function createDecisions(context: FlowContext, recovery: Recovery) {
     async retry(reference: string, actor: string): Promise<Charge | null> {
       const charge = await journal.charge(reference);
       if (charge?.state === "reversing") {
-        // An owed reversal needs no person's word to be tried, but who tried it is written down.
+        // An owed reversal needs no decision, but the person who retried it is recorded.
         const lease = { owner: `person:${actor}`, forMs: leaseMs };
         const move = { from: ["reversing"], to: "reversing", lease } as const;
         const owed = await journal.act(reference, move, { action: "retry", actor });
         return owed && recovery.reverseOwed(owed);
       }
       if (charge?.reason === "outcome_unknown") {
-        // The service couldn't end it by its key then. Should it have learnt to meanwhile, it never saw this key, and
-        // would say "not done" of a devalue that was: so only the evidence is read anew.
+        // The service could not resolve it by its key then. If it supports keys by now, it never saw this one, and
+        // would report a devalue that took money as not done. So only read the balance again.
         const asked = await act(reference, "needs_attention", "retry", actor);
         return asked && recovery.readEvidence(asked);
       }
       if (charge?.reason === "refund_differs") {
-        // Its token is used up: asked again, the service would say that all is done.
+        // Its token is used up: a retry would be told that all is reversed.
         return act(reference, "needs_attention", "retry", actor, false);
       }
       const again = await act(reference, charge?.sealedToken ? "reversing" : "unknown", "retry", actor);

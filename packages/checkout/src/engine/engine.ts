@@ -8,25 +8,25 @@ import type { ChargeView } from "./charge-view.js";
 import type { Guesser, GuessLimits } from "./guess-limits.js";
 import type { OnFailure } from "./observers.js";
 
-/** What the flow needs to know of a cart, read from the shop at the moment of the call. */
+/** A cart as the shop has it at the time of the call. */
 export interface CartView {
   readonly id: string;
   /** The total in cents, before gift cards. */
   readonly totalCents: number;
-  /** What of the total no card may pay, in cents, such as gift cards in the cart. Default: nothing. */
+  /** The part of the total that no card may pay, in cents, such as gift cards in the cart. Default 0. */
   readonly notByCardCents?: number | undefined;
   /** ISO 4217, any case. */
   readonly currency: string;
-  /** The shopper's address on the network, for the limits; only its keyed hash is kept. */
+  /** The shopper's IP address, for rate limits. Only its keyed hash is stored. */
   readonly address?: string | undefined;
 }
 
-/** What one applied card pays of the order. */
+/** The part of an order that one applied card pays. */
 export interface PlannedPart {
   readonly tenderId: string;
   readonly lastFour: string;
   readonly amountCents: number;
-  /** By which charges it is paid, in this order. Default: one, as a whole. */
+  /** The charges that make up the part, in the order in which they are sent. Default: one charge. */
   readonly charges?: readonly LaidCharge[];
 }
 
@@ -36,130 +36,131 @@ export interface PaymentPlan {
   readonly parts: readonly PlannedPart[];
   readonly coveredCents: number;
   readonly remainderCents: number;
-  /** True when an applied card's time has run out, so that it pays nothing. */
+  /** True if an applied card has expired, so that it pays nothing. */
   readonly hasExpired: boolean;
-  /** True when a card pays nothing because a charge of it lives. */
+  /** True if a card pays nothing because an earlier charge of it is not settled yet. */
   readonly hasSettling: boolean;
 }
 
-/** A card was applied to a cart, or removed from it. */
+/** A card that was applied to a cart, or removed from it. */
 export interface TenderChange {
   readonly event: "applied" | "removed";
   readonly cartId: string;
   readonly tenderId: string;
 }
 
-/** What an engine works with, and its limits. */
+/** The dependencies of an engine, and its limits. */
 export interface EngineOptions {
   /** Must have a company id. */
   readonly client: GiftcardClient;
-  /** Written into each charge and shown to the shopper. Default: the client's, or else `live`. */
+  /** Stored in each charge and shown to the shopper. Default: the client's, otherwise `live`. */
   readonly environment?: "live" | "sandbox";
   readonly journal: Journal;
   readonly sealer: Sealer;
   /** Cards per order. Default 5. */
   readonly maxCards?: number;
-  /** How long an applied card can be charged. Default two hours. */
+  /** How long after its quote a card can be charged. Default two hours. */
   readonly tenderLifeMs?: number;
   /** How long a quote can be applied. Default 15 minutes. */
   readonly quoteLifeMs?: number;
-  /** How long a completion owns its charges unless renewed; longer than its time-outs together. Default two minutes. */
+  /** How long a completion owns its charges unless it renews its lease. Longer than its timeouts together. Default two minutes. */
   readonly leaseMs?: number;
-  /** How many wrong guesses of card number and PIN are judged. */
+  /** How many wrong guesses of card number and PIN are allowed. */
   readonly guessLimits?: GuessLimits;
-  /** Called after a card was applied to a cart or removed from it, for logs and events. Nobody waits for it. */
+  /** Called after a card was applied to a cart or removed from it, for logs and events. The engine does not wait for it. */
   readonly onTender?: (change: TenderChange) => unknown;
   /**
-   * Called after each change of a charge's state, for logs and events: references, states, codes and cents, nothing sealed.
-   * Nobody waits for it.
+   * Called after each change of a charge's state, for logs and events, with references, states, codes and cents, but
+   * no sealed values. The engine does not wait for it.
    */
   readonly onChange?: (charge: ChargeView) => unknown;
   /**
-   * Hears of failures that nobody waits for: what `onTender` or `onChange` throws, and what one charge fails with in
-   * `recover` or `settle`. And of those that only the shop can mend: a key that is refused, a service that can't be reached,
-   * each code at most once a minute. Default: a line on the console with the failure's name and code.
+   * Called with failures that no caller waits for: errors of `onTender` and `onChange`, and of single charges in `recover`
+   * and `settle`. Also with those that only the shop can fix, such as a refused API key or a service that can't be reached,
+   * each code at most once a minute. Default: logs the failure's name and code to the console.
    */
   readonly onFailure?: OnFailure;
 }
 
-/** What a person goes by. Nothing sealed is in it. */
+/** The facts for a person's decision about a charge, without sealed values. */
 export interface Evidence {
   readonly charge: ChargeView;
   /** When the card was entered, and its balance read. */
   readonly balanceBeforeAt: Date | null;
-  /** What people did about it, oldest first. */
+  /** Earlier decisions about it, oldest first. */
   readonly actions: readonly Omit<ActionRecord, "reference">[];
-  /** In any cart, newest first. */
+  /** Of all carts, newest first. */
   readonly otherChargesOfCard: readonly ChargeView[];
 }
 
-/** How far one run of recovery goes. */
+/** The limits of one run of recovery. */
 export interface RecoverOptions {
-  /** The most charges that are ended in this run. Default: all that are due. */
+  /** The maximum number of charges in this run. Default: all that are due. */
   readonly limit?: number | undefined;
   /**
-   * Asked before a devalued charge whose completion died is reversed. The id of the order that was placed and fully
-   * paid with it: the charge is committed to that order. null: it is reversed. `LEAVE`: something else decides about
-   * it, such as the purchase that it belongs to; it isn't touched. Where it throws, the charge is looked at later.
+   * Called before a devalued charge of a dead completion is reversed. If it returns the id of an order that was placed
+   * and fully paid with the charge, the charge is committed to that order. null reverses it. `LEAVE` skips it, because
+   * another part decides, such as the purchase that it belongs to. If it throws, recovery tries the charge again later.
    */
   readonly orderOf?: ((charge: Charge) => Promise<string | null | typeof LEAVE>) | undefined;
 }
 
-/** What `orderOf` answers of a charge that isn't recovery's to decide. */
+/** The result of `orderOf` for a charge that recovery must not decide about. */
 export const LEAVE: unique symbol = Symbol.for("giftcard-pay.leave");
 
-/** The money flow of a shop: what may be called, and what is true afterwards. All refusals are CheckoutErrors. */
+/** The money flow of a shop. All refusals are CheckoutErrors. */
 export interface Engine {
   readonly environment: "live" | "sandbox";
   readonly journal: Journal;
   /**
-   * What a card holds that can be spent; within the same limits on guesses as a quote. Takes nothing.
+   * Returns a card's spendable balance, with the same limits on guesses as a quote. Takes no money.
    *
-   * @param from the shopper's cart, or address on the network, for which a wrong guess counts: at least one of them
-   * @throws {TypeError} where both are missing
+   * @param from the shopper's cart or IP address, for which a wrong guess counts; at least one of them
+   * @throws {TypeError} if both are missing
    */
   balance(card: CardEntry, from: Guesser): Promise<CardBalance>;
-  /** Asks the card's balance, once, and writes a quote. Takes nothing. */
+  /** Requests the card's balance once, and stores a quote. Takes no money. */
   quote(cart: CartView, card: CardEntry): Promise<Quote>;
   /**
-   * Applies a quoted card (or quotes and applies). Takes nothing.
+   * Applies a quoted card, or quotes and applies one. Takes no money.
    *
-   * @param also what must happen with it, after it is written and before it is told. If it throws, the cart is as it was
-   *   before, the quote may be applied again, and its error is thrown
-   * @throws {CheckoutError} what the card or the service refuses; card_already_applied; too_many_cards; nothing_to_pay;
+   * @param also a further write that has to succeed with it; it runs before observers are notified. If it throws, the
+   *   change is undone, the quote can be applied again, and the error is thrown
+   * @throws {CheckoutError} refusals of the card or the service; card_already_applied; too_many_cards; nothing_to_pay;
    *   giftcard_not_payable; quote_expired
    */
   apply(cart: CartView, request: ApplyRequest, also?: () => Promise<void>): Promise<CartSummary>;
-  /** The applied cards, what they cover of the total, and what is left, in cents. Takes nothing and calls nobody. */
+  /** Returns the applied cards, the amount that they cover, and the remainder, in cents. Does not call the service. */
   summary(cart: CartView): Promise<CartSummary>;
   /**
-   * Takes an applied card off the cart.
+   * Removes an applied card from the cart.
    *
    * @param tenderId the card's `id` in the summary
-   * @param also what must happen with it, after it is written and before it is told. If it throws, the card is on the
-   *   cart as before, and its error is thrown
-   * @throws {CheckoutError} applied_card_not_found; payment_in_progress while it is being charged
+   * @param also a further write that has to succeed with it; it runs before observers are notified. If it throws, the
+   *   card is put back, and the error is thrown
+   * @throws {CheckoutError} applied_card_not_found; payment_in_progress while the card is being charged
    */
   remove(cart: CartView, tenderId: string, also?: () => Promise<void>): Promise<CartSummary>;
-  /** How the order would be paid now. Takes nothing and calls nobody. */
+  /** Returns how the order would be paid now. Does not call the service. */
   plan(cart: CartView): Promise<PaymentPlan>;
   /**
-   * Ends what an earlier completion of this cart left open, so that a new one may begin. Charges that a living
-   * completion owns, or that can't be ended now, stay, and their cards count for nothing.
+   * Settles charges that an earlier completion of this cart left open, so that a new one can begin. Charges stay if a
+   * running completion owns them, or if they can't be settled now; their cards then pay nothing.
    */
   settle(cartId: string, options?: RecoverOptions): Promise<void>;
   /**
-   * Refuses a completion whose cards and other payments don't add up to the total.
-   * @param otherCents what the other payments of the order will authorize
-   * @throws payment_in_progress, applied_card_expired or amount_changed, by the cause
+   * Refuses a completion if its cards and other payments don't add up to the total.
+   * @param otherCents the amount that the order's other payments will authorize
+   * @throws {CheckoutError} payment_in_progress, applied_card_expired or amount_changed, depending on the cause
    */
   checkCovers(plan: PaymentPlan, otherCents: number): void;
   /**
-   * Writes the intent to charge a part of the plan, owned by `owner` until its lease runs out.
-   * @param externalId the shop's own id of this payment; a later call finds its charges by it
-   * @param orderId where the shop knows the order already; else `commit` names it
-   * @returns the payment's charges, in the order in which they are to be sent
-   * @throws payment_in_progress, applied_card_expired; RangeError where the charges aren't the part
+   * Records the intent to charge a part of the plan, owned by `owner` until its lease runs out.
+   * @param externalId the shop's own id of this payment; later calls find its charges by it
+   * @param orderId the order, if the shop knows it already; otherwise `commit` sets it
+   * @returns the payment's charges, in the order in which they have to be sent
+   * @throws {CheckoutError} payment_in_progress, applied_card_expired
+   * @throws {RangeError} if the charges don't add up to the part
    */
   begin(
     cart: CartView,
@@ -169,44 +170,45 @@ export interface Engine {
     orderId?: string,
   ): Promise<Charge[]>;
   /**
-   * Sends the devalue of an intent, exactly once, and returns the charge in `devalued`. Only the engine that began
-   * the charge sends it. A second call for a charge that is devalued already returns it; any other throws payment_in_progress.
-   * @throws the card's refusal (nothing taken), balance_changed (taken less, reversed), service_unavailable (ended,
-   *   nothing taken), outcome_unknown (recovery ends it)
+   * Sends the devalue of an intent exactly once, and returns the charge in state `devalued`. Only the engine that began
+   * the charge can send it. A second call returns a charge that is devalued already, and otherwise throws
+   * payment_in_progress.
+   * @throws {CheckoutError} the card's refusal (nothing taken), balance_changed (less was taken, and is reversed),
+   *   service_unavailable (resolved, nothing taken), outcome_unknown (recovery resolves it)
    */
   devalue(reference: string): Promise<Charge>;
-  /** Prolongs the owner's leases; call it before each slow step of a completion. Returns how many it still holds. */
+  /** Renews the owner's leases; call it before each slow step of a completion. Returns how many it still holds. */
   renew(owner: string): Promise<number>;
-  /** Gives a devalued charge to its order. @throws payment_in_progress when recovery was faster: fail the completion */
+  /** Assigns a devalued charge to its order. @throws {CheckoutError} payment_in_progress if recovery took it over: fail the completion */
   commit(reference: string, owner: string, orderId: string): Promise<Charge>;
   /**
-   * Confirms a payment of an order: all its charges that weren't refunded, or none. Done twice it is done once.
+   * Captures a payment of an order: all its charges that weren't refunded, or none. Idempotent.
    *
-   * @throws payment_in_progress where one of them isn't committed
+   * @throws {CheckoutError} payment_in_progress if one of them isn't committed
    */
   capture(externalId: string): Promise<Charge[]>;
   /**
-   * Writes down that the deduction must go back, then tries it. Returns `reversed`, or `reversing` while it is owed
-   * (recovery goes on), or `refused` where nothing had been taken; a charge in any other state stays as it is. Done
-   * twice it is done once. Never throws for a service that is down.
+   * Records that the charge must be reversed, then tries it. Returns it as `reversed`, as `reversing` if recovery has to
+   * retry, or as `refused` if nothing was taken. A charge in any other state is unchanged. Idempotent. Never throws if the
+   * service is down.
    */
   reverse(reference: string, reason: string): Promise<Charge>;
   /**
-   * As `reverse`, of all charges of a payment, unless they are captured: then they are returned as they are. Of a cancel
-   * and a capture at the same moment, one succeeds.
+   * Reverses all charges of a payment, as `reverse` does. Captured charges are returned unchanged. If a cancel and a
+   * capture race, one of them succeeds.
    */
   cancel(externalId: string): Promise<Charge[]>;
   /**
-   * Gives a part of a payment back, or all of it: those of its charges that make up the sum exactly, all of them or none.
-   * Written down first; what can't be reversed now is owed, and recovery goes on. Done twice it is done once.
+   * Refunds a payment or a part of it, by reversing charges that add up to exactly the amount, all of them or none. The
+   * refund is recorded first; recovery retries reversals that fail. Idempotent by its id.
    *
-   * @param refund.id the shop's own id of this refund: by it a second call is known
-   * @param refund.amountCents what goes back
-   * @param refund.references which charges may go back for it. Default: any that is open, the last first
-   * @param refund.booked the ids of the refunds that the shop has. A charge that went back for any other is taken first,
-   *   since the shop doesn't know of it. Default: all that stand written
-   * @returns the charges that went back for it, or are owed
-   * @throws {RefundError} where no open charges make up the sum, with the nearest sums that can go back
+   * @param refund.id the shop's own id of this refund
+   * @param refund.amountCents the amount to refund
+   * @param refund.references the charges that may be reversed. Default: any open one, the last first
+   * @param refund.booked the ids of the refunds that the shop has. Charges that were reversed for any other refund are
+   *   used first, because the shop doesn't know of it. Default: all recorded refunds
+   * @returns the charges that are reversed for it, or whose reversal is owed
+   * @throws {RefundError} if no open charges add up to the amount, with the nearest amounts that do
    * @throws {CheckoutError} applied_card_not_found
    */
   refund(
@@ -219,35 +221,35 @@ export interface Engine {
     },
   ): Promise<Charge[]>;
   /**
-   * Voids the charge of a completion that failed: as `reverse`, and the card is the cart's again, also where the charge
-   * was committed already. While the reversal is owed its card shows as `settling`, then as `applied`.
+   * Voids the charge of a failed completion: reverses it, and puts its card back on the cart, even if the charge was
+   * committed. The card is `settling` while the reversal is owed, then `applied`.
    *
-   * @param options.orderIsGone the order that the charge was committed to is gone: the charge names it no more
+   * @param options.orderIsGone whether the order of the charge no longer exists; the charge then has no order
    */
   void(reference: string, options?: { orderIsGone?: boolean }): Promise<Charge>;
   /**
-   * What a person goes by who must tell what became of a charge: the charge with both balances, what people did
-   * about it, and the shop's other movements on its card. null where there is no such charge.
+   * Returns the facts for a person who has to decide about a charge: both balances, earlier decisions, and the shop's
+   * other charges of the card. null if there is no such charge.
    */
   evidence(reference: string): Promise<Evidence | null>;
   /**
-   * A person's decision about a charge that needs attention, written down with who decided: ask the service again, for
-   * example after it was configured again. Also tries an owed reversal now.
+   * Retries a charge that needs attention, for example after the service was configured again, or an owed reversal.
+   * Records who decided so.
    *
-   * @param actor who decided
-   * @returns the charge as it is now, or null when it doesn't need attention (any more)
+   * @param actor the person
+   * @returns the charge as it is now, or null if it doesn't need attention (any more)
    */
   retry(reference: string, actor: string): Promise<Charge | null>;
-  /** A person's decision: the money is off the card and stays off. Otherwise as `retry`. */
+  /** Records a person's decision that the money was taken and stays taken. Otherwise as `retry`. */
   markTaken(reference: string, actor: string): Promise<Charge | null>;
-  /** A person's decision: nothing was taken, or it is back on the card. Otherwise as `retry`. */
+  /** Records a person's decision that nothing was taken, or that it is back on the card. Otherwise as `retry`. */
   markNotTaken(reference: string, actor: string): Promise<Charge | null>;
   /**
-   * Ends what crashes and lost answers left: charges whose lease ran out, unknown outcomes, reversals owed. One that
-   * fails doesn't stop the others: it is written down with its `lastError`, and looked at again later.
+   * Settles charges after crashes and lost responses: those whose lease ran out, unknown outcomes, and owed reversals. If
+   * one fails, its `lastError` is recorded, it is retried later, and the others continue.
    *
-   * @returns the charges that it ended or tried to end, as they are now
-   * @throws when the journal can't be used at all
+   * @returns the charges that it settled or tried to settle, as they are now
+   * @throws if the journal can't be used
    */
   recover(options?: RecoverOptions): Promise<Charge[]>;
 }

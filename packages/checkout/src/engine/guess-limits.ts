@@ -5,24 +5,24 @@ import type { GuessLimit, Journal } from "../store/journal.js";
 import { CheckoutError } from "./errors.js";
 
 /**
- * Wrong guesses of number and PIN that are judged in one window; past them, even a right pair has to wait. So has one
- * card that was asked for 30 times, however right it was.
+ * How many wrong guesses of number and PIN are allowed in one window. After that, even a correct pair has to wait. A
+ * single card also has to wait after 30 correct requests.
  */
 export interface GuessLimits {
   /** Default 15 minutes. */
   readonly windowMs?: number;
   /** Default 10. */
   readonly perCart?: number;
-  /** Per address of a shopper on the network, where the shop knows it. Default 20. */
+  /** Per IP address of a shopper, if the shop knows it. Default 20. */
   readonly perAddress?: number;
-  /** Past it, each cart and each address has a fifth of its guesses left. Default 600. */
+  /** For the whole shop. Beyond it, each cart and each address has a fifth of its guesses. Default 600. */
   readonly perShop?: number;
 }
 
-/** Whom a guess counts for. */
+/** The cart and the IP address that a guess counts for. */
 export interface Guesser {
   readonly cartId?: string | undefined;
-  /** The shopper's address on the network. */
+  /** The shopper's IP address. */
   readonly address?: string | undefined;
 }
 
@@ -32,21 +32,21 @@ interface GuessContext {
   readonly guessLimits: GuessLimits;
 }
 
-/** Past the shop's limit this part of the others is left. */
+/** Beyond the shop's limit, the other limits are divided by this. */
 const TIGHT = 5;
-/** So often may a card be asked for in one window, by whomever. */
-const ASKS_OF_CARD = 30;
+/** How often a card may be requested in one window, by all callers together. */
+const REQUESTS_PER_CARD = 30;
 
 /**
- * Lets a guess of card number and PIN be judged only within the limits, and counts it unless both matched.
+ * Makes a function that runs a check of card number and PIN only within the limits, and counts it unless they match.
  *
- * Past the shop's limit nobody is shut out, since a stranger with many carts could shut out everybody then. Each cart and
- * each address has a fifth of its guesses instead: enough for who mistypes, and little for each cart that a stranger has
- * to make. So every guess needs a cart or an address that it counts for.
+ * Beyond the shop's limit nobody is locked out; otherwise an attacker with many carts could lock out all shoppers. Instead,
+ * each cart and each address has a fifth of its guesses: enough for typing mistakes, and little for each cart that an
+ * attacker has to create. So every guess needs a cart or an address to count for.
  *
- * Right pairs aren't guesses, but each is a call to the service, and these are limited for the shop as a whole: a stranger
- * with one card, an empty one too, could use them all up, and nobody could pay by card. So they count for the card: not
- * for an address, which many shoppers may have, and a wrong pair not at all, or a stranger could shut out the card's holder.
+ * Correct pairs aren't guesses, but each is a call to the service, which limits the calls of a shop. An attacker with one
+ * card, even an empty one, could use them up. So correct pairs count for the card. They don't count for an address, which
+ * many shoppers may share. Wrong pairs don't count for the card, or an attacker could lock out its holder.
  */
 export function createGuessLimits({ journal, fingerprints, guessLimits }: GuessContext) {
   const { windowMs = 15 * 60_000, perCart = 10, perAddress = 20, perShop = 600 } = guessLimits;
@@ -59,36 +59,36 @@ export function createGuessLimits({ journal, fingerprints, guessLimits }: GuessC
     return own;
   }
 
-  /** @throws {CheckoutError} too_many_attempts; what `judge` throws */
+  /** @throws {CheckoutError} too_many_attempts; what `check` throws */
   return async function guarded<T>(
     guesser: Guesser,
     cardNumber: Secret,
-    judge: () => Promise<T>,
+    check: () => Promise<T>,
   ): Promise<T> {
     const own = await ownLimits(guesser);
     if (own.length === 0)
-      throw new TypeError("A guess at a card needs the cart or the address that it is of.");
+      throw new TypeError("A guess of a card needs a cart or an address that it counts for.");
     const tight = own.map(({ key, max }) => ({ key, max: Math.ceil(max / TIGHT) }));
-    const asked = [{ key: `card:${await fingerprints.ofCard(cardNumber)}`, max: ASKS_OF_CARD }];
+    const ofCard = [{ key: `card:${await fingerprints.ofCard(cardNumber)}`, max: REQUESTS_PER_CARD }];
     let limits: GuessLimit[] = [{ key: "shop", max: perShop }, ...own];
-    let retryAfterSeconds = await take([...limits, ...asked]);
+    let retryAfterSeconds = await take([...limits, ...ofCard]);
     if (retryAfterSeconds > 0) {
       limits = tight;
-      retryAfterSeconds = await take([...limits, ...asked]);
+      retryAfterSeconds = await take([...limits, ...ofCard]);
     }
     if (retryAfterSeconds > 0) throw new CheckoutError("too_many_attempts", { retryAfterSeconds });
     try {
-      const judged = await judge();
+      const checked = await check();
       await journal.returnGuess(limits);
-      return judged;
+      return checked;
     } catch (error) {
       const isWrong = error instanceof CheckoutError && error.code === "invalid_card";
-      await journal.returnGuess(isWrong ? asked : limits);
+      await journal.returnGuess(isWrong ? ofCard : limits);
       throw error;
     }
   };
 
-  /** What isn't judged doesn't count, or one who has to wait could make others wait. */
+  /** Counts a guess. If a limit refuses it, it is not counted: a shopper who has to wait must not make others wait. */
   async function take(limits: readonly GuessLimit[]): Promise<number> {
     const seconds = await journal.takeGuess(limits, windowMs);
     if (seconds > 0) await journal.returnGuess(limits);
@@ -96,10 +96,10 @@ export function createGuessLimits({ journal, fingerprints, guessLimits }: GuessC
   }
 }
 
-/** An address as some proxies write it: with the port of the connection, which is another one each time. */
+/** An address with the port of its connection, as some proxies write it. The port differs each time. */
 const withPort = /^\[(?<v6>[^\]]+)\](?::\d+)?$|^(?<v4>[\d.]+):\d+$/;
 
-/** Of IPv6 the first half: one customer of a network has all addresses of the second. */
+/** Returns an address, or the first half of an IPv6 address: a provider gives each customer all addresses of the second half. */
 export function networkOf(named: string): string {
   const { v4, v6 } = withPort.exec(named)?.groups ?? {};
   const address = v4 ?? v6 ?? named;

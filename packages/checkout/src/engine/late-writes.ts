@@ -3,38 +3,38 @@ import type { Charge, Move } from "../store/charge.js";
 
 const WAITS_MS = [50, 200, 800];
 
-/** Does it again where the store fails for a moment. Only for what may be done twice, as every compare-and-set may. */
-export async function insist<T>(work: () => Promise<T>): Promise<T> {
+/** Retries a write if the store fails for a moment. The write must be idempotent, as every compare-and-set is. */
+export async function retryUntilWritten<T>(write: () => Promise<T>): Promise<T> {
   for (const waitMs of WAITS_MS) {
     try {
-      return await work();
+      return await write();
     } catch {
       await sleep(waitMs);
     }
   }
-  return work();
+  return write();
 }
 
-/** Changes that the store couldn't take when they were made. This process keeps them until it can. */
+/** A queue, in this process's memory, of changes that the store could not take. */
 export interface LateWrites {
-  keep(reference: string, move: Move): void;
-  /** Writes what was kept; what can't be written now stays. Never throws. */
+  add(reference: string, move: Move): void;
+  /** Writes the queued changes. Those that fail again stay queued. Never throws. */
   flush(): Promise<void>;
 }
 
-/** @param move how a change is written and told */
+/** @param move writes and announces a change */
 export function createLateWrites(
   move: (reference: string, move: Move) => Promise<Charge | null>,
   report: (failure: unknown) => void,
 ): LateWrites {
-  const kept = new Map<string, Move>();
+  const queued = new Map<string, Move>();
   return {
-    keep: (reference, change) => void kept.set(reference, change),
+    add: (reference, change) => void queued.set(reference, change),
     async flush() {
-      for (const [reference, change] of [...kept]) {
+      for (const [reference, change] of [...queued]) {
         try {
           await move(reference, change);
-          kept.delete(reference);
+          queued.delete(reference);
         } catch (error) {
           report(error);
         }

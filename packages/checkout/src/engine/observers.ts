@@ -1,15 +1,15 @@
 import { GiftcardError } from "@giftcard-pay/client";
 
-/** What becomes of a failure that nobody waits for: an observer's, or that of one row of a recovery. */
+/** Receives failures that no caller waits for, such as an observer's, or of one charge during recovery. */
 export type OnFailure = (failure: unknown) => unknown;
 
-/** A code is short and holds no blank; a message may quote what it failed with. */
+/** Returns an error's code, if it is a single short word: a longer text may quote what failed. */
 export function codeOf(failure: unknown): string | null {
   const code = typeof failure === "object" && failure !== null && "code" in failure ? failure.code : null;
   return typeof code === "string" && /^\w{1,64}$/.test(code) ? code : null;
 }
 
-/** Without a shop's own: a line with the failure's name and code. A client's message is ours, and quotes nothing. */
+/** Logs a failure's name and code. The message only of the client's errors, which quote nothing. */
 function writeToConsole(failure: unknown): void {
   const name = failure instanceof Error ? failure.name : typeof failure;
   const message = failure instanceof GiftcardError ? failure.message : "";
@@ -17,9 +17,9 @@ function writeToConsole(failure: unknown): void {
 }
 
 /**
- * Makes what failures are reported to. It never throws, whatever the shop's function does.
+ * Makes the function that failures are reported to. It never throws, even if the shop's own function does.
  *
- * @param onFailure the shop's own. Default: a line on the console with the failure's name and code
+ * @param onFailure the shop's function. Default: logs the failure's name and code to the console
  */
 export function createReport(onFailure: OnFailure = writeToConsole): (failure: unknown) => void {
   return (failure) => {
@@ -28,14 +28,14 @@ export function createReport(onFailure: OnFailure = writeToConsole): (failure: u
 }
 
 /**
- * Lets an observer hear of something without a say in it: what it throws, now or later, is reported, nobody waits for
- * it, and what it is given is a copy, which it may change, as a log does that blots out what is sealed.
+ * Wraps an observer so that it can't affect the flow: nobody waits for it, and its errors are reported. It gets a copy,
+ * which it may change, for example to redact sealed values for a log.
  */
 export function guardObserver<T extends object>(
-  observer: ((told: T) => unknown) | undefined,
+  observer: ((observed: T) => unknown) | undefined,
   report: (failure: unknown) => void,
-): (told: T) => void {
-  return (told) => {
-    (async () => observer?.({ ...told }))().catch(report);
+): (observed: T) => void {
+  return (observed) => {
+    (async () => observer?.({ ...observed }))().catch(report);
   };
 }

@@ -3,30 +3,30 @@ import { type Cents, GiftcardError, ProtocolError, RefusedError } from "@giftcar
 import { SealError } from "../sealing/seal.js";
 import type { Charge, ChargeState, Move } from "../store/charge.js";
 import { cancelableStates, chargedStates, recoverableStates } from "../store/charge-states.js";
-import { type FlowContext, moveAndTell, referencesOf } from "./context.js";
+import { type EngineContext, moveAndAnnounce, referencesOf } from "./context.js";
 import type { Engine, RecoverOptions } from "./engine.js";
-import { insist } from "./late-writes.js";
+import { retryUntilWritten } from "./late-writes.js";
 import { codeOf } from "./observers.js";
 
 type OrderOf = RecoverOptions["orderOf"];
-/** What else becomes of a charge and its tender. */
+/** Further changes of a charge and its tender. */
 type Also = Pick<Move, "restore" | "orderId">;
 
-/** Sealed under a key that this process lacks, and another one may have. */
-const LACKS_KEY = "seal_unknown_key";
-const isOfOtherKey = (error: unknown) => error instanceof SealError && error.fault === "unknown_key";
+/** The error of a seal whose key another process may have, but not this one. */
+const UNKNOWN_KEY = "seal_unknown_key";
+const isSealedByOtherKey = (error: unknown) => error instanceof SealError && error.fault === "unknown_key";
 
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60_000;
 
-/** Doubles from five seconds to an hour, with jitter, so that a service that comes back isn't met by all at once. */
+/** Returns an exponential backoff from five seconds to an hour, with jitter to spread the retries after an outage. */
 export function retryDelayMs(tries: number): number {
   const ceiling = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 20));
   return Math.round(ceiling * (0.5 + Math.random() / 2));
 }
 
-/** What the service reversed is what it had taken: the charge shows both. */
-function whatWasTaken(
+/** Returns the amount that was taken, which is the amount that the service has reversed. */
+function deductionOf(
   { amountCents }: Charge,
   end: { outcome: string; refundedCents?: Cents },
 ): { deductedCents?: Cents } {
@@ -34,12 +34,12 @@ function whatWasTaken(
   return refundedCents > 0 && refundedCents <= amountCents ? { deductedCents: refundedCents as Cents } : {};
 }
 
-/** The part of the flow that reverses charges, or makes certain that nothing was taken. */
-export function createRecovery(context: FlowContext) {
+/** Reverses charges, and resolves those whose outcome is unknown. */
+export function createRecovery(context: EngineContext) {
   const { client, journal, sealer, leaseMs } = context;
-  const { move, moveAll } = moveAndTell(context);
+  const { move, moveAll } = moveAndAnnounce(context);
 
-  /** Only the service that the charge names is asked: its reference and token mean nothing, or harm, elsewhere. */
+  /** Whether the configured service made this charge. Another service must not get its reference or token. */
   const isOurs = (charge: Charge) =>
     charge.environment === context.environment &&
     charge.baseUrl === client.baseUrl &&
@@ -51,40 +51,42 @@ export function createRecovery(context: FlowContext) {
     return charge;
   };
 
-  const toPerson = (charge: Charge, reason: string) =>
+  const needAttention = (charge: Charge, reason: string) =>
     move(charge.reference, { from: [charge.state], to: "needs_attention", reason, lease: null });
 
-  async function later(charge: Charge, lastError: string): Promise<Charge> {
+  async function retryLater(charge: Charge, lastError: string): Promise<Charge> {
     const retryInMs = retryDelayMs(charge.tries);
-    const waiting = { from: [charge.state], to: charge.state, retryInMs, lastError, lease: null };
-    return (await move(charge.reference, waiting)) ?? current(charge.reference);
+    const change = { from: [charge.state], to: charge.state, retryInMs, lastError, lease: null };
+    return (await move(charge.reference, change)) ?? current(charge.reference);
   }
 
   /**
-   * Ends a charge of unknown outcome by its key. It stays unknown while the service can't be asked.
+   * Resolves a charge of unknown outcome by its idempotency key. It stays unknown while the service can't be reached.
    *
-   * @param refusal what the service refused it with, where its answer doesn't repeat the key; believed if it can't end by key
+   * @param refusal the code of a refusal without the key; it counts if the service can't resolve by key
    */
   async function resolveByKey(charge: Charge, refusal?: string): Promise<Charge> {
     if (!isOurs(charge))
-      return (await toPerson(charge, "service_not_configured")) ?? current(charge.reference);
+      return (await needAttention(charge, "service_not_configured")) ?? current(charge.reference);
     const settled = { from: ["unknown"], sealedCard: null, lease: null } as const;
     const refuse = async (why: { reason?: string }) =>
       (await move(charge.reference, { ...settled, to: "refused", ...why })) ?? current(charge.reference);
     try {
       const end = await client.resolveDevalue(charge.reference);
       if (end.outcome === "not_done") return refuse({});
-      const reversed = { ...settled, to: "reversed", ...whatWasTaken(charge, end) } as const;
+      const reversed = { ...settled, to: "reversed", ...deductionOf(charge, end) } as const;
       return (await move(charge.reference, reversed)) ?? current(charge.reference);
     } catch (error) {
       if (!(error instanceof GiftcardError)) throw error;
       if (error instanceof ProtocolError && error.code === "extension_not_supported")
         return refusal ? refuse({ reason: refusal }) : readEvidence(charge);
-      return later(charge, error.code);
+      return retryLater(charge, error.code);
     }
   }
 
-  /** A service that can't end by key leaves a balance as the only evidence, and a balance is not proof. */
+  /**
+   * Reads the card's balance for a person, if the service can't resolve by key. A balance is evidence, not proof.
+   */
   async function readEvidence(charge: Charge): Promise<Charge> {
     let balanceAfterCents: Charge["balanceAfterCents"] = null;
     try {
@@ -93,51 +95,54 @@ export function createRecovery(context: FlowContext) {
         balanceAfterCents = (await client.balance(card)).balanceCents;
       }
     } catch (error) {
-      if (isOfOtherKey(error)) return later(charge, LACKS_KEY);
+      if (isSealedByOtherKey(error)) return retryLater(charge, UNKNOWN_KEY);
       if (!(error instanceof GiftcardError || error instanceof SealError)) throw error;
     }
-    const asked = await move(charge.reference, {
+    const moved = await move(charge.reference, {
       from: [charge.state],
       to: "needs_attention",
       reason: "outcome_unknown",
       lease: null,
       ...(balanceAfterCents === null ? {} : { balanceAfterCents }),
     });
-    return asked ?? current(charge.reference);
+    return moved ?? current(charge.reference);
   }
 
-  /** Tries a reversal that is written down as owed. Only 200 and 409 (done before) settle it. */
+  /** Tries a reversal that is recorded as owed. Only 200 and 409 (already reversed) complete it. */
   async function reverseOwed(charge: Charge): Promise<Charge> {
     if (!isOurs(charge))
-      return (await toPerson(charge, "service_not_configured")) ?? current(charge.reference);
+      return (await needAttention(charge, "service_not_configured")) ?? current(charge.reference);
     const reversed = { from: ["reversing"], to: "reversed", sealedCard: null, lease: null } as const;
     try {
       const cancelToken = await sealer.openToken(charge.sealedToken ?? "", charge.reference);
       const { refundedCents } = await client.cancelDevalue({ cancelToken });
       if (refundedCents !== charge.deductedCents) {
-        // Were this lost, the next try would hear that all is done.
-        return (await insist(() => toPerson(charge, "refund_differs"))) ?? current(charge.reference);
+        // The token is used up. If this were not written, a retry would be told that all is reversed.
+        return (
+          (await retryUntilWritten(() => needAttention(charge, "refund_differs"))) ??
+          current(charge.reference)
+        );
       }
       return (await move(charge.reference, reversed)) ?? current(charge.reference);
     } catch (error) {
-      // A process with the key does it, such as one that has the newer keys already.
-      if (isOfOtherKey(error)) return later(charge, LACKS_KEY);
+      // A process with the key will do it, such as one with the new configuration.
+      if (isSealedByOtherKey(error)) return retryLater(charge, UNKNOWN_KEY);
       if (error instanceof SealError)
-        return (await toPerson(charge, `seal_${error.fault}`)) ?? current(charge.reference);
+        return (await needAttention(charge, `seal_${error.fault}`)) ?? current(charge.reference);
       if (!(error instanceof GiftcardError)) throw error;
       if (error instanceof RefusedError && error.code === "token_used") {
         return (await move(charge.reference, reversed)) ?? current(charge.reference);
       }
       if (error instanceof RefusedError && error.code === "token_invalid") {
-        return (await toPerson(charge, "token_invalid")) ?? current(charge.reference);
+        return (await needAttention(charge, "token_invalid")) ?? current(charge.reference);
       }
-      return later(charge, error.code);
+      return retryLater(charge, error.code);
     }
   }
 
   /**
-   * @param options.also what else becomes of the charge and its tender, in whatever state it is
-   * @param options.from the states in which a charged card is reversed
+   * @param options.also further changes of the charge and its tender, made in any state
+   * @param options.from the states from which a charge is reversed
    */
   async function reverse(
     reference: string,
@@ -152,11 +157,11 @@ export function createRecovery(context: FlowContext) {
       (await move(reference, { ...never, ...also })) ?? (await move(reference, { ...owed, ...also }));
     if (moved) return moved.state === "reversing" ? reverseOwed(moved) : moved;
     const charge = await current(reference);
-    // It has come so far at this very moment.
+    // A concurrent devalue has just moved it into one of these states.
     if (from.includes(charge.state)) return reverse(reference, reason, { also, from });
-    // What can't be reversed, or is already, stays what it is; its card may be the cart's again.
-    const stays = { from: [charge.state], to: charge.state, ...also };
-    const now = (also.restore && (await journal.move(reference, stays))) ?? charge;
+    // The charge can't be reversed, or is already. Its card may still be put back on the cart.
+    const unchanged = { from: [charge.state], to: charge.state, ...also };
+    const now = (also.restore && (await journal.move(reference, unchanged))) ?? charge;
     return now.state === "reversing" ? reverseOwed(now) : now;
   }
 
@@ -167,7 +172,7 @@ export function createRecovery(context: FlowContext) {
       const open = (await read()).filter(({ state }) => cancelableStates.includes(state));
       const lease = { owner: randomUUID(), forMs: leaseMs };
       const owed = { from: cancelableStates, to: "reversing", reason, lease } as const;
-      // All of them or none, so that a capture at the same moment finds the payment whole or not at all.
+      // All or none: a concurrent capture must find every charge of the payment, or none.
       if (open.length === 0 || (await moveAll(referencesOf(open), owed))) break;
     }
     const charges = await read();
@@ -185,7 +190,7 @@ export function createRecovery(context: FlowContext) {
     });
   };
 
-  /** Settles a claimed charge, whatever a crash or a lost answer left it in; a devalued one by its order. */
+  /** Settles a claimed charge after a crash or a lost response: a devalued one is committed to its order, or reversed. */
   async function settleClaimed(charge: Charge, owner: string, orderId: string | null): Promise<Charge> {
     const { reference } = charge;
     switch (charge.state) {
@@ -216,11 +221,11 @@ export function createRecovery(context: FlowContext) {
     }
   }
 
-  /** Settles one that is due; null where it isn't ours to settle. What it fails with is written down, and never thrown. */
+  /** Settles a due charge. Records and reports errors instead of throwing. Returns null if another part decides. */
   async function settleDue(due: Charge, orderOf: OrderOf): Promise<Charge | null> {
     const lease = { owner: randomUUID(), forMs: leaseMs };
     try {
-      // Asked before it is taken, so that who decides about it instead still holds it.
+      // Before the claim: if the purchase decides about this charge, it must keep its lease.
       const orderId = due.state === "devalued" && orderOf ? await orderOf(due) : null;
       if (orderId !== null && typeof orderId !== "string") return null;
       const claimed = await journal.claim(due.reference, lease);
@@ -242,7 +247,7 @@ export function createRecovery(context: FlowContext) {
     return (await move(now.reference, { from: [now.state], to: now.state, ...change })) ?? now;
   }
 
-  /** Settles one after the other, so that a slow service can't outlast the leases of those that wait. */
+  /** Settles one charge at a time: with a slow service, the leases of waiting charges would run out. */
   async function settleAll({ limit = Number.POSITIVE_INFINITY, orderOf }: RecoverOptions, cartId?: string) {
     await context.lateWrites.flush();
     const settled: Charge[] = [];

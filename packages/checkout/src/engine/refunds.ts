@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
-import { type FlowContext, moveAndTell, referencesOf } from "./context.js";
+import { type EngineContext, moveAndAnnounce, referencesOf } from "./context.js";
 import type { Engine } from "./engine.js";
 import { CheckoutError, refundNotPossible } from "./errors.js";
-import { insist } from "./late-writes.js";
+import { retryUntilWritten } from "./late-writes.js";
 import type { Recovery } from "./recovery.js";
 import { type OpenCharge, planRefund } from "./refund-plan.js";
 
-/** It went back already, or does. */
-const isBack = ({ state }: Charge) => state === "reversing" || state === "reversed";
+/** Whether the charge is reversed, or its reversal is owed. */
+const isReversing = ({ state }: Charge) => state === "reversing" || state === "reversed";
 const isCharged = ({ state }: Charge) => chargedStates.includes(state);
 
 const sum = (charges: readonly Charge[]) =>
   charges.reduce((cents, { amountCents }) => cents + amountCents, 0);
 
-/** What a plan needs to know of a charge. */
+/** Returns the part of a charge that a refund is planned with. */
 export const toOpenCharge = ({ reference, lastFour, amountCents, pieces }: Charge): OpenCharge => ({
   reference,
   lastFour,
@@ -23,18 +23,18 @@ export const toOpenCharge = ({ reference, lastFour, amountCents, pieces }: Charg
   pieces,
 });
 
-/** The part of the flow that gives a part of a payment back. */
-export function createRefunds(context: FlowContext, recovery: Recovery): Pick<Engine, "refund"> {
+/** Refunds parts of a payment. */
+export function createRefunds(context: EngineContext, recovery: Recovery): Pick<Engine, "refund"> {
   const { journal, leaseMs } = context;
-  const { move, moveAll } = moveAndTell(context);
+  const { move, moveAll } = moveAndAnnounce(context);
 
   /**
-   * The charges that make up this sum: all that are left, where that is the sum, also those that a person has to decide
-   * about; else those that can go back, and first those that are back already.
+   * Chooses charges that add up to an amount. If that is all that is left, it includes charges that need a person's
+   * decision. Otherwise it prefers charges that are reversed already.
    */
   function choose(left: readonly Charge[], amountCents: number): Charge[] {
     if (sum(left) === amountCents) return [...left];
-    const candidates = [...left.filter(isCharged), ...left.filter(isBack)];
+    const candidates = [...left.filter(isCharged), ...left.filter(isReversing)];
     const plan = planRefund({ amountCents, charges: candidates.map(toOpenCharge), otherCents: 0 });
     if (!plan.isPossible)
       throw refundNotPossible(amountCents, sum(candidates), {
@@ -44,7 +44,7 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
     return candidates.filter(({ reference }) => chosen.has(reference));
   }
 
-  /** It is owed already: a failure is recovery's, and none of the caller's. */
+  /** Tries an owed reversal. If it fails, recovery retries it, and the refund still succeeds. */
   const reverse = (charge: Charge): Promise<Charge> =>
     recovery.reverseOwed(charge).catch((error: unknown) => {
       context.report(error);
@@ -54,12 +54,12 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
   return {
     async refund(externalId, { id, amountCents, references, booked }) {
       await context.lateWrites.flush();
-      // A charge that went back for a refund which the shop doesn't have (any more) is back, and not booked.
+      // A charge that was reversed for a refund which the shop doesn't have can be taken for this refund.
       const isLeft = ({ reference, refundId }: Charge) =>
         (refundId === null || (refundId !== id && booked !== undefined && !booked.includes(refundId))) &&
         (references === undefined || references.includes(reference));
       for (;;) {
-        const charges = await insist(() => journal.chargesOfPayment(externalId));
+        const charges = await retryUntilWritten(() => journal.chargesOfPayment(externalId));
         if (charges.length === 0) throw new CheckoutError("applied_card_not_found");
         const own = charges.filter(({ refundId }) => refundId === id);
         const leftCents = amountCents - sum(own);
@@ -79,10 +79,10 @@ export function createRefunds(context: FlowContext, recovery: Recovery): Pick<En
           lease,
         } as const;
         const open = chosen.filter(isCharged);
-        // One of them has changed at this very moment: what is there is looked at again.
-        if (open.length > 0 && !(await insist(() => moveAll(referencesOf(open), owed)))) continue;
+        // If one of them has changed concurrently, read and choose again.
+        if (open.length > 0 && !(await retryUntilWritten(() => moveAll(referencesOf(open), owed)))) continue;
         for (const { reference, state, refundId } of chosen.filter((charge) => !isCharged(charge)))
-          await insist(() =>
+          await retryUntilWritten(() =>
             move(reference, { from: [state], to: state, refundId: id, refundIdWas: refundId }),
           );
       }

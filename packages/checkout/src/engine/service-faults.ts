@@ -2,7 +2,7 @@ import { type GiftcardClient, GiftcardError, RefusedError } from "@giftcard-pay/
 
 const QUIET_MS = 60_000;
 
-/** Refusals that no shopper and no card is the cause of. */
+/** Refusals that neither a shopper nor a card causes. */
 const refusalsOfTheShop: readonly string[] = [
   "unauthorized",
   "invalid_credentials",
@@ -11,21 +11,21 @@ const refusalsOfTheShop: readonly string[] = [
   "refused",
 ];
 
-/** What only the shop can mend: its key, its company, the service's address, or a service that doesn't answer as one. */
+/** Whether only the shop can fix an error: its API key or company, or the service's address or responses. */
 function isFault(error: unknown): error is GiftcardError {
   if (error instanceof RefusedError) return refusalsOfTheShop.includes(error.code);
-  // A service may do without ending by key: recovery has another way then.
+  // Resolving by key is an optional extension: without it, recovery reads the card's balance.
   return error instanceof GiftcardError && error.code !== "extension_not_supported";
 }
 
 /**
- * The same client, whose faults are reported too, each code at most once a minute: the shopper hears only that the service
- * can't be used now.
+ * Wraps the client so that faults are reported, each code at most once a minute. The shopper only learns that the
+ * service can't be used now.
  */
 export function reportFaults(client: GiftcardClient, report: (failure: unknown) => void): GiftcardClient {
   const quietUntil = new Map<string, number>();
 
-  async function heard<T>(call: Promise<T>): Promise<T> {
+  async function reporting<T>(call: Promise<T>): Promise<T> {
     try {
       return await call;
     } catch (error) {
@@ -39,10 +39,10 @@ export function reportFaults(client: GiftcardClient, report: (failure: unknown) 
   }
 
   const calls: Pick<GiftcardClient, "balance" | "devalue" | "cancelDevalue" | "resolveDevalue"> = {
-    balance: (...args) => heard(client.balance(...args)),
-    devalue: (...args) => heard(client.devalue(...args)),
-    cancelDevalue: (...args) => heard(client.cancelDevalue(...args)),
-    resolveDevalue: (...args) => heard(client.resolveDevalue(...args)),
+    balance: (...args) => reporting(client.balance(...args)),
+    devalue: (...args) => reporting(client.devalue(...args)),
+    cancelDevalue: (...args) => reporting(client.cancelDevalue(...args)),
+    resolveDevalue: (...args) => reporting(client.resolveDevalue(...args)),
   };
   return Object.create(client, Object.getOwnPropertyDescriptors(calls));
 }

@@ -18,16 +18,17 @@ import type { CartView, PaymentPlan, TenderChange } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import { createGuessLimits, type Guesser, type GuessLimits } from "./guess-limits.js";
 
-/** What one card pays of what is left of an order: the smallest of that, its balance, and the limit of a devalue. */
+/** Returns how much of an open amount a card pays: up to its balance, and to the limit of a devalue. */
 export function cardShare(
-  leftCents: number,
+  openCents: number,
   balanceCents: number,
 ): { amountCents: number; limitedBy: LimitedBy } {
-  const amountCents = Math.min(leftCents, balanceCents, MAX_DEDUCTION_CENTS);
-  const limitedBy = amountCents === leftCents ? "order" : amountCents === balanceCents ? "balance" : "limit";
+  const amountCents = Math.min(openCents, balanceCents, MAX_DEDUCTION_CENTS);
+  const limitedBy = amountCents === openCents ? "order" : amountCents === balanceCents ? "balance" : "limit";
   return { amountCents, limitedBy };
 }
 
+/** Another write that has to succeed together with a change of the cart. */
 type Also = () => Promise<void>;
 
 interface TenderContext {
@@ -43,7 +44,7 @@ interface TenderContext {
   readonly onTender: (change: TenderChange) => void;
 }
 
-/** The part of the flow that takes nothing: quote, apply, list, remove, plan. */
+/** Quotes cards and puts them on carts. Nothing here takes money. */
 export function createTenders(context: TenderContext) {
   const { client, journal, sealer } = context;
   const guarded = createGuessLimits(context);
@@ -114,9 +115,9 @@ export function createTenders(context: TenderContext) {
       if (outcome === "duplicate") throw new CheckoutError("card_already_applied");
       if (outcome === "full") throw new CheckoutError("too_many_cards");
       if (outcome === "gone") throw new CheckoutError("quote_expired");
-      await wholly(also, async () => {
+      await runOrUndo(also, async () => {
         if (quoted) await journal.putBack(quoted, "applied", context.maxCards);
-        // One of them, whose time had run out, may have given way.
+        // An expired card may have been removed to make room.
         for (const tender of before) await journal.putBack(tender, "removed", context.maxCards);
       });
       context.onTender({ event: "applied", cartId: cart.id, tenderId: quoteId });
@@ -130,14 +131,14 @@ export function createTenders(context: TenderContext) {
     const outcome = await journal.removeTender(cart.id, tenderId);
     if (outcome === "charging") throw new CheckoutError("payment_in_progress");
     if (outcome === "gone") throw new CheckoutError("applied_card_not_found");
-    await wholly(also, async () => {
+    await runOrUndo(also, async () => {
       if (before) await journal.putBack(before, "removed", context.maxCards);
     });
     context.onTender({ event: "removed", cartId: cart.id, tenderId });
     return summary(cart);
   }
 
-  /** Refuses where the cart takes no further card; returns what is left to pay, and what of it a card may pay. */
+  /** Returns what is left to pay, and how much of that a card may pay. Refuses if the cart takes no further card. */
   async function roomFor(cart: CartView): Promise<{ remainderCents: number; openCents: number }> {
     const tenders = await journal.tenders(checkedCart(cart).id);
     const { coveredCents, remainderCents } = toPlan(cart, tenders);
@@ -167,8 +168,8 @@ export function createTenders(context: TenderContext) {
   return { balance, quote, apply, summary, remove, plan };
 }
 
-/** What must happen with a change, or the change is taken back. */
-async function wholly(also: Also | undefined, undo: () => Promise<void>): Promise<void> {
+/** Runs the further write of a change. If it fails, undoes the change. */
+async function runOrUndo(also: Also | undefined, undo: () => Promise<void>): Promise<void> {
   try {
     await also?.();
   } catch (error) {
@@ -186,13 +187,13 @@ function checkedCart(cart: CartView): CartView {
   return cart;
 }
 
-/** What cards may pay of a cart. */
+/** Returns how much of a cart cards may pay. */
 const payableCents = ({ totalCents, notByCardCents = 0 }: CartView) => totalCents - notByCardCents;
 
-/** A NUL, which a browser can send, is no text to a database. */
+/** Whether a value is an id. A browser can send a NUL, which PostgreSQL does not accept in text. */
 const isId = (value: unknown) => typeof value === "string" && value !== "" && !value.includes("\0");
 
-/** Only white space around the entry goes: what a card number looks like is the issuer's affair. */
+/** Trims what the shopper typed. The format of card numbers is up to the issuer. */
 function readCard(entry: CardEntry): Card {
   const [cardNumber, pin] = [entry?.cardNumber, entry?.pin].map((v) =>
     typeof v === "string" ? v.trim() : "",
