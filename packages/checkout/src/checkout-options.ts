@@ -4,7 +4,7 @@ import type { SealingKey } from "./sealing/seal.js";
 import type { CheckoutStore } from "./store/checkout-store.js";
 import type { Purchase } from "./store/purchase-store.js";
 
-/** What a shop gives to its checkout: where the money flow is written down, its keys, its remainder, its limits. */
+/** The options of a shop's checkout. */
 export interface CheckoutOptions
   extends Pick<
     EngineOptions,
@@ -21,30 +21,31 @@ export interface CheckoutOptions
   readonly store: CheckoutStore;
   /** The newest first. */
   readonly sealingKeys: readonly SealingKey[];
-  /** Needed where orders can have a remainder. */
+  /** Required if orders can have a remainder. */
   readonly remainder?: RemainderMethod;
   /**
-   * How a card's part of an order is charged: as one charge, or by the order's lines, each unit by charges of its own. The
-   * service reverses a charge only as a whole, so a unit can be refunded exactly as it was paid only if it was charged by
-   * line. Default: by line if `pay` is given lines, else whole. "by-line" refuses orders without lines, and "whole" charges
-   * once though an order has lines: fewer calls while the shopper waits, and refunds only by whole charges.
+   * How a card's part of an order is charged: as one charge, or by line, with separate charges for each unit. The service
+   * reverses a charge only as a whole, so a unit can be refunded exactly only if it was charged by line. Default: by line if
+   * `pay` gets lines, otherwise whole. "by-line" refuses orders without lines. "whole" makes one charge even if there are
+   * lines: fewer calls while the shopper waits, but refunds only of whole charges.
    */
   readonly charges?: "whole" | "by-line";
   /**
-   * By line, how many charges a card has at most: 1 to 50. With more units than that, some charges pay several of them.
-   * Each is a call to the service while the shopper waits. Default 50.
+   * The maximum number of charges per card if it is charged by line: 1 to 50. If a card pays more units, some charges pay
+   * several of them. Each charge is a call to the service while the shopper waits. Default 50.
    */
   readonly maxChargesPerCard?: number;
   /** How long a pending remainder may take before the cards are reversed. Default 30 minutes. */
   readonly pendingLifeMs?: number;
   /**
-   * How long a commit owns its purchase between two of its steps; longer than a step takes. At least a second, default two
-   * minutes. A call of the remainder's `status`, `cancel` or `refund` may take half of it.
+   * How long a payment owns its purchase between two steps. Longer than a step takes, and at least a second. Default two
+   * minutes. Half of it is the timeout of the remainder method's `status`, `cancel` and `refund`.
    */
   readonly leaseMs?: number;
   /**
-   * Called after each change of a purchase's state by this process, for logs and events, and for a platform that collects
-   * the remainder itself. Nobody waits for it, and a crash may swallow it: what stands written is in `read`.
+   * Called after this process has changed a purchase's state, for logs and events, and for platforms that collect the
+   * remainder themselves. The checkout does not wait for it, and a crash may prevent the call; `read` returns the stored
+   * state.
    */
   readonly onPurchase?: (purchase: Purchase) => unknown;
 }
@@ -52,7 +53,7 @@ export interface CheckoutOptions
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** What each option has to be, in words, and the test. */
+/** The requirement of an option in words, and its check. */
 type Rule = readonly [string, (value: unknown) => boolean];
 const wholeMs = (min: number, max: number): Rule => [
   `a whole number of milliseconds from ${min} to ${max}`,
@@ -99,14 +100,13 @@ const optional: Readonly<Record<string, Rule>> = {
   onFailure: aFunction,
 };
 
-/** All of them, and those of `guessLimits` by both their names. */
+/** The names of all options; those of `guessLimits` with their prefix. */
 const known = new Set(Object.keys({ ...needed, ...optional }));
 
-/** Without TypeScript a name that is misspelt would leave its option at the default, such as `live`. */
+/** Refuses unknown names. Otherwise a misspelled option would keep its default, such as `live`. */
 function checkNames(options: object, prefix = ""): void {
   for (const name of Object.keys(options))
-    if (!known.has(prefix + name))
-      throw new TypeError(`createCheckout: there is no option ${prefix}${name}.`);
+    if (!known.has(prefix + name)) throw new TypeError(`createCheckout: unknown option ${prefix}${name}.`);
 }
 
 function at(options: unknown, name: string): unknown {
@@ -116,9 +116,9 @@ function at(options: unknown, name: string): unknown {
 }
 
 /**
- * Refuses options that are missing, of another type, out of range, or that there aren't. What they hold stands in no error.
+ * Validates the options. Errors never contain their values.
  *
- * @throws {TypeError} naming the option
+ * @throws {TypeError} naming an option that is missing, invalid or unknown
  */
 export function checkOptions(options: CheckoutOptions): void {
   const refuse = (name: string, what: string) => {
@@ -132,7 +132,7 @@ export function checkOptions(options: CheckoutOptions): void {
   }
   checkNames(options);
   checkNames(options.guessLimits ?? {}, "guessLimits.");
-  // A setting that is missing in the process's environment must not make a shop live.
+  // A missing environment variable must not make a shop live.
   if ("environment" in options && options.environment === undefined && !options.client.environment)
     refuse("environment", `${optional.environment?.[0]}, or left out`);
   const { environment, client } = options;

@@ -15,99 +15,96 @@ import { createSealer } from "./sealing/seal.js";
 import type { Purchase } from "./store/purchase-store.js";
 
 /**
- * The money flow of any shop. Refusals are CheckoutErrors; after each, nothing is taken, or it is owed and goes back.
- * A cart whose fields aren't what they have to be is a TypeError that names the field, before anything moves.
+ * The money flow of any shop. Refusals are CheckoutErrors. After a refusal, nothing was taken, or recovery returns it.
+ * Invalid fields of a cart cause a TypeError that names the field, before any money moves.
  */
 export interface Checkout
   extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove">,
     Operator {
-  /** The cart as the gift cards see it. */
+  /** Returns the applied cards, the amount that they cover, and the remainder. */
   list(cart: CartView): ReturnType<Engine["summary"]>;
   /**
-   * Pays an order: the cards first, then the remainder, then both belong to the order. Whatever fails, the cards go back.
-   * Twice for one order is one purchase; after a failure or a crash it may be called again.
+   * Pays an order: it charges the cards, authorizes the remainder, and then assigns both to the order. If anything fails,
+   * the cards are reversed. Idempotent by the order's id; call it again after a failure or a crash.
    *
-   * @param options.authorizeRemainder asks the shop's own method; needed where the cards don't cover the total. Only the
-   *   answer `authorized` pays
-   * @throws {CheckoutError} what a card or the service refuses; payment_in_progress; cart_completed; amount_changed, also
-   *   where this order's purchase is of another cart, total or remainder
-   * @throws {TypeError} for lines that don't add up to the total, or are missing if `charges` is "by-line": nothing
-   *   has moved then; for an answer of authorizeRemainder that is none: everything goes back then
+   * @param options.authorizeRemainder authorizes the remainder with the shop's own method; required if the cards don't
+   *   cover the total. Only the status `authorized` pays
+   * @throws {CheckoutError} refusals of a card or the service; payment_in_progress; cart_completed; amount_changed, also if
+   *   the order was paid before with another cart, total or remainder
+   * @throws {TypeError} if the lines don't add up to the total, or are missing although `charges` is "by-line" (no money has
+   *   moved then); if authorizeRemainder returns an invalid status (the cards are reversed then)
    */
   pay(order: Order, options?: { authorizeRemainder?: AuthorizeRemainder }): Promise<PayResult>;
   /**
-   * Asks what became of a pending remainder, and ends the purchase by it. Call it when the shopper comes back, and where a
-   * platform collects the remainder itself before it completes the order. A remainder that was paid after its purchase had
-   * failed goes back.
+   * Reads the status of a pending remainder, and completes or voids the purchase. Call it when the shopper returns, or
+   * before the order is completed if a platform collects the remainder itself. A remainder that was paid after its
+   * purchase had failed is canceled.
    *
    * @throws {CheckoutError} cart_not_found; payment_in_progress; cart_completed
-   * @throws what the remainder's `status` throws, and {RemainderFault} where that answers nothing that it may, or nothing
-   *   in half of `leaseMs`; the purchase stays as it is then
+   * @throws errors of the remainder method's `status`; {RemainderFault} if its status is invalid, or does not arrive within
+   *   half of `leaseMs`. The purchase is unchanged then
    */
   confirm(orderId: string): Promise<PayResult>;
   /**
-   * Gives everything of a canceled order back: the cards' part, and the remainder by its method's `cancel`. It is written
-   * down first; what can't be reversed now is reversed by `recover`. Done twice it is done once. What refunds gave back
-   * before isn't given again.
+   * Refunds a canceled order in full: reverses its card charges and cancels the remainder. This is recorded first, and
+   * `recover` retries steps that fail. Idempotent. Earlier refunds are not refunded again.
    *
-   * @throws {CheckoutError} cart_not_found; payment_in_progress while a refund of the order is being made: nothing has changed
+   * @throws {CheckoutError} cart_not_found; payment_in_progress during a refund of the order (nothing has changed then)
    */
   cancel(orderId: string): Promise<ChargeView[]>;
   /**
-   * Tells where a refund of a paid order would go, and moves nothing. See `refund`.
+   * Returns how a refund of a paid order would be split, without refunding anything. See `refund`.
    *
-   * @returns what goes to each card and to the remainder's method, in cents; or the nearest amounts that can go back, where
-   *   this one can't: a charge goes back to its card only as a whole
-   * @throws as `refund`, but for refund_not_possible and refund_in_progress
+   * @returns the shares of the cards and of the remainder method, in cents; or the nearest possible amounts, if this one is
+   *   not possible because a charge is only reversed as a whole
+   * @throws as `refund`, except for refund_not_possible and refund_in_progress
    */
   refundPlan(orderId: string, request: RefundRequest): Promise<OrderRefundPlan>;
   /**
-   * Gives a part of a paid order back: units of its lines, or an amount. It is decided and written down first, one refund
-   * of an order at a time; then the charges go back to their cards, then the remainder's part by its method's `refund`. What
-   * can't be done now is owed, and done by `recover`. By its id it is done once: the same id again goes on with it where it
-   * isn't done, and answers the same.
+   * Refunds a part of a paid order: units of its lines, or an amount. The refund is recorded first, one per order at a time.
+   * Then its charges are reversed, and the remainder method's `refund` is called. `recover` retries steps that fail.
+   * Idempotent by its id: a repeated call continues the refund if it isn't done, and returns the same result.
    *
-   * @param request.id the shop's own id of this return; no other refund of any order has it
-   * @throws {RefundError} nothing has changed. refund_not_possible where this amount can't go back, or nothing is left, with
-   *   the nearest that can; invalid_refund for a request that is none, an id that is another refund's, lines of an order that
-   *   was committed without any, units that the order hasn't or not any more, a quantity or an amount that is 0 or less;
-   *   order_not_paid; payment_in_progress while the order isn't decided; refund_in_progress while another refund of it is in
-   *   work: ask again later
-   * @throws {TypeError} where the remainder's method has no `refund` and is needed
+   * @param request.id the shop's own id of this return; unique within the order
+   * @throws {RefundError} nothing has changed then. refund_not_possible if the amount can't be refunded exactly or nothing is
+   *   left, with the nearest amounts; invalid_refund if the request is invalid, the id belongs to another refund, the order
+   *   was paid without lines, or the order doesn't have these units (any more); order_not_paid; payment_in_progress while
+   *   the order's payment is not decided; refund_in_progress during another refund of the order: try again later
+   * @throws {TypeError} if the remainder method's `refund` is required and missing
    */
   refund(orderId: string, request: RefundRequest & { readonly id: string }): Promise<OrderRefund>;
   /**
-   * Gives the cards' part back, and leaves the remainder as it is: of all cards, or one charge, by its reference. An order
-   * that isn't paid goes back as a whole.
+   * Refunds the cards' part of an order, without its remainder: all charges, or a single one. If the order isn't paid, its
+   * whole payment is voided.
    *
-   * @throws {CheckoutError} cart_not_found; applied_card_not_found where the order has no such charge
-   * @throws {RefundError} refund_in_progress while another refund of the order is in work
+   * @param reference the charge. Default: all of them
+   * @throws {CheckoutError} cart_not_found; applied_card_not_found if the order has no such charge
+   * @throws {RefundError} refund_in_progress during another refund of the order
    */
   refundCards(orderId: string, reference?: string): Promise<ChargeView[]>;
   /**
-   * How an order was paid, and what of it went back or is written down to go back, in cents. From the moment in which it is
-   * paid, the amounts of cards and remainder are its total; before, and where it failed, it has no cards and 0 of a
-   * remainder.
+   * Returns how an order was paid, and how much of it was or will be refunded, in cents. Once the order is paid, the amounts
+   * of cards and remainder add up to its total. Before, and if the payment failed, there are no cards and a remainder of 0.
    *
-   * @returns null for an order that nobody tried to pay
+   * @returns null for an unknown order
    */
   paidBy(orderId: string): Promise<PaidBy | null>;
-  /** What stands written of an order's payment, or null. */
+  /** Returns the record of an order's payment, or null. */
   read(orderId: string): Promise<Purchase | null>;
   /**
-   * Says that an order is paid, cards and remainder, for this total: the last look before it is completed. Only the shop
-   * itself can take it back then, by `cancel`, `refund` or `refundCards`.
+   * Checks that an order is paid for exactly this total, by cards and remainder. Call it last before the order is completed.
+   * From then on, only the shop can undo the payment, by `cancel`, `refund` or `refundCards`.
    *
-   * @param totalCents the order's total, as it is about to be completed
-   * @throws {CheckoutError} payment_in_progress while it isn't decided; amount_changed where it isn't paid (any more), a
-   *   part of it went back, or for another total
+   * @param totalCents the total of the order that is about to be completed
+   * @throws {CheckoutError} payment_in_progress while the payment is not decided; amount_changed if the order isn't paid (any
+   *   more), was partly refunded, or has another total
    */
   assertPaid(orderId: string, totalCents: number): Promise<Purchase>;
   /**
-   * Ends what crashes, lost answers and closed tabs left. Call it each minute, from as many processes as you like. What
-   * fails is written down with its `lastError`, tried again later, and stops nothing else.
+   * Settles what crashes, lost responses and closed tabs left unfinished. Call it every minute, from any number of
+   * processes. If a step fails, its `lastError` is recorded, it is retried later, and the others continue.
    *
-   * @throws when the store can't be used at all
+   * @throws if the store can't be used
    */
   recover(): Promise<{ purchases: Purchase[]; charges: ChargeView[] }>;
 }
@@ -115,23 +112,29 @@ export interface Checkout
 const MINUTE_MS = 60_000;
 
 /**
- * Makes the money flow of a shop on any server.
+ * Makes the checkout of a shop.
  *
- * @throws {TypeError} naming the option that is wrong
+ * @throws {TypeError} naming the invalid option
  */
 export function createCheckout(options: CheckoutOptions): Checkout {
   checkOptions(options);
   const { store, sealingKeys, leaseMs = 2 * MINUTE_MS, pendingLifeMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
-  const { store: _store, sealingKeys: _keys, remainder: _remainder, pendingLifeMs: _life, ...rest } = options;
-  const { onPurchase: _onPurchase, charges, maxChargesPerCard = 50, ...engineOptions } = rest;
+  const {
+    store: _store,
+    sealingKeys: _keys,
+    remainder: _remainder,
+    pendingLifeMs: _life,
+    ...others
+  } = options;
+  const { onPurchase: _onPurchase, charges, maxChargesPerCard = 50, ...engineOptions } = others;
   const sealer = createSealer({ keys: sealingKeys });
   const engine = createEngine({ ...engineOptions, journal, sealer, leaseMs });
-  // Half of a lease, so that a call has ended before anybody else may make it.
+  // Half of a lease, so that a call has ended before another process can repeat it.
   const remainder = createRemainder(options.remainder, leaseMs / 2);
   const report = createReport(options.onFailure);
-  const tell = guardObserver(options.onPurchase, report);
-  const shared = { engine, journal, purchases, remainder, leaseMs, tell, report };
+  const announce = guardObserver(options.onPurchase, report);
+  const shared = { engine, journal, purchases, remainder, leaseMs, announce, report };
   const steps = createPurchaseSteps(shared);
   const flowOptions = { pendingLifeMs, charges, maxChargesPerCard };
   const { pay, confirm, assertPaid } = createPurchaseFlow({ ...shared, steps, ...flowOptions });

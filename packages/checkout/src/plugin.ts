@@ -1,4 +1,4 @@
-/** For a plugin of a shop system that has carts, orders and payments of its own, such as Medusa. */
+/** The exports for plugins of shop systems with their own carts, orders and payments, such as Medusa. */
 export { type LaidCharge, layCharges } from "./engine/charge-layout.js";
 export { viewCharge } from "./engine/charge-view.js";
 export { createEngine } from "./engine/create-engine.js";

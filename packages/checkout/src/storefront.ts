@@ -1,10 +1,10 @@
 /**
- * What a shop's server and `<giftcard-pay>` say to each other, the same in Medusa and in any other shop.
- * Types only, so that a page that imports them carries nothing.
+ * The requests and responses between a shop's server and `<giftcard-pay>`, the same in Medusa and in any other shop.
+ * Types only, so that they add nothing to a page.
  *
- * Below the endpoint (Medusa: `/store/giftcard-pay`) stand:
+ * The calls, below the endpoint (Medusa: `/store/giftcard-pay`):
  *
- * | Call | Body | Answer |
+ * | Call | Body | Response |
  * |---|---|---|
  * | `GET carts/{cart}` | | {@link CartSummary} |
  * | `POST carts/{cart}/quote` | {@link CardEntry} | {@link Quote} |
@@ -12,45 +12,45 @@
  * | `DELETE carts/{cart}/cards/{id}` | | {@link CartSummary} |
  * | `POST balance` | {@link CardEntry} | {@link CardBalance} |
  *
- * Every refusal is a {@link ShopError} with a fitting HTTP status; a 429 also carries `Retry-After`.
- * Amounts are whole cents. Nothing here deducts: a card is charged when the order is placed.
+ * Every refusal is a {@link ShopError} with a matching HTTP status; a 429 also has `Retry-After`.
+ * Amounts are whole cents. None of the calls takes money: a card is charged when the order is placed.
  */
 
-/** Card number and PIN as the shopper typed them; strings, since a number would lose zeros. */
+/** Card number and PIN as the shopper typed them. Strings, because numbers would lose leading zeros. */
 export interface CardEntry {
   cardNumber: string;
   pin: string;
 }
 
-/** Applies a quoted card; with card number and PIN, quotes and applies it in one call. */
+/** The card to apply: a quote, or number and PIN to quote and apply a card in one call. */
 export type ApplyRequest = { quoteId: string } | CardEntry;
 
 /**
- * Why an order uses no more of a card: all that cards may pay of it is covered, the balance ends, or the limit per card is
- * reached.
+ * The reason why an order uses no more of a card. `order`: everything that cards may pay is covered. `balance`: the balance is
+ * used up. `limit`: the maximum per card is reached.
  */
 export type LimitedBy = "order" | "balance" | "limit";
 
-/** What a card holds and what this order would use of it. Nothing has been taken. */
+/** A card's balance, and how much of it this order would use. No money has been taken. */
 export interface Quote {
-  /** Apply the card with this. It lives for some minutes. */
+  /** The id to apply the card with. It expires after some minutes. */
   quoteId: string;
   lastFour: string;
   balanceCents: number;
-  /** What this order would use of the card. */
+  /** The amount that this order would use of the card. */
   usableCents: number;
   limitedBy: LimitedBy;
-  /** What another card or payment method would have to pay. */
+  /** The amount that another card or payment method would have to pay. */
   remainderCents: number;
-  /** yyyy-mm-dd, or empty where the service gives none. */
+  /** yyyy-mm-dd, or empty if the service gives none. */
   expiryDate: string;
 }
 
-/** What a card holds, for a page that only tells it. */
+/** A card's balance, for a page that only shows it. */
 export interface CardBalance {
   lastFour: string;
   balanceCents: number;
-  /** yyyy-mm-dd, or empty where the service gives none. */
+  /** yyyy-mm-dd, or empty if the service gives none. */
   expiryDate: string;
 }
 
@@ -58,38 +58,38 @@ export interface CardBalance {
 export interface AppliedCard {
   id: string;
   lastFour: string;
-  /** What this order uses of the card, after the latest change of the cart. */
+  /** The amount that this order uses of the card, after the latest change of the cart. */
   amountCents: number;
   /** The balance when the card was quoted. */
   balanceCents: number;
   limitedBy: LimitedBy;
   /**
-   * `applied`: will be charged when the order is placed. `expired`: its card details are gone, it counts for
-   * nothing, and the shopper enters it again. `settling`: an earlier try is being ended; its money comes back.
+   * `applied`: the card will be charged when the order is placed. `expired`: its details are deleted, it pays nothing, and
+   * the shopper has to enter it again. `settling`: an earlier attempt is being reversed; the money returns to the card.
    */
   state: "applied" | "expired" | "settling";
 }
 
-/** The cart as the gift cards see it. */
+/** A cart with its gift cards. */
 export interface CartSummary {
   cartId: string;
   currency: "EUR";
   totalCents: number;
   /** The sum that the applied cards pay. */
   coveredCents: number;
-  /** What another card or payment method has to pay. */
+  /** The amount that another card or payment method has to pay. */
   remainderCents: number;
-  /** What of the remainder no card may pay, such as gift cards in the cart; left out where that is nothing. */
+  /** The part of the remainder that no card may pay, such as gift cards in the cart; missing if that is 0. */
   notByCardCents?: number;
-  /** The most that one card pays of one order. */
+  /** The maximum that a card pays per order. */
   maxPerCardCents: number;
-  /** How many cards one order takes. */
+  /** The maximum number of cards per order. */
   maxCards: number;
   cards: AppliedCard[];
   environment: "live" | "sandbox";
 }
 
-/** Everything that a shop's gift card routes, and a completion with gift cards, can refuse with. */
+/** The codes of refusals of a shop's gift card routes, and of a completion with gift cards. */
 export type ShopErrorCode =
   | "invalid_request"
   | "invalid_card"
@@ -116,10 +116,10 @@ export type ShopErrorCode =
   | "service_unavailable"
   | "internal";
 
-/** A refusal. `message` is English, for developers; a page shows its own text for the code. */
+/** A refusal. `message` is in English, for developers; pages show their own text for the code. */
 export interface ShopError {
   code: ShopErrorCode;
   message: string;
-  /** With `too_many_attempts`: seconds until a new try makes sense. */
+  /** With `too_many_attempts`: the seconds to wait. */
   retryAfterSeconds?: number;
 }

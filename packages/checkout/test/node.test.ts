@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import express from "express";
 import { afterEach, describe, expect, it } from "vitest";
 import { type NodeListenerOptions, toNodeListener } from "../src/http/node.js";
-import { namedAddress } from "../src/http/shopper-address.js";
+import { attachedAddress } from "../src/http/shopper-address.js";
 import { createHandler } from "../src/index.js";
 
 const servers: http.Server[] = [];
@@ -227,7 +227,7 @@ describe("the shopper's address", () => {
     headers: Record<string, string> = {},
     address = "127.0.0.1",
   ) => {
-    const listener = toNodeListener(async (request) => Response.json(namedAddress(request) ?? null), options);
+    const listener = toNodeListener(async (request) => Response.json(attachedAddress(request) ?? null), options);
     const url = await serve((req, res) => {
       Object.defineProperty(req.socket, "remoteAddress", { value: address, configurable: true });
       void listener(req, res);

@@ -66,10 +66,10 @@ describe("createCheckout", () => {
   it("refuses a name that is misspelt, which would leave the option at its default", () => {
     for (const options of [{ enviroment: "sandbox" }, { maxCard: 3 }])
       expect(() => createCheckout({ ...good, ...options } as never)).toThrow(
-        new TypeError(`createCheckout: there is no option ${Object.keys(options)[0]}.`),
+        new TypeError(`createCheckout: unknown option ${Object.keys(options)[0]}.`),
       );
     const guessLimits = { perCarts: 3 } as never;
-    expect(() => createCheckout({ ...good, guessLimits })).toThrow(/no option guessLimits\.perCarts/);
+    expect(() => createCheckout({ ...good, guessLimits })).toThrow(/unknown option guessLimits\.perCarts/);
   });
 
   it("takes what is right, and leaves the rest at its default", () => {

@@ -130,7 +130,7 @@ onEachStore(
         const o = await order();
         await expect(pay(o, checkout({ remainder: undefined }))).rejects.toThrow("createCheckout remainder");
         for (const id of ["", 12, null])
-          await expect(pay({ ...o, id } as never)).rejects.toThrow("order.id has to be a text");
+          await expect(pay({ ...o, id } as never)).rejects.toThrow("order.id has to be a non-empty string");
         expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);
       });
     });

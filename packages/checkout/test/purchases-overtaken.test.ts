@@ -596,7 +596,7 @@ onEachStore(
         await expect(checkout({ remainder, leaseMs: 2000 }).confirm(o.id)).rejects.toMatchObject({
           name: "RemainderFault",
           code: "status:timeout",
-          message: "remainder.status gave no answer in 1000 ms.",
+          message: "remainder.status did not respond within 1000 ms.",
         });
       });
 

@@ -49,7 +49,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       const withoutCard = { id: `order_${randomUUID()}`, cart: newCart(7498) };
       for (const each of [o, withoutCard]) {
         const committed = checkout().pay(each, { authorizeRemainder } as never);
-        await expect(committed).rejects.toThrow(/commit needs authorizeRemainder/);
+        await expect(committed).rejects.toThrow(/pay needs authorizeRemainder/);
         expect([authorizeRemainder, await stateOf(each), ...(await paid())]).toEqual([
           ...[authorizeRemainder, undefined, 0, 0],
         ]);

@@ -140,18 +140,18 @@ onEachStore(
           expect(await refusalOf(wish)).toEqual([JSON.stringify(wish), "invalid_refund", 400]);
         const tooMuch = { id, amountCents: 7499 };
         expect(await refusalOf(tooMuch)).toEqual([JSON.stringify(tooMuch), "refund_not_possible", 409]);
-        await expect(checkout().refund(o.id, tooMuch)).rejects.toThrow("74.99 can't go back: 74.98 is left.");
+        await expect(checkout().refund(o.id, tooMuch)).rejects.toThrow("74.99 can't be refunded: only 74.98 is left.");
         const part = checkout().refund(whole.id, { id, lines: { cheese: 0.5 } });
-        await expect(part).rejects.toThrow("worth nothing");
+        await expect(part).rejects.toThrow("no value");
         await expect(checkout().refund(o.id, { id, lines: { cup: 1 } })).rejects.toThrow('no line "cup"');
         await expect(checkout().refund(o.id, { id, lines: { ticket: 3 } })).rejects.toThrow(
-          'Of the line "ticket" 2 are left, and not 3.',
+          'The line "ticket" has only 2 units left, not 3.',
         );
         expect(await store.purchases.refunds(o.id)).toEqual([]);
         expect([await stateOf(o), await back(o)]).toEqual(["paid", [0, 0]]);
         await checkout().refund(o.id, { id, ...oneTicket });
         const again = { id: newId(), lines: { ticket: 2 } };
-        await expect(checkout().refund(o.id, again)).rejects.toThrow("1 are left, and not 2");
+        await expect(checkout().refund(o.id, again)).rejects.toThrow("has only 1 units left, not 2");
         expect(await checkout().refund(whole.id, { id: newId(), lines: { cheese: 1.5 } })).toMatchObject({
           amountCents: 900,
         });
@@ -177,7 +177,7 @@ onEachStore(
           for (const by of both)
             await expect(by(one)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
         };
-        await refused(o, "order_not_paid", "commit it first");
+        await refused(o, "order_not_paid", "Pay it first");
         expect(await checkout().paidBy(o.id)).toBeNull();
         bank.mood = "page";
         await pay(o);
@@ -216,7 +216,7 @@ onEachStore(
         const without = checkout({ remainder });
         for (const ask of [without.refund, without.refundPlan])
           await expect(ask(o.id, { id: newId(), ...oneTicket })).rejects.toThrow(
-            new TypeError("A part of the remainder would go back: createCheckout needs remainder.refund."),
+            new TypeError("This refunds a part of the remainder: createCheckout needs remainder.refund."),
           );
         expect([await stateOf(o), await store.purchases.refunds(o.id)]).toEqual(["paid", []]);
         const toCard = { amountCents: 3749, rule: "cards-first" } as const;
@@ -288,7 +288,7 @@ onEachStore(
         ];
         for (const wish of others)
           await expect(checkout().refund(o.id, { id, ...wish })).rejects.toThrow(
-            `The id "${id}" is that of another refund of the order.`,
+            `The id "${id}" belongs to another refund of the order.`,
           );
         expect(await back(o)).toEqual([1251, 2498]);
         expect(bank.refunds.size).toBe(1);
@@ -347,7 +347,7 @@ onEachStore(
         const late = newProcess();
         late.before("refunding", () => checkout().refund(o.id, { id, ...oneTicket }));
         await expect(late.by.refund(o.id, { id, amountCents: 100, rule: "other-first" })).rejects.toThrow(
-          "is that of another refund of the order",
+          "belongs to another refund of the order",
         );
         expect([await stateOf(o), await back(o)]).toEqual(["paid", [1251, 2498]]);
       });

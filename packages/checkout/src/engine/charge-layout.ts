@@ -1,26 +1,26 @@
 /**
- * How a card's part of an order is charged: as a charge for each unit of the order's lines. The issuer gives a charge
- * back only as a whole, so a unit that comes back can be refunded exactly where it has charges of its own.
+ * Splits a card's part of an order into a charge for each unit of the order's lines. The issuer reverses a charge only as
+ * a whole, so a unit can be refunded exactly only if it has charges of its own.
  */
 import type { OrderLine, Piece } from "../store/order-line.js";
 
-/** A charge of a card's part, and what it pays. */
+/** A charge of a card's part, with the units that it pays for. */
 export interface LaidCharge {
   readonly amountCents: number;
   /** In the order of their units. */
   readonly pieces: readonly Piece[];
 }
 
-/** Whether the value is an amount: whole cents, zero or more. */
+/** Whether a value is an amount: whole cents, zero or more. */
 export const isCents = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
-/** How many units a line has: one where its quantity isn't a whole number from 1. */
+/** Returns the number of units of a line: its quantity, or one if that is not a positive whole number. */
 export const unitCount = ({ quantity }: OrderLine): number =>
   Number.isInteger(quantity) && quantity >= 1 ? quantity : 1;
 
 /**
- * All units of the lines, in order, each as a piece with all of its cents. A line's total is spread evenly over its units:
- * any number of the last units are together less than a cent from their exact share. A unit of no cents is left out.
+ * Returns all units of the lines in order, each as a piece with all of its cents. A line's total is spread evenly over its
+ * units: any number of last units add up to their exact share, within less than a cent. Units of no cents are left out.
  *
  * @throws {RangeError} if a total isn't whole cents, zero or more
  */
@@ -44,14 +44,14 @@ export function unitsOf(lines: readonly OrderLine[]): Piece[] {
 }
 
 /**
- * Lays each card's part over the units of an order: the first card pays the first units, the next one goes on where it
- * stopped, and what is left after the last is another method's. A unit at such a border is split.
+ * Assigns the units of an order to the cards' parts: the first card pays the first units, and the next card continues from
+ * there. Another method pays the units that are left. A unit between two payers is split.
  *
- * @param partsCents what each card pays, in order
- * @param lines the order's lines; those that come back last, such as shipping, stand last
- * @param maxCharges how many charges a card has at most; with more pieces than that, some charges pay several of them
+ * @param partsCents the parts of the cards, in order
+ * @param lines the order's lines; those that are returned last, such as shipping, come last
+ * @param maxCharges the maximum number of charges per card; if a card has more pieces, some charges pay several of them
  * @returns the charges of each card, in the order of their first piece; they add up to its part
- * @throws {RangeError} where the parts are more than the lines, two lines have one id, or a number makes no sense
+ * @throws {RangeError} if the parts are more than the lines, two lines have the same id, or a number is invalid
  */
 export function layCharges(
   partsCents: readonly number[],
@@ -82,9 +82,9 @@ export function layCharges(
 }
 
 /**
- * Joins pieces until there are few enough charges. Equal amounts come first, the largest group of them, and of equally
- * large groups the one of the smallest amount: any of its single charges then stands for any of its units, and little
- * is bound together.
+ * Joins pieces until there are at most `maxCharges` charges. It joins pieces of equal amounts first, starting with the
+ * largest group, and of equally large groups with the smallest amount. A charge that is left alone in such a group can
+ * then refund any of the group's units, and the joined amount stays small.
  */
 function joinPieces(pieces: readonly Piece[], maxCharges: number): Piece[][] {
   let charges = pieces.map((piece) => [piece]);

@@ -3,7 +3,7 @@ import { recognizeCopies } from "@giftcard-pay/client/contract";
 import type { ShopError, ShopErrorCode } from "../storefront.js";
 import type { RefundShares } from "./refund-plan.js";
 
-/** The HTTP status and the developer's text of every refusal. A page shows its own text for the code. */
+/** The HTTP status and the developer's text of every refusal. Pages show their own texts for the codes. */
 const definitions: Record<ShopErrorCode, { status: number; message: string }> = {
   invalid_request: {
     status: 400,
@@ -29,7 +29,7 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   },
   giftcard_not_payable: {
     status: 409,
-    message: "A gift card can't pay for a gift card. Pay what is left by another method.",
+    message: "A gift card can't pay for a gift card. Pay the remainder by another method.",
   },
   quote_expired: { status: 409, message: "The quote is no longer valid. Enter the card again." },
   applied_card_not_found: { status: 404, message: "The cart has no such gift card." },
@@ -44,14 +44,14 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   amount_changed: {
     status: 409,
     message:
-      "The payment for the rest isn't there, or is for another amount. Start it again for what is left.",
+      "The payment of the remainder is missing, or is for another amount. Start it again for the current remainder.",
   },
   cart_not_found: { status: 404, message: "There is no such cart." },
   cart_completed: { status: 409, message: "The cart is already an order." },
   currency_not_supported: { status: 400, message: "Gift cards pay in euro only." },
   giftcards_not_accepted: {
     status: 409,
-    message: "The shop takes no gift card for this cart. Pay by another method.",
+    message: "The shop accepts no gift cards for this cart. Pay by another method.",
   },
   payment_in_progress: {
     status: 409,
@@ -60,7 +60,7 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   outcome_unknown: {
     status: 503,
     message:
-      "The gift card service did not answer. If the card was charged, it is reloaded by itself. Pay by another method, or try again later.",
+      "The gift card service did not respond. If the card was charged, the money is returned automatically. Pay by another method, or try again later.",
   },
   service_unavailable: {
     status: 503,
@@ -68,15 +68,15 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   },
   internal: {
     status: 500,
-    message: "The shop failed. See whether the order was placed before you try again.",
+    message: "The shop failed. Check whether the order was placed before you try again.",
   },
 };
 
-/** A refusal of the money flow. It holds a code and figures only: no card, no token, no request. */
+/** A refusal of the money flow. It has a code and figures, but no card, token or request. */
 export class CheckoutError extends Error {
   override readonly name = "CheckoutError";
   readonly code: ShopErrorCode;
-  /** The HTTP status that fits. */
+  /** The matching HTTP status. */
   readonly status: number;
   /** Seconds to wait, with `too_many_attempts`. */
   readonly retryAfterSeconds: number | undefined;
@@ -91,7 +91,7 @@ export class CheckoutError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** What the shop's routes answer. */
+  /** Returns the body of the shop's response. */
   toJSON(): ShopError {
     const { code, message, retryAfterSeconds } = this;
     return retryAfterSeconds === undefined ? { code, message } : { code, message, retryAfterSeconds };
@@ -99,9 +99,12 @@ export class CheckoutError extends Error {
 }
 
 /**
- * Why a refund is refused: it can't be made of whole charges, or more is asked for than is left (`refund_not_possible`); it
- * makes no sense for this order (`invalid_refund`); the order isn't paid (`order_not_paid`); it isn't decided yet whether it
- * is (`payment_in_progress`); or another refund of it is in work (`refund_in_progress`).
+ * The reason of a refused refund:
+ * - `refund_not_possible`: no whole charges add up to it, or less is left
+ * - `invalid_refund`: the request is invalid, or doesn't match the order
+ * - `order_not_paid`: the order isn't paid
+ * - `payment_in_progress`: the order's payment is not decided yet
+ * - `refund_in_progress`: another refund of the order is being made
  */
 export type RefundErrorCode =
   | "refund_not_possible"
@@ -110,15 +113,15 @@ export type RefundErrorCode =
   | "payment_in_progress"
   | "refund_in_progress";
 
-/** A refund that is refused, in words for the shop's people. Nothing was refunded. */
+/** A refused refund, with a message for the shop's staff. Nothing was refunded. */
 export class RefundError extends Error {
   override readonly name = "RefundError";
   readonly code: RefundErrorCode;
-  /** The HTTP status that fits. */
+  /** The matching HTTP status. */
   readonly status: 400 | 409;
-  /** With `refund_not_possible`: the nearest amounts that can be refunded, in cents, at most one below and one above. */
+  /** With `refund_not_possible`: the nearest amounts that can be refunded, in cents; at most one below and one above. */
   readonly possibleCents: readonly number[];
-  /** Where these would go, for a refund of an order; none for one of a card's payment alone. */
+  /** The shares of these amounts, for a refund of an order; empty for a refund of a single payment. */
   readonly nearest: readonly RefundShares[];
 
   constructor(
@@ -134,7 +137,7 @@ export class RefundError extends Error {
     this.nearest = nearest;
   }
 
-  /** What the shop's routes may answer its own people. */
+  /** Returns the body of a response to the shop's staff. */
   toJSON(): { code: RefundErrorCode; message: string } {
     return { code: this.code, message: this.message };
   }
@@ -143,13 +146,13 @@ export class RefundError extends Error {
 recognizeCopies(CheckoutError, "@giftcard-pay/checkout: CheckoutError");
 recognizeCopies(RefundError, "@giftcard-pay/checkout: RefundError");
 
-/** A request that makes no sense for any order, or not for this one. */
+/** Makes the error of an invalid request for a refund. */
 export const invalidRefund = (message: string): RefundError => new RefundError("invalid_refund", message);
 
 /**
- * An amount that can't go back.
+ * Makes the error of an amount that can't be refunded.
  *
- * @param leftCents what is left of the order, or of the payment
+ * @param leftCents the amount that is left of the order or the payment
  */
 export function refundNotPossible(
   amountCents: number,
@@ -157,21 +160,21 @@ export function refundNotPossible(
   about: { possibleCents: readonly number[] } | { nearest: readonly RefundShares[] },
 ): RefundError {
   const whyNot = (): string => {
-    if (leftCents === 0) return "Nothing is left to go back.";
+    if (leftCents === 0) return "Nothing is left to refund.";
     if (amountCents > leftCents)
-      return `${formatCents(amountCents)} can't go back: ${formatCents(leftCents)} is left.`;
+      return `${formatCents(amountCents)} can't be refunded: only ${formatCents(leftCents)} is left.`;
     const cents = "nearest" in about ? about.nearest.map((one) => one.amountCents) : about.possibleCents;
     const possible = cents.map((one) => formatCents(one)).join(" or ");
-    return `${formatCents(amountCents)} can't go back to the card: what was charged at once goes back at once. What can is ${possible}.`;
+    return `${formatCents(amountCents)} can't be refunded: a charge goes back to its card only as a whole. Possible: ${possible}.`;
   };
   return new RefundError("refund_not_possible", whyNot(), about);
 }
 
-/** The code is the one that callers know; the text says what they asked for. */
+/** Makes the error of an unknown order. */
 export const noSuchOrder = (): CheckoutError =>
   new CheckoutError("cart_not_found", { message: "There is no such order." });
 
-/** What a failed call to the gift card service means for the shopper. Outcomes of a devalue are judged elsewhere. */
+/** Converts an error of the service's client to a refusal for the shopper. Not for outcomes of a devalue. */
 export function toCheckoutError(error: unknown): CheckoutError {
   if (error instanceof CheckoutError) return error;
   if (error instanceof RefusedError) {

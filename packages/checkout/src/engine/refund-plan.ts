@@ -1,77 +1,77 @@
-/** Which charges of an order go back for a refund, each of them as a whole, and what its other method gives back. */
+/** Plans a refund: which charges of an order are reversed, each as a whole, and how much its other method refunds. */
 import type { OrderLine, Piece } from "../store/order-line.js";
 import type { RefundRule } from "../store/purchase-store.js";
 import { isCents, unitCount, unitsOf } from "./charge-layout.js";
 
-/** A charge that can still go back, as a whole. */
+/** A charge that can still be reversed, as a whole. */
 export interface OpenCharge {
   readonly reference: string;
   readonly lastFour: string;
   readonly cents: number;
-  /** What it pays of which units; null where the card was charged as a whole. */
+  /** The units that it pays for; null if the card was charged as a whole. */
   readonly pieces: readonly Piece[] | null;
 }
 
-/** What tells which units a charge pays, whether or not it went back. */
+/** The units of a charge, whether or not it was reversed. */
 export type ChargePieces = Pick<OpenCharge, "pieces">;
 
-/** What is to go back, and what can. */
+/** A refund to plan, with everything that can be refunded. */
 export interface RefundWish {
-  /** What is to go back in all, above 0. */
+  /** The amount to refund, above 0. */
   readonly amountCents: number;
-  /** What is open on the cards, in the order in which it was charged. */
+  /** The charges that can still be reversed, in the order in which they were made. */
   readonly charges: readonly OpenCharge[];
-  /** What the other method still has, and can give back to the cent. */
+  /** The amount that the other method can still refund, to the cent. */
   readonly otherCents: number;
-  /** The order's lines, as the cards' parts were laid over them. Needed with `returned`. */
+  /** The order's lines, as the cards were charged for them. Required with `returned`. */
   readonly lines?: readonly OrderLine[] | undefined;
-  /** How many units of each line came back, by the line's id: all returns together, this one included. */
+  /** The number of returned units of each line, by the line's id: of all returns, including this one. */
   readonly returned?: ReadonlyMap<string, number> | undefined;
-  /** The charges that went back before. Needed with `returned`: they too tell which units were joined in a charge. */
+  /** The charges that were reversed before. Required with `returned`: they also show which units shared a charge. */
   readonly reversed?: readonly ChargePieces[] | undefined;
   /** Default "as-paid". */
   readonly rule?: RefundRule | undefined;
 }
 
-/** How an amount goes back. */
+/** The split of a refund. */
 export interface RefundSplit {
   readonly amountCents: number;
-  /** What goes back to the cards, in the order in which it was charged. */
+  /** The charges to reverse, in the order in which they were made. */
   readonly charges: readonly OpenCharge[];
-  /** What the other method gives back. */
+  /** The amount that the other method refunds. */
   readonly otherCents: number;
 }
 
-/** Where the money of a refund goes, in cents. */
+/** The shares of a refund, in cents. */
 export interface RefundShares {
-  /** In all. */
+  /** The whole refund. */
   readonly amountCents: number;
-  /** To each card, in the order in which they were charged. */
+  /** By card, in the order in which the cards were charged. */
   readonly cards: readonly { readonly lastFour: string; readonly amountCents: number }[];
-  /** To the remainder's method. */
+  /** The part that the remainder method refunds. */
   readonly remainderCents: number;
 }
 
-/** Whether the amount can go back to the cent, and how; else what can. */
+/** The split of a refund, or the nearest amounts if the exact amount can't be refunded. */
 export type RefundPlan =
   | { readonly isPossible: true; readonly split: RefundSplit }
-  /** The nearest lower amount above 0, then the nearest higher one, as far as there are any. */
+  /** The nearest lower amount above 0, and the nearest higher one, if there are any. */
   | { readonly isPossible: false; readonly nearest: readonly RefundSplit[] };
 
-/** For each sum in cents that some charges add up to, the one of them that was charged first; null for no charges. */
+/** By sum in cents: the earliest of the charges that add up to it; null for the empty sum; undefined if there are none. */
 type Sums = readonly (OpenCharge | null | undefined)[];
 
 /**
- * Splits a refund into whole charges and what the other method gives back, by the rule. Charges of units that came back
- * go first; of several ways, the one goes first that leaves the earliest charges alone.
+ * Splits a refund into whole charges and an amount for the other method, by the rule. It prefers charges of returned
+ * units, and among equal choices the one that keeps the earliest charges.
  *
- * By `as-paid`, units that were charged by line give the cards exactly what the cards paid of them. The other method gives
- * more only if less is asked of it than it has, and the cards get more only if it has too little left. If a charge pays
- * several units, this can be impossible: then nothing is possible but the nearest sums of charges.
+ * With `as-paid`, the cards get exactly what they paid for the returned units, if the units were charged by line. The cards
+ * get more only if the other method has too little left. If a charge pays for several units, an exact split can be
+ * impossible; then only the nearest sums of charges are possible.
  *
- * Its time grows with the number of charges times their cents: a second or so at 1000 charges and 5000.00 euro.
+ * The time is proportional to the number of charges times their cents: about a second for 1000 charges of 5000.00 euro.
  *
- * @throws {RangeError} if an amount isn't whole cents, a charge is there twice, or `returned` comes without `lines`
+ * @throws {RangeError} if an amount isn't whole cents, a charge occurs twice, or `returned` is given without `lines`
  */
 export function planRefund(wish: RefundWish): RefundPlan {
   const { amountCents, charges, otherCents, returned, rule = "as-paid" } = checked(wish);
@@ -82,13 +82,13 @@ export function planRefund(wish: RefundWish): RefundPlan {
   const cardsCents = sums.length - 1;
   const isByUnits = rule === "as-paid" && returned !== undefined;
 
-  /** The charges that make up this sum. */
+  /** Returns the charges that add up to an amount. */
   const chargesOf = (toCards: number): readonly OpenCharge[] => {
     let returnedCents = Math.min(toCards, returnedSums.length - 1);
     while (!has(returnedSums, returnedCents) || !has(otherSums, toCards - returnedCents)) returnedCents -= 1;
     const chosen = new Set([
-      ...madeOf(returnedSums, returnedCents),
-      ...madeOf(otherSums, toCards - returnedCents),
+      ...chargesOfSum(returnedSums, returnedCents),
+      ...chargesOfSum(otherSums, toCards - returnedCents),
     ]);
     return charges.filter((charge) => chosen.has(charge));
   };
@@ -114,7 +114,7 @@ export function planRefund(wish: RefundWish): RefundPlan {
     return { isPossible: false, nearest: ways.filter((one) => one.amountCents > 0) };
   }
 
-  /** What the cards are to get of an amount. */
+  /** Returns how much of an amount the cards should get. */
   const wanted = (cents: number): number => {
     if (rule === "cards-first") return cents;
     if (rule === "other-first" || isByUnits) return 0;
@@ -126,7 +126,8 @@ export function planRefund(wish: RefundWish): RefundPlan {
   };
   const whole = splitOf(amountCents);
   if (whole) return { isPossible: true, split: whole };
-  // A sum makes each amount possible from itself to itself with all of the other method. The nearest are such ends.
+  // With a sum of charges, every amount is possible from that sum up to that sum plus all of the other method. The nearest
+  // possible amounts are the ends of these ranges.
   const below = closest(sums, amountCents, 0, amountCents - otherCents - 1);
   const above = closest(sums, amountCents, amountCents + 1, cardsCents);
   const nearest = [below === undefined ? 0 : below + otherCents, above ?? 0].map((cents) =>
@@ -136,15 +137,15 @@ export function planRefund(wish: RefundWish): RefundPlan {
 }
 
 /**
- * The units that are taken to have come back, each with all of its cents. Of a line, units that are in no joined charge
- * come back before those that are, and later ones before earlier ones. That order stays the same for an order's life,
- * so a further return only adds units.
+ * Returns the units that count as returned, each with all of its cents. Within a line, units with charges of their own are
+ * returned before units that share a charge, and later units before earlier ones. This order never changes, so a further
+ * return only adds units.
  *
- * @param lines the order's lines, as the cards' parts were laid over them
- * @param charges all charges that the order ever had, whether or not they went back
- * @param returned how many units of each line came back, by the line's id; a line whose quantity isn't whole is one
- *   unit, which came back once all of that quantity did
- * @throws {RangeError} where a line's total isn't whole cents, zero or more
+ * @param lines the order's lines, as the cards were charged for them
+ * @param charges all charges that the order ever had, reversed or not
+ * @param returned the number of returned units of each line, by the line's id; a line with a fractional quantity is one
+ *   unit, which is returned once all of the quantity is
+ * @throws {RangeError} if a line's total isn't whole cents, zero or more
  */
 export function returnedUnits(
   lines: readonly OrderLine[],
@@ -159,19 +160,19 @@ export function returnedUnits(
     const isJoined = (unit: Piece) => joined.has(unitKey(unit));
     const inTurn = [...units.filter((unit) => !isJoined(unit)), ...units.filter(isJoined)];
     const share = ((returned.get(line.id) ?? 0) * unitCount(line)) / line.quantity;
-    // Quantities that were added up as fractions miss the whole by a hair.
+    // Sums of fractional quantities have rounding errors.
     return inTurn.slice(0, Math.max(0, Math.floor(share + 1e-9)));
   });
 }
 
 /**
- * What units that come back are worth, in cents.
+ * Returns the value of units that are returned, in cents.
  *
  * @param lines as for {@link returnedUnits}
  * @param charges as for {@link returnedUnits}
- * @param returning how many units of each line come back now, by the line's id
- * @param returnedBefore how many came back before
- * @throws {RangeError} where a line's total isn't whole cents, zero or more
+ * @param returning the number of units of each line that are returned now, by the line's id
+ * @param returnedBefore the number of those that were returned before
+ * @throws {RangeError} if a line's total isn't whole cents, zero or more
  */
 export function valueOfUnits(
   lines: readonly OrderLine[],
@@ -194,14 +195,14 @@ const totalOf = (amounts: readonly { readonly cents: number }[]): number =>
 function checked(wish: RefundWish): RefundWish {
   const { amountCents, charges, otherCents, returned, lines } = wish;
   if (![amountCents, otherCents, ...charges.map(({ cents }) => cents)].every(isCents) || amountCents === 0)
-    throw new RangeError("A refund is of whole cents above 0, and what is open of whole cents.");
+    throw new RangeError("A refund has to be whole cents above 0, and open amounts have to be whole cents.");
   if (new Set(charges.map(({ reference }) => reference)).size < charges.length)
-    throw new RangeError("A charge is there twice.");
-  if (returned && !lines) throw new RangeError("What came back can't be told without the order's lines.");
+    throw new RangeError("A charge occurs twice.");
+  if (returned && !lines) throw new RangeError("Returned units need the order's lines.");
   return wish;
 }
 
-/** Which open charges pay units that came back alone, and what the cards still have of those units' cents. */
+/** Finds the open charges that pay only for returned units, and how much of these units the cards still have paid. */
 function backOf({ charges, reversed = [], lines = [], returned = new Map() }: RefundWish) {
   const every = [...charges, ...reversed];
   const back = new Set(returnedUnits(lines, every, returned).map(unitKey));
@@ -211,12 +212,12 @@ function backOf({ charges, reversed = [], lines = [], returned = new Map() }: Re
   const paidCents = Math.max(0, totalOf(piecesOf(every).filter(isUnitBack)) - goneCents);
   return {
     isBack: ({ pieces }: OpenCharge) => pieces?.every(isUnitBack) ?? false,
-    /** null if a card was charged as a whole: nobody can tell which units it paid. */
+    /** null if a card was charged as a whole: it is unknown which units it paid for. */
     paidCents: every.every(({ pieces }) => pieces !== null) ? paidCents : null,
   };
 }
 
-/** Goes through the charges from the last: the first to complete a sum leaves the earlier ones alone. */
+/** Finds all sums of charges. It starts with the last charge, so that a sum uses late charges if it can. */
 function sumsOf(charges: readonly OpenCharge[]): Sums {
   const sums: (OpenCharge | null | undefined)[] = new Array(totalOf(charges) + 1);
   sums[0] = null;
@@ -231,13 +232,13 @@ function sumsOf(charges: readonly OpenCharge[]): Sums {
 
 const has = (sums: Sums, cents: number): boolean => sums[cents] !== undefined;
 
-/** The charges that make a sum. */
-function madeOf(sums: Sums, cents: number): OpenCharge[] {
+/** Returns the charges that add up to a sum. */
+function chargesOfSum(sums: Sums, cents: number): OpenCharge[] {
   const charge = sums[cents];
-  return charge ? [charge, ...madeOf(sums, cents - charge.cents)] : [];
+  return charge ? [charge, ...chargesOfSum(sums, cents - charge.cents)] : [];
 }
 
-/** The sum from one amount to another that is closest to a third, the larger of two. */
+/** Returns the sum within a range that is closest to an amount, the larger one if two are equally close. */
 function closest(sums: Sums, toCents: number, fromCents: number, untilCents: number): number | undefined {
   let found: number | undefined;
   for (let cents = Math.max(0, fromCents); cents <= Math.min(untilCents, sums.length - 1); cents += 1) {

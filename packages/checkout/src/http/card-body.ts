@@ -3,9 +3,9 @@ import { CheckoutError } from "../engine/errors.js";
 const MAX_BODY_BYTES = 4096;
 
 /**
- * Reads the small JSON object that holds a card. Its text is never repeated, as a parser's error would.
+ * Reads the small JSON object with a card. Errors never quote its text, as a parser's errors do.
  *
- * @param chunks the request's body as it comes; it is read no further than it may be long
+ * @param chunks the request's body; reading stops at the maximum length
  * @throws {CheckoutError} invalid_request
  */
 export async function readCardBody(chunks: AsyncIterable<Uint8Array>): Promise<Record<string, unknown>> {
@@ -20,13 +20,13 @@ export async function readCardBody(chunks: AsyncIterable<Uint8Array>): Promise<R
     }
     body = JSON.parse(Buffer.concat(read).toString("utf8"));
   } catch {
-    // No JSON, too long, or whoever sent it went away before it was whole.
+    // Not JSON, too long, or the connection was closed early.
     throw new CheckoutError("invalid_request");
   }
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new CheckoutError("invalid_request");
   }
-  // No database keeps such a text.
+  // PostgreSQL doesn't accept NUL in text.
   if (Object.values(body).some((value) => typeof value === "string" && value.includes("\0"))) {
     throw new CheckoutError("invalid_request");
   }

@@ -5,43 +5,43 @@ import type { Guesser } from "../engine/guess-limits.js";
 import { createReport } from "../engine/observers.js";
 import type { ApplyRequest, CardEntry, ShopError } from "../storefront.js";
 import { readCardBody } from "./card-body.js";
-import { namedAddress } from "./shopper-address.js";
+import { attachedAddress } from "./shopper-address.js";
 
-/** How the routes are tied to the shop. */
+/** The options of the routes. */
 export interface HandlerOptions {
   /**
-   * Says whose cart a request may touch, by the shop's own session or cookie: the cart, or null when there is none. The
-   * cart in the path must be this one.
+   * Returns the cart that a request may access, by the shop's own session or cookie, or null if there is none. The cart in
+   * the path has to be this one.
    */
   readonly cartOf: (request: Request) => Promise<CartView | null> | CartView | null;
-  /** The path below which the routes stand, as the page's `endpoint` names it. Default `/giftcards`. */
+  /** The path of the routes, which is the page's `endpoint`. Default `/giftcards`. */
   readonly path?: string;
   /**
-   * The shopper's address on the network, for the limits on guesses, where the server knows it. Default: what
-   * `toNodeListener` found. `POST balance` needs it, or a cart.
+   * Returns the shopper's IP address, for the limits on guesses, if the server knows it. Default: the address that
+   * `toNodeListener` found. `POST balance` needs an address or a cart.
    */
   readonly addressOf?: (request: Request) => string | undefined;
-  /** Other origins whose pages may call, such as `https://www.shop.example`. Default: none. */
+  /** Other origins whose pages may call the routes, such as `https://www.shop.example`. Default: none. */
   readonly origins?: readonly string[];
   /**
-   * False where a framework before the handler decides which pages may call, and no cookie says who calls; then neither is
-   * the origin checked here, nor answered for. Default true.
+   * Whether to check the origin of calls, and to send CORS headers. Set it to false only if a framework does that before the
+   * handler, and no cookie identifies the shopper. Default true.
    */
   readonly checksOrigin?: boolean;
-  /** Hears of failures that aren't refusals; the error holds no card. Default: the console. */
+  /** Called with failures that aren't refusals. They contain no card. Default: logs to the console. */
   readonly onFailure?: (error: unknown) => void;
 }
 
 /**
- * The routes that `<giftcard-pay>` speaks (see `storefront.ts`), as one function from a Web-standard request to a
- * response, for any server that has these. A page of another origin can't call it unless `origins` names it.
+ * Makes the routes for `<giftcard-pay>` (see `storefront.ts`) as a function from a Web-standard request to a response. Pages
+ * of other origins can call it only if `origins` lists them.
  */
 export function createHandler(
   checkout: Pick<Checkout, "balance" | "list" | "quote" | "apply" | "remove">,
   options: HandlerOptions,
 ): (request: Request) => Promise<Response> {
   const { cartOf, path = "/giftcards", origins = [], checksOrigin = true } = options;
-  const { addressOf = namedAddress } = options;
+  const { addressOf = attachedAddress } = options;
   const report = createReport(options.onFailure ?? writeFailure);
   const base = path
     .split("/")
@@ -50,8 +50,8 @@ export function createHandler(
     .join("");
   const prefix = `${base}/carts/`;
 
-  /** Whom a guess at a balance counts for: an address on the network, or else a cart. */
-  async function whoAsks(request: Request): Promise<Guesser> {
+  /** Returns what a guess of a balance counts for: the IP address, or else the cart. */
+  async function guesserOf(request: Request): Promise<Guesser> {
     const address = addressOf(request);
     if (address !== undefined) return { address };
     const cart = await cartOf(request);
@@ -62,7 +62,7 @@ export function createHandler(
   async function route(request: Request): Promise<unknown> {
     const { pathname } = new URL(request.url);
     if (request.method === "POST" && pathname.replace(/\/$/, "") === `${base}/balance`) {
-      const from = await whoAsks(request);
+      const from = await guesserOf(request);
       return checkout.balance((await readBody(request)) as unknown as CardEntry, from);
     }
     const [cartId, what, id, ...rest] = pathname.startsWith(prefix)
@@ -112,7 +112,7 @@ export function createHandler(
   };
 }
 
-/** Where a shop names no function of its own: a line on the console, and where it happened. */
+/** Logs a failure with its stack trace, if the shop has no function of its own. */
 export function writeFailure(error: unknown): void {
   console.error("giftcard-pay:", error instanceof Error ? (error.stack ?? error.name) : "unknown failure");
 }
@@ -124,17 +124,17 @@ const noSuchRoute: ShopError = { code: "invalid_request", message: "There is no 
 const unknownShopper: ShopError = {
   code: "cart_not_found",
   message:
-    "A card's balance is told to a shopper with a cart (cartOf), or from a known address (the handler's addressOf).",
+    "A card's balance is only shown to a shopper with a cart (cartOf) or a known address (the handler's addressOf).",
 };
 const wrongOrigin: ShopError = {
   code: "invalid_request",
-  message: "Pages of this origin may not call. Name it in the handler's origins.",
+  message: "Pages of this origin may not call this route. Add it to the handler's origins.",
 };
 
 const refuse = (status: number, body: ShopError, headers: Headers) =>
   Response.json(body, { status, headers });
 
-/** A browser says where a call comes from; whoever says nothing isn't one, and has no shopper's cookies. */
+/** Whether a call is from an allowed page. Browsers always send its origin or site; other clients have no cookies to abuse. */
 function isFromOwnPage(request: Request, origins: readonly string[]): boolean {
   const origin = request.headers.get("origin");
   const site = request.headers.get("sec-fetch-site");
@@ -145,16 +145,16 @@ function isFromOwnPage(request: Request, origins: readonly string[]): boolean {
 
 function decode(part: string): string {
   try {
-    // No id holds what no database keeps.
+    // No id contains NUL, which PostgreSQL doesn't accept.
     if (!/%00/.test(part)) return decodeURIComponent(part);
   } catch {
-    // Not a text.
+    // Not valid UTF-8.
   }
   throw new NoSuchRoute();
 }
 
 async function readBody(request: Request): Promise<Record<string, unknown>> {
-  // Only JSON, which a form of another site can't send.
+  // Only JSON, which a form on another site can't send.
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
     throw new CheckoutError("invalid_request");
   }

@@ -5,36 +5,36 @@ import { pipeline } from "node:stream/promises";
 import { CheckoutError } from "../engine/errors.js";
 import { createReport } from "../engine/observers.js";
 import { writeFailure } from "./handler.js";
-import { nameAddress } from "./shopper-address.js";
+import { setAddress } from "./shopper-address.js";
 
-/** How a handler is tied to a Node server. */
+/** The options of a handler on a Node server. */
 export interface NodeListenerOptions {
   /**
-   * The shop's own origin as browsers see it, such as `https://shop.example`, where a proxy stands before the server.
-   * Default: `http://` and the request's host.
+   * The shop's public origin, such as `https://shop.example`, if the server is behind a proxy. Default: `http://` and the
+   * request's host.
    */
   readonly origin?: string;
   /**
-   * The header in which your own proxy writes the shopper's address, such as `x-forwarded-for`; of a list the last entry
-   * counts, which is the one that your proxy wrote. Name it only where nobody reaches the server past the proxy.
-   * Default: the address at the other end of the connection, unless that is a private one: it is a proxy's then.
+   * The header in which your own proxy sends the shopper's IP address, such as `x-forwarded-for`. The last entry of a list
+   * counts, which your proxy has added. Set it only if the server can't be reached without the proxy. Default: the address of
+   * the connection, unless it is private and therefore a proxy's.
    */
   readonly addressHeader?: string;
-  /** Hears of what the handler throws, and of requests that it can't be given. Default: the console. */
+  /** Called with errors of the handler, and of requests that can't be passed to it. Default: logs to the console. */
   readonly onFailure?: (error: unknown) => void;
 }
 
 type Body = NonNullable<RequestInit["body"]>;
 
-/** A request as Node, Express and others have it. */
+/** A request of Node, Express and others. */
 type NodeRequest = IncomingMessage & { originalUrl?: string; body?: unknown };
 
 /**
- * Lets a Web-standard handler answer in `node:http`, and in Express and others that give `req` and `res`. Bodies are
- * streamed both ways. Mount it before anything that reads bodies; behind `express.json()` it takes what that has read.
+ * Converts a Web-standard handler to a listener for `node:http`, Express, and others with `req` and `res`. Bodies are
+ * streamed both ways. Mount it before anything that reads bodies; after `express.json()`, it uses the parsed body.
  *
- * @param handler such as `createHandler` makes
- * @returns a listener that never throws: what the handler throws is answered with 500, and told to `onFailure`
+ * @param handler such as the one of `createHandler`
+ * @returns a listener that never throws: errors of the handler are answered with 500, and reported to `onFailure`
  */
 export function toNodeListener(
   handler: (request: Request) => Promise<Response>,
@@ -45,7 +45,7 @@ export function toNodeListener(
     try {
       await write(await answer(req), res);
     } catch (error) {
-      // A shopper who went away is no failure.
+      // A closed connection is no failure.
       const hasLeft = (error as { code?: unknown }).code === "ERR_STREAM_PREMATURE_CLOSE";
       if (!hasLeft) report(error);
       res.destroy();
@@ -58,7 +58,7 @@ export function toNodeListener(
       request = toRequest(req, options);
     } catch (error) {
       if (error instanceof BodyReadError) return fail(req, error);
-      // What the Web's own rules refuse, such as a forbidden method or a broken address.
+      // The Web's Request refuses it, for example because of a forbidden method or an invalid URL.
       return refuse(new CheckoutError("invalid_request"));
     }
     try {
@@ -69,7 +69,7 @@ export function toNodeListener(
   }
 
   function fail(req: NodeRequest, error: unknown): Response {
-    // What the body ended with is the shopper who went away before it was whole.
+    // The error of the body is a connection that was closed early.
     if (error !== req.errored) report(error);
     return refuse(new CheckoutError("internal"));
   }
@@ -86,13 +86,13 @@ function toRequest(req: NodeRequest, options: NodeListenerOptions): Request {
   const hasBody = req.method !== "GET" && req.method !== "HEAD";
   const init: RequestInit & { duplex?: "half" } = { method: req.method ?? "GET", headers };
   if (hasBody) Object.assign(init, { body: bodyOf(req), duplex: "half" });
-  // Express takes the part of the path that it mounted off `url`, and keeps the whole in `originalUrl`.
+  // Express removes the mount path from `url`; `originalUrl` has the whole path.
   const request = new Request(urlOf(req.originalUrl ?? req.url ?? "/", origin), init);
-  nameAddress(request, addressOf(req, options.addressHeader));
+  setAddress(request, addressOf(req, options.addressHeader));
   return request;
 }
 
-/** Whatever else a target names, such as `//other.example/…`, the origin is the shop's: pages are judged by it. */
+/** Returns the URL of a request, always with the shop's origin, even for `//other.example/…`: origins are checked against it. */
 function urlOf(target: string, origin: string): string {
   const { origin: own } = new URL(origin);
   if (target.startsWith("/")) return own + target;
@@ -104,7 +104,7 @@ class BodyReadError extends Error {
   override readonly name = "BodyReadError";
 }
 
-/** The body as it comes; or what a parser before this, such as `express.json()`, has made of it. */
+/** Returns the body as a stream, or as parsed by a middleware such as `express.json()`. */
 function bodyOf(req: NodeRequest): Body {
   if (!req.readableDidRead) return Readable.toWeb(req) as Body;
   const { body } = req;
@@ -112,11 +112,11 @@ function bodyOf(req: NodeRequest): Body {
   const isJson = /^application\/json\b/i.test(req.headers["content-type"] ?? "");
   if (isJson && body !== undefined) return JSON.stringify(body);
   throw new BodyReadError(
-    "The request's body was read before toNodeListener: mount it before what reads bodies.",
+    "The request's body was read before toNodeListener. Mount it before anything that reads bodies.",
   );
 }
 
-/** Addresses that no shopper comes from over the internet: whoever has one is a proxy, or on this machine. */
+/** Private addresses: a connection from one is from a proxy, or from this machine. */
 const privateAddresses = new BlockList();
 for (const [net, prefix] of [
   ["127.0.0.0", 8],
@@ -146,9 +146,9 @@ function addressOf(req: NodeRequest, header: string | undefined): string | undef
 }
 
 async function write(response: Response, res: ServerResponse): Promise<void> {
-  if (res.destroyed) return response.body?.cancel(); // The shopper went away.
+  if (res.destroyed) return response.body?.cancel(); // The connection was closed.
   const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
-  // One header each: joined by commas they would be one cookie.
+  // Separate headers: joined by commas, they would be a single cookie.
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) headers["set-cookie"] = cookies;
   res.writeHead(response.status, headers);

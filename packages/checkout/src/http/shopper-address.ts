@@ -1,11 +1,11 @@
-/** By a name that all copies of this package share, since a request may pass from one to another. */
+/** A registered symbol, because a request may pass between several copies of this package. */
 const address = Symbol.for("giftcard-pay.shopper-address");
 
-/** Names the shopper's address on the network, as the server that took the request knows it. */
-export function nameAddress(request: Request, named: string | undefined): void {
-  Object.defineProperty(request, address, { value: named, configurable: true });
+/** Attaches the shopper's IP address to a request. */
+export function setAddress(request: Request, value: string | undefined): void {
+  Object.defineProperty(request, address, { value, configurable: true });
 }
 
-/** The shopper's address on the network, where the server that took the request named it. */
-export const namedAddress = (request: Request): string | undefined =>
+/** Returns the shopper's IP address, if the server has attached it. */
+export const attachedAddress = (request: Request): string | undefined =>
   (request as { [address]?: string })[address];

@@ -7,7 +7,7 @@ import { hasMoved } from "./movements.js";
 import { CardFigures } from "./service-figures.js";
 import { type PaymentLister, paymentsBetween, paymentsOf } from "./shop-payments.js";
 
-/** What is held against the journal, and over which time. */
+/** The payments to compare with the journal, and the period. */
 interface ComparisonOptions {
   readonly period: { readonly from: Date; readonly to: Date };
   readonly list: PaymentLister;
@@ -16,18 +16,18 @@ interface ComparisonOptions {
 }
 
 /**
- * One look at both books. Charges are read in the order of their references, each page with its payments and with what else
- * belongs to them; a group that begins on another page is judged there. Then come the shop's payments that none of these
- * charges has. Nothing is kept but what differs.
+ * One comparison of the journal with the shop's payments. It reads charges in pages by reference, each page with its payments
+ * and everything else that belongs to them. A group that begins on another page is judged there. Then it reads the payments
+ * without any of these charges. Only differences are kept in memory.
  */
 export class BookComparison {
   readonly #source: ReportSource;
   readonly #options: ComparisonOptions;
   readonly #differences = new Map<string, Difference>();
-  /** Of payments alone: which were judged. Those of another period, and those that differ. */
+  /** The groups that were judged because of their payments: those of another period, and those that differ. */
   readonly #judged = new Set<string>();
   readonly #counts = { charges: 0, payments: 0, moving: 0 };
-  /** What the journal has of each card. */
+  /** The journal's sums for each card. */
   readonly figures = new CardFigures();
 
   constructor(source: ReportSource, options: ComparisonOptions) {
@@ -39,7 +39,7 @@ export class BookComparison {
     return [...this.#differences.values()];
   }
 
-  /** How many charges and payments were judged, and how many would differ but are just moving. */
+  /** The numbers of judged charges and payments, and of groups that only differ because they are moving. */
   get counts() {
     return { ...this.#counts };
   }
@@ -58,7 +58,7 @@ export class BookComparison {
     for await (const batch of paymentsBetween(list, period, PAGE)) {
       read += batch.length;
       onProgress?.(read, "payments");
-      await this.#compareRest(batch);
+      await this.#compareUnmatched(batch);
     }
   }
 
@@ -72,7 +72,7 @@ export class BookComparison {
       orderIds: page.map(({ orderId }) => orderId),
     });
     const own = await this.#chargesOf({
-      // A payment that was charged by line may have others of its charges on another page, or in another period.
+      // A payment that was charged by line may have further charges on another page, or in another period.
       externalIds: page.filter(({ pieces }) => pieces !== null).map(({ externalId }) => externalId),
       orderIds: ordersOf(payments),
     });
@@ -82,8 +82,8 @@ export class BookComparison {
     await this.#judge(groups.filter((group) => here.has(this.#firstOf(group)?.reference ?? "")));
   }
 
-  /** Judges payments whose charges the journal doesn't know, or has in another period. */
-  async #compareRest(listed: readonly ShopPayment[]): Promise<void> {
+  /** Judges payments whose charges are missing in the journal, or are of another period. */
+  async #compareUnmatched(listed: readonly ShopPayment[]): Promise<void> {
     const charges = await this.#chargesOf({
       externalIds: listed.flatMap(({ externalId }) => externalId ?? []),
       orderIds: ordersOf(listed),
@@ -104,7 +104,7 @@ export class BookComparison {
     );
     if (left.length === 0) return;
     for (const { key } of left) this.#judged.add(key);
-    // Others of their payments may be listed later, or be of another time.
+    // Further payments of these groups may be listed later, or be of another period.
     const paid = left.flatMap(({ payments }) => payments);
     const whole = await paymentsOf(this.#options.list, {
       externalIds: paid.flatMap(({ externalId }) => externalId ?? []),
@@ -127,7 +127,7 @@ export class BookComparison {
     }
   }
 
-  /** The charge on whose page a group is judged: of those that are read, the first. */
+  /** Returns the charge on whose page a group is judged: the first of those that are read. */
   #firstOf({ charges }: Group<Charge>): Charge | undefined {
     const { period } = this.#options;
     const first = (some: Charge[]) =>
@@ -136,7 +136,7 @@ export class BookComparison {
     return first(charges.filter((charge) => hasMoved(charge, period))) ?? first(charges.filter(isOpen));
   }
 
-  /** All charges of these payments, and of these orders, of whatever service. */
+  /** Returns all charges of these payments and orders, of any service. */
   async #chargesOf(ids: { externalIds: string[]; orderIds: string[] }): Promise<Charge[]> {
     const found: Charge[] = [];
     for (const name of ["externalIds", "orderIds"] as const) {
@@ -152,6 +152,6 @@ export class BookComparison {
   }
 }
 
-/** The orders of those payments that are an order's sum. */
+/** Returns the orders of the payments that are the sum of an order. */
 const ordersOf = (payments: readonly ShopPayment[]): string[] =>
   payments.flatMap(({ externalId, orderId }) => (externalId === undefined ? (orderId ?? []) : []));

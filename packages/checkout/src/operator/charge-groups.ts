@@ -2,51 +2,51 @@ import { chargingStates, orderedStates } from "../store/charge-states.js";
 import type { Difference, DifferenceKind } from "./difference.js";
 import { type BookedCharge, heldCents } from "./movements.js";
 
-/** A payment by gift card as the shop's own books have it: of one charge, or of all cards that paid for an order. */
+/** A gift card payment in the shop's own books: of one charge, or of all cards of an order. */
 export interface ShopPayment {
-  /** What the shop calls it, for people. Default: its order's id. */
+  /** The name of the payment for people. Default: its order's id. */
   readonly id?: string | undefined;
-  /** The shop's id that the charge carries as `externalId`. Left out, the payment is what all cards paid for the order. */
+  /** The charge's `externalId`. Default: the payment is the sum of all cards of the order. */
   readonly externalId?: string | undefined;
   readonly orderId: string | null;
-  /** What the cards paid. */
+  /** The amount that the cards paid. */
   readonly amountCents: number;
-  /** How much of that is final. Left out, it isn't compared. */
+  /** The captured part of it. Default: not compared. */
   readonly capturedCents?: number | undefined;
-  /** How much of that went back to the cards. Default 0. */
+  /** The part of it that was refunded to the cards. Default 0. */
   readonly refundedCents?: number | undefined;
-  /** The whole of it went back, or was never taken. Default false. */
+  /** Whether all of it was returned, or never taken. Default false. */
   readonly isCanceled?: boolean | undefined;
 }
 
-/** What belongs together: a charge and its payment, or the charges of an order and what the shop has for it. */
+/** Records that belong together: a charge and its payment, or the charges and the payment of an order. */
 export interface Group<C extends BookedCharge = BookedCharge> {
   readonly key: string;
   readonly charges: C[];
   readonly payments: ShopPayment[];
 }
 
-/** By which moments a group is judged. */
+/** The times for judging a group. */
 export interface JudgedAt {
-  /** When the charges were read, by the journal's clock. */
+  /** The time at which the charges were read, by the journal's clock. */
   readonly asOf: Date;
-  /** Charges younger than this are still on their way. Default: two minutes before `asOf`. */
+  /** Younger charges may still be in progress. Default: two minutes before `asOf`. */
   readonly settledBefore?: Date | undefined;
 }
 
-const ON_ITS_WAY_MS = 120_000;
+const IN_PROGRESS_MS = 120_000;
 
-/** What differs in a group; null where that is only because it is just being charged or reversed. */
+/** Returns the differences of a group, or null if they are only due to a charge or a reversal in progress. */
 export function judge(group: Group, { asOf, settledBefore }: JudgedAt): Difference[] | null {
-  const settled = settledBefore ?? new Date(asOf.getTime() - ON_ITS_WAY_MS);
+  const settled = settledBefore ?? new Date(asOf.getTime() - IN_PROGRESS_MS);
   const found = compare(group);
   return found.length > 0 && group.charges.some((charge) => isMoving(charge, settled, asOf)) ? null : found;
 }
 
-/** What an order has already: whoever holds it mends the shop's books, and where that fails it isn't on its way. */
+/** Whether a charge belongs to an order. A lease on it then only means that the shop's books are being fixed. */
 const isOrdered = (state: BookedCharge["state"]) => orderedStates.includes(state);
 
-/** Its charge or its reversal is on its way just now, or it was charged a moment ago and its completion goes on. */
+/** Whether a charge or its reversal is in progress, or its completion may still be running. */
 function isMoving({ state, sentAt, createdAt, leaseUntil }: BookedCharge, settledBefore: Date, asOf: Date) {
   const isYoung = (sentAt ?? createdAt) > settledBefore;
   return (
@@ -56,9 +56,9 @@ function isMoving({ state, sentAt, createdAt, leaseUntil }: BookedCharge, settle
 }
 
 /**
- * Puts together what belongs together.
+ * Groups charges and payments that belong together.
  *
- * @throws {TypeError} for a payment whose amounts aren't whole cents, or that names neither a charge nor an order
+ * @throws {TypeError} if a payment's amounts aren't whole cents, or it refers to neither a charge nor an order
  */
 export function groupsOf<C extends BookedCharge>(
   charges: Iterable<C>,
@@ -77,7 +77,7 @@ export function groupsOf<C extends BookedCharge>(
       payment.externalId === undefined ? [ofOrders, payment.orderId] : [ofCharges, payment.externalId];
     byId.set(String(id), [...(byId.get(String(id)) ?? []), payment]);
   }
-  // In the order of the charges, so that what is found stands in the order in which they were read.
+  // In the order of the charges, so that differences are listed in the order in which charges were read.
   for (const charge of charges) {
     const { externalId, orderId, reference } = charge;
     const isOfOrder = !ofCharges.has(externalId) && orderId !== null && ofOrders.has(orderId);
@@ -98,7 +98,7 @@ function checked(payment: ShopPayment): ShopPayment {
   const name = id ?? orderId ?? externalId;
   if (externalId === undefined && orderId === null)
     throw new TypeError(
-      `The payment ${name ?? ""} names neither a charge (externalId) nor an order (orderId).`,
+      `The payment ${name ?? ""} refers to neither a charge (externalId) nor an order (orderId).`,
     );
   if (
     ![amountCents, capturedCents, refundedCents].every((cents) => Number.isSafeInteger(cents) && cents >= 0)
@@ -121,7 +121,7 @@ function sideOf(payments: readonly ShopPayment[]): Difference["other"] {
   return { who: "payments", says: says.join(", "), cents: sum(payments.map(heldByShop)) };
 }
 
-const sum = (cents: readonly number[]): number => cents.reduce((total, one) => total + one, 0);
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, cents) => total + cents, 0);
 
 function compare({ charges, payments }: Group): Difference[] {
   const other = sideOf(payments);
@@ -138,7 +138,7 @@ function compare({ charges, payments }: Group): Difference[] {
     }));
   }
   const held = sum(charges.map((charge) => heldCents(charge) ?? 0));
-  // What took nothing, or gave it back, is named only where nothing else is there.
+  // Charges that took nothing, or were reversed, are named only if there are no others.
   const holding = charges.filter((charge) => heldCents(charge) !== 0);
   const named = holding.length > 0 ? holding : charges;
   const [only] = named.length === 1 ? named : [];

@@ -2,25 +2,25 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Charge, ChargeFilter } from "../store/charge.js";
 import type { Journal } from "../store/journal.js";
 
-/** How much of the books is in memory at once, and how many ids one statement names. */
+/** The number of charges and payments in memory at once, and of ids in a statement. */
 export const PAGE = 500;
 
-/** The journal, and which service's money a report is about. */
+/** The journal, and the service that a report is about. */
 export interface ReportSource {
   readonly journal: Journal;
   readonly environment: "live" | "sandbox";
   readonly companyId: number;
 }
 
-/** Every charge of the service that matches, page by page, in the order of their references: none is cut off. */
+/** Reads all matching charges of the service in pages, by reference. */
 export const readCharges = ({ journal, environment, companyId }: ReportSource, filter: ChargeFilter) =>
   readAnyCharges(journal, { ...filter, environment, companyId });
 
-/** The same, of whatever service they are. */
+/** Reads all matching charges of any service in pages, by reference. */
 export async function* readAnyCharges(journal: Journal, filter: ChargeFilter): AsyncGenerator<Charge[]> {
   let after = "";
   for (;;) {
-    // A journal in a file answers at once: a long month must not keep the shop from selling meanwhile.
+    // A journal in a file is read synchronously. Let other work of the shop run between pages.
     await turn();
     const page = await journal.readPage(filter, after, PAGE);
     yield page;

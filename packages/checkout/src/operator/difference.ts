@@ -1,8 +1,10 @@
 /**
- * `undecided`: it isn't known whether money is off the card. `payment_missing`: money is off a card and the shop has no
- * payment for it. `charge_missing`: the shop has a payment of which the journal knows nothing. `held`: the two disagree
- * about what is off the card. `captured`: they disagree about whether the payment is final. `service`: the service has
- * other figures for a card.
+ * - `undecided`: it is unknown whether money was taken
+ * - `payment_missing`: money was taken, and the shop has no payment for it
+ * - `charge_missing`: the shop has a payment that is missing in the journal
+ * - `held`: journal and shop disagree about the amount that was taken
+ * - `captured`: they disagree about whether the payment is captured
+ * - `service`: the service has other sums for a card
  */
 export type DifferenceKind =
   | "undecided"
@@ -12,15 +14,15 @@ export type DifferenceKind =
   | "captured"
   | "service";
 
-/** One difference, with both sides. */
+/** A difference, with both sides. */
 export interface Difference {
   readonly kind: DifferenceKind;
   readonly reference: string | null;
   readonly orderId: string | null;
   readonly lastFour: string | null;
-  /** What the journal says, in words and in cents; null where it has no figure. */
+  /** The journal's side, in words and in cents; null if it has no amount. */
   readonly journal: { readonly says: string; readonly cents: number | null };
-  /** What the shop's payments or the service say. */
+  /** The side of the shop's payments, or of the service. */
   readonly other: {
     readonly who: "payments" | "service";
     readonly says: string;

@@ -6,7 +6,7 @@ import type { Journal } from "../store/journal.js";
 
 const CALL_TIMEOUT_MS = 5_000;
 
-/** How the shop's gift cards are, at this moment. No secret stands in it. */
+/** The current health of the shop's gift cards. It contains no secrets. */
 export interface Health {
   readonly environment: "live" | "sandbox";
   readonly service: {
@@ -14,9 +14,9 @@ export interface Health {
     readonly baseUrl: string;
     readonly companyId: number | null;
     readonly isReachable: boolean;
-    /** null where the service couldn't be asked. */
+    /** null if the service couldn't be called. */
     readonly isKeyValid: boolean | null;
-    /** Why it wasn't reached or refused: a code of the client. */
+    /** The client's error code if the call failed. */
     readonly fault: string | null;
     readonly answeredInMs: number;
   };
@@ -24,22 +24,22 @@ export interface Health {
     readonly shop: string;
     /** How far the journal's clock is ahead of the shop's. */
     readonly databaseAheadMs: number;
-    /** How far the service's clock is ahead of the shop's, to a second; null where it doesn't say. */
+    /** How far the service's clock is ahead of the shop's, to a second; null if unknown. */
     readonly serviceAheadMs: number | null;
   };
   readonly seals: {
     readonly newestKeyId: string;
-    /** Living sealed values by the id of the key that sealed them. */
+    /** The number of sealed values that are still needed, by the id of their key. */
     readonly counts: Readonly<Record<string, number>>;
-    /** Sealed under a key that isn't configured: money that can't be reversed until it is. */
+    /** The number of values whose key isn't configured: charges that can't be reversed until it is. */
     readonly unopenable: number;
     readonly missingKeyIds: readonly string[];
   };
-  /** How many charges are in each state; `needs_attention` waits for a person. */
+  /** The number of charges by state. Those in `needs_attention` need a person's decision. */
   readonly charges: Readonly<Partial<Record<ChargeState, number>>>;
 }
 
-/** What is looked at: the shop's client, its seals, and its journal. */
+/** The parts of a shop that its health is read from. */
 export interface HealthSource {
   readonly environment: "live" | "sandbox";
   readonly client: GiftcardClient;
@@ -48,12 +48,12 @@ export interface HealthSource {
 }
 
 /**
- * Asks the service (`geteventconcepts`, which needs the key and changes nothing) and the journal. Takes at most some
- * seconds, and never throws for a service that is down.
+ * Checks the service, by a call that needs the API key and changes nothing (`geteventconcepts`), and the journal. Takes at
+ * most some seconds. Never throws if the service is down.
  */
 export async function readHealth({ environment, client, sealer, journal }: HealthSource): Promise<Health> {
   const [service, serviceAheadMs, databaseAheadMs, seals, charges] = await Promise.all([
-    askService(client),
+    checkService(client),
     readServiceClock(client.baseUrl),
     readJournalClock(journal),
     readSeals(journal, sealer),
@@ -68,7 +68,7 @@ export async function readHealth({ environment, client, sealer, journal }: Healt
   };
 }
 
-async function askService(client: GiftcardClient) {
+async function checkService(client: GiftcardClient) {
   const startedAt = performance.now();
   const answered = () => ({ answeredInMs: Math.round(performance.now() - startedAt) });
   try {
@@ -87,7 +87,7 @@ async function askService(client: GiftcardClient) {
   }
 }
 
-/** Any answer's Date header tells; what else it says doesn't matter. */
+/** Reads the service's clock from the Date header of any response. */
 async function readServiceClock(baseUrl: string): Promise<number | null> {
   const before = Date.now();
   const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
@@ -95,7 +95,7 @@ async function readServiceClock(baseUrl: string): Promise<number | null> {
   const date = Date.parse(answer?.headers.get("date") ?? "");
   if (Number.isNaN(date)) return null;
   const middle = (before + Date.now()) / 2;
-  // The header counts whole seconds: on average half a second has gone since.
+  // The header has whole seconds, so add half a second on average.
   return Math.round((date + 500 - middle) / 1000) * 1000 || 0;
 }
 

@@ -1,6 +1,6 @@
 import type { Charge } from "../store/charge.js";
 
-/** The part of a charge by which money is reckoned. */
+/** The part of a charge that reports use. */
 export type BookedCharge = Pick<
   Charge,
   | "reference"
@@ -17,7 +17,7 @@ export type BookedCharge = Pick<
   | "leaseUntil"
 >;
 
-/** What a report keeps of a charge: what is sealed in each is the most of it. */
+/** Returns the part of a charge that reports use. Sealed values are most of a charge's memory. */
 export const bookedChargeOf = (charge: Charge): BookedCharge => ({
   reference: charge.reference,
   externalId: charge.externalId,
@@ -33,7 +33,7 @@ export const bookedChargeOf = (charge: Charge): BookedCharge => ({
   leaseUntil: charge.leaseUntil,
 });
 
-/** Whether it took money, or gave it back, between two moments (the second excluded): as the journal's filter has it. */
+/** Whether a charge took or returned money at or after `from` and before `to`, as the journal's filter defines it. */
 export function hasMoved(
   { devaluedAt, sentAt, reversedAt }: BookedCharge,
   { from, to }: { from: Date; to: Date },
@@ -42,7 +42,7 @@ export function hasMoved(
   return isWithin(devaluedAt ?? sentAt) || isWithin(reversedAt);
 }
 
-/** Money that left a card, or came back to it. */
+/** Money that was taken from a card, or returned to it. */
 export interface Movement {
   readonly reference: string;
   readonly orderId: string | null;
@@ -52,20 +52,20 @@ export interface Movement {
   readonly at: Date;
 }
 
-/** What a charge took from its card at any time; null while that isn't known. */
+/** Returns how much a charge has ever taken from its card; null if that is unknown. */
 export function takenCents({ state, amountCents, deductedCents }: BookedCharge): number | null {
   if (deductedCents !== null) return deductedCents;
   if (state === "unknown" || state === "needs_attention" || state === "sent") return null;
-  // A person said that it was taken; the shop asked for this much.
+  // A person decided that it was taken: this is the requested amount.
   return state === "taken" ? amountCents : 0;
 }
 
-/** What is off the card because of a charge, as the journal has it; null while that isn't known. */
+/** Returns how much of a charge was taken and not returned, according to the journal; null if that is unknown. */
 export function heldCents(charge: BookedCharge): number | null {
   return charge.state === "reversed" || charge.state === "refused" ? 0 : takenCents(charge);
 }
 
-/** What a charge moved between two moments (the second excluded). */
+/** Returns the movements of a charge at or after `from` and before `to`. */
 export function movementsOf(charge: BookedCharge, from: Date, to: Date): Movement[] {
   const { reference, orderId, lastFour, state } = charge;
   const cents = takenCents(charge) ?? 0;

@@ -10,73 +10,73 @@ import type { Reconciliation } from "./reconciliation.js";
 import { type ReconcileOptions, readReconciliation, readStatement } from "./reports.js";
 import type { Statement, StatementOptions } from "./statement.js";
 
-/** How a checkout is: its health as an engine, and its purchases. */
+/** The health of a checkout, including its purchases. */
 export interface CheckoutHealth extends Health {
   readonly purchases: {
-    /** How many aren't settled. */
+    /** The number of unsettled purchases. */
     readonly open: number;
-    /** How many of them have failed three times or more. */
+    /** The number of those that have failed at least three times. */
     readonly failing: number;
   };
 }
 
 const FAILING_TRIES = 3;
 
-/** What a shop's operator does: look, decide what only a person can tell, and reconcile. Amounts in cents. */
+/** The calls for a shop's operator: monitoring, decisions, and reconciliation. Amounts in cents. */
 export interface Operator {
-  /** How the shop's gift cards are at this moment: the service, the key, the clocks, the seals, and what is open. */
+  /** Returns the health of the shop's gift cards: the service, the API key, clocks, sealing keys, and open charges. */
   health(): Promise<CheckoutHealth>;
   /**
-   * Lists purchases, those that aren't settled unless `states` says otherwise: the most failed tries first, then the oldest.
-   * Each has its `tries`, its `lastError` and when it was begun.
+   * Lists purchases by most failed attempts first, then the oldest. Default: those that aren't settled. Each has its `tries`,
+   * `lastError` and `createdAt`.
    */
   purchases(listing?: PurchaseListing): Promise<{ purchases: Purchase[]; count: number }>;
   /**
-   * Takes the next step of a purchase that isn't settled now, such as canceling a remainder that couldn't be canceled before.
+   * Retries the next step of an unsettled purchase, such as canceling a remainder that couldn't be canceled before.
    *
-   * @param actor who asks, as it is written down
-   * @returns the purchase as it is now, or null when it is settled, or somebody is at it; nothing was done then
+   * @param actor the person, for the record
+   * @returns the current purchase, or null if it is settled or another process holds it; nothing was done then
    */
   retryPurchase(orderId: string, actor: string): Promise<Purchase | null>;
-  /** Lists charges, what needs attention first, then the newest: `charges({ states: ["needs_attention"] })`. */
+  /** Lists charges that need attention first, then the newest. For example `charges({ states: ["needs_attention"] })`. */
   charges(filter?: ChargeListing): Promise<{ charges: ChargeView[]; count: number }>;
-  /** What a person goes by who must tell what became of a charge; null where there is no such charge. */
+  /** Returns the facts for a person's decision about a charge; null if there is no such charge. */
   evidence(reference: string): Promise<Evidence | null>;
   /**
-   * Asks the service again about a charge that needs attention, or tries an owed reversal (`canceldevalue`) now.
+   * Retries a charge that needs attention, or an owed reversal (`canceldevalue`).
    *
-   * @param actor who asks, as it is written down
-   * @returns the charge as it is now, or null when it doesn't need attention (any more); nothing was done then
+   * @param actor the person, for the record
+   * @returns the current charge, or null if it doesn't need attention (any more); nothing was done then
    */
   retry(reference: string, actor: string): Promise<ChargeView | null>;
-  /** A person tells that the money is off the card and stays off. Parameters and result as with `retry`. */
+  /** Records a decision that the money was taken and stays taken. Parameters and result as for `retry`. */
   markTaken(reference: string, actor: string): Promise<ChargeView | null>;
-  /** A person tells that nothing was taken, or that it is back on the card. Parameters and result as with `retry`. */
+  /** Records a decision that nothing was taken, or that it is back on the card. Parameters and result as for `retry`. */
   markNotTaken(reference: string, actor: string): Promise<ChargeView | null>;
   /**
-   * Seals every card and cancel token that may still be needed under the newest sealing key, so that older keys can be
-   * taken out of the settings. Safe beside a shop that sells.
+   * Seals all cards and cancel tokens that are still needed under the newest sealing key, so that older keys can be removed
+   * from the settings. The shop can sell meanwhile.
    *
-   * @returns how many were sealed anew
-   * @throws {SealError} when one can't be opened; those before it are done
+   * @returns the number of resealed values
+   * @throws {SealError} if one can't be opened; those before it are resealed
    */
   reseal(): Promise<number>;
   /**
-   * Holds what was charged against the shop's own payments and, where the card's issuer shares it, the service's report.
-   * The whole period is read, however many charges it has. What differs is looked at again a second later: a purchase
-   * that moves while the books are read counts as `moving`, and is no difference.
+   * Compares the charges with the shop's own payments and, if the issuer shares it, with the service's report, for a period of
+   * any length. Differences are compared again a second later: a purchase that moves meanwhile is counted in `moving`, and is
+   * no difference.
    *
-   * @param options whole days; `payments`, a list or a function that lists them: one per order is enough
+   * @param options whole days; `payments`, a list or a function that lists them, one per order or one per charge
    * @returns the differences, each with both sides
-   * @throws {RangeError} for days that are none
-   * @throws {ReportError} for a report that can't be read, or is about other days
-   * @throws {TypeError} for a payment whose amounts aren't whole cents, or that names no order
+   * @throws {RangeError} if the days are invalid
+   * @throws {ReportError} if the report can't be read, or has other days
+   * @throws {TypeError} if a payment's amounts aren't whole cents, or it refers to neither an order nor a charge
    */
   reconcile(options: ReconcileOptions): Promise<Reconciliation>;
   /**
-   * Adds up what was devalued and canceled in a period, by day and order, to hold against the issuer's invoice.
+   * Sums the devalued and canceled amounts of a period by day and order, to compare with the issuer's invoice.
    *
-   * @throws {RangeError} for days or a commission that are none
+   * @throws {RangeError} if the days or the commission are invalid
    */
   statement(options: StatementOptions): Promise<Statement>;
 }
@@ -88,7 +88,7 @@ interface OperatorContext extends Pick<Operator, "retryPurchase"> {
   readonly purchases: PurchaseStore;
 }
 
-/** The operator's part of a checkout. */
+/** Makes the operator's calls of a checkout. */
 export function createOperator(context: OperatorContext): Operator {
   const { engine, sealer, client, purchases, retryPurchase } = context;
   const { environment, journal } = engine;

@@ -1,19 +1,19 @@
-/** Whole days by the clock of a time zone, `from` and `to` included; each yyyy-mm-dd. */
+/** Whole days in a time zone, yyyy-mm-dd, including `from` and `to`. */
 export interface Days {
   readonly from: string;
   readonly to: string;
 }
 
-/** The clock by which days begin unless another is given: the service's own reports go by it. */
+/** The default time zone of days, which the service's own reports use. */
 export const DEFAULT_TIME_ZONE = "Europe/Amsterdam";
 
-/** True for a day that the calendar has, as yyyy-mm-dd. */
+/** Whether a text is a valid day, yyyy-mm-dd. */
 export function isDay(text: string): boolean {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
   return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
-/** The days of a month, yyyy-mm. @throws {RangeError} when there is no such month */
+/** Returns the days of a month, yyyy-mm. @throws {RangeError} if the month is invalid */
 export function daysOfMonth(month: string): Days {
   const from = `${month}-01`;
   if (!isDay(from)) throw new RangeError("A month is yyyy-mm.");
@@ -21,14 +21,14 @@ export function daysOfMonth(month: string): Days {
   return { from, to: new Date(Date.UTC(year, monthNumber, 0)).toISOString().slice(0, 10) };
 }
 
-/** The day of a moment, yyyy-mm-dd. */
+/** Returns the day of a time, yyyy-mm-dd. */
 export function dayOf(at: Date, timeZone = DEFAULT_TIME_ZONE): string {
   return new Date(at.getTime() + offsetMs(at, timeZone)).toISOString().slice(0, 10);
 }
 
 /**
- * The moments between which the days lie: the first counts, the last doesn't.
- * @throws {RangeError} when a day is none, or the last is before the first
+ * Returns the start of the first day, and the end of the last day, which is excluded.
+ * @throws {RangeError} if a day is invalid, or the last is before the first
  */
 export function momentsOf({ from, to }: Days, timeZone = DEFAULT_TIME_ZONE): { from: Date; to: Date } {
   if (!isDay(from) || !isDay(to)) throw new RangeError("A day is yyyy-mm-dd.");
@@ -39,12 +39,12 @@ export function momentsOf({ from, to }: Days, timeZone = DEFAULT_TIME_ZONE): { f
 
 function startOf(day: string, timeZone: string): Date {
   const asUtc = Date.parse(`${day}T00:00:00Z`);
-  // The offset may change within the hours between; the second look is at the right side of it.
+  // The offset may change in between. The second calculation uses the offset at the start of the day.
   const near = new Date(asUtc - offsetMs(new Date(asUtc), timeZone));
   return new Date(asUtc - offsetMs(near, timeZone));
 }
 
-/** To make one takes longer than to ask it, and a month asks for each of its charges. */
+/** Cached, because creating one is slow, and a report of a month needs one for each charge. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
@@ -64,7 +64,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock;
 }
 
-/** How far the zone's clock is before UTC's at that moment. */
+/** Returns how far the zone is ahead of UTC at a time. */
 function offsetMs(at: Date, timeZone: string): number {
   const parts = clockOf(timeZone).formatToParts(at);
   const part = (type: string) => Number(parts.find((p) => p.type === type)?.value);

@@ -3,20 +3,20 @@ import type { Difference } from "./difference.js";
 import type { Days } from "./period.js";
 import { layOut } from "./text-table.js";
 
-/** What a comparison of the books found. */
+/** The result of a reconciliation. */
 export interface Reconciliation extends Days {
-  /** How many charges were looked at. */
+  /** The number of compared charges. */
   readonly charges: number;
-  /** How many of the shop's payments were. */
+  /** The number of compared payments of the shop. */
   readonly payments: number;
-  /** How many of the service's cards were; null without its report. */
+  /** The number of compared cards of the service's report; null without a report. */
   readonly cards: number | null;
-  /** How many would differ, but are just being charged or reversed: the next reconciliation judges them. */
+  /** The number of groups that differ only because of a charge or reversal in progress. The next reconciliation judges them. */
   readonly moving: number;
   readonly differences: readonly Difference[];
 }
 
-/** A reconciliation as lines to print: a difference each, with both sides, and the count last. Amounts in euro. */
+/** Formats a reconciliation for printing: a line for each difference with both sides, then the counts. Amounts in euro. */
 export function reconciliationText(
   reconciliation: Reconciliation,
   nameOf: (orderId: string) => string = (id) => id,

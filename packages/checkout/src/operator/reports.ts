@@ -12,24 +12,24 @@ import { makeStatement, type Statement, type StatementOptions } from "./statemen
 
 const SECOND_LOOK_MS = 1_000;
 
-/** What a reconciliation is about. */
+/** The options of a reconciliation. */
 export interface ReconcileOptions extends Days {
-  /** The shop's own payments by gift card. A list is held in memory, and is what it is; a function is better. */
+  /** The shop's own gift card payments. Better a function: a list is held in memory, and can't show later changes. */
   readonly payments: PaymentList | PaymentLister;
-  /** What the service's `report` command printed for the same days with `--json` or `--csv`: its text, or a file's stream. */
+  /** The output of the service's `report` command for the same days, with `--json` or `--csv`: its text, or a file's stream. */
   readonly report?: string | AsyncIterable<string> | undefined;
-  /** By whose clock days begin. Default Europe/Amsterdam. */
+  /** The time zone of the days. Default Europe/Amsterdam. */
   readonly timeZone?: string | undefined;
-  /** Charges younger than this are still on their way. Default: two minutes before they are read. */
+  /** Younger charges may still be in progress. Default: two minutes before they are read. */
   readonly settledBefore?: Date | undefined;
-  /** Is told now and then how far it has come: how many of each kind were read. */
+  /** Called from time to time with the number of charges or payments read so far. */
   readonly onProgress?: ((read: number, what: "charges" | "payments") => void) | undefined;
 }
 
 /**
- * Adds up what was devalued and canceled, by day and order. The journal is read to its end, however long the period is.
+ * Sums the devalued and canceled amounts by day and order, for a period of any length.
  *
- * @throws {RangeError} for days or a commission that are none
+ * @throws {RangeError} if the days or the commission are invalid
  */
 export async function readStatement(source: ReportSource, options: StatementOptions): Promise<Statement> {
   const charges: BookedCharge[] = [];
@@ -39,13 +39,13 @@ export async function readStatement(source: ReportSource, options: StatementOpti
 }
 
 /**
- * Holds the journal against the shop's payments and, where it is given, the service's report. All of them are read to their
- * ends, some hundred rows at a time, so that no length of the period needs more memory. What differs is looked at once
- * more: a purchase that moves while the books are read is counted in `moving`, and is no difference.
+ * Compares the journal with the shop's payments and, if given, with the service's report. It reads some hundred rows at a
+ * time, so that its memory doesn't depend on the length of the period. Differences are compared a second time: a purchase
+ * that moves meanwhile is counted in `moving`, and is no difference.
  *
- * @throws {RangeError} for days that are none
- * @throws {ReportError} for a report that can't be read, or is about other days
- * @throws {TypeError} for a payment whose amounts aren't whole cents
+ * @throws {RangeError} if the days are invalid
+ * @throws {ReportError} if the report can't be read, or has other days
+ * @throws {TypeError} if a payment's amounts aren't whole cents
  */
 export async function readReconciliation(
   source: ReportSource,
@@ -55,7 +55,7 @@ export async function readReconciliation(
   const period = momentsOf({ from, to }, timeZone);
   const service = await readFigures(source, options);
   const list = await listerOf(options.payments);
-  const look = async () => {
+  const compare = async () => {
     const comparison = new BookComparison(source, { ...options, period, list });
     await comparison.run();
     const differences = [
@@ -64,10 +64,10 @@ export async function readReconciliation(
     ];
     return { ...comparison.counts, cards: service?.cards ?? null, differences };
   };
-  const first = await look();
+  const first = await compare();
   if (first.differences.length === 0) return { from, to, ...first };
   await sleep(SECOND_LOOK_MS);
-  const second = await look();
+  const second = await compare();
   const before = new Set(first.differences.map(textOf));
   const differences = second.differences.filter((difference) => before.has(textOf(difference)));
   const moving = second.moving + second.differences.length - differences.length;
@@ -76,7 +76,7 @@ export async function readReconciliation(
 
 const textOf = (difference: Difference) => JSON.stringify(difference);
 
-/** What the service has of each card; undefined without its report. */
+/** Reads the service's sums; undefined without its report. */
 async function readFigures(
   { companyId }: ReportSource,
   { from, to, report }: ReconcileOptions,

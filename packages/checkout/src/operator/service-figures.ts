@@ -13,16 +13,15 @@ const describe = (sums: Sums): string =>
   `${formatCents(sums.devaluedCents)} devalued, ${formatCents(sums.canceledCents)} canceled`;
 
 /**
- * What one side has of cards. The service's report names them by their last four digits, so figures are added up per such
- * group. A charge that was made and reversed around midnight may fall on two days for the two clocks; the next period
- * shows it reversed.
+ * The sums of one side, by a card's last four digits, which is how the service's report names cards. Around midnight, the two
+ * clocks may count a reversal on different days. It then appears in the next period.
  */
 export class CardFigures {
   readonly #sums = new Map<string, Sums>();
-  /** How many cards of a report are in it. */
+  /** The number of cards of the report. */
   cards = 0;
 
-  /** Adds what a charge moved between two moments. */
+  /** Adds the movements of a charge within a period. */
   addCharge(charge: BookedCharge, { from, to }: { from: Date; to: Date }): void {
     for (const { lastFour, kind, cents } of movementsOf(charge, from, to))
       this.#add(lastFour, kind === "devalued" ? { devaluedCents: cents } : { canceledCents: cents });
@@ -40,7 +39,7 @@ export class CardFigures {
     sums.canceledCents += canceledCents;
   }
 
-  /** What the journal, this one, has otherwise than the service. */
+  /** Returns the differences between these sums, the journal's, and the service's. */
   differencesTo(service: CardFigures): Difference[] {
     const nothing = { devaluedCents: 0, canceledCents: 0 };
     return [...new Set([...this.#sums.keys(), ...service.#sums.keys()])].flatMap((lastFour): Difference[] => {

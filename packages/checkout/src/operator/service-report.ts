@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Chunks, readListedObjects } from "./listed-objects.js";
 import type { Days } from "./period.js";
 
-/** One card of the service's report. */
+/** A card in the service's report. */
 export interface ReportedCard {
   readonly lastFour: string;
   readonly devaluedCents: number;
@@ -23,10 +23,10 @@ const cardSchema = z
     devaluedCents: row.devalued,
     canceledCents: row.canceled,
   }));
-/** What is left of a report when its cards have been read. */
+/** A report without its cards. */
 const frameSchema = z.object({ from: z.string(), to: z.string(), cards: z.tuple([]) });
 
-/** A report that can't be read, or is about something else. Its text can be shown. */
+/** The error of a report that can't be read, or has another period. Its message can be shown to people. */
 export class ReportError extends Error {
   override readonly name = "ReportError";
 }
@@ -34,11 +34,11 @@ export class ReportError extends Error {
 const NO_REPORT = "The file is not a report of the service.";
 
 /**
- * Reads what the service's `report` command printed with `--json` or `--csv`, card by card.
+ * Reads the output of the service's `report` command with `--json` or `--csv`, card by card.
  *
- * @param report the whole text, or the file piece by piece
- * @param about the days it must be about (a report in CSV doesn't say its days), and the company whose cards count
- * @throws {ReportError} also at its end: a report whose cards were read may be about other days
+ * @param report the whole text, or a file's stream
+ * @param about the required days (a CSV report doesn't contain its days), and the company whose cards are read
+ * @throws {ReportError} possibly at the end, when cards have been read: the days come last
  */
 export async function* readServiceReport(
   report: string | AsyncIterable<string>,
@@ -51,7 +51,7 @@ export async function* readServiceReport(
 
 type Row = z.output<typeof cardSchema>;
 
-/** The first character that isn't space, and the chunks from it on. */
+/** Returns the first character that isn't white space, and the chunks starting there. */
 async function beginningOf(report: Chunks): Promise<{ first: string; chunks: AsyncIterable<string> }> {
   const all = (async function* () {
     yield* report;
@@ -99,11 +99,11 @@ async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
     const cells = splitLine(line);
     if (head === undefined) {
       head = cells;
-      // Any other text would pass for a report without cards.
+      // Otherwise any text would be accepted as a report without cards.
       if (!columns.every((name) => cells.includes(name))) throw new ReportError(NO_REPORT);
       continue;
     }
-    // Its end may be empty lines.
+    // Empty lines are allowed only at the end.
     if (line === "") {
       isOver = true;
       continue;
@@ -125,7 +125,7 @@ async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
   yield begun.trimEnd();
 }
 
-/** A cell is bare, or in quotes with its own quotes doubled. */
+/** Splits a line of CSV. Quoted cells have their quotes doubled. */
 function splitLine(line: string): string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, bare]) =>
     quoted === undefined ? (bare ?? "") : quoted.replaceAll('""', '"'),

@@ -1,28 +1,28 @@
 import type { ShopPayment } from "./charge-groups.js";
 
-/** The shop's own payments by gift card. */
+/** The shop's own gift card payments. */
 export type PaymentList = Iterable<ShopPayment> | AsyncIterable<ShopPayment>;
 
-/** Which of its payments a shop is asked for: all of one of the three kinds, each once. */
+/** A query of payments, by exactly one of the three: the period, orders, or charges. Each payment is listed once. */
 export interface PaymentQuery {
-  /** Those made at or after this moment ... */
+  /** Payments made at or after this time ... */
   readonly from: Date;
-  /** ... and before this one. */
+  /** ... and before this time. */
   readonly to: Date;
-  /** Those of these orders, whenever they were made. */
+  /** Payments of these orders, made at any time. */
   readonly orderIds: readonly string[];
-  /** Those of these charges, whenever they were made; of no matter to a shop that has one sum per order. */
+  /** Payments of these charges, made at any time. Irrelevant for a shop with one payment per order. */
   readonly externalIds: readonly string[];
 }
 
 /**
- * Lists the shop's payments. It is asked often: once for all that were made within the days, best given one by one as they
- * are read, and else for those of some hundred charges and their orders. What differs is asked for again a second later,
- * and what changed in between was only moving. It may list more than it is asked for; that takes time.
+ * Lists the shop's payments. It is called many times: once for the whole period, ideally returning an async iterable, and
+ * otherwise for some hundred charges and their orders. Payments that differ are queried again a second later, to recognize
+ * those that were only moving. Additional payments in a result are ignored, but take time.
  */
 export type PaymentLister = (query: PaymentQuery) => PaymentList | Promise<PaymentList>;
 
-/** Lists what a shop gives as a function or as a list; one that can be gone through only once is kept. */
+/** Returns a lister for a function or a list. Iterables are read into memory. */
 export async function listerOf(payments: PaymentList | PaymentLister): Promise<PaymentLister> {
   if (typeof payments === "function") return payments;
   const all = await toArray(payments);
@@ -42,18 +42,18 @@ export async function listerOf(payments: PaymentList | PaymentLister): Promise<P
         ];
 }
 
-/** Which charges and orders payments are asked for. */
+/** The charges and orders of a query. */
 export interface Asked {
   readonly externalIds: Iterable<string>;
   readonly orderIds: Iterable<string | null>;
 }
 
-/** The shop's payments of these charges and orders, and no others. */
+/** Returns the shop's payments of exactly these charges and orders. */
 export async function paymentsOf(list: PaymentLister, asked: Asked): Promise<ShopPayment[]> {
   const [externalIds, orderIds] = [new Set(asked.externalIds), new Set(asked.orderIds)];
   orderIds.delete(null);
   if (externalIds.size + orderIds.size === 0) return [];
-  // No moment lies between these two.
+  // An empty period.
   const never = new Date(0);
   const listed = await list({
     from: never,
@@ -69,7 +69,7 @@ export async function paymentsOf(list: PaymentLister, asked: Asked): Promise<Sho
   return found;
 }
 
-/** All that were made between two moments, and whatever else the shop lists then, some at a time. */
+/** Yields the payments of a period in batches, including any others that the shop lists. */
 export async function* paymentsBetween(
   list: PaymentLister,
   moments: { from: Date; to: Date },

@@ -3,19 +3,19 @@ import { type BookedCharge, movementsOf } from "./movements.js";
 import { type Days, dayOf, momentsOf } from "./period.js";
 import { layOut } from "./text-table.js";
 
-/** What one order took from cards, and reversed, on one day. */
+/** The amounts that an order took and reversed on one day. */
 export interface StatementLine {
   /** yyyy-mm-dd */
   readonly day: string;
-  /** null: a charge that never became an order. */
+  /** null for charges that never got an order. */
   readonly orderId: string | null;
   readonly devaluedCents: number;
   readonly canceledCents: number;
-  /** Devalued less canceled; below zero on a day of reversals alone. */
+  /** Devalued minus canceled; negative on a day with only reversals. */
   readonly grossCents: number;
 }
 
-/** What a merchant is owed for a period, to be held against the operator's invoice. */
+/** The amounts that the card issuer owes the merchant for a period, to compare with the issuer's invoice. */
 export interface Statement extends Days {
   readonly lines: readonly StatementLine[];
   readonly devaluedCents: number;
@@ -26,18 +26,19 @@ export interface Statement extends Days {
   readonly netCents: number;
 }
 
+/** The options of a statement. */
 export interface StatementOptions extends Days {
-  /** What the operator keeps, in percent of the gross sum, to four decimals. Default 0. */
+  /** The issuer's commission in percent of the gross sum, up to four decimals. Default 0. */
   readonly commissionPercent?: number | undefined;
-  /** By whose clock days begin. Default Europe/Amsterdam. */
+  /** The time zone of the days. Default Europe/Amsterdam. */
   readonly timeZone?: string | undefined;
 }
 
 /**
- * Adds up what was devalued and canceled, by day and order.
+ * Sums the devalued and canceled amounts by day and order.
  *
- * @param charges of one service; those that moved nothing within the period count for nothing
- * @throws {RangeError} when a day is none, or the commission isn't between 0 and 100 percent
+ * @param charges of one service; charges without movements in the period are ignored
+ * @throws {RangeError} if a day is invalid, or the commission isn't between 0 and 100 percent
  */
 export function makeStatement(charges: readonly BookedCharge[], options: StatementOptions): Statement {
   const { from, to, commissionPercent = 0, timeZone } = options;
@@ -70,7 +71,7 @@ export function makeStatement(charges: readonly BookedCharge[], options: Stateme
   };
 }
 
-/** Half a cent goes up, on either side of zero. */
+/** Returns a percentage, rounding half cents away from zero. */
 function percentOf(amountCents: number, percent: number): number {
   if (!(percent >= 0 && percent <= 100)) throw new RangeError("A commission is 0 to 100 percent.");
   const share = (Math.abs(amountCents) * Math.round(percent * 10_000)) / 1_000_000;
@@ -78,8 +79,8 @@ function percentOf(amountCents: number, percent: number): number {
 }
 
 /**
- * The statement as comma-separated values, amounts in euro, the sums last.
- * @param nameOf what people call an order; its id when left out
+ * Formats a statement as comma-separated values, with amounts in euro, and the sums last.
+ * @param nameOf returns the name of an order. Default: its id
  */
 export function statementCsv(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
   const { lines, devaluedCents, canceledCents, grossCents, commissionCents, netCents } = statement;
@@ -99,7 +100,7 @@ export function statementCsv(statement: Statement, nameOf: (orderId: string) => 
   ].join("\r\n");
 }
 
-/** The statement as a table to print, amounts in euro, the sums last. */
+/** Formats a statement as a table to print, with amounts in euro, and the sums last. */
 export function statementText(
   statement: Statement,
   nameOf: (orderId: string) => string = (id) => id,
@@ -120,7 +121,7 @@ export function statementText(
   return layOut(rows, [2, 3, 4]);
 }
 
-/** A spreadsheet must not take a text for a formula; an amount below zero is none. */
+/** Quotes a cell, so that spreadsheets don't treat it as a formula. Negative amounts are not quoted. */
 function csvCell(text: string): string {
   if (text === "" || /^-?\d+\.\d\d$|^\d{4}-\d\d-\d\d$/.test(text)) return text;
   return `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;

@@ -1,4 +1,4 @@
-/** Lays cells out in columns, as wide as they have to be; those named in `right` end at the right. */
+/** Formats cells in columns of the required width. The columns in `right` are right-aligned. */
 export function layOut(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     rows.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), 0),

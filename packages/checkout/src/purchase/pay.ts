@@ -10,28 +10,28 @@ import { checkCart, checkLines, type Order } from "./order.js";
 import type { AuthorizeRemainder } from "./remainder.js";
 import type { PurchaseSteps } from "./steps.js";
 
-/** What has become of an order's payment. Amounts in cents. */
+/** The result of an order's payment. Amounts in cents. */
 export interface PayResult {
   /**
-   * `paid`: cards and remainder. `pending`: the cards are charged, the remainder isn't paid yet; see `confirm`.
-   * `declined`: nothing is taken, or what was taken goes back by itself.
+   * `paid`: cards and remainder are paid. `pending`: the cards are charged, and the remainder is not paid yet; see
+   * `confirm`. `declined`: nothing was taken, or recovery returns it.
    */
   readonly status: "paid" | "pending" | "declined";
   readonly cards: readonly { readonly lastFour: string; readonly amountCents: number }[];
   readonly remainderCents: number;
-  /** What the remainder's method gave with `pending`. */
+  /** The data that the remainder method returned with `pending`. */
   readonly remainderData?: unknown;
 }
 
 interface FlowOptions extends PurchaseContext {
   readonly steps: PurchaseSteps;
   readonly pendingLifeMs: number;
-  /** How a card's part is charged: as one, or by the order's lines. Where it isn't said, by the lines of orders that have any. */
+  /** How a card's part is charged: as one charge, or by line. Default: by line if the order has lines. */
   readonly charges: "whole" | "by-line" | undefined;
   readonly maxChargesPerCard: number;
 }
 
-/** Paying an order: at once, or when the shopper comes back. */
+/** Pays orders, at once or when the shopper returns. */
 export function createPurchaseFlow(options: FlowOptions) {
   const { steps, engine, journal, purchases, remainder, leaseMs, pendingLifeMs, report } = options;
 
@@ -43,8 +43,8 @@ export function createPurchaseFlow(options: FlowOptions) {
     return remainderData === null ? result : { ...result, remainderData: JSON.parse(remainderData) };
   }
 
-  /** What a purchase answers as it stands. */
-  function answerOf(purchase: Purchase): Promise<PayResult> {
+  /** Returns the result of a purchase in its current state. */
+  function resultOf(purchase: Purchase): Promise<PayResult> {
     const { state } = purchase;
     if (paidStates.includes(state)) return toResult(purchase, "paid");
     if (state === "pending") return toResult(purchase, state);
@@ -52,8 +52,8 @@ export function createPurchaseFlow(options: FlowOptions) {
     throw new CheckoutError(state === "charging" ? "payment_in_progress" : "cart_completed");
   }
 
-  /** What a purchase answers to a commit that comes second: only if it is of the same cart, total and remainder. */
-  function answerAgain(order: Order, purchase: Purchase): Promise<PayResult> {
+  /** Returns the result of a repeated payment. Refuses another cart, total or remainder. */
+  function repeatedResult(order: Order, purchase: Purchase): Promise<PayResult> {
     const { cart, expectedRemainderCents = purchase.remainderCents } = order;
     const isSame =
       purchase.cartId === cart.id &&
@@ -61,27 +61,27 @@ export function createPurchaseFlow(options: FlowOptions) {
       purchase.remainderCents === expectedRemainderCents;
     if (!isSame) throw new CheckoutError("amount_changed");
     if (purchase.state === "voiding") throw new CheckoutError("payment_in_progress");
-    return answerOf(purchase);
+    return resultOf(purchase);
   }
 
-  /** How the order is to be paid now, if that is what the shopper was shown, and can be done. */
-  async function planOf(order: Order, ask: AuthorizeRemainder | undefined): Promise<PaymentPlan> {
+  /** Plans the payment. Refuses if it differs from what the shopper has seen, or can't be done. */
+  async function planOf(order: Order, authorize: AuthorizeRemainder | undefined): Promise<PaymentPlan> {
     await engine.settle(order.cart.id, { orderOf: steps.orderOf });
     const plan = await engine.plan(order.cart);
-    // A card that pays nothing now makes a remainder that the shopper may not have seen.
-    const isSurprise = plan.hasSettling || plan.hasExpired;
-    const { expectedRemainderCents = isSurprise ? Number.NaN : plan.remainderCents } = order;
+    // If a card has expired or is being settled, the shopper may not have seen this remainder.
+    const isUnseen = plan.hasSettling || plan.hasExpired;
+    const { expectedRemainderCents = isUnseen ? Number.NaN : plan.remainderCents } = order;
     engine.checkCovers(plan, expectedRemainderCents);
-    // Without TypeScript it may be anything, such as the false of a condition that didn't hold.
-    if (plan.remainderCents > 0 && !(typeof ask === "function" && remainder.isThere)) {
+    // Without TypeScript it may be any value, such as `false`.
+    if (plan.remainderCents > 0 && !(typeof authorize === "function" && remainder.isConfigured)) {
       throw new TypeError(
-        "The cards don't cover the order: commit needs authorizeRemainder, and createCheckout remainder.",
+        "The cards don't cover the order: pay needs authorizeRemainder, and createCheckout needs remainder.",
       );
     }
     return plan;
   }
 
-  /** Each card's part, over the lines that stand written where it is charged by line. */
+  /** Returns each card's part, split over the stored lines if cards are charged by line. */
   function partsOf({ parts }: PaymentPlan, { lines }: Purchase): PaymentPlan["parts"] {
     if (options.charges === "whole" || !lines) return parts;
     const partsCents = parts.map(({ amountCents }) => amountCents);
@@ -96,15 +96,15 @@ export function createPurchaseFlow(options: FlowOptions) {
       begun.push(...(await engine.begin(order.cart, part, `${attemptId}:${index}`, attemptId, order.id)));
     }
     for (const [index, { reference }] of begun.entries()) {
-      if (index > 0) await prolong(purchase);
+      if (index > 0) await renewLease(purchase);
       await engine.renew(attemptId);
       await engine.devalue(reference);
     }
-    await prolong(purchase);
+    await renewLease(purchase);
   }
 
-  /** Before each slow step. Frozen for so long that recovery has taken the purchase over, a process asks for no more. */
-  async function prolong({ orderId, attemptId }: Purchase): Promise<void> {
+  /** Renews the lease before a slow step. If this process stalled and recovery took the purchase over, it stops here. */
+  async function renewLease({ orderId, attemptId }: Purchase): Promise<void> {
     const lease = { owner: attemptId, forMs: leaseMs };
     const own = { from: ["charging"], to: "charging", attemptId, owner: attemptId, lease } as const;
     if (!(await purchases.change(orderId, own))) throw new CheckoutError("payment_in_progress");
@@ -112,7 +112,7 @@ export function createPurchaseFlow(options: FlowOptions) {
 
   async function waitForRemainder(purchase: Purchase, data: unknown): Promise<Purchase> {
     const { orderId, attemptId } = purchase;
-    // What isn't there has no text, whatever its type says.
+    // Undefined for undefined data, unlike its type.
     const remainderData: string | undefined = JSON.stringify(data);
     const wait = {
       from: ["charging"],
@@ -123,17 +123,17 @@ export function createPurchaseFlow(options: FlowOptions) {
     } as const;
     const pending = await steps.change(orderId, { ...wait, ...(remainderData && { remainderData }) });
     if (!pending) throw new CheckoutError("payment_in_progress");
-    // So long recovery needn't look at the cards' part; it would find it to be the purchase's.
+    // Until then, recovery can skip these charges; it would leave them to the purchase anyway.
     await journal.renew(attemptId, pendingLifeMs).catch(report);
     return pending;
   }
 
-  /** Ends what an earlier commit of this order left, if its process has died. */
+  /** Reads the purchase of an order. Settles it first if the process of an earlier attempt has died. */
   async function readSettled(orderId: string): Promise<Purchase | null> {
-    const there = await purchases.read(orderId);
-    if (there?.state !== "charging" && there?.state !== "voiding") return there;
+    const earlier = await purchases.read(orderId);
+    if (earlier?.state !== "charging" && earlier?.state !== "voiding") return earlier;
     const held = await steps.claim(orderId);
-    return held ? steps.decide(held.purchase, held.owner) : there;
+    return held ? steps.decide(held.purchase, held.owner) : earlier;
   }
 
   async function pay(
@@ -141,53 +141,53 @@ export function createPurchaseFlow(options: FlowOptions) {
     { authorizeRemainder }: { authorizeRemainder?: AuthorizeRemainder } = {},
   ): Promise<PayResult> {
     if (typeof order.id !== "string" || order.id === "")
-      throw new TypeError("order.id has to be a text that isn't empty.");
+      throw new TypeError("order.id has to be a non-empty string.");
     const cart = checkCart(order.cart);
     const lines = checkLines(order.lines, cart.totalCents) ?? null;
     if (options.charges === "by-line" && !lines)
       throw new TypeError('order.lines are needed if charges is "by-line".');
-    const there = await readSettled(order.id);
-    if (there && there.state !== "failed") return answerAgain(order, there);
+    const earlier = await readSettled(order.id);
+    if (earlier && earlier.state !== "failed") return repeatedResult(order, earlier);
     const plan = await planOf(order, authorizeRemainder);
     const attemptId = randomUUID();
     const ids = { orderId: order.id, cartId: cart.id, attemptId };
     const wanted = { ...ids, totalCents: cart.totalCents, remainderCents: plan.remainderCents, lines };
     const purchase = await steps.begin(wanted, { owner: attemptId, forMs: leaseMs });
-    if (purchase.attemptId !== attemptId) return answerAgain(order, purchase);
-    let wasAsked = false;
+    if (purchase.attemptId !== attemptId) return repeatedResult(order, purchase);
+    let isRemainderSent = false;
     try {
       await charge(order, purchase, plan);
       if (purchase.remainderCents > 0) {
-        wasAsked = true;
+        isRemainderSent = true;
         const answer = await remainder.authorize(authorizeRemainder, purchase);
         if (answer.status === "declined") {
           const now = await steps.voidPurchase(purchase, "remainder_declined");
-          // Frozen for so long that the order was given up and paid anew, perhaps of another cart.
-          return await (now.attemptId === attemptId ? answerOf(now) : answerAgain(order, now));
+          // This process may have stalled until the order was voided and paid in another attempt, perhaps with another cart.
+          return await (now.attemptId === attemptId ? resultOf(now) : repeatedResult(order, now));
         }
-        if (answer.status === "pending") return await answerOf(await waitForRemainder(purchase, answer.data));
+        if (answer.status === "pending") return await resultOf(await waitForRemainder(purchase, answer.data));
       }
       const paid = await steps.complete(purchase);
       if (!paidStates.includes(paid.state) || paid.attemptId !== attemptId)
         throw new CheckoutError("payment_in_progress");
-      return await answerOf(paid);
+      return await resultOf(paid);
     } catch (error) {
-      const now = await giveUp(purchase, wasAsked);
-      if (now && paidStates.includes(now.state) && now.attemptId === attemptId) return answerOf(now);
+      const now = await giveUp(purchase, isRemainderSent);
+      if (now && paidStates.includes(now.state) && now.attemptId === attemptId) return resultOf(now);
       throw error;
     }
   }
 
-  /** Voids a commit that failed, as far as that can be done now; recovery does the rest. */
-  async function giveUp(purchase: Purchase, wasAsked: boolean): Promise<Purchase | null> {
+  /** Voids a failed attempt as far as possible now. Recovery continues it. */
+  async function giveUp(purchase: Purchase, isRemainderSent: boolean): Promise<Purchase | null> {
     try {
-      const now = await steps.voidPurchase(purchase, "completion_failed", { isLate: wasAsked });
+      const now = await steps.voidPurchase(purchase, "completion_failed", { isLate: isRemainderSent });
       if (now.attemptId === purchase.attemptId && paidStates.includes(now.state)) return now;
-      // Voided by somebody else, who may not have seen the last card that was charged here.
+      // Another process voided it, perhaps before the last card was charged here.
       const isHeld = (await steps.chargesOf(purchase)).some((charge) => charge.state === "devalued");
       if (isHeld) await steps.reverseCards(purchase, "completion_failed");
-      // A new commit has begun meanwhile, and nothing of this one is written down any more.
-      if (wasAsked && now.attemptId !== purchase.attemptId) await remainder.cancel(purchase);
+      // A new attempt has replaced this one, so no other process will cancel this remainder.
+      if (isRemainderSent && now.attemptId !== purchase.attemptId) await remainder.cancel(purchase);
       return now;
     } catch (error) {
       report(error);
@@ -198,23 +198,23 @@ export function createPurchaseFlow(options: FlowOptions) {
   async function confirm(orderId: string): Promise<PayResult> {
     const purchase = await purchases.read(orderId);
     if (!purchase) throw noSuchOrder();
-    const isGivenUp = purchase.state === "failed" && purchase.remainderCents > 0;
-    if (purchase.state !== "pending" && !isGivenUp) return answerOf(purchase);
+    const hasFailed = purchase.state === "failed" && purchase.remainderCents > 0;
+    if (purchase.state !== "pending" && !hasFailed) return resultOf(purchase);
     const status = await remainder.status(purchase);
-    if (status === "pending") return answerOf(purchase);
-    if (status === "declined") return answerOf(await steps.voidPurchase(purchase, "remainder_declined"));
+    if (status === "pending") return resultOf(purchase);
+    if (status === "declined") return resultOf(await steps.voidPurchase(purchase, "remainder_declined"));
     let now: Purchase;
     try {
       now = await steps.complete(purchase);
     } catch (error) {
-      // A store that fails decides nothing: it is asked again, by the shop or by recovery.
+      // If the store fails, nothing is decided: the shop or recovery tries again.
       if (error instanceof CheckoutError)
         await steps.voidPurchase(purchase, "completion_failed").catch(report);
       throw error;
     }
-    // Paid after it was given up: that goes back too.
+    // The remainder was paid after the purchase had failed: cancel it.
     const isPaid = paidStates.includes(now.state);
-    return answerOf(isPaid ? now : await steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true }));
+    return resultOf(isPaid ? now : await steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true }));
   }
 
   async function assertPaid(orderId: string, totalCents: number): Promise<Purchase> {
@@ -222,7 +222,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     const { state } = purchase ?? {};
     if (purchase && purchase.totalCents === totalCents) {
       if (undecidedStates.includes(purchase.state)) throw new CheckoutError("payment_in_progress");
-      // One card alone may have been reversed since; the purchase stays paid then.
+      // A single charge may have been reversed since: the purchase is still paid, but not for the total.
       if (state === "paid" && (await steps.heldCents(purchase)) === totalCents) return purchase;
     }
     throw new CheckoutError("amount_changed");

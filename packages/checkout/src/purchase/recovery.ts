@@ -3,18 +3,18 @@ import { CheckoutError, noSuchOrder } from "../engine/errors.js";
 import type { Charge } from "../store/charge.js";
 import { type Purchase, undecidedStates } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./context.js";
-import { isPaidStill } from "./refund-request.js";
+import { wasPaid } from "./refund-request.js";
 import { faultCode } from "./remainder.js";
 import { isReversing, newOwner, type PurchaseSteps } from "./steps.js";
 
 interface RecoveryContext extends PurchaseContext {
   readonly steps: PurchaseSteps;
   readonly confirm: (orderId: string) => Promise<unknown>;
-  /** Of an order that is paid. */
+  /** Refunds the cards of a paid order. */
   readonly refundCards: (orderId: string, reference?: string) => Promise<Charge[]>;
 }
 
-/** Reversing what an order was paid with, and settling what crashes and failures left. */
+/** Cancels orders, and settles purchases after crashes and failures. */
 export function createPurchaseRecovery(options: RecoveryContext) {
   const { steps, engine, purchases, leaseMs, report, confirm } = options;
 
@@ -25,36 +25,36 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   };
 
   /**
-   * Voids an order that isn't paid, and goes on where it is being given back as a whole already.
+   * Voids the purchase of an unpaid order, or continues a reversal of the whole purchase.
    *
-   * @returns the purchase as it stands; one that is paid is left alone
+   * @returns the current purchase; a paid one is unchanged
    */
   async function endUnpaid(purchase: Purchase, reason: string): Promise<Purchase> {
     if (undecidedStates.includes(purchase.state)) return steps.voidPurchase(purchase, reason);
     if (!isReversing(purchase)) return purchase;
     const held = await steps.claim(purchase.orderId);
     if (held && isReversing(held.purchase)) return steps.reverseAll(held.purchase, held.owner);
-    // Somebody else is at it, and the remainder goes back once; the cards' part may be tried by everybody.
+    // Another process holds it and cancels the remainder. Reversing cards is idempotent, so do it here too.
     await steps.reverseCards(purchase, reason);
     return steps.reread(purchase);
   }
 
-  /** Decides that everything goes back of an order that was paid. null where it has changed meanwhile. */
+  /** Decides to cancel a paid order. Returns null if the purchase has changed concurrently. */
   async function beginCancel({ orderId, state }: Purchase, owner: string): Promise<Purchase | null> {
-    // Owed as a whole before any part is tried, so that a crash in between leaves none behind.
+    // Recorded before any part is reversed, so that recovery completes it after a crash.
     const change = { to: "canceling", lease: { owner, forMs: leaseMs } } as const;
     if (state !== "refunding") return steps.change(orderId, { ...change, from: [state] });
-    // A refund may be at the remainder's method just now: only where nobody is at it.
+    // A running refund may be calling the remainder method. Take over only if its lease has run out.
     if (await steps.claim(orderId, owner)) return steps.change(orderId, { ...change, from: [state], owner });
     if ((await find(orderId)).state === "refunding") throw new CheckoutError("payment_in_progress");
     return null;
   }
 
-  /** Reverses all that an order was paid with, or what was taken for one that wasn't paid. */
+  /** Reverses the whole payment of an order, whether it is paid or not. */
   async function cancel(orderId: string): Promise<Charge[]> {
     for (;;) {
       const now = await endUnpaid(await find(orderId), "order_canceled");
-      if (!isPaidStill(now)) return steps.chargesOf(now);
+      if (!wasPaid(now)) return steps.chargesOf(now);
       const owner = newOwner();
       const owed = await beginCancel(now, owner);
       if (owed && isReversing(owed)) return steps.chargesOf(await steps.reverseAll(owed, owner));
@@ -63,7 +63,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
 
   async function refundCards(orderId: string, reference?: string): Promise<Charge[]> {
     const now = await endUnpaid(await find(orderId), "refunded");
-    return isPaidStill(now) ? options.refundCards(orderId, reference) : steps.chargesOf(now);
+    return wasPaid(now) ? options.refundCards(orderId, reference) : steps.chargesOf(now);
   }
 
   async function recoverPurchases(): Promise<Purchase[]> {
@@ -72,7 +72,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
       const owner = newOwner();
       const [due] = await purchases.claim({ owner, forMs: leaseMs }, 1);
       if (!due) break;
-      // The longest due comes first: one that comes again shows that all others had their turn.
+      // The longest overdue comes first. If one comes up again, all others were tried.
       isNew = !decided.has(due.orderId);
       const now = await steps.decide(due, owner).catch((error: unknown) => {
         report(error);
@@ -83,7 +83,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     return [...decided.values()];
   }
 
-  /** Each half goes on whatever becomes of the other. */
+  /** Recovers charges and purchases. If one fails, the other still runs. */
   async function recover(): Promise<{ purchases: Purchase[]; charges: ChargeView[] }> {
     const [charges] = await Promise.allSettled([engine.recover({ orderOf: steps.orderOf })]);
     const [purchasesDone] = await Promise.allSettled([recoverPurchases()]);
@@ -94,12 +94,12 @@ export function createPurchaseRecovery(options: RecoveryContext) {
 
   async function retry(orderId: string, actor: string): Promise<Purchase | null> {
     const lastActor = actor;
-    const waiting = { from: ["pending"], to: "pending" } as const;
-    const pending = await steps.change(orderId, { ...waiting, lastActor });
+    const stillPending = { from: ["pending"], to: "pending" } as const;
+    const pending = await steps.change(orderId, { ...stillPending, lastActor });
     if (pending) {
       await confirm(orderId).catch(async (error: unknown) => {
         report(error);
-        await steps.change(orderId, { ...waiting, lastError: faultCode("status", error) });
+        await steps.change(orderId, { ...stillPending, lastError: faultCode("status", error) });
       });
       return steps.reread(pending);
     }
@@ -107,8 +107,8 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     if (!held) return null;
     const { owner, purchase } = held;
     const { state } = purchase;
-    const asked = await steps.change(orderId, { from: [state], to: state, owner, lastActor });
-    return asked && steps.decide(asked, owner);
+    const recorded = await steps.change(orderId, { from: [state], to: state, owner, lastActor });
+    return recorded && steps.decide(recorded, owner);
   }
 
   return { cancel, refundCards, recover, retry };

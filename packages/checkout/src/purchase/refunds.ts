@@ -20,29 +20,29 @@ import { amountOf, groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import {
   checkRefundRequest,
-  isPaidStill,
-  isSameWish,
+  isSameRequest,
   type OrderRefundPlan,
   openCharges,
   type PaidBooks,
   type RefundRequest,
-  remainderBackCents,
+  recordOf,
+  refundedRemainderCents,
   sharesOf,
   splitRefund,
-  writtenOf,
+  wasPaid,
 } from "./refund-request.js";
 import { newOwner, type PurchaseSteps } from "./steps.js";
 
-const UNDECIDED = "It isn't decided yet whether the order is paid: ask again in a moment.";
+const UNDECIDED = "The order's payment is not decided yet. Try again in a moment.";
 
-/** A refund as it stands. */
+/** The current state of a refund. */
 export interface OrderRefund extends RefundShares {
   readonly id: string;
-  /** False while a part of it is owed: it is written down, and `recover` goes on with it. */
+  /** False while a part is owed: it is recorded, and `recover` retries it. */
   readonly isDone: boolean;
 }
 
-/** How an order was paid, and what of it went back or is written down to go back. Amounts in cents. */
+/** The payment of an order, with the amounts that were or will be refunded. Amounts in cents. */
 export interface PaidBy {
   readonly orderId: string;
   readonly totalCents: number;
@@ -52,7 +52,7 @@ export interface PaidBy {
     readonly amountCents: number;
     readonly refundedCents: number;
   }[];
-  /** What the remainder's method has. */
+  /** The part that the remainder method collected. */
   readonly remainder: { readonly amountCents: number; readonly refundedCents: number };
 }
 
@@ -60,9 +60,9 @@ interface RefundsContext extends PurchaseContext {
   readonly steps: PurchaseSteps;
 }
 
-/** Giving parts of a paid order back: one refund at a time, decided by one compare-and-set of the purchase. */
+/** Refunds parts of paid orders. An order has one refund at a time, decided by a compare-and-set of its purchase. */
 export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: RefundsContext) {
-  /** The refunds are read before the charges: a charge that none of them has taken stays open until the next one begins. */
+  /** Reads refunds before charges: a charge that none of these refunds has taken stays open until the next refund begins. */
   async function booksOf(orderId: string): Promise<PaidBooks> {
     const purchase = await purchases.read(orderId);
     if (!purchase) throw noSuchOrder();
@@ -73,25 +73,22 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
   /** @throws {RefundError} order_not_paid */
   async function knownBooks(orderId: string): Promise<PaidBooks> {
     if (await purchases.read(orderId)) return booksOf(orderId);
-    throw new RefundError(
-      "order_not_paid",
-      `No payment of the order "${orderId}" is known: commit it first.`,
-    );
+    throw new RefundError("order_not_paid", `No payment of the order "${orderId}" is known. Pay it first.`);
   }
 
   /**
-   * @throws {RefundError} where no amount could go back, or the request makes no sense
-   * @throws {TypeError} where the remainder's method has no `refund`, and is needed
+   * @throws {RefundError} if nothing can be refunded, or the request is invalid
+   * @throws {TypeError} if the remainder method's `refund` is required and missing
    */
   function split(books: PaidBooks, request: RefundRequest) {
     if (undecidedStates.includes(books.purchase.state))
       throw new RefundError("payment_in_progress", UNDECIDED);
     const { amountCents, leftCents, ...plan } = splitRefund(books, request);
-    const isMakeable = ({ otherCents }: RefundSplit) => otherCents === 0 || remainder.canRefund;
-    if (plan.isPossible && !isMakeable(plan.split))
-      throw new TypeError("A part of the remainder would go back: createCheckout needs remainder.refund.");
-    if (plan.isPossible) return { isPossible: true, written: writtenOf(plan.split) } as const;
-    const nearest = plan.nearest.filter(isMakeable).map((one) => sharesOf(writtenOf(one), books.charges));
+    const canBeMade = ({ otherCents }: RefundSplit) => otherCents === 0 || remainder.canRefund;
+    if (plan.isPossible && !canBeMade(plan.split))
+      throw new TypeError("This refunds a part of the remainder: createCheckout needs remainder.refund.");
+    if (plan.isPossible) return { isPossible: true, written: recordOf(plan.split) } as const;
+    const nearest = plan.nearest.filter(canBeMade).map((split) => sharesOf(recordOf(split), books.charges));
     return { isPossible: false, amountCents, leftCents, nearest } as const;
   }
 
@@ -102,25 +99,25 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     return plan.isPossible ? { isPossible: true, ...sharesOf(plan.written, books.charges) } : plan;
   }
 
-  /** Goes on with what is in work of an order, where nobody is at it. @returns the purchase as it stands */
-  async function goOn(orderId: string): Promise<Purchase | null> {
+  /** Continues the pending step of an order, if no other process holds it. @returns the current purchase */
+  async function continuePending(orderId: string): Promise<Purchase | null> {
     const held = await steps.claim(orderId);
     return held ? steps.decide(held.purchase, held.owner) : purchases.read(orderId);
   }
 
   /**
-   * Decides on a refund that was planned by these books, and does it.
+   * Records a refund that was planned with these books, and makes it.
    *
-   * @returns whether it was decided: not where anything has changed since the books were read
-   * @throws {RefundError} refund_in_progress while another refund is in work
+   * @returns whether it was recorded; false if anything has changed since the books were read
+   * @throws {RefundError} refund_in_progress during another refund
    */
   async function begin(books: PaidBooks, wanted: Omit<NewRefund, "number">): Promise<boolean> {
     const { orderId, attemptId, state } = books.purchase;
     if (state === "refunding") {
-      if ((await goOn(orderId))?.state === "refunding")
+      if ((await continuePending(orderId))?.state === "refunding")
         throw new RefundError(
           "refund_in_progress",
-          "Another refund of the order is in work: ask again later.",
+          "Another refund of the order is being made. Try again later.",
         );
       return false;
     }
@@ -137,13 +134,13 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
   ): Promise<OrderRefund> {
     const { id, lines = null, rule = refundRules[0] } = checkRefundRequest(given);
     if (typeof id !== "string" || id === "")
-      throw invalidRefund("A refund's id has to be a text that isn't empty.");
+      throw invalidRefund("A refund's id has to be a non-empty string.");
     for (;;) {
-      const there = await refundOf(orderId, id);
-      if (there && !isSameWish(there, given))
-        throw invalidRefund(`The id "${id}" is that of another refund of the order.`);
-      if (there?.doneAt === null) await goOn(orderId);
-      if (there) return resultOf(orderId, id);
+      const recorded = await refundOf(orderId, id);
+      if (recorded && !isSameRequest(recorded, given))
+        throw invalidRefund(`The id "${id}" belongs to another refund of the order.`);
+      if (recorded?.doneAt === null) await continuePending(orderId);
+      if (recorded) return resultOf(orderId, id);
       const books = await knownBooks(orderId);
       // A concurrent call with this id has recorded the refund since.
       if (books.refunds.some((refund) => refund.id === id)) continue;
@@ -159,14 +156,14 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
 
   async function resultOf(orderId: string, id: string): Promise<OrderRefund> {
     const { refunds, charges } = await booksOf(orderId);
-    const refund = refunds.find((one) => one.id === id);
-    if (!refund) throw new Error("A refund vanished after it was written down.");
+    const refund = refunds.find((each) => each.id === id);
+    if (!refund) throw new Error("A refund vanished after it was recorded.");
     const chosen = charges.filter(({ reference }) => refund.references.includes(reference));
     const isDone = refund.doneAt !== null && chosen.every(({ state }) => state === "reversed");
     return { id, ...sharesOf(refund, charges), isDone };
   }
 
-  /** All cards' part of a paid order, or one charge of it. What another refund has taken already stays with that one. */
+  /** Refunds the cards of a paid order, or a single charge. Charges of other refunds stay with those. */
   async function refundCards(orderId: string, reference?: string): Promise<Charge[]> {
     const isWanted = (charge: Charge) => reference === undefined || charge.reference === reference;
     for (;;) {
@@ -178,7 +175,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
       const references = open.map((charge) => charge.reference);
       const wanted = { lines: null, amountCents, remainderCents: 0, references };
       const id = `cards_${randomUUID()}`;
-      if (open.length === 0) await goOn(orderId);
+      if (open.length === 0) await continuePending(orderId);
       else if (!(await begin(books, { id, rule: "cards-first", ...wanted }))) continue;
       return (await steps.chargesOf(books.purchase)).filter(isWanted);
     }
@@ -188,20 +185,20 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     if (!(await purchases.read(orderId))) return null;
     const { purchase, refunds, charges } = await booksOf(orderId);
     const { totalCents, state } = purchase;
-    const isWhole = state === "canceling" || state === "canceled";
-    if (!isWhole && !isPaidStill(purchase))
+    const isCanceled = state === "canceling" || state === "canceled";
+    if (!isCanceled && !wasPaid(purchase))
       return { orderId, totalCents, cards: [], remainder: { amountCents: 0, refundedCents: 0 } };
     const taken = new Set(refunds.flatMap(({ references }) => references));
-    const isBack = ({ state, reference }: Charge) =>
-      state !== "taken" && (isWhole || !chargedStates.includes(state) || taken.has(reference));
+    const isRefunded = ({ state, reference }: Charge) =>
+      state !== "taken" && (isCanceled || !chargedStates.includes(state) || taken.has(reference));
     const cards = groupByPayment(charges).map((card) => ({
       lastFour: card.lastFour,
       amountCents: card.amountCents,
-      refundedCents: amountOf(card.charges.filter(isBack)),
+      refundedCents: amountOf(card.charges.filter(isRefunded)),
     }));
-    const refundedCents = isWhole ? purchase.remainderCents : remainderBackCents(refunds);
-    const rest = { amountCents: purchase.remainderCents, refundedCents };
-    return { orderId, totalCents, cards, remainder: rest };
+    const refundedCents = isCanceled ? purchase.remainderCents : refundedRemainderCents(refunds);
+    const remainderPart = { amountCents: purchase.remainderCents, refundedCents };
+    return { orderId, totalCents, cards, remainder: remainderPart };
   }
 
   return { refundPlan, refund, refundCards, paidBy };

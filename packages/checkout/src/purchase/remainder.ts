@@ -1,56 +1,56 @@
 import type { Purchase } from "../store/purchase-store.js";
 
-/** What the shop's own payment method says of the remainder. Only `authorized` pays. */
+/** The response of the shop's own payment method to a request for the remainder. Only `authorized` pays. */
 export type RemainderAnswer =
   | { readonly status: "authorized" }
   | { readonly status: "declined" }
-  /** The shopper pays it elsewhere, such as on a bank's page; `data` is what the page needs for that. */
+  /** The shopper pays elsewhere, such as on a bank's page. `data` is for the shop's page, such as that address. */
   | { readonly status: "pending"; readonly data?: Readonly<Record<string, unknown>> };
 
-/** The remainder of an order, as the shop's own payment method is asked for it. */
+/** A request for the remainder of an order. */
 export interface RemainderRequest {
   readonly orderId: string;
   readonly remainderCents: number;
-  /** Unique to this try: use it as the payment's idempotency key. */
+  /** Unique to this attempt: use it as the payment's idempotency key. */
   readonly attemptId: string;
 }
 
 /**
- * The shop's own payment method. `status` and `cancel` are also called after a crash, when nobody knows whether the
- * payment was ever asked for: `status` then answers "declined", and `cancel` makes sure that a request of this `attemptId`
- * that is still on its way takes nothing, where the method can do that. Each has to answer within half of `leaseMs`; one
- * that answers later isn't heard, and is asked again.
+ * The shop's own payment method. `status` and `cancel` are also called after a crash, when it is unknown whether the payment
+ * was ever requested. If it was not, `status` returns "declined", and `cancel` makes sure that a delayed request with this
+ * `attemptId` takes nothing, if the method supports that. Each call has to return within half of `leaseMs`; a later response
+ * is ignored, and the call is repeated.
  */
 export interface RemainderMethod {
-  /** What has become of the payment. Throws when it can't be asked now. */
+  /** Returns the status of the payment. Throws if it can't be read now. */
   status(request: RemainderRequest): Promise<"authorized" | "declined" | "pending">;
   /**
-   * Cancels or refunds whatever was authorized or captured, once: what is still there, where `refund` gave parts of it
-   * back. Throws when it can't be done now: it is tried again.
+   * Cancels or refunds the payment: everything that was authorized or captured, minus what `refund` returned. Idempotent.
+   * Throws if it fails; it is retried.
    */
   cancel(request: RemainderRequest): Promise<unknown>;
   /**
-   * Gives a part of what was taken back, once per `part.idempotencyKey`: asked again with the same one, after a crash or a
-   * lost answer, it gives nothing more. Nor does it after `cancel`. Throws when it can't be done now: it is tried again. Needed where
-   * `Checkout.refund` may give back a part of the remainder.
+   * Refunds a part of the payment, once per `part.idempotencyKey`: a repeated call, after a crash or a lost response, refunds
+   * nothing more. After `cancel` it refunds nothing. Throws if it fails; it is retried. Required if `Checkout.refund` may
+   * refund a part of the remainder.
    */
   refund?(request: RemainderRequest, part: RemainderPart): Promise<unknown>;
 }
 
-/** A part of a remainder that goes back. */
+/** A part of a remainder to refund. */
 export interface RemainderPart {
-  /** The refund's id, as the shop gave it: no other refund of the order has it. */
+  /** The refund's id, as given by the shop; unique within the order. */
   readonly id: string;
-  /** No other refund of any order has it: give it to the bank as the refund's idempotency key. */
+  /** Unique among the refunds of all orders: pass it to the bank as the refund's idempotency key. */
   readonly idempotencyKey: string;
-  /** What goes back for it, above 0; with all earlier ones never more than `remainderCents`. */
+  /** Above 0. All refunds together are never more than `remainderCents`. */
   readonly amountCents: number;
 }
 
-/** Asks the shop's own method for the remainder. */
+/** Authorizes the remainder with the shop's own method. */
 export type AuthorizeRemainder = (request: RemainderRequest) => Promise<RemainderAnswer>;
 
-/** What is given to the method for a purchase. */
+/** Returns the request of a purchase. */
 const requestOf = ({ orderId, remainderCents, attemptId }: Purchase): RemainderRequest => ({
   orderId,
   remainderCents,
@@ -61,24 +61,24 @@ const statuses = ["authorized", "declined", "pending"] as const;
 type Status = (typeof statuses)[number];
 const isStatus = (value: unknown): value is Status => statuses.includes(value as Status);
 
-const NEEDED = 'has to answer the status "authorized", "declined" or "pending"';
+const EXPECTED = 'has to return the status "authorized", "declined" or "pending"';
 
-/** What the method is asked for. */
+/** The functions of the method. */
 type Call = "status" | "cancel" | "refund";
 
-/** A fault of the shop's own method: it can't say what became of a remainder, or can't give it back now. */
+/** A fault of the shop's own payment method: it could not return the status of a remainder, or could not refund it. */
 export class RemainderFault extends Error {
   override readonly name = "RemainderFault";
-  /** What failed and a code, such as `status:timeout`; never a text of the method's own. */
+  /** The call that failed and a code, such as `status:timeout`; never a message of the method. */
   readonly code: string;
 
-  constructor(what: Call, cause: string, message: string) {
+  constructor(call: Call, cause: string, message: string) {
     super(message);
-    this.code = `${what}:${cause}`;
+    this.code = `${call}:${cause}`;
   }
 }
 
-/** A code or a name of an error is a short word; its message may quote anything. */
+/** Returns the code or the name of an error, if that is a short word. Never its message, which may quote anything. */
 function causeOf(error: unknown): string {
   const { code, name } = (typeof error === "object" && error !== null ? error : {}) as Record<
     string,
@@ -89,76 +89,79 @@ function causeOf(error: unknown): string {
 }
 
 /**
- * The shop's method, held to what it promises: whatever else it answers, throws or never answers is a fault, and no
- * answer.
+ * Wraps the shop's method. Invalid responses, errors and timeouts become faults.
  *
- * @param limitMs how long a call may take
+ * @param limitMs the timeout of a call
  */
 export function createRemainder(method: RemainderMethod | undefined, limitMs: number) {
   async function call(
-    what: Call,
-    ask: (method: RemainderMethod) => Promise<unknown> | undefined,
+    name: Call,
+    send: (method: RemainderMethod) => Promise<unknown> | undefined,
   ): Promise<unknown> {
     if (!method) {
       throw new RemainderFault(
-        what,
+        name,
         "no_remainder",
         "The order has a remainder: createCheckout needs remainder.",
       );
     }
-    if (!method[what]) throw new RemainderFault(what, "no_function", `remainder.${what} is needed for it.`);
+    if (!method[name]) throw new RemainderFault(name, "no_function", `remainder.${name} is missing.`);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      const fault = new RemainderFault(what, "timeout", `remainder.${what} gave no answer in ${limitMs} ms.`);
+      const fault = new RemainderFault(
+        name,
+        "timeout",
+        `remainder.${name} did not respond within ${limitMs} ms.`,
+      );
       timer = setTimeout(() => reject(fault), limitMs);
     });
     try {
-      return await Promise.race([(async () => ask(method))(), late]);
+      return await Promise.race([(async () => send(method))(), late]);
     } finally {
       clearTimeout(timer);
     }
   }
 
   return {
-    isThere: method !== undefined,
+    isConfigured: method !== undefined,
 
-    /** Whether it gives back parts of a remainder. */
+    /** Whether it can refund a part of a remainder. */
     canRefund: method?.refund !== undefined,
 
-    /** Asks for a remainder. @throws {TypeError} for an answer that is none; what it throws itself */
+    /** Authorizes a remainder. @throws {TypeError} if the status is invalid; errors of the method */
     async authorize(
-      ask: AuthorizeRemainder | undefined,
+      authorize: AuthorizeRemainder | undefined,
       purchase: Purchase,
     ): Promise<{ status: Status; data: unknown }> {
-      const answer: unknown = await ask?.(requestOf(purchase));
-      // Read once: what was looked at is what counts, whatever becomes of the answer.
+      const answer: unknown = await authorize?.(requestOf(purchase));
+      // Read once, so that the checked status is the one that is used.
       const { status, data } = (answer ?? {}) as { status?: unknown; data?: unknown };
-      if (!isStatus(status)) throw new TypeError(`authorizeRemainder ${NEEDED}.`);
+      if (!isStatus(status)) throw new TypeError(`authorizeRemainder ${EXPECTED}.`);
       return { status, data };
     },
 
-    /** What became of it. @throws what it throws itself; {RemainderFault} for an answer that is none, or none in time */
+    /** Returns the status. @throws {RemainderFault} if it is invalid or late; errors of the method */
     async status(purchase: Purchase): Promise<Status> {
-      const status = await call("status", (asked) => asked.status(requestOf(purchase)));
-      if (!isStatus(status)) throw new RemainderFault("status", "no_answer", `remainder.status ${NEEDED}.`);
+      const status = await call("status", (called) => called.status(requestOf(purchase)));
+      if (!isStatus(status)) throw new RemainderFault("status", "no_answer", `remainder.status ${EXPECTED}.`);
       return status;
     },
 
     /** Cancels it. @throws as `status` */
     async cancel(purchase: Purchase): Promise<void> {
-      await call("cancel", (asked) => asked.cancel(requestOf(purchase)));
+      await call("cancel", (called) => called.cancel(requestOf(purchase)));
     },
 
-    /** Gives a part of it back. @throws as `status` */
+    /** Refunds a part of it. @throws as `status` */
     async refund(purchase: Purchase, part: RemainderPart): Promise<void> {
-      await call("refund", (asked) => asked.refund?.(requestOf(purchase), part));
+      await call("refund", (called) => called.refund?.(requestOf(purchase), part));
     },
   };
 }
 
-/** The shop's method, held to what it promises. */
+/** The wrapped method of the shop. */
 export type Remainder = ReturnType<typeof createRemainder>;
 
-/** What is written down about a failed step. */
-export const faultCode = (what: string, error: unknown): string =>
-  error instanceof RemainderFault ? error.code : `${what}:${causeOf(error)}`;
+/** Returns the code that is stored for a failed step. */
+export const faultCode = (step: string, error: unknown): string =>
+  error instanceof RemainderFault ? error.code : `${step}:${causeOf(error)}`;

@@ -16,32 +16,32 @@ import { groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import { faultCode, type Remainder } from "./remainder.js";
 
-/** Where a purchase goes whose money goes back as a whole: the state that it ends in, and the reason that its charges get. */
-const ends = {
+/** The states in which a whole purchase is reversed, each with its final state and the reason for its charges. */
+const reversals = {
   voiding: { to: "failed", reason: "completion_failed" },
   canceling: { to: "canceled", reason: "order_canceled" },
 } as const;
-type Reversing = keyof typeof ends;
+type Reversing = keyof typeof reversals;
 
-/** Whether all that was taken for it is being reversed, or is owed. */
+/** Whether the whole purchase is being reversed. */
 export const isReversing = (purchase: Purchase): purchase is Purchase & { state: Reversing } =>
-  purchase.state in ends;
+  purchase.state in reversals;
 
-/** What a caller holds a purchase by: nobody else's name. */
+/** Returns a new name for a holder of a lease. */
 export const newOwner = (): string => randomUUID();
 
 /**
- * The steps by which a purchase is decided. Each decision is one compare-and-set of its state, made before anything is
- * done because of it; so whoever comes second, in this process or another, finds it decided and does nothing.
- * A charge that is on a card is decided with its purchase, and never alone: `orderOf` tells recovery so.
+ * The steps of a purchase. Each decision is a single compare-and-set of the purchase's state, made before anything is done
+ * because of it. If two callers race, in one process or in several, the second one finds it decided and does nothing.
+ * A charge that took money is decided with its purchase and never alone: `orderOf` makes recovery leave it.
  */
 export function createPurchaseSteps(context: PurchaseContext) {
-  const { engine, journal, purchases, remainder, leaseMs, tell, report } = context;
+  const { engine, journal, purchases, remainder, leaseMs, announce, report } = context;
 
   const chargesOf = async ({ cartId, attemptId }: Purchase): Promise<Charge[]> =>
     (await journal.chargesOfCart(cartId)).filter((charge) => charge.externalId.startsWith(`${attemptId}:`));
 
-  /** What a paid order still has of its cards and its remainder. */
+  /** Returns how much of a paid order's money was not refunded, of its cards and its remainder. */
   async function heldCents(purchase: Purchase): Promise<number> {
     const held = (await chargesOf(purchase)).filter((charge) => heldStates.includes(charge.state));
     const refunds = await purchases.refunds(purchase.orderId);
@@ -54,13 +54,13 @@ export function createPurchaseSteps(context: PurchaseContext) {
 
   async function change(orderId: string, wanted: PurchaseChange): Promise<Purchase | null> {
     const changed = await purchases.change(orderId, wanted);
-    if (changed && !wanted.from.includes(wanted.to)) tell(changed);
+    if (changed && !wanted.from.includes(wanted.to)) announce(changed);
     return changed;
   }
 
   const begin: PurchaseStore["begin"] = async (wanted, lease) => {
     const purchase = await purchases.begin(wanted, lease);
-    if (purchase.attemptId === wanted.attemptId) tell(purchase);
+    if (purchase.attemptId === wanted.attemptId) announce(purchase);
     return purchase;
   };
 
@@ -68,10 +68,10 @@ export function createPurchaseSteps(context: PurchaseContext) {
     (await purchases.read(purchase.orderId)) ?? purchase;
 
   /**
-   * Decides that the order is paid, and then gives its charges to it.
+   * Decides that the order is paid, and then commits its charges.
    *
-   * @returns the purchase as it stands: paid, unless it was decided otherwise before
-   * @throws {CheckoutError} payment_in_progress where the cards and the remainder aren't the total
+   * @returns the current purchase: paid, unless it was decided otherwise before
+   * @throws {CheckoutError} payment_in_progress if cards and remainder don't add up to the total
    */
   async function complete(purchase: Purchase): Promise<Purchase> {
     const { orderId, attemptId, totalCents, remainderCents } = purchase;
@@ -86,13 +86,13 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const paid = await change(orderId, { from: undecidedStates, to: "paid", attemptId, lease: null });
     if (!paid) return reread(purchase);
     for (const { reference } of charges) {
-      // What fails here is recovery's: it finds the order paid.
+      // If this fails, recovery commits the charge, because the order is paid.
       await engine.commit(reference, attemptId, orderId).catch(report);
     }
     return paid;
   }
 
-  /** What recovery does with a charge that nobody holds any more: what its purchase says. */
+  /** Returns what recovery does with a charge whose lease ran out, as its purchase decides. */
   async function orderOf({ orderId, externalId }: Charge): Promise<string | null | typeof LEAVE> {
     const purchase = orderId === null ? null : await purchases.read(orderId);
     if (!purchase || !externalId.startsWith(`${purchase.attemptId}:`)) return null;
@@ -101,11 +101,11 @@ export function createPurchaseSteps(context: PurchaseContext) {
   }
 
   /**
-   * Decides that the purchase is void, and reverses what can be reversed now.
+   * Decides that the purchase is void, and reverses as much as possible now.
    *
-   * @param options.owner only while this one holds it
-   * @param options.isLate the remainder may have been taken after it was reversed: what was voided is voided again
-   * @returns the purchase as it stands: voided, unless it was decided otherwise before
+   * @param options.owner only if this owner holds the purchase
+   * @param options.isLate whether the remainder may have been taken after it was canceled: void the purchase again
+   * @returns the current purchase: voided, unless it was decided otherwise before
    */
   async function voidPurchase(
     purchase: Purchase,
@@ -117,12 +117,12 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const wanted = { to: "voiding", attemptId, lease, ...(owner === undefined ? {} : { owner }) } as const;
     const from = isLate ? ([...undecidedStates, "failed"] as const) : undecidedStates;
     let owed = await change(orderId, { ...wanted, from });
-    // Whoever is at it may have asked too early; from now on it isn't theirs.
+    // Another process may have canceled the remainder too early. Take the purchase over from it.
     if (!owed && isLate) owed = await change(orderId, { ...wanted, from: ["voiding"] });
     return owed && isReversing(owed) ? reverseAll(owed, lease.owner, reason) : reread(purchase);
   }
 
-  /** Reverses the cards' part of a purchase. @returns why not all of it went, or null */
+  /** Reverses the cards' part of a purchase. @returns the first fault, or null */
   async function reverseCards(purchase: Purchase, reason: string): Promise<string | null> {
     let fault: string | null = null;
     for (const { reference } of await chargesOf(purchase)) {
@@ -137,58 +137,59 @@ export function createPurchaseSteps(context: PurchaseContext) {
   }
 
   /**
-   * Has the remainder given back, or a part of it, unless somebody else has taken the purchase over.
+   * Cancels or refunds the remainder, unless another process has taken the purchase over.
    *
-   * @returns why it didn't go, or null
+   * @returns the fault, or null
    */
-  async function askRemainder(
+  async function sendToRemainder(
     purchase: Purchase,
     owner: string,
-    what: "cancel" | "refund",
-    ask: () => Promise<void>,
+    call: "cancel" | "refund",
+    send: () => Promise<void>,
   ): Promise<string | null> {
     const { orderId, state, attemptId } = purchase;
-    // The cards may have taken long. The call ends before the lease does.
+    // The cards may have taken long. With a new lease, the call ends before the lease does.
     const lease = { owner, forMs: leaseMs };
     if (!(await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease })))
       return null;
     try {
-      await ask();
+      await send();
       return null;
     } catch (error) {
       report(error);
-      return faultCode(what, error);
+      return faultCode(call, error);
     }
   }
 
-  /** Reverses all of it: the cards first, then the remainder. A part that fails holds back no other. */
+  /** Reverses a whole purchase: first the cards, then the remainder. If one part fails, the others continue. */
   async function reverseAll(
     purchase: Purchase & { state: Reversing },
     owner: string,
-    reason: string = ends[purchase.state].reason,
+    reason: string = reversals[purchase.state].reason,
   ): Promise<Purchase> {
     const { orderId, attemptId, state } = purchase;
     const cardsFault = await reverseCards(purchase, reason);
     const cancel = () => remainder.cancel(purchase);
     const hasRemainder = purchase.remainderCents > 0;
-    const fault = (hasRemainder ? await askRemainder(purchase, owner, "cancel", cancel) : null) ?? cardsFault;
+    const fault =
+      (hasRemainder ? await sendToRemainder(purchase, owner, "cancel", cancel) : null) ?? cardsFault;
     const held = { from: [state], attemptId, owner, lease: null } as const;
     const now =
       fault === null
-        ? await change(orderId, { ...held, to: ends[state].to, isRefundDone: true })
+        ? await change(orderId, { ...held, to: reversals[state].to, isRefundDone: true })
         : await putOff(purchase, owner, fault);
     return now ?? reread(purchase);
   }
 
-  /** Writes down why the next step failed, and when it is tried again. */
+  /** Records why the next step failed, and when it is retried. */
   function putOff(purchase: Purchase, owner: string, lastError: string): Promise<Purchase | null> {
     const { orderId, attemptId, state, tries } = purchase;
     const retryInMs = retryDelayMs(tries);
-    const waiting = { from: [state], to: state, attemptId, owner, lease: null, retryInMs, lastError };
-    return purchases.change(orderId, waiting);
+    const retry = { from: [state], to: state, attemptId, owner, lease: null, retryInMs, lastError };
+    return purchases.change(orderId, retry);
   }
 
-  /** Reverses the charges of a refund. @returns why not all of it is written down as owed, or null */
+  /** Reverses the charges of a refund. @returns the first fault in recording a reversal, or null */
   async function refundCharges(
     { id, references }: Refund,
     charges: readonly Charge[],
@@ -207,10 +208,10 @@ export function createPurchaseSteps(context: PurchaseContext) {
   }
 
   /**
-   * Ends the refund in work of a purchase that this caller holds: its charges first, then the remainder's part. Each is
-   * done once, by the refund's id, however often this is called. A part that fails holds back no other.
+   * Completes the pending refund of a purchase that this caller holds: first its charges, then the remainder's part. Each is
+   * idempotent by the refund's id. If one part fails, the others continue.
    *
-   * @returns the purchase as it stands: paid again, or refunded where nothing of it is left
+   * @returns the current purchase: paid again, or refunded if nothing is left
    */
   async function finishRefund(purchase: Purchase, owner: string): Promise<Purchase> {
     const { orderId, attemptId } = purchase;
@@ -220,8 +221,8 @@ export function createPurchaseSteps(context: PurchaseContext) {
       const { id, number, remainderCents: amountCents } = refund;
       fault = await refundCharges(refund, await chargesOf(purchase));
       const part = { id, idempotencyKey: `${attemptId}:${number}`, amountCents };
-      const ask = () => remainder.refund(purchase, part);
-      if (amountCents > 0) fault = (await askRemainder(purchase, owner, "refund", ask)) ?? fault;
+      const send = () => remainder.refund(purchase, part);
+      if (amountCents > 0) fault = (await sendToRemainder(purchase, owner, "refund", send)) ?? fault;
     }
     if (fault !== null) return (await putOff(purchase, owner, fault)) ?? reread(purchase);
     const to = (await heldCents(purchase)) === 0 ? "refunded" : "paid";
@@ -229,11 +230,11 @@ export function createPurchaseSteps(context: PurchaseContext) {
     return (await change(orderId, done)) ?? reread(purchase);
   }
 
-  /** Ends a purchase that this caller holds: what is owed of it, or by what became of its remainder. */
+  /** Takes the next step of a purchase that this caller holds: its owed reversals, its refund, or its remainder. */
   async function decide(purchase: Purchase, owner: string): Promise<Purchase> {
     if (isReversing(purchase)) return reverseAll(purchase, owner);
     if (purchase.state === "refunding") return finishRefund(purchase, owner);
-    // What the cards cover alone is paid as soon as it is written down; this wasn't.
+    // Without a remainder, the purchase is paid right after its cards are charged. This one was not.
     if (purchase.remainderCents === 0) return voidPurchase(purchase, "never_ordered", { owner });
     let status: Awaited<ReturnType<Remainder["status"]>>;
     try {
@@ -252,7 +253,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     });
   }
 
-  /** Takes the purchase of this order, where nobody holds it; or null. */
+  /** Leases the purchase of an order. Returns null if it is held or settled. */
   async function claim(orderId: string, owner = newOwner()) {
     const [purchase] = await purchases.claim({ owner, forMs: leaseMs }, 1, orderId);
     return purchase ? { purchase, owner } : null;

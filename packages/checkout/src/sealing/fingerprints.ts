@@ -5,18 +5,18 @@ import type { Sealer } from "./seal.js";
 
 const NAME = "fingerprint";
 
-/** Keyed hashes that every process of a shop agrees on, whichever sealing keys it has. */
+/** Keyed hashes, the same in every process of a shop, whatever its sealing keys. */
 export interface Fingerprints {
-  /** Of a card number, by which a cart finds the same card again. */
+  /** Hashes a card number, to recognize a card on a cart. */
   ofCard(cardNumber: Secret): Promise<string>;
-  /** Of something that need not be known, such as a shopper's address on the network. */
+  /** Hashes a text that should not be stored, such as a shopper's IP address. */
   ofText(text: string): Promise<string>;
 }
 
 /**
- * Makes the hashes under a random key, which is made once for a journal and stands sealed in it.
+ * Makes the hash functions. Their random key is created once per journal, and stored sealed in it.
  *
- * @throws {SealError} each hash, while the sealing key isn't configured that sealed it
+ * @throws {SealError} by each hash function, if the sealing key of that key isn't configured
  */
 export function createFingerprints(journal: Journal, sealer: Sealer): Fingerprints {
   let key: Promise<Buffer> | undefined;

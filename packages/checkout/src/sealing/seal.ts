@@ -1,17 +1,16 @@
 import { Secret } from "@giftcard-pay/client";
 import { decodeProtectedHeader, EncryptJWT, errors, jwtDecrypt } from "jose";
 
-/** A key that seals cards and tokens: 32 random bytes in base64 or base64url (`openssl rand -base64 32`). */
+/** A key for cards and tokens: 32 random bytes in base64 or base64url (`openssl rand -base64 32`). */
 export interface SealingKey {
-  /** Stands in the clear beside what it sealed, so that the key can be found again. */
+  /** Stored in plain text with each sealed value, to find its key. */
   readonly id: string;
   readonly key: string;
 }
 
 /**
- * Reads the keys from one setting: `id:key,id:key`, the newest first. `createSealer` checks them.
- *
- * @param text such as an environment's variable holds it
+ * Parses keys from a setting such as an environment variable: `id:key,id:key`, the newest first. `createSealer` validates
+ * them.
  */
 export function readSealingKeys(text: string): SealingKey[] {
   return text.split(",").map((entry) => {
@@ -20,16 +19,16 @@ export function readSealingKeys(text: string): SealingKey[] {
   });
 }
 
-/** Card number and PIN, never to be seen. */
+/** A card number and its PIN. */
 export interface Card {
   readonly cardNumber: Secret;
   readonly pin: Secret;
 }
 
-/** Why a seal doesn't open. `expired`: its time has run out; `unknown_key`: sealed under a key that isn't configured. */
+/** The reason why a value can't be opened. `unknown_key`: it was sealed under a key that isn't configured. */
 export type SealFault = "expired" | "unknown_key" | "broken";
 
-/** A seal that doesn't open. It holds nothing of what was sealed. */
+/** The error of a sealed value that can't be opened. It contains nothing of the value. */
 export class SealError extends Error {
   override readonly name = "SealError";
   constructor(readonly fault: SealFault) {
@@ -37,36 +36,36 @@ export class SealError extends Error {
       {
         expired: "The sealed card is too old to be used.",
         unknown_key:
-          "Sealed under a key that is not configured. Add the old key behind the new one in sealingKeys.",
-        broken: "The seal is broken, or it was made for something else.",
+          "Sealed under a key that is not configured. Add the old key after the new one in sealingKeys.",
+        broken: "The seal is broken, or was made for another purpose.",
       }[fault],
     );
   }
 }
 
 /**
- * Seals (JWE, direct A256GCM) what a shop must keep and nobody may read. Four seals: a tender's card opens for its
- * cart, a charge's card and a cancel token open for their reference, a secret of the shop's own for its name. The
- * first key seals, all open.
+ * Seals (JWE, direct A256GCM) the secrets that a shop has to store. There are four kinds: a tender's card opens for its
+ * cart, a charge's card and a cancel token open for their reference, and a secret of the shop opens for its name. The first
+ * key seals, and all keys open.
  */
 export interface Sealer {
   /**
    * Seals the card of a tender.
    *
-   * @param audience for whom it opens: a cart, and the service that quoted it
+   * @param audience what it opens for: a cart, and the service that quoted the card
    */
   sealTenderCard(card: Card, audience: string, lifeMs: number): Promise<string>;
   /** @throws {SealError} */
   openTenderCard(sealed: string, audience: string): Promise<Card>;
-  /** Lives for 24 hours. */
+  /** Seals the card of a charge, for 24 hours. */
   sealChargeCard(card: Card, reference: string): Promise<string>;
   /** @throws {SealError} */
   openChargeCard(sealed: string, reference: string): Promise<Card>;
-  /** Lives for good: an order may be canceled next month. */
+  /** Seals a cancel token, without expiry: an order may be canceled next month. */
   sealToken(token: Secret, reference: string): Promise<string>;
   /** @throws {SealError} */
   openToken(sealed: string, reference: string): Promise<Secret>;
-  /** Lives for good. */
+  /** Seals a secret of the shop, without expiry. */
   sealSecret(secret: Secret, name: string): Promise<string>;
   /** @throws {SealError} */
   openSecret(sealed: string, name: string): Promise<Secret>;
@@ -75,7 +74,7 @@ export interface Sealer {
   /** The ids of all keys that open. */
   readonly keyIds: readonly string[];
   /**
-   * Seals the same content for the same purpose, audience and remaining time under the newest key.
+   * Seals the same value under the newest key, with the same purpose, audience and expiry.
    * @throws {SealError}
    */
   reseal(sealed: string): Promise<string>;
@@ -100,10 +99,10 @@ function readKey({ id, key }: SealingKey): { id: string; bytes: Uint8Array } {
 }
 
 /**
- * Makes what seals and opens.
+ * Makes a sealer.
  *
  * @param options.keys the newest first; keep old ones until nothing is sealed under them
- * @throws {TypeError} when there is no key, a key isn't 32 bytes, or an id stands twice
+ * @throws {TypeError} if there is no key, a key isn't 32 bytes, or two keys have the same id
  */
 export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
   const keys = options.keys.map(readKey);
@@ -136,7 +135,7 @@ export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
       });
       return payload;
     } catch (error) {
-      // The library's error can hold the claims, so it goes no further than this.
+      // The library's error can contain the claims, so it must not leave this function.
       throw new SealError(error instanceof errors.JWTExpired ? "expired" : "broken");
     }
   }

@@ -3,17 +3,17 @@ import { SealError, type Sealer } from "./seal.js";
 
 const BATCH = 200;
 
-/** What stands sealed in the journal, by key. */
+/** The sealed values in the journal, by key. */
 export interface SealReport {
-  /** Living values by the id of the key that sealed them. */
+  /** The number of values that are still needed, by the id of their key. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Living values that no configured key opens: money that can't be reversed until the key is there again. */
+  /** The number of values that no configured key opens: charges that can't be reversed until the key is configured again. */
   readonly unopenable: number;
-  /** The ids of the keys that are missing for those. */
+  /** The ids of the missing keys. */
   readonly missingKeyIds: readonly string[];
 }
 
-/** Counts what is sealed under which key. A shop must not start while `unopenable` isn't 0. */
+/** Counts sealed values by key. A shop must not start unless `unopenable` is 0. */
 export async function readSeals(journal: Journal, sealer: Sealer): Promise<SealReport> {
   const counts = await journal.sealCounts();
   const missingKeyIds = Object.keys(counts).filter((keyId) => !sealer.keyIds.includes(keyId));
@@ -22,12 +22,12 @@ export async function readSeals(journal: Journal, sealer: Sealer): Promise<SealR
 }
 
 /**
- * Seals every living value under the newest key, so that older keys can be taken out of the configuration. Safe beside
- * a shop that sells: a value that changes meanwhile stays as it became.
+ * Seals all values that are still needed under the newest key, so that older keys can be removed from the configuration. The
+ * shop can sell meanwhile: values that change concurrently are not overwritten.
  *
- * @param onProgress hears how many were sealed anew so far
- * @returns how many were sealed anew
- * @throws {SealError} when a value can't be opened; those before it are done
+ * @param onProgress called with the number of resealed values so far
+ * @returns the number of resealed values
+ * @throws {SealError} if a value can't be opened; those before it are resealed
  */
 export async function resealAll(
   journal: Journal,
@@ -40,13 +40,13 @@ export async function resealAll(
     const before = resealed;
     for (const value of values) {
       const sealed = await sealer.reseal(value.sealed).catch((error: unknown) => {
-        // Its time ran out between the reading and now: nothing opens it any more, and a purge deletes it.
+        // It has expired since it was read. A purge will delete it.
         if (error instanceof SealError && error.fault === "expired") return null;
         throw error;
       });
       if (sealed !== null && (await journal.replaceSealed(value, sealed))) resealed += 1;
     }
-    // Values that can't change any more (just run out) would come back for ever.
+    // Values that have just expired are never replaced, and would be read forever.
     if (resealed === before) return resealed;
     onProgress(resealed);
   }

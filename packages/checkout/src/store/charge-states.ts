@@ -1,10 +1,10 @@
 import type { ChargeState } from "./charge.js";
 
 /*
- * Which states count as what. Every list of a charge's states stands here, so that a new state is thought of once.
+ * Groups of charge states. All of them are in this file, so that a new state is added in one place.
  */
 
-/** Money is, or may be, off the card, and somebody still deals with it. A tender has at most one charge in these. */
+/** Open states: money may be off the card, and the charge is not settled. A tender has at most one such payment. */
 export const livingStates: readonly ChargeState[] = [
   "intent",
   "sent",
@@ -16,13 +16,13 @@ export const livingStates: readonly ChargeState[] = [
   "needs_attention",
 ];
 
-/** It is over: nothing follows, and its token opens nothing any more. */
+/** Final states. The charge's token is of no more use. */
 export const settledStates: readonly ChargeState[] = ["reversed", "refused", "taken"];
 
-/** Every state. */
+/** All states. */
 export const chargeStates: readonly ChargeState[] = [...livingStates, ...settledStates];
 
-/** What recovery ends. A committed or captured charge belongs to an order, and a person ends what needs attention. */
+/** The states that recovery settles. Committed and captured charges belong to an order, and people decide the others. */
 export const recoverableStates: readonly ChargeState[] = [
   "intent",
   "sent",
@@ -31,25 +31,25 @@ export const recoverableStates: readonly ChargeState[] = [
   "reversing",
 ];
 
-/** A completion charges the card, or died at that: no order has the charge yet. */
+/** A completion is charging this card, or crashed while doing so. The charge has no order yet. */
 export const chargingStates: readonly ChargeState[] = ["intent", "sent", "devalued"];
 
-/** An order has it, whether the order is paid yet or not. */
+/** The charge belongs to an order. */
 export const orderedStates: readonly ChargeState[] = ["committed", "captured"];
 
-/** The money is off the card and its token is kept, so that it can be reversed. */
+/** The money was taken and the token is stored, so that the charge can be reversed. */
 export const chargedStates: readonly ChargeState[] = ["devalued", ...orderedStates];
 
-/** The money is off the card, and isn't captured: what is captured is refunded. */
+/** The money was taken and isn't captured. Captured charges are refunded, not canceled. */
 export const cancelableStates: readonly ChargeState[] = ["devalued", "committed"];
 
-/** The money is off the card, and nothing brings it back by itself. */
+/** The money was taken, and recovery will not reverse it. */
 export const heldStates: readonly ChargeState[] = [...chargedStates, "taken"];
 
-/** Not over yet: until they are, the journal is the only place that knows of this money. */
+/** Open and not captured: only the journal knows about this money. */
 export const openStates: readonly ChargeState[] = livingStates.filter((state) => state !== "captured");
 
-/** Money is on its way to or from the card, or nobody knows: such a charge may be missing from either side's report. */
+/** Money is being taken or returned, or the outcome is unknown: the charge may be missing from either side's report. */
 export const movingStates: readonly ChargeState[] = [
   "sent",
   "devalued",
@@ -58,5 +58,5 @@ export const movingStates: readonly ChargeState[] = [
   "needs_attention",
 ];
 
-/** Where a charge may have got to before its token is written down; a person may have called it refused. */
+/** The states that a charge may have when its token arrives. `refused`: by a person's decision. */
 export const tokenlessStates: readonly ChargeState[] = ["sent", "unknown", "needs_attention", "refused"];

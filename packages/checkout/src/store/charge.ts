@@ -2,10 +2,17 @@ import type { Cents } from "@giftcard-pay/client";
 import type { Piece } from "./order-line.js";
 
 /**
- * `intent`: written down, not sent. `sent`: on its way. `devalued`: taken, and the token is kept. `committed`: belongs
- * to an order. `captured`: the order is paid. `reversing`: a reversal is owed. `reversed`: the card is whole again.
- * `refused`: nothing was taken. `unknown`: it can't be told yet. `needs_attention`: a person must tell. `taken`: a person
- * told that the money is off the card, and that no reversal by this shop will bring it back.
+ * - `intent`: recorded, not sent
+ * - `sent`: the devalue was sent
+ * - `devalued`: the money was taken, and the token is stored
+ * - `committed`: assigned to an order
+ * - `captured`: the order is paid
+ * - `reversing`: a reversal is owed
+ * - `reversed`: the money is back on the card
+ * - `refused`: nothing was taken
+ * - `unknown`: the outcome is not known yet
+ * - `needs_attention`: a person has to decide
+ * - `taken`: a person has decided that the money was taken, and that this shop will not reverse it
  */
 export type ChargeState =
   | "intent"
@@ -21,47 +28,47 @@ export type ChargeState =
   | "taken";
 
 /**
- * What one card pays of one order, or of some of its lines: at most one devalue goes out for it, ever. A card's payment
- * of an order is one charge, or several that were begun together.
+ * The part of an order, or of some of its lines, that one devalue pays; it is sent at most once. A card's payment of an
+ * order is one charge, or several that were begun together.
  */
 export interface Charge {
-  /** Ours; it is the devalue's Idempotency-Key. */
+  /** The charge's id, and the devalue's Idempotency-Key. */
   readonly reference: string;
   readonly tenderId: string;
   readonly cartId: string;
-  /** The shop's own id of the payment (Medusa: the payment session). All charges of a payment have it. */
+  /** The shop's own id of the payment (in Medusa, the payment session); the same for all its charges. */
   readonly externalId: string;
-  /** Which of its payment's charges it is: 1, 2 and so on, as they are sent. */
+  /** The charge's position within its payment, in sending order: 1, 2, and so on. */
   readonly position: number;
-  /** Which units of the order's lines it pays; null where the card was charged as a whole. */
+  /** The units of the order's lines that it pays for; null if the card was charged as a whole. */
   readonly pieces: readonly Piece[] | null;
-  /** The shop's order: from the beginning where the shop names it then, else once the charge is committed. */
+  /** The shop's order: from the beginning if the shop knows it then, otherwise once the charge is committed. */
   readonly orderId: string | null;
-  /** Where the devalue went; reversal and recovery go nowhere else. */
+  /** The service that got the devalue. Reversal and recovery call no other. */
   readonly environment: string;
   readonly baseUrl: string;
   readonly companyId: number;
   readonly state: ChargeState;
   readonly lastFour: string;
-  /** What was asked for; a charge that takes less is reversed at once. */
+  /** The requested amount. A charge that takes less is reversed at once. */
   readonly amountCents: Cents;
   readonly deductedCents: Cents | null;
   readonly sealedCard: string | null;
   readonly sealedToken: string | null;
-  /** Why it was refused, is being reversed, or needs a person: a code, never a message from outside. */
+  /** The reason for its refusal, reversal, or need of a decision: a code, never an external message. */
   readonly reason: string | null;
-  /** The shop's own id of the refund that took it back; null where none did. */
+  /** The shop's own id of the refund that reversed it, or null. */
   readonly refundId: string | null;
-  /** Evidence where only a person can tell: the balance when quoted, and one read afterwards. */
+  /** Evidence for a person's decision: the balance at the quote, and a balance read afterwards. */
   readonly balanceBeforeCents: Cents;
   readonly balanceAfterCents: Cents | null;
   readonly balanceAfterAt: Date | null;
   readonly leaseOwner: string | null;
-  /** Until then, by the journal's clock, nobody but its owner touches it. */
+  /** Until then, by the journal's clock, only its owner works on it. */
   readonly leaseUntil: Date | null;
-  /** How often ending it has failed. */
+  /** How often settling it has failed. */
   readonly tries: number;
-  /** Why the last try to end it failed: a code. null where it didn't, and once its state has changed. */
+  /** The error code of the last failed attempt to settle it. null if there was none since its last change of state. */
   readonly lastError: string | null;
   readonly createdAt: Date;
   readonly sentAt: Date | null;
@@ -69,34 +76,34 @@ export interface Charge {
   readonly reversedAt: Date | null;
 }
 
-/** A card's payment of an order, to begin. */
+/** A card's payment to begin. */
 export interface NewPayment {
   readonly tenderId: string;
   readonly cartId: string;
   readonly externalId: string;
-  /** Where the shop knows it already. */
+  /** If the shop knows it already. */
   readonly orderId?: string | undefined;
   readonly environment: string;
   readonly baseUrl: string;
   readonly companyId: number;
-  /** At least one, in the order in which they are sent. */
+  /** At least one, in sending order. */
   readonly charges: readonly NewCharge[];
 }
 
-/** A charge to begin. The card is sealed for its reference. */
+/** A charge to begin, with the card sealed for its reference. */
 export interface NewCharge {
   readonly reference: string;
   readonly amountCents: Cents;
   readonly sealedCard: string;
-  /** Where the card is charged by line. */
+  /** If the card is charged by line. */
   readonly pieces?: readonly Piece[] | undefined;
 }
 
-/** A change of state: it happens only when the charge is in one of `from` (and, where given, leased to `owner`). */
+/** A change of state, made only if the charge is in one of `from` (and leased to `owner`, if given). */
 export interface Move {
   readonly from: readonly ChargeState[];
   readonly to: ChargeState;
-  /** Only while this owner holds the lease. */
+  /** Requires that this owner holds the lease. */
   readonly owner?: string;
   /** `null` clears it. */
   readonly orderId?: string | null;
@@ -106,55 +113,55 @@ export interface Move {
   readonly sealedToken?: string;
   readonly reason?: string;
   readonly refundId?: string;
-  /** Only while this refund, or none, has the charge. */
+  /** Requires that the charge has this refund, or none if null. */
   readonly refundIdWas?: string | null;
   readonly balanceAfterCents?: Cents;
-  /** Takes (or keeps) the lease for so long; null gives it up. Left out: unchanged. */
+  /** Takes or renews the lease; null releases it. Default: unchanged. */
   readonly lease?: { readonly owner: string; readonly forMs: number } | null;
-  /** Lets recovery come back no sooner than this. */
+  /** Delays the next attempt of recovery. */
   readonly retryInMs?: number;
-  /** Why ending it failed: a code. Counts a try. Left out: a change of state clears it. */
+  /** The error code of a failed attempt, which is counted. Default: a change of state clears it. */
   readonly lastError?: string;
   /**
-   * A tender that the charge had spent is the cart's again: `charging` while the charge lives, `applied` when it is
-   * settled. It stays spent where the same card, or `maxCards` others, are on the cart by now, where another charge
-   * followed, or where its card is gone before its time.
+   * Puts a spent tender back on the cart: as `charging` while the charge is open, as `applied` once it is settled. The tender
+   * stays spent if the same card or `maxCards` others are on the cart by now, if a later charge used it, or if its sealed
+   * card was deleted before it expired.
    */
   readonly restore?: { readonly maxCards: number };
 }
 
-/** What a person did about a charge. */
+/** A person's decision about a charge. */
 export type Action = "retry" | "mark_taken" | "mark_not_taken";
 
-/** A person's action as it was written down, for good. */
+/** The permanent record of a person's decision. */
 export interface ActionRecord {
   readonly reference: string;
   readonly action: Action;
-  /** Who: the shop's own name or id of the person. */
+  /** The shop's own name or id of the person. */
   readonly actor: string;
   readonly fromState: ChargeState;
   readonly toState: ChargeState;
   readonly createdAt: Date;
 }
 
-/** Which charges to read. What is left out doesn't matter. */
+/** A filter of charges. Every field is optional. */
 export interface ChargeFilter {
   readonly states?: readonly ChargeState[];
-  /** Of one of these orders; some hundreds at the most. */
+  /** Of these orders; at most some hundreds. */
   readonly orderIds?: readonly string[];
-  /** Of one of these payments, by the shop's own ids; some hundreds at the most. */
+  /** Of these payments, by the shop's own ids; at most some hundreds. */
   readonly externalIds?: readonly string[];
   /** Created at or after. */
   readonly from?: Date;
   /** Created before. */
   readonly to?: Date;
-  /** Took money, or gave it back, at or after the first moment and before the second. */
+  /** Took or returned money at or after `from`, and before `to`. */
   readonly moved?: { readonly from: Date; readonly to: Date };
   readonly environment?: string;
   readonly companyId?: number;
 }
 
-/** One page of a list. */
+/** A page of a list of charges. */
 export interface ChargeListing extends ChargeFilter {
   /** Default 50. */
   readonly limit?: number;

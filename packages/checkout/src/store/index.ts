@@ -1,4 +1,4 @@
-/** For a store of one's own; `@giftcard-pay/checkout/conformance` tests it. */
+/** The exports for authors of a store. `@giftcard-pay/checkout/conformance` has its tests. */
 
 export type {
   Action,

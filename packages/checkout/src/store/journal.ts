@@ -10,13 +10,13 @@ import type {
 } from "./charge.js";
 import type { NewTender, Tender, TenderState } from "./tender.js";
 
-/** A limit on guesses: at most `max` under `key` until its window ends. */
+/** A limit on guesses: at most `max` for `key` within a window. */
 export interface GuessLimit {
   readonly key: string;
   readonly max: number;
 }
 
-/** A sealed value that may have to be sealed anew under another key. */
+/** A sealed value, to be sealed under another key. */
 export interface SealedValue {
   readonly table: "giftcard_tender" | "giftcard_charge" | "giftcard_secret";
   readonly column: "sealed_card" | "sealed_token" | "sealed";
@@ -26,17 +26,17 @@ export interface SealedValue {
 }
 
 /**
- * Where the money flow is written down. Every change is atomic and durable when it returns, and is judged by the
- * store's clock, so that several processes can share it.
+ * The storage of tenders and charges. Every change is atomic, is durable when it returns, and uses the store's clock, so
+ * that several processes can share it.
  */
 export interface Journal {
-  /** The clock by which it judges. */
+  /** Returns the time of the store's clock. */
   now(): Promise<Date>;
-  /** Writes a quoted tender that lives for `lifeMs`. */
+  /** Adds a quoted tender that expires after `lifeMs`. */
   addQuote(tender: NewTender, lifeMs: number): Promise<void>;
   /**
-   * Turns a quote of this cart, at most `quoteLifeMs` old, into an applied card, unless `maxCards` others are applied or
-   * being charged. Those whose time has run out don't count, and one with the same number gives way to it.
+   * Applies a quote of this cart that is at most `quoteLifeMs` old, unless `maxCards` others are applied or being charged.
+   * Expired cards don't count, and an expired one with the same number is removed.
    */
   applyQuote(
     cartId: string,
@@ -46,88 +46,89 @@ export interface Journal {
   /** Removes an applied card, unless it is being charged. */
   removeTender(cartId: string, tenderId: string): Promise<"removed" | "charging" | "gone">;
   /**
-   * Makes a tender again what it was when it was read, with its sealed card: a change of the cart is taken back.
+   * Restores a tender to an earlier state, with its sealed card, to undo a change of the cart.
    *
-   * @param from what the change made of it
-   * @returns false where it isn't that any more, or where the cart holds the same card or `maxCards` others by now
+   * @param from the state that the change has set
+   * @returns false if it has another state by now, or if the cart has the same card or `maxCards` others
    */
   putBack(tender: Tender, from: TenderState, maxCards: number): Promise<boolean>;
-  /** One tender, or null. */
+  /** Returns a tender, or null. */
   tender(tenderId: string): Promise<Tender | null>;
-  /** Applied and charging tenders, oldest first. */
+  /** Returns the applied and charging tenders, oldest first. */
   tenders(cartId: string): Promise<Tender[]>;
-  /** True when a card with this fingerprint is applied to the cart, in good time, or being charged. */
+  /** Whether a card with this fingerprint is on the cart: applied and not expired, or being charged. */
   holdsCard(cartId: string, fingerprint: string): Promise<boolean>;
   /**
-   * Writes the intents of a payment, and makes its tender `charging`. None when the tender isn't applied, in time, and
-   * this cart's, or when a charge of it lives, or when there is a payment of this id.
+   * Records the intents of a payment, and sets its tender to `charging`. Returns none if the tender isn't applied to this
+   * cart, has expired, or has an open charge, or if a payment with this id exists.
    */
   begin(payment: NewPayment, lease: { owner: string; forMs: number }): Promise<Charge[]>;
-  /** One charge, or null. */
+  /** Returns a charge, or null. */
   charge(reference: string): Promise<Charge | null>;
-  /** The charges of the shop's own payment, by its id there, as they are sent. */
+  /** Returns the charges of a payment by the shop's own id, in sending order. */
   chargesOfPayment(externalId: string): Promise<Charge[]>;
-  /** Newest first; those of one payment last sent first. */
+  /** Returns the charges of a cart, newest first; those of one payment in reverse sending order. */
   chargesOfCart(cartId: string): Promise<Charge[]>;
   /**
-   * Compare-and-set. The tender follows: refused and reversed give it back to the cart, committed spends it, captured
-   * and taken delete its sealed card. Reversed after less was taken than asked, it holds from then on what was taken:
-   * that was all there was. It is `charging` while any charge of it lives, and no order has it.
-   * @returns the charge after the change, or null when it wasn't in `from` (or not leased to `owner`)
+   * Changes a charge by compare-and-set, and its tender with it: `refused` and `reversed` return the tender to the cart,
+   * `committed` spends it, and `captured` and `taken` delete its sealed card. If a reversed charge had taken less than
+   * requested, that was the whole balance, so it becomes the tender's balance. A tender is `charging` while it has an open
+   * charge without an order.
+   * @returns the changed charge, or null if it wasn't in `from` (or not leased to `owner`)
    */
   move(reference: string, move: Move): Promise<Charge | null>;
-  /** As `move` to a state in which a charge isn't over: all of them, or none and null when one of them can't change so. */
+  /** Changes several charges to an unsettled state, as `move` does: all of them, or none and null if one of them can't change. */
   moveAll(references: readonly string[], move: Move): Promise<Charge[] | null>;
-  /** Every lease of the owner lasts at least nine tenths of `forMs` from now; returns how many it still holds. */
+  /** Renews the leases of an owner to at least nine tenths of `forMs` from now. Returns how many it still holds. */
   renew(owner: string, forMs: number): Promise<number>;
   /**
-   * The unsettled charge whose reference comes next after `after` ("" to begin), whose lease has run out, and which is of
-   * this cart or, without one, whose next try is due. Called with each answer's reference until it is null, this comes
-   * to all of them once.
+   * Returns the next unsettled charge by reference, after `after` ("" to begin), whose lease has run out: of this cart or,
+   * without one, whose next attempt is due. To visit each charge once, call it with the last result's reference until it
+   * returns null.
    */
   nextDue(after: string, cartId?: string): Promise<Charge | null>;
   /**
-   * Leases a charge whose lease has run out; null where it has not, or where there is none.
+   * Leases a charge whose lease has run out. Returns null if it is leased, or doesn't exist.
    *
-   * @param states only in one of these; default: those that recovery ends
+   * @param states the required states. Default: those that recovery settles
    */
   claim(
     reference: string,
     lease: { owner: string; forMs: number },
     states?: readonly ChargeState[],
   ): Promise<Charge | null>;
-  /** Gives up what `claim` has leased to the owner; another's lease stays. */
+  /** Releases a lease of this owner. */
   release(reference: string, owner: string): Promise<void>;
-  /** What needs attention first, then the newest, with the count of all that match. */
+  /** Lists charges that need attention first, then the newest, with the count of all matches. */
   list(filter: ChargeListing): Promise<{ charges: Charge[]; count: number }>;
   /**
-   * Up to `limit` charges whose references come after `after` ("" to begin), in the order of their references. Read
-   * page by page until one isn't full, this finds each charge once, also while others come and change.
+   * Returns up to `limit` charges by reference, after `after` ("" to begin). Read page by page until one isn't full, it
+   * returns each charge once, even while charges are added and changed.
    */
   readPage(filter: ChargeFilter, after: string, limit: number): Promise<Charge[]>;
-  /** All charges on the card of this one, in any cart, newest first: the shop's movements that its balance shows. */
+  /** Returns all charges of this charge's card, of any cart, newest first. */
   chargesOfCard(reference: string): Promise<Charge[]>;
-  /** How many charges are in each state. */
+  /** Counts charges by state. */
   countByState(): Promise<Partial<Record<ChargeState, number>>>;
-  /** Changes the state as `move` does, and writes down who did it, in one. */
+  /** Changes a charge as `move` does, and records the decision in the same write. */
   act(reference: string, move: Move, by: { action: Action; actor: string }): Promise<Charge | null>;
-  /** What people did about a charge, oldest first. */
+  /** Returns the decisions about a charge, oldest first. */
   actions(reference: string): Promise<ActionRecord[]>;
   /**
-   * Counts a guess under every key, before it is judged.
-   * @returns 0 when every limit holds, or else the seconds until the last of the exceeded windows ends
+   * Counts a guess for every key, before it is checked.
+   * @returns 0 if no limit is exceeded, otherwise the seconds until the last of the exceeded windows ends
    */
   takeGuess(limits: readonly GuessLimit[], windowMs: number): Promise<number>;
-  /** Takes a guess back that turned out to be right, or wasn't judged. */
+  /** Uncounts a guess that was right, or was not checked. */
   returnGuess(limits: readonly GuessLimit[]): Promise<void>;
-  /** Keeps a sealed value under its name, unless there is one; returns the one that stands there. */
+  /** Stores a sealed value under a name, unless there is one. Returns the stored one. */
   keepSecret(name: string, sealed: string): Promise<string>;
-  /** How many living values are sealed under each key, by the key's id. */
+  /** Counts the sealed values that are still needed, by the id of their key. */
   sealCounts(): Promise<Record<string, number>>;
-  /** Up to `limit` living values that aren't sealed under this key. */
+  /** Returns up to `limit` sealed values that are still needed, and aren't sealed under this key. */
   sealedUnderOther(keyId: string, limit: number): Promise<SealedValue[]>;
-  /** Replaces a sealed value, unless it has changed meanwhile. */
+  /** Replaces a sealed value, unless it has changed since. */
   replaceSealed(value: SealedValue, sealed: string): Promise<boolean>;
-  /** Deletes sealed cards whose time has run out, and quotes that nobody applied; forgets carts left a month ago. */
+  /** Deletes expired sealed cards and unused quotes, and removes applied cards from carts that were left a month ago. */
   purge(): Promise<void>;
 }

@@ -1,25 +1,25 @@
 /**
- * One numbered step in the life of the tables. Its SQL is frozen once it is released: whoever has run it never runs it
- * again. What comes later is a step of its own.
+ * A numbered migration of the tables. Its SQL never changes after its release, because a database runs it only once. Later
+ * changes are migrations of their own.
  */
 export interface TableMigration {
-  /** 1, 2, 3 and so on. */
+  /** 1, 2, 3, and so on. */
   readonly number: number;
-  /** The release that brings it. */
+  /** The release that introduced it. */
   readonly release: string;
-  /** What it does to the journal's tables. */
+  /** Its SQL for the journal's tables. */
   readonly journal: string;
-  /** What it does to the purchases, which a shop on Medusa doesn't have. */
+  /** Its SQL for purchases, which a shop on Medusa doesn't have. */
   readonly purchases: string;
 }
 
-/** The store's tables are of another release than this package. */
+/** The error if the store's tables are of another release than this package. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   /** `not_migrated`: they are missing, or older. `too_new`: a newer release made them. */
   readonly code: "not_migrated" | "too_new";
 
-  /** @param where the schema or the file, as it is shown */
+  /** @param where the schema or the file, for the message */
   constructor(code: "not_migrated" | "too_new", where: string) {
     super(
       code === "too_new"
@@ -30,5 +30,5 @@ export class StoreError extends Error {
   }
 }
 
-/** The number of the last step: the version of the tables with which this package works. */
+/** Returns the number of the last migration: the version of the tables that this package needs. */
 export const newestOf = (migrations: readonly TableMigration[]): number => migrations.at(-1)?.number ?? 0;

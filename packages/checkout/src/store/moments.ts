@@ -1,6 +1,6 @@
 import type { ChargeState } from "./charge.js";
 
-/** The column that says when a charge first came to a state. */
+/** The column with the time at which a charge first reached a state. */
 export const momentOf: Partial<Record<ChargeState, string>> = {
   sent: "sent_at",
   devalued: "devalued_at",

@@ -1,6 +1,6 @@
 import type { Journal } from "./journal.js";
 
-/** The part of the journal that operators and upkeep use. */
+/** The part of the journal for operators and key rotation. */
 export type OperatorQueries = Pick<
   Journal,
   | "list"
@@ -17,7 +17,7 @@ export type OperatorQueries = Pick<
   | "replaceSealed"
 >;
 
-/** The column that a sealed value's row is called by. */
+/** The key column of a sealed value's row. */
 export const sealIdOf = {
   giftcard_tender: "id",
   giftcard_charge: "reference",

@@ -1,122 +1,121 @@
 import type { OrderLine } from "./order-line.js";
 
-/** Every state that the payment of an order can be in. */
+/** The states of an order's payment. */
 export const purchaseStates = [
-  /** A commit is under way. */
+  /** An attempt to pay is running. */
   "charging",
-  /** The cards are charged, and the remainder is still to be paid elsewhere. */
+  /** The cards are charged, and the shopper pays the remainder elsewhere. */
   "pending",
   "paid",
-  /** What was taken is being reversed. */
+  /** The cards and the remainder of a failed attempt are being reversed. */
   "voiding",
-  /** Nothing is taken, or what is goes back by itself; a new commit may begin. */
+  /** Nothing is taken, or recovery reverses it. A new attempt can begin. */
   "failed",
-  /** It was paid, and everything goes back, or went. */
+  /** The order was paid, and is refunded in full. */
   "canceling",
   "canceled",
-  /** It is paid, and a refund of it is in work. */
+  /** The order is paid, and a refund of it is being made. */
   "refunding",
-  /** It was paid, and all of it went back by refunds. */
+  /** The order was paid, and its refunds have returned everything. */
   "refunded",
 ] as const;
 /** The state of an order's payment. */
 export type PurchaseState = (typeof purchaseStates)[number];
 
-/** The payment of one order, as it is written down beside the journal. */
+/** The payment of an order. */
 export interface Purchase {
   readonly orderId: string;
   readonly cartId: string;
-  /** Which commit charged: it owns the charges, and their payments are named after it. */
+  /** The attempt that made the charges. It owns their leases, and their payments' ids begin with it. */
   readonly attemptId: string;
   readonly state: PurchaseState;
   readonly totalCents: number;
-  /** What the cards leave to another method. */
+  /** The part that another method pays. */
   readonly remainderCents: number;
-  /** What the shop said of a pending remainder, such as the address to send the shopper to. JSON. */
+  /** The shop's data of a pending remainder, such as the address of a bank's page. JSON. */
   readonly remainderData: string | null;
-  /** The order's lines, as they were paid; null where the shop gave none. */
+  /** The order's lines as they were paid; null if the shop gave none. */
   readonly lines: readonly OrderLine[] | null;
-  /** How often the step after this state has failed. */
+  /** How often the next step has failed. */
   readonly tries: number;
-  /** Why it failed last, such as `cancel:ECONNREFUSED`: what failed and a code, never a text from outside. */
+  /** The step that failed last and a code, such as `cancel:ECONNREFUSED`; never an external message. */
   readonly lastError: string | null;
-  /** The person who asked last for another try. */
+  /** The person who has last retried it. */
   readonly lastActor: string | null;
-  /** When this run was begun. */
+  /** When this attempt began. */
   readonly createdAt: Date;
 }
 
 /**
- * Where the money of a refund goes, as far as charges can be chosen for it:
- * - `as-paid`: back the way the returned units were paid, to the cent: what a card paid never goes to the other method. In
- *   proportion if no units are named
- * - `cards-first`: to the cards as much as can be
- * - `other-first`: to the other method as much as can be
- * - `in-proportion`: to the cards in the proportion in which they still hold what is open
+ * How a refund is split, as far as charges can be chosen:
+ * - `as-paid`: each returned unit is refunded the way it was paid, to the cent. Without units, in proportion
+ * - `cards-first`: as much as possible to the cards
+ * - `other-first`: as much as possible by the other method
+ * - `in-proportion`: to the cards in proportion to their share of what can still be refunded
  */
 export type RefundRule = (typeof refundRules)[number];
 /** Every rule, the default first. */
 export const refundRules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
 
-/** Who decides about a purchase, and for how long nobody else does. */
+/** The lease of a purchase. */
 export interface PurchaseLease {
   readonly owner: string;
   readonly forMs: number;
 }
 
-/** A refund of a paid order, to begin: what was decided, before any of it is done. */
+/** A refund to record, before any of it is made. */
 export interface NewRefund {
-  /** The shop's own id; no other refund of the order has it. */
+  /** The shop's own id; unique within the order. */
   readonly id: string;
-  /** Which of its order's refunds it is: 1, 2 and so on. By it two that were planned at the same moment are one. */
+  /** The refund's sequence number within its order. Only one of two concurrently planned refunds can take a number. */
   readonly number: number;
-  /** By which rule it was split. */
+  /** The rule of its split. */
   readonly rule: RefundRule;
-  /** How many units of each line come back, by the line's id; null for an amount. */
+  /** The number of returned units of each line, by the line's id; null if an amount is refunded. */
   readonly lines: Readonly<Record<string, number>> | null;
-  /** What goes back in all. */
+  /** The whole refund. */
   readonly amountCents: number;
-  /** What of it the remainder's method gives back; the charges are the rest. */
+  /** The part that the remainder method refunds. The charges are the other part. */
   readonly remainderCents: number;
-  /** The charges that go back, each as a whole, by their references. */
+  /** The references of the charges that are reversed, each as a whole. */
   readonly references: readonly string[];
 }
 
-/** A refund, as it is written down. */
+/** The record of a refund. */
 export interface Refund extends NewRefund {
   readonly orderId: string;
   readonly createdAt: Date;
-  /** When nothing was left to do but what is owed to a card, which its charge says; null while it is in work. */
+  /** When it was done, except for reversals that are still owed, as their charges show; null while it is being made. */
   readonly doneAt: Date | null;
 }
 
-/** What a change writes; what is left out stays. */
+/** A change of a purchase. Missing fields are unchanged. */
 export interface PurchaseChange {
   readonly from: readonly PurchaseState[];
   readonly to: PurchaseState;
-  /** Only while this run is the purchase's. */
+  /** Requires this attempt. */
   readonly attemptId?: string;
-  /** Only while this owner holds the lease. */
+  /** Requires that this owner holds the lease. */
   readonly owner?: string;
   readonly remainderData?: string;
-  /** Takes (or keeps) the lease for so long, from whoever has it; null gives it up. */
+  /** Takes the lease from any holder, or renews it; null releases it. */
   readonly lease?: PurchaseLease | null;
-  /** Lets recovery come back no sooner than this. Left out: a change of state makes it due at once. */
+  /** Delays the next attempt of recovery. Default: a change of state makes it due at once. */
   readonly retryInMs?: number;
-  /** Why the next step failed: a code. Counts a try. Left out: a change of state clears it, and the tries. */
+  /** The error code of a failed step, which is counted. Default: a change of state clears it and the count. */
   readonly lastError?: string;
   readonly lastActor?: string;
-  /** Writes this refund of the order down with it. Where its id or number is there already, nothing is changed: null. */
+  /** Records this refund in the same write. If its id or number exists already, nothing is changed, and the result is null. */
   readonly refund?: NewRefund;
-  /** Writes down with it that the order's refund in work is done. */
+  /** Records in the same write that the order's pending refund is done. */
   readonly isRefundDone?: true;
 }
 
-/** Which purchases to read. */
+/** A filter of purchases. */
 export interface PurchaseListing {
   /** Default: those that aren't settled. */
   readonly states?: readonly PurchaseState[];
-  /** Whose next step has failed so often. Default 0. */
+  /** The minimum number of failed attempts. Default 0. */
   readonly minTries?: number;
   /** Default 50. */
   readonly limit?: number;
@@ -124,25 +123,25 @@ export interface PurchaseListing {
   readonly offset?: number;
 }
 
-/** Where purchases are written down. Every change is atomic and durable, and judged by the store's clock. */
+/** The storage of purchases. Every change is atomic and durable, and uses the store's clock. */
 export interface PurchaseStore {
   /**
-   * Begins a purchase under a new run: of a new order, or of one whose last try has failed.
-   * @returns what stands there now; it is the caller's if it has the caller's `attemptId`
+   * Begins an attempt to pay a new order, or one whose last attempt has failed.
+   * @returns the stored purchase; it is the caller's if it has the caller's `attemptId`
    */
   begin(purchase: NewPurchase, lease: PurchaseLease): Promise<Purchase>;
-  /** The purchase of an order, or null. */
+  /** Returns the purchase of an order, or null. */
   read(orderId: string): Promise<Purchase | null>;
-  /** Compare-and-set; null when it wasn't in `from` (or not this run's, or not leased to `owner`). */
+  /** Changes a purchase by compare-and-set. Returns null if it isn't in `from` (or not this attempt's, or not leased to `owner`). */
   change(orderId: string, change: PurchaseChange): Promise<Purchase | null>;
-  /** All refunds of an order, by their numbers. At most the last one is in work. */
+  /** Returns all refunds of an order by number. Only the last one can be pending. */
   refunds(orderId: string): Promise<Refund[]>;
   /**
-   * Leases up to `limit` purchases that aren't settled and that nobody holds: those whose next try is due, the longest
-   * due first, or one order's; a pending one never before it is due.
+   * Leases up to `limit` unsettled purchases whose lease has run out: those whose next attempt is due, the longest overdue
+   * first, or the purchase of an order. Never leases a pending one before it is due.
    */
   claim(lease: PurchaseLease, limit: number, orderId?: string): Promise<Purchase[]>;
-  /** The most tries first, then the oldest, with the count of all that match. */
+  /** Lists purchases by most failed attempts first, then the oldest, with the count of all matches. */
   list(listing: PurchaseListing): Promise<{ purchases: Purchase[]; count: number }>;
 }
 
@@ -152,13 +151,13 @@ export type NewPurchase = Pick<
   "orderId" | "cartId" | "attemptId" | "totalCents" | "remainderCents" | "lines"
 >;
 
-/** It may still be paid, or voided. */
+/** The states in which a purchase can still be paid or voided. */
 export const undecidedStates: readonly PurchaseState[] = ["charging", "pending"];
 
-/** It is paid, though a part of it may have gone back, or goes back now. */
+/** The states of a paid order, which may be partly refunded. */
 export const paidStates: readonly PurchaseState[] = ["paid", "refunding"];
 
-/** States that recovery ends. */
+/** The states that recovery settles. */
 export const unsettledStates: readonly PurchaseState[] = [
   ...undecidedStates,
   "voiding",
@@ -166,7 +165,7 @@ export const unsettledStates: readonly PurchaseState[] = [
   "refunding",
 ];
 
-/** A row of giftcard_purchase. */
+/** Converts a row of giftcard_purchase. */
 export function toPurchase(row: Record<string, unknown>): Purchase {
   return {
     orderId: String(row.order_id),
@@ -184,7 +183,7 @@ export function toPurchase(row: Record<string, unknown>): Purchase {
   };
 }
 
-/** A row of giftcard_refund. */
+/** Converts a row of giftcard_refund. */
 export function toRefund(row: Record<string, unknown>): Refund {
   return {
     id: String(row.id),

@@ -2,7 +2,7 @@ import type { Cents } from "@giftcard-pay/client";
 import type { Charge, ChargeState } from "./charge.js";
 import type { Tender } from "./tender.js";
 
-/** A row of giftcard_tender. */
+/** Converts a row of giftcard_tender. */
 export function toTender(row: Record<string, unknown>): Tender {
   return {
     id: String(row.id),
@@ -16,7 +16,7 @@ export function toTender(row: Record<string, unknown>): Tender {
   };
 }
 
-/** A row of giftcard_charge. */
+/** Converts a row of giftcard_charge. */
 export function toCharge(row: Record<string, unknown>): Charge {
   const when = (value: unknown) => (value === null ? null : new Date(value as string));
   const amount = (value: unknown) => (value === null ? null : (Number(value) as Cents));

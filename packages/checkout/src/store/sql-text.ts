@@ -1,2 +1,2 @@
-/** Texts as SQL literals. Only for words of this package, such as states. */
+/** Formats texts as SQL literals. They are not escaped: only for constants such as states. */
 export const sqlList = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(", ");

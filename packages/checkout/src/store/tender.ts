@@ -1,12 +1,12 @@
 import type { Cents } from "@giftcard-pay/client";
 
 /**
- * `quoted`: balance shown. `applied`: will be charged at completion. `charging`: a charge of it lives, and no order has it.
- * `spent`: an order took it. `removed`: by the shopper.
+ * `quoted`: the balance was shown. `applied`: the card will be charged at completion. `charging`: a charge of it is open,
+ * without an order yet. `spent`: an order was paid with it. `removed`: the shopper removed it.
  */
 export type TenderState = "quoted" | "applied" | "charging" | "spent" | "removed";
 
-/** A gift card on a cart. Nothing is deducted because of it. */
+/** A gift card on a cart. By itself, it takes no money. */
 export interface Tender {
   readonly id: string;
   readonly cartId: string;
@@ -14,19 +14,19 @@ export interface Tender {
   readonly lastFour: string;
   /** The balance when the card was quoted. */
   readonly balanceCents: Cents;
-  /** Card number and PIN, sealed for this cart; null once its time has run out. */
+  /** Card number and PIN, sealed for this cart; null once it has expired. */
   readonly sealedCard: string | null;
-  /** Judged by the journal's clock: the sealed card must not be used any more. */
+  /** Whether the sealed card must not be used any more, by the journal's clock. */
   readonly expired: boolean;
   readonly createdAt: Date;
 }
 
-/** A new tender. */
+/** A tender to add. */
 export interface NewTender {
   readonly id: string;
   readonly cartId: string;
   readonly lastFour: string;
-  /** A keyed hash of the number: a cart holds it once. */
+  /** A keyed hash of the card number; unique on a cart. */
   readonly fingerprint: string;
   readonly balanceCents: Cents;
   readonly sealedCard: string;

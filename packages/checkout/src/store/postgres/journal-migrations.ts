@@ -1,15 +1,15 @@
 import { postgresMigrations } from "./migrate.js";
 
-/** One numbered, frozen step in the life of the journal's tables. */
+/** A numbered migration of the journal's tables, which never changes after its release. */
 export interface JournalMigration {
   readonly number: number;
-  /** The release that brings it. */
+  /** The release that introduced it. */
   readonly release: string;
-  /** Statements of PostgreSQL, with semicolons between them. They run once, on what the step before has made. */
+  /** PostgreSQL statements, separated by semicolons. They run once, after the previous migration. */
   readonly sql: string;
 }
 
-/** The journal's tables, for a plugin that makes them by its shop system's own migrations: one of those for each. */
+/** The migrations of the journal's tables, for a plugin that runs each by a migration of its shop system. */
 export const journalMigrations: readonly JournalMigration[] = postgresMigrations.map(
   ({ number, release, journal }) => ({ number, release, sql: journal }),
 );

@@ -9,22 +9,22 @@ import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 import { isUniqueViolation } from "./unique-violation.js";
 
-/** It is in one of these states, and nobody holds it. */
+/** The condition that a charge has one of these states, and no valid lease. */
 const isLeft = (states: readonly ChargeState[]) =>
   `state in (${sqlList(states)}) and (lease_until is null or lease_until <= now())`;
 
-/** A card is the cart's again with the first of its charges that is over; until all are, it is still being charged. */
+/** Settling the first of a tender's charges sets it to `applied`. It is shown as `charging` until all are settled. */
 const tenderColumns = `id, cart_id, last_four, balance_cents, sealed_card, expires_at <= now() as expired, created_at,
   case when state = 'applied' and ${isCharged("giftcard_tender")} then 'charging' else state end as state`;
 
-/** A card on the cart whose time has run out, so that it takes no place there. */
+/** The condition that a card on the cart has expired, so that it takes no place. */
 const hasLapsed = (tender: string) =>
   `(${tender}.state = 'applied' and ${tender}.expires_at <= now() and not ${isCharged(tender)})`;
 
 /**
- * Applies the quote `$2` of the cart `$1`: not older than `$3`, and as one of at most `$4` cards. What has lapsed on the
- * cart makes room first, and only if the quote is applied: PostgreSQL has to read `lapsed` to its end before it comes to
- * the first row of `applied`. The outcome is `overtaken` where another call has changed the quote at this very moment.
+ * Applies the quote `$2` of the cart `$1` if it is at most `$3` old, as one of at most `$4` cards. Expired cards make room
+ * first, and only if the quote is applied: PostgreSQL has to read `lapsed` completely before the first row of `applied`. The
+ * outcome is `overtaken` if a concurrent call has changed the quote.
  */
 const applyStatement = `
   with fresh as (select * from giftcard_tender where cart_id = $1 and id = $2),
@@ -53,8 +53,8 @@ const applyStatement = `
     as outcome from decided`;
 
 /**
- * The journal on PostgreSQL. Each change is one statement, so it is atomic whatever runs beside it. Leases and
- * lives are judged by the database's clock.
+ * Makes the journal on PostgreSQL. Each change is a single statement, and therefore atomic. Leases and expiry use the
+ * database's clock.
  */
 export function createSqlJournal(sql: Sql): Journal {
   const one = async (text: string, params: unknown[]) => (await sql(text, params))[0];
@@ -67,7 +67,7 @@ export function createSqlJournal(sql: Sql): Journal {
       const moved = await charges(...moveStatement(references, how));
       return moved.length > 0 ? moved.sort((a, b) => a.position - b.position) : null;
     };
-    // The card may come onto the cart at this very moment; the charge's change is written all the same.
+    // The card may be applied to the cart concurrently. The change of the charge must be written even so.
     for (let races = 0; restore && races < 3; races++) {
       try {
         return await changed(move);
@@ -99,7 +99,7 @@ export function createSqlJournal(sql: Sql): Journal {
       );
     },
     async applyQuote(cartId, tenderId, { quoteLifeMs, maxCards }) {
-      // Each race for a slot that is lost has filled one: after as many, the cart is full.
+      // Each lost race for a slot means that one was filled: after `maxCards` of them, the cart is full.
       for (let races = 0; ; races++) {
         try {
           const row = await one(applyStatement, [cartId, tenderId, quoteLifeMs, maxCards]);
@@ -126,7 +126,7 @@ export function createSqlJournal(sql: Sql): Journal {
     },
     async putBack({ id, state, sealedCard }, from, maxCards) {
       try {
-        // Whether it is being charged is told by its charges.
+        // A card that is being charged is stored as applied; its charges show the rest.
         const stored = state === "charging" ? "applied" : state;
         const row = await one(
           `update giftcard_tender set state = $2, sealed_card = $3, updated_at = now(), slot = free.slot
@@ -215,7 +215,7 @@ export function createSqlJournal(sql: Sql): Journal {
     async renew(owner, forMs) {
       const isHeld = `lease_owner = $1 and state in (${sqlList(recoverableStates)})`;
       const isNew = `lease_until >= now() + 0.9 * ${sqlInterval("$2")}`;
-      // A lease that is all but new is only looked at, which costs no commit.
+      // A lease that is almost new is only read, which saves a write.
       const row = await one(
         `with prolonged as (
            update giftcard_charge set lease_until = now() + ${sqlInterval("$2")}
@@ -253,7 +253,7 @@ export function createSqlJournal(sql: Sql): Journal {
          where sealed_card is not null and expires_at <= now()`,
         [],
       );
-      // One that was applied, charged and put back again has a charge that names it.
+      // A quote that was applied, charged and put back has a charge that refers to it.
       await sql(
         `delete from giftcard_tender where state = 'quoted' and expires_at <= now()
            and not exists (select 1 from giftcard_charge where tender_id = giftcard_tender.id)`,

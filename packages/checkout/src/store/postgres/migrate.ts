@@ -1,18 +1,18 @@
 import { newestOf, StoreError, type TableMigration } from "../migrations.js";
 import { migration0001 } from "./migrations/0001.js";
 
-/** What is needed of a `pg` pool. */
+/** The part of a `pg` pool that the store needs. */
 export interface PgPool {
-  /** Runs one statement, with `$1` and so on for the parameters. */
+  /** Runs a statement with the parameters `$1`, `$2`, and so on. */
   query(text: string, params: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** Every step from nothing to today's tables. */
+/** All migrations. */
 export const postgresMigrations: readonly TableMigration[] = [migration0001];
 
 const LOCK = 5_000_2498;
 
-/** PostgreSQL's codes of a table and a schema that don't exist. */
+/** Whether PostgreSQL reports a missing table or schema. */
 const isMissing = (error: unknown) =>
   ["42P01", "3F000"].includes(String((error as { code?: unknown } | null)?.code));
 
@@ -26,7 +26,7 @@ async function readVersion(pool: PgPool, schema: string): Promise<number> {
 }
 
 /**
- * Whether the tables are those with which this package works.
+ * Checks that the tables are of the version that this package needs.
  *
  * @throws {StoreError} not_migrated, or too_new
  */
@@ -41,8 +41,7 @@ export async function checkVersion(
 }
 
 /**
- * Makes the tables, or brings them up to date: every step that they lack, in order, in one transaction. Whoever comes at
- * the same moment waits, and finds nothing left to do.
+ * Runs all pending migrations in one transaction. A concurrent call waits, and then finds nothing to do.
  *
  * @throws {StoreError} too_new
  */
@@ -58,7 +57,7 @@ export async function migratePostgres(
         insert into giftcard_migration (number, release) values (${number}, '${release}');
       end if;`,
   );
-  // A pool gives no connection of one's own, so all of it is one statement, which is one transaction.
+  // A pool may use another connection for each statement, so all of it is one statement, and one transaction.
   const making = pool.query(
     `do $migrate$ begin
       perform pg_advisory_xact_lock(${LOCK});
@@ -79,8 +78,8 @@ export async function migratePostgres(
     () => null,
     (error: unknown) => ({ error }),
   );
-  // Looked at last, since others may have worked while this one waited. Above READ COMMITTED it doesn't see what they
-  // did, and fails on it.
+  // Read last: another process may have migrated while this one waited. Above READ COMMITTED, this transaction doesn't see
+  // those changes, and fails although the tables are up to date.
   const version = await readVersion(pool, schema);
   if (version > newestOf(migrations)) throw new StoreError("too_new", `the schema "${schema}"`);
   if (failure && version < newestOf(migrations)) throw failure.error;

@@ -4,24 +4,24 @@ import { momentOf } from "../moments.js";
 import { sqlList } from "../sql-text.js";
 import { sqlInterval } from "./sql-interval.js";
 
-/** A charge of this tender lives. */
+/** The condition that a tender has an open charge. */
 export const isCharged = (tender: string) =>
   `exists (select from giftcard_charge living
     where living.tender_id = ${tender}.id and living.state in (${sqlList(livingStates)}))`;
 
-/** What the other charges of the same payment took, which was there too. */
+/** The amount that the other charges of the payment took, which was on the card too. */
 const takenBeside = `coalesce((select sum(beside.deducted_cents) from giftcard_charge beside
   where beside.external_id = charge.external_id and beside.position <> charge.position), 0)`;
 
-/** A devalue that took less than asked took all that was there: that is the balance, once it is back. */
+/** A devalue that took less than requested took the whole balance. Once reversed, that is the balance again. */
 const lessThanAsked = `, balance_cents = case when charge.deducted_cents < charge.amount_cents
   then charge.deducted_cents + ${takenBeside} else giftcard_tender.balance_cents end`;
 
 /**
- * One statement: the change of a charge, or of several of one tender together, what follows from it for the tender, and
- * whatever else must happen with it, so that they can't differ.
+ * Builds a single statement that changes one or more charges of a tender, and the tender with them, so that they can't get
+ * out of step.
  *
- * @param also further parts that read from `charge`, the changed row; they add their own parameters
+ * @param also adds further parts to the statement, which read the changed row from `charge`
  */
 export function moveStatement(
   references: readonly string[],
@@ -57,7 +57,7 @@ export function moveStatement(
   const refund =
     move.refundIdWas === undefined ? "" : `and refund_id is not distinct from ${p(move.refundIdWas)}::text`;
   const canChange = `reference = any(${target}::text[]) and state in (${sqlList(move.from)}) ${owner} ${refund}`;
-  // Looked at again once they are locked, so that none of them has changed when the first one does.
+  // The condition is checked again after locking all rows, so that either all of them change or none.
   const locked = `locked as (select reference from giftcard_charge where ${canChange} order by reference for update)`;
   const isAll = `(select count(*) from locked) = cardinality(${target}::text[])`;
   const [lock, together] = references.length > 1 ? [[locked], `and ${isAll}`] : [[], ""];
@@ -66,13 +66,13 @@ export function moveStatement(
   return [`with ${parts.join(", ")} select * from charge`, params];
 }
 
-/** What is known of the card's balance once its charge is settled. */
+/** Returns the change of the card's known balance once its charge is settled. */
 function balanceAfter({ reason, to }: Move): string {
   if (reason === "card_no_balance") return `, balance_cents = ${takenBeside}`;
   return to === "reversed" ? lessThanAsked : "";
 }
 
-/** What a move makes of the charge's tender, as a part of its statement. */
+/** Builds the part of the statement that changes the charge's tender. */
 function followTender(move: Move, p: (value: unknown) => string): string[] {
   const update = (set: string, where: string) => [
     `tender as (update giftcard_tender set ${set}, updated_at = now()
@@ -101,9 +101,9 @@ function followTender(move: Move, p: (value: unknown) => string): string[] {
 }
 
 /**
- * The smallest slot of a cart that no card holds, or null where all up to `maxCards` are held.
+ * Builds the expression for the smallest free slot of a cart, or null if all up to `maxCards` are taken.
  *
- * @param also what else is true of a card `held` that holds its slot
+ * @param also a further condition for a card `held` to take its slot
  */
 export const freeSlot = (cartId: string, maxCards: string, also = "true") =>
   `(select min(n) from generate_series(1, ${maxCards}::integer) n where not exists (

@@ -8,7 +8,7 @@ import { moveStatement } from "./move.js";
 import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 
-/** Every sealed value that may still be opened. A settled charge's token opens nothing any more. */
+/** Selects all sealed values that are still needed. The token of a settled charge is not. */
 const LIVING_SEALS = `
   select 'giftcard_tender' as "table", 'sealed_card' as "column", id, sealed_card as sealed from giftcard_tender
     where sealed_card is not null and expires_at > now()
@@ -21,11 +21,11 @@ const LIVING_SEALS = `
   union all
   select 'giftcard_secret', 'sealed', name, sealed from giftcard_secret`;
 
-/** A JWE begins with its header in base64url, and the header names the key. */
+/** Reads the key from the header of a JWE, its first part in base64url. */
 const HEADER = "translate(split_part(sealed, '.', 1), '-_', '+/')";
 const KEY_ID = `convert_from(decode(rpad(${HEADER}, (length(${HEADER}) + 3) / 4 * 4, '='), 'base64'), 'utf8')::json ->> 'kid'`;
 
-/** What a filter says, as a condition; it adds its parameters to `params`. */
+/** Builds the condition of a filter, and adds its parameters to `params`. */
 function conditionOf(filter: ChargeFilter, params: unknown[]): string {
   const { states, orderIds, externalIds, from, to, moved, environment, companyId } = filter;
   const p = (value: unknown) => `$${params.push(value)}`;
@@ -44,7 +44,7 @@ function conditionOf(filter: ChargeFilter, params: unknown[]): string {
   return where.join(" and ");
 }
 
-/** Where a page begins, how far it goes at most, and how many charges it has at most. */
+/** The limits of a page: its first and last reference, and its number of charges. */
 interface PageBounds {
   readonly after: string;
   readonly last?: string;
@@ -66,12 +66,12 @@ async function pageBetween(
   return rows.map(toCharge);
 }
 
-/** So many rows of the table are looked through at once. */
+/** The number of rows that are scanned at once. */
 const SCANNED = 2000;
 
 /**
- * A page of charges that no index finds: the table is read stretch by stretch, in the order of its key. PostgreSQL, which
- * can't know how many moved within a time, would rather read and sort all of them again for each page.
+ * Reads a page of charges without an index, by scanning the table in ranges of its key. PostgreSQL can't estimate how many
+ * charges moved within a period, and would read and sort all of them for each page.
  */
 async function scanPage(sql: Sql, filter: ChargeFilter, after: string, limit: number): Promise<Charge[]> {
   const page: Charge[] = [];
@@ -88,7 +88,7 @@ async function scanPage(sql: Sql, filter: ChargeFilter, after: string, limit: nu
   }
 }
 
-/** The part of the journal on PostgreSQL that operators and upkeep use. */
+/** Makes the part of the journal on PostgreSQL for operators and key rotation. */
 export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
   return {
     async list({ limit = 50, offset = 0, ...filter }) {
@@ -150,7 +150,7 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
     },
     async takeGuess(limits, windowMs) {
       if (limits.length === 0) return 0;
-      // A call that had to wait for another began before that one's window did: the wait is told by the clock itself.
+      // now() is when this transaction began, which may be before another call's window. So compare with the clock.
       const rows = await sql(
         `insert into giftcard_guess as old (key, count, resets_at)
          select key, 1, now() + ${sqlInterval("$2")} from unnest($1::text[]) key order by key

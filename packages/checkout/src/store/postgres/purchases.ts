@@ -11,7 +11,7 @@ import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 import { isUniqueViolation } from "./unique-violation.js";
 
-/** What else a change writes, as parts of its statement that read from `purchase`, the changed row. */
+/** Builds further parts of a change's statement, which read the changed row from `purchase`. */
 function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined, isDone: boolean): string[] {
   const parts: string[] = [];
   if (refund) {
@@ -28,7 +28,7 @@ function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined
   return parts;
 }
 
-/** Purchases on PostgreSQL. Each change is one statement. */
+/** Makes the storage of purchases on PostgreSQL. Each change is a single statement. */
 export function createSqlPurchases(sql: Sql): PurchaseStore {
   const one = async (text: string, params: unknown[]): Promise<Purchase | null> => {
     const [row] = await sql(text, params);
@@ -58,9 +58,9 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
         ],
       );
       if (begun) return begun;
-      const there = await read(orderId);
-      if (!there) throw new Error("A purchase vanished while it was being begun.");
-      return there;
+      const existing = await read(orderId);
+      if (!existing) throw new Error("A purchase vanished while it was being begun.");
+      return existing;
     },
     async change(orderId, change) {
       const { from, to, attemptId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
@@ -100,7 +100,7 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
     async claim(lease, limit, orderId) {
       const isDue = "next_try_at <= now()";
       const which = orderId === undefined ? isDue : `order_id = $4 and (state <> 'pending' or ${isDue})`;
-      // An array is made once. As a plain subquery PostgreSQL may run it for each row, and lease more than the limit.
+      // An array is evaluated once. PostgreSQL may run a plain subquery for each row, and lease more than the limit.
       const rows = await sql(
         `update giftcard_purchase set lease_owner = $1, lease_until = now() + ${sqlInterval("$2")} where order_id = any(array(
            select order_id from giftcard_purchase

@@ -4,7 +4,7 @@ import { checkVersion, migratePostgres, type PgPool } from "./migrate.js";
 import { createSqlPurchases } from "./purchases.js";
 import type { Sql } from "./sql.js";
 
-/** Puts the schema before the tables' names. */
+/** Adds the schema to the names of the tables. */
 function qualify(text: string, schema: string): string {
   return text.replace(
     /(?<!['"\w])giftcard_(tender|charge|action|guess|secret|purchase|refund)(?!\w)/g,
@@ -13,19 +13,19 @@ function qualify(text: string, schema: string): string {
 }
 
 /**
- * A store on PostgreSQL, shared by as many processes as there are. Its first call looks whether the tables are those of
- * this release, and throws a `StoreError` where they aren't: `not_migrated` or `too_new`.
+ * Makes a store on PostgreSQL, for any number of processes. Its first call checks the version of the tables, and throws a
+ * `StoreError` if it doesn't match this release: `not_migrated` or `too_new`.
  *
- * @param options.pool a `pg` pool, which stays yours to end
+ * @param options.pool a `pg` pool; the store doesn't end it
  * @param options.schema the schema of the tables. Default `public`
- * @returns the store, and `migrate`, which makes its tables
- * @throws {TypeError} when the schema's name isn't a plain one
+ * @returns the store, and `migrate`, which creates its tables
+ * @throws {TypeError} if the schema's name has other characters than lower-case letters, digits and underscores
  */
 export function createPostgresStore(options: { pool: PgPool; schema?: string }): CheckoutStore & {
   /**
-   * Makes the tables, or brings them up to date; run it before the shop starts.
+   * Creates or migrates the tables; run it before the shop starts.
    *
-   * @throws {StoreError} too_new, when a newer release has made them
+   * @throws {StoreError} too_new if a newer release has made them
    */
   migrate(): Promise<void>;
 } {

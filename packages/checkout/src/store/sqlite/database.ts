@@ -1,16 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** A row as SQLite gives it. */
+/** A row of a result. */
 export type Row = Record<string, unknown>;
-/** What SQLite takes. */
+/** A parameter of a statement. */
 export type Value = string | number | null;
 
 export const DAY_MS = 24 * 60 * 60_000;
 
-/** Opens a database for use, on disk with each commit, and gives what the store does with it. */
+/** Configures a database, with each commit on disk, and returns the functions of the store. */
 export function openSqlite(database: DatabaseSync) {
   const exec = (sql: string) => database.exec(sql);
-  // First of all, since the next ones may already meet another process.
+  // The timeout comes first: the other settings may have to wait for another process.
   exec(
     "pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on",
   );
@@ -19,7 +19,7 @@ export function openSqlite(database: DatabaseSync) {
   const run = (sql: string, ...values: Value[]) => Number(database.prepare(sql).run(...values).changes);
   const now = () => Number(one("select cast(unixepoch('subsec') * 1000 as integer) as now")?.now);
 
-  /** Nobody else writes while it runs, so what was read is still true when it is changed. */
+  /** Runs a write transaction. No other process writes meanwhile, so what it reads is still true when it writes. */
   function alone<T>(work: (nowMs: number) => T): T {
     exec("begin immediate");
     try {

@@ -7,20 +7,20 @@ import { DAY_MS, type Row, type Sqlite } from "./database.js";
 import { createSqliteMoves, freeSlot } from "./move.js";
 import { createSqliteOperatorQueries } from "./operator-queries.js";
 
-/** It is in one of these states, and nobody holds it at this moment. */
+/** The condition that a charge has one of these states, and no valid lease. */
 const isLeft = (states: readonly ChargeState[]) =>
   `state in (${sqlList(states)}) and (lease_until is null or lease_until <= ?)`;
 
 /**
- * The journal in one SQLite file, for a shop on one machine; several processes may share the file. Each change is one
- * transaction, on disk when it returns.
+ * Makes the journal in an SQLite file, for a shop on one machine; several processes can share the file. Each change is a
+ * transaction, and on disk when it returns.
  */
 export function createSqliteJournal(sqlite: Sqlite): Journal {
   const { all, one, run, now, alone, insert } = sqlite;
   const { changeAll, held, isCharged, readCharge } = createSqliteMoves(sqlite);
   const chargesOfPayment = (externalId: string) =>
     all("select * from giftcard_charge where external_id = ? order by position", externalId).map(toCharge);
-  /** As it is shown: a card is the cart's again with the first of its charges that is over, but still being charged. */
+  /** Settling the first of a tender's charges sets it to `applied`. It is shown as `charging` until all are settled. */
   const readTender = (row: Row) =>
     toTender({
       ...row,
@@ -92,11 +92,11 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
         if (!row) return false;
         const others = held(String(row.cart_id)).filter((other) => other.id !== id);
         const slot = freeSlot(others, maxCards);
-        // Whether it is being charged is told by its charges.
+        // A card that is being charged is stored as applied; its charges show the rest.
         const stored = state === "charging" ? "applied" : state;
         if (stored === "applied") {
-          const isThere = others.some((other) => other.fingerprint === row.fingerprint);
-          if (isThere || slot === null) return false;
+          const isDuplicate = others.some((other) => other.fingerprint === row.fingerprint);
+          if (isDuplicate || slot === null) return false;
         }
         const set = "state = ?, sealed_card = ?, slot = ?, updated_at = ?";
         return (
@@ -169,7 +169,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       try {
         return alone(begin);
       } catch (error) {
-        // The shop's payment has charges.
+        // A payment with this id exists.
         if (isUniqueViolation(error)) return [];
         throw error;
       }
@@ -192,7 +192,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     async renew(owner, forMs) {
       return alone((nowMs) => {
         const isHeld = `lease_owner = ? and state in (${sqlList(recoverableStates)})`;
-        // One that is all but new stays as it is, and never gets shorter.
+        // A lease that is almost new is unchanged, so that no lease gets shorter.
         const prolong = `update giftcard_charge set lease_until = ? where ${isHeld} and lease_until < ?`;
         run(prolong, nowMs + forMs, owner, nowMs + 0.9 * forMs);
         return Number(one(`select count(*) as held from giftcard_charge where ${isHeld}`, owner)?.held);
@@ -238,7 +238,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
           nowMs,
           nowMs,
         );
-        // One that was applied, charged and put back again has a charge that names it.
+        // A quote that was applied, charged and put back has a charge that refers to it.
         run(
           `delete from giftcard_tender where state = 'quoted' and expires_at <= ?
              and not exists (select 1 from giftcard_charge where tender_id = giftcard_tender.id)`,
@@ -260,7 +260,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
   };
 }
 
-/** SQLite's codes of a unique index, and of a primary key. */
+/** SQLite's error codes of a unique index and of a primary key. */
 const UNIQUE_VIOLATIONS = [2067, 1555];
 const isUniqueViolation = (error: unknown) =>
   UNIQUE_VIOLATIONS.includes(Number((error as { errcode?: unknown } | null)?.errcode));

@@ -2,12 +2,12 @@ import { newestOf, StoreError, type TableMigration } from "../migrations.js";
 import type { Sqlite } from "./database.js";
 import { migration0001 } from "./migrations/0001.js";
 
-/** Every step from nothing to today's tables. */
+/** All migrations. */
 export const sqliteMigrations: readonly TableMigration[] = [migration0001];
 
 /**
- * Makes the tables, or brings them up to date: every step that they lack, in order, in one transaction. The version
- * stands in a table, since a shop may keep tables of its own in the file, and count those by `user_version`.
+ * Runs all pending migrations in one transaction. The version is stored in a table, because a shop may have tables of its
+ * own in the file, and use `user_version` for those.
  *
  * @throws {StoreError} too_new
  */

@@ -5,7 +5,7 @@ import { toCharge } from "../rows.js";
 import { sqlList } from "../sql-text.js";
 import type { Row, Sqlite, Value } from "./database.js";
 
-/** How a charge changes, and its tender with it. Each is called while nobody else writes. */
+/** Makes the functions that change a charge and its tender. They have to be called within a write transaction. */
 export function createSqliteMoves({ all, one, run }: Sqlite) {
   const readRow = (reference: string) => one("select * from giftcard_charge where reference = ?", reference);
 
@@ -14,14 +14,14 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
     return row ? toCharge(row) : null;
   };
 
-  /** Whether a charge of this tender lives. */
+  /** Whether a tender has an open charge. */
   const isCharged = (tender: Row) =>
     one(
       `select 1 from giftcard_charge where tender_id = ? and state in (${sqlList(livingStates)})`,
       String(tender.id),
     ) !== undefined;
 
-  /** Changes all of them, or none. */
+  /** Changes all charges, or none. */
   function changeAll(references: readonly string[], move: Move, nowMs: number): boolean {
     const canChange = (row: Row | undefined): row is Row =>
       row !== undefined &&
@@ -48,7 +48,7 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
   const held = (cartId: string) =>
     all("select * from giftcard_tender where cart_id = ? and state in ('applied', 'charging')", cartId);
 
-  /** The slot of a spent tender that may be the cart's again, or null where it may not. */
+  /** Returns a slot for a spent tender that can be put back on the cart, or null if it can't. */
   function slotOfReturn(reference: string, tender: Row, maxCards: number, nowMs: number): number | null {
     const [id, cartId] = [String(tender.id), String(tender.cart_id)];
     if (tender.state !== "spent") return null;
@@ -92,14 +92,14 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
     }
   }
 
-  /** What is known of the card's balance once its charge is settled, or null where nothing new is. */
+  /** Returns the card's balance as known once its charge is settled, or null if that doesn't change it. */
   function balanceAfter(reference: string, move: Move): number | null {
     const charge = readRow(reference) as Row;
     const isLess =
       charge.deducted_cents !== null && Number(charge.deducted_cents) < Number(charge.amount_cents);
     const isEmpty = move.reason === "card_no_balance";
     if (!isEmpty && !(isLess && move.to === "reversed")) return null;
-    // A devalue that took less than asked took all that was there: that is the balance, once it is back.
+    // A devalue that took less than requested took the whole balance. Once reversed, that is the balance again.
     const which = "from giftcard_charge where external_id = ? and reference <> ?";
     const beside = one(
       `select coalesce(sum(deducted_cents), 0) as cents ${which}`,
@@ -112,14 +112,14 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
   return { changeAll, held, isCharged, readCharge };
 }
 
-/** The smallest slot that none of these cards holds, or null where all up to `maxCards` are held. */
+/** Returns the smallest slot that none of these cards takes, or null if all up to `maxCards` are taken. */
 export function freeSlot(held: readonly Row[], maxCards: number): number | null {
   const taken = new Set(held.map((tender) => tender.slot));
   for (let slot = 1; slot <= maxCards; slot++) if (!taken.has(slot)) return slot;
   return null;
 }
 
-/** What a move writes into its charge. */
+/** Returns the columns of a charge that a move changes. */
 function columnsOf(move: Move, row: Row, nowMs: number): Record<string, Value> {
   const set: Record<string, Value> = { state: move.to, updated_at: nowMs };
   if (move.orderId !== undefined) set.order_id = move.orderId;

@@ -7,7 +7,7 @@ import { sqlList } from "../sql-text.js";
 import { DAY_MS, type Sqlite, type Value } from "./database.js";
 import { createSqliteMoves } from "./move.js";
 
-/** Every sealed value that may still be opened, as `SealedValue`s. */
+/** Selects all sealed values that are still needed, as `SealedValue`s. */
 const livingSeals = (nowMs: number) => `
   select 'giftcard_tender' as "table", 'sealed_card' as "column", id, sealed_card as sealed from giftcard_tender
     where sealed_card is not null and expires_at > ${nowMs}
@@ -20,11 +20,11 @@ const livingSeals = (nowMs: number) => `
   union all
   select 'giftcard_secret', 'sealed', name, sealed from giftcard_secret`;
 
-/** A JWE begins with its header in base64url, and the header names the key. */
+/** Reads the key from the header of a JWE, its first part in base64url. */
 const keyIdOf = (sealed: string): string =>
   String(JSON.parse(Buffer.from(sealed.split(".", 1)[0] ?? "", "base64url").toString()).kid);
 
-/** The part of the journal in SQLite that operators and upkeep use. */
+/** Makes the part of the journal in SQLite for operators and key rotation. */
 export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
   const { all, one, run, now, alone, insert } = sqlite;
   const { changeAll, readCharge } = createSqliteMoves(sqlite);
@@ -146,7 +146,7 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
   };
 }
 
-/** What a filter says, as a condition with its values. */
+/** Builds the condition of a filter, with its values. */
 function conditionOf(filter: ChargeFilter): [string, Value[]] {
   const { states, orderIds, externalIds, from, to, moved, environment, companyId } = filter;
   const where = ["true"];

@@ -9,7 +9,7 @@ import {
 import { sqlList } from "../sql-text.js";
 import type { Sqlite } from "./database.js";
 
-/** Purchases in an SQLite file. Each change is one transaction. */
+/** Makes the storage of purchases in an SQLite file. Each change is a transaction. */
 export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite): PurchaseStore {
   type Row = NonNullable<ReturnType<typeof one>>;
   const rowOf = (orderId: string) => one("select * from giftcard_purchase where order_id = ?", orderId);

@@ -6,22 +6,20 @@ import { migrateSqlite } from "./migrate.js";
 import { createSqlitePurchases } from "./purchases.js";
 
 /**
- * A store in one SQLite file, for a shop on one machine; its processes may share the file. Needs `node:sqlite`, which
- * Node has from 22.13.
+ * Opens a store in an SQLite file, for a shop on one machine; its processes can share the file. Opening it creates or
+ * migrates its tables. Needs `node:sqlite`, which Node has since 22.13.
  *
- * Opening it brings its tables up to date.
- *
- * @param options.file where it stands; made if it isn't there. Keep it private (mode 0600) and back it up
+ * @param options.file the path of the file, which is created if missing. Keep it private (mode 0600) and back it up
  * @returns the store, and `close`
- * @throws {StoreError} too_new, when a newer release has made its tables
+ * @throws {StoreError} too_new if a newer release has made its tables
  */
 export async function createSqliteStore(options: { file: string }): Promise<
   CheckoutStore & {
-    /** Closes the file; nothing can be read or written after it. */
+    /** Closes the file. The store can't be used afterwards. */
     close(): void;
   }
 > {
-  // Imported here, so that a shop on PostgreSQL needs no Node that has it.
+  // Imported here, so that a shop on PostgreSQL can use a Node without it.
   const { DatabaseSync } = await import("node:sqlite");
   const database: DatabaseSync = new DatabaseSync(options.file);
   const close = () => database.close();
