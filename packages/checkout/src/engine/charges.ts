@@ -166,8 +166,8 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
       const lost = { from: ["sent"], to: "unknown", reason } as const;
       const unknown = await retryUntilWritten(() => move(sent.reference, lost));
       const resolved = unknown ? await recovery.resolveByKey(unknown, refusal) : null;
-      // A service that supports idempotency keys echoes the key in every refusal. A refusal without it came from
-      // something in between, such as a proxy, and is no answer about the card.
+      // If the service can't resolve by key, its refusal counts. A service that can echoes the key in every refusal, so a
+      // refusal without the key came from something in between, such as a proxy.
       if (resolved?.state === "refused" && resolved.reason === refusal) return toCheckoutError(error);
       const hasTakenNothing = resolved?.state === "reversed" || resolved?.state === "refused";
       return new CheckoutError(hasTakenNothing ? "service_unavailable" : "outcome_unknown");

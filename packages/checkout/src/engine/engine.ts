@@ -53,7 +53,7 @@ export interface TenderChange {
 export interface EngineOptions {
   /** Must have a company id. */
   readonly client: GiftcardClient;
-  /** Stored in each charge and shown to the shopper. Default: the client's, otherwise `live`. */
+  /** Stored in each charge and shown to the shopper. Default: the client's environment, otherwise `live`. */
   readonly environment?: "live" | "sandbox";
   readonly journal: Journal;
   readonly sealer: Sealer;

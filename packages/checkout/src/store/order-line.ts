@@ -6,7 +6,7 @@ export interface OrderLine {
   readonly totalCents: number;
 }
 
-/** What a charge pays of one unit of a line. Units count from 1. */
+/** The part of a charge that pays for one unit of a line. Units count from 1. */
 export interface Piece {
   readonly line: string;
   readonly unit: number;
