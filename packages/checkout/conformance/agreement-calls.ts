@@ -10,29 +10,29 @@ import {
 } from "../src/store/purchase-store.js";
 import type { Tender, TenderState } from "../src/store/tender.js";
 
-/** A store on which calls are played, with a hand on its clock. */
+/** A store for random calls, whose clock can be moved. */
 export interface PlayedStore extends CheckoutStore {
-  /** Lets time go by: every moment that the store has written down moves so far into the past. */
+  /** Advances the clock, by moving every stored time into the past. */
   passTime(ms: number): Promise<void>;
 }
 
-/** One play of calls on two stores, and what it has made so far. */
+/** A sequence of calls on two stores, and the records that it has made so far. */
 export interface Play {
-  /** A part of every name, so that no play meets what an earlier one left. */
+  /** A part of every name, so that sequences don't share records. */
   readonly run: string;
   readonly carts: string[];
   readonly tenders: { readonly id: string; readonly cartId: string }[];
-  /** Tenders as each store gave them, to be put back. */
+  /** Tenders as each store returned them, to put back. */
   readonly seen: Map<CheckoutStore, Tender>[];
   readonly charges: string[];
   readonly externalIds: string[];
   readonly orders: string[];
   readonly refunds: string[];
-  /** How many names were given. */
+  /** The number of names so far. */
   count: number;
-  /** One of a list, by the next choice. */
+  /** Picks an item of a list by the next choice. */
   pick<T>(list: readonly T[]): T;
-  /** Does it on both stores, and compares the answers. */
+  /** Makes a call on both stores, and compares the results. */
   both(name: string, call: (store: PlayedStore) => Promise<unknown>): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ const owners = ["ada", "bob"];
 const sealed = (keyId: string, text: string) =>
   `${Buffer.from(JSON.stringify({ kid: keyId })).toString("base64url")}.${text}`;
 
-/** A new name. They come in the order of the letters, as all stores order them. */
+/** Returns a new name. Names are in alphabetical order, which is the same in all stores. */
 const newId = (play: Play, what: string) => `${what}-${String(play.count++).padStart(4, "0")}-${play.run}`;
 const leaseOf = ({ pick }: Play) => ({ owner: pick(owners), forMs: pick(lives) });
 
@@ -126,7 +126,7 @@ const begin: Call = async (play) => {
   await both("chargesOfPayment", ({ journal }) => journal.chargesOfPayment(externalId));
 };
 
-/** A change of a charge's state, in most cases from the one that it has. */
+/** Changes a charge's state, usually from its current one. */
 function changeOf(play: Play, now: Charge | null): Move {
   const { pick } = play;
   const from = pick<ChargeState>([now?.state ?? "intent", now?.state ?? "sent", pick(chargeStates)]);
@@ -167,7 +167,7 @@ const change: Call = async (play) => {
   );
 };
 
-/** Changes the charges of a payment together, in most cases from the state that they have. */
+/** Changes the charges of a payment together, usually from their current state. */
 const changeAll: Call = async (play) => {
   const { pick, both, externalIds } = play;
   const externalId = pick(externalIds) ?? "none";
@@ -236,7 +236,7 @@ const read: Call = async (play) => {
   await both("now", async ({ journal }) => {
     nowMs = (await journal.now()).getTime();
   });
-  // Half an hour beside all that is written down, so that both stores find it on the same side.
+  // Half an hour away from all stored times, so that both stores find them on the same side.
   const moment = () => new Date(nowMs + pick([-12.25, -1.25, 0.25]) * HOUR_MS);
   const filter = {
     ...pick([{}, { states: [pick(chargeStates), pick(chargeStates)] }, { states: [] }]),
@@ -276,7 +276,7 @@ const purchase: Call = async (play) => {
   await both(`begin ${orderId} for ${lease.owner}`, ({ purchases }) => purchases.begin(begun, lease));
 };
 
-/** A refund that is written down with a change; in some plays its id, its number or an amount can't be. */
+/** Makes a refund to record with a change. Sometimes its id, number or amount is invalid. */
 function refundOf(play: Play): NewRefund {
   const { pick, refunds } = play;
   const fresh = newId(play, "refund");
@@ -328,7 +328,7 @@ const claim: Call = async (play) => {
   await both("list", ({ purchases }) => purchases.list({ limit: 20 }));
 };
 
-/** Every call that a play can make; what changes most comes oftenest. */
+/** All calls of a sequence. Those that change most occur most often. */
 export const calls: readonly Call[] = [
   ...[quote, apply, apply, begin, change, change, change, change, changeAll],
   ...[quote, apply, remove, see, putBack, begin, lease, passTime, guess, keep, read],

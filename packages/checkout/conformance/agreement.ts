@@ -8,12 +8,12 @@ import { calls, type Play, type PlayedStore } from "./agreement-calls.js";
 const HALF_HOUR_MS = 30 * 60_000;
 
 /**
- * Plays the same calls on two stores, one after the other, and compares each answer, and in the end all that can be read.
- * The stores have to hold the same before, such as nothing, and be nobody else's meanwhile.
+ * Makes the same calls on two stores, and compares each result, and all records at the end. Both stores need the same
+ * content before, such as none, and must not be used by anything else.
  *
- * @param choices whole numbers from 0 that choose the calls, a few for each, such as those of fast-check's
+ * @param choices whole numbers from 0 that select the calls, several for each call, such as those of fast-check's
  *   `fc.array(fc.nat())`
- * @throws {AssertionError} with the calls until then, where the two differ
+ * @throws {AssertionError} with the calls so far, if the stores differ
  */
 export async function sameAnswers(
   reference: PlayedStore,
@@ -40,7 +40,7 @@ export async function sameAnswers(
       const before = await answerOf(reference, call);
       const now = await answerOf(candidate, call);
       assert.deepEqual(now, before, `The stores differ after ${named.length} calls:\n${named.join("\n")}`);
-      // So that what comes later is later by every clock.
+      // So that later calls have a later time on every clock.
       await sleep(2);
     },
   };
@@ -49,7 +49,7 @@ export async function sameAnswers(
   await readEverything(play);
 }
 
-/** What a store answers, with moments as half hours from now: the two didn't do it at the same one. */
+/** Returns the result of a call, with times as half hours from now, because the two calls are not simultaneous. */
 async function answerOf(
   store: PlayedStore,
   call: (store: PlayedStore) => Promise<unknown>,

@@ -5,7 +5,7 @@ import type { Charge, Move } from "../src/store/charge.js";
 import { limits, MINUTE_MS, type Must } from "./kit.js";
 import { atAnyPace } from "./pace.js";
 
-/** What a journal must do with a payment that is made by several charges. */
+/** The cases for payments of several charges. */
 function paymentCases(must: Must): void {
   const committed = { from: ["devalued"], to: "committed", orderId: "order-1", lease: null } as const;
   const owed = { from: ["devalued", "committed"], to: "reversing" } as const;
@@ -32,7 +32,7 @@ function paymentCases(must: Must): void {
     },
   );
 
-  must("change the charges of a payment all or none, whoever changes one at the same moment", async (kit) => {
+  must("change all charges of a payment or none, even if one of them changes concurrently", async (kit) => {
     const { journal, applied, beginPayment, devalue } = kit;
     for (let round = 0; round < 5; round++) {
       const charges = await beginPayment(await applied(), "a", [1000, 900, 800]);
@@ -55,7 +55,7 @@ function paymentCases(must: Must): void {
     }
   });
 
-  must("show a card as being charged until all charges of its payment are over", async (kit) => {
+  must("show a card as charging until all charges of its payment are settled", async (kit) => {
     const { journal, applied, beginPayment, begin, devalue } = kit;
     const tender = await applied();
     const charges = await beginPayment(tender, "a", [1000, 900, 800]);
@@ -72,7 +72,7 @@ function paymentCases(must: Must): void {
     assert.ok(await begin(tender, "b"));
   });
 
-  must("show the balance of a card that held less than its charges, once all is back", async (kit) => {
+  must("show the balance of a card that had less than its charges, once all are reversed", async (kit) => {
     const { journal, applied, beginPayment, devalue } = kit;
     const balanceOf = async (id: string) => (await journal.tender(id))?.balanceCents;
     const [short, empty] = [await applied(), await applied()];
@@ -92,7 +92,7 @@ function paymentCases(must: Must): void {
     assert.deepEqual([await balanceOf(short.id), await balanceOf(empty.id)], [2400, 1900]);
   });
 
-  must("make a card that was spent by several charges the cart's again", async (kit) => {
+  must("put a card that several charges spent back on the cart", async (kit) => {
     const { journal, applied, beginPayment, devalue } = kit;
     const tender = await applied();
     const charges = await beginPayment(tender, "a", [1000, 900]);
@@ -115,7 +115,7 @@ function paymentCases(must: Must): void {
     assert.equal((await journal.tender(tender.id))?.state, "applied");
   });
 
-  must("keep which refund took a charge back", async ({ journal, applied, beginPayment, devalue }) => {
+  must("store which refund has reversed a charge", async ({ journal, applied, beginPayment, devalue }) => {
     const [first, second] = (await beginPayment(await applied(), "a", [1000, 900])) as [Charge, Charge];
     await devalue([first, second]);
     const refunded = await journal.moveAll([second.reference], { ...owed, refundId: "refund-1" });
@@ -128,10 +128,10 @@ function paymentCases(must: Must): void {
   });
 }
 
-/** What a journal must do with charges, their tenders, and who holds them. */
+/** The cases for charges, their tenders and their leases. */
 export function chargeCases(must: Must): void {
   must(
-    "begin no charge on an expired card, or under a payment that was used",
+    "begin no charge of an expired card, or with the id of an earlier payment",
     ({ applied, begin, journal }) =>
       atAnyPace(async ({ ms, wait }) => {
         const short = await applied({ lifeMs: ms(500) });
@@ -146,7 +146,7 @@ export function chargeCases(must: Must): void {
       }),
   );
 
-  must("begin no charge beside one that lives on the same card", async ({ journal, applied, begin }) => {
+  must("begin no charge of a card that has an open charge", async ({ journal, applied, begin }) => {
     const { id, cartId } = await applied();
     const before = await journal.tender(id);
     assert.ok(before);
@@ -160,7 +160,7 @@ export function chargeCases(must: Must): void {
 
   paymentCases(must);
 
-  must("leave a card its balance when its charge is committed, whatever the reason says", async (kit) => {
+  must("keep a card's balance when its charge is committed, whatever its reason", async (kit) => {
     const { reference, tenderId } = await kit.charged("a");
     const before = await kit.journal.tender(tenderId);
     assert.notEqual(before?.balanceCents, 0);
@@ -179,7 +179,7 @@ export function chargeCases(must: Must): void {
     assert.equal(await journal.move("gc_unknown", send), null);
   });
 
-  must("let the tender follow its charge", async ({ journal, begun, sent, taken, charged }) => {
+  must("change the tender with its charge", async ({ journal, begun, sent, taken, charged }) => {
     const states = async (charge: Charge) => (await journal.tenders(charge.cartId)).map((t) => t.state);
     const refused = await begun("a");
     assert.deepEqual(await states(refused), ["charging"]);
@@ -196,7 +196,7 @@ export function chargeCases(must: Must): void {
     assert.equal((await journal.tenders(less.cartId))[0]?.balanceCents, 900);
   });
 
-  must("keep a charge's card until it is told to forget it", async ({ journal, sent }) => {
+  must("keep a charge's sealed card until a change deletes it", async ({ journal, sent }) => {
     const { reference } = await sent("a");
     const unknown = await journal.move(reference, { from: ["sent"], to: "unknown", lease: null });
     assert.ok(unknown?.sealedCard);
@@ -204,7 +204,7 @@ export function chargeCases(must: Must): void {
     assert.equal((await journal.move(reference, forget))?.sealedCard, null);
   });
 
-  must("show the card's balance as it was found last", async ({ journal, begun, sent }) => {
+  must("show the last known balance of a card", async ({ journal, begun, sent }) => {
     const empty = await begun("a");
     const none = { from: ["intent"], to: "refused", reason: "card_no_balance" } as const;
     await journal.move(empty.reference, none);
@@ -215,21 +215,24 @@ export function chargeCases(must: Must): void {
     const asked = await journal.move(reference, { ...ask, balanceAfterCents: cents(6500) });
     assert.equal(asked?.balanceAfterCents, 6500);
     assert.ok(asked.balanceAfterAt);
-    // Left out, what was found before stays.
+    // Without a new balance, the last one is unchanged.
     const again = await journal.move(reference, { from: ["needs_attention"], to: "needs_attention" });
     assert.deepEqual([again?.balanceAfterCents, again?.balanceAfterAt], [6500, asked.balanceAfterAt]);
   });
 
-  must("refuse a charge without a token, or of less than was asked for", async ({ journal, sent, taken }) => {
-    const { reference } = await sent("a");
-    const devalue = { from: ["sent"], to: "devalued" } as const;
-    await assert.rejects(journal.move(reference, devalue));
-    await assert.rejects(journal.move(reference, { ...devalue, ...(await taken(reference, 999)) }));
-    assert.equal((await journal.charge(reference))?.state, "sent");
-    assert.ok(await journal.move(reference, { ...devalue, ...(await taken(reference)) }));
-  });
+  must(
+    "refuse a charge without a token, or of less than the requested amount",
+    async ({ journal, sent, taken }) => {
+      const { reference } = await sent("a");
+      const devalue = { from: ["sent"], to: "devalued" } as const;
+      await assert.rejects(journal.move(reference, devalue));
+      await assert.rejects(journal.move(reference, { ...devalue, ...(await taken(reference, 999)) }));
+      assert.equal((await journal.charge(reference))?.state, "sent");
+      assert.ok(await journal.move(reference, { ...devalue, ...(await taken(reference)) }));
+    },
+  );
 
-  must("keep the card of a spent tender until it is captured, or a person says so", async (kit) => {
+  must("keep the sealed card of a spent tender until it is captured, or a person decides", async (kit) => {
     const { journal, charged } = kit;
     const commit = { from: ["devalued"], to: "committed", lease: null } as const;
     for (const end of ["captured", "taken"] as const) {
@@ -244,47 +247,52 @@ export function chargeCases(must: Must): void {
     }
   });
 
-  must("make a spent tender the cart's again, with its card", async ({ journal, charged, begin, taken }) => {
-    const { reference, tenderId, cartId } = await charged("a");
-    await journal.move(reference, { from: ["devalued"], to: "committed", orderId: "order-1", lease: null });
-    const voiding = { to: "reversing", orderId: null, restore: limits } as const;
-    assert.equal((await journal.move(reference, { from: ["committed"], ...voiding }))?.orderId, null);
-    assert.equal((await journal.tenders(cartId))[0]?.state, "charging");
-    await journal.move(reference, { from: ["reversing"], to: "reversed", lease: null });
-    assert.equal((await journal.tenders(cartId))[0]?.state, "applied");
-    const again = await begin({ id: tenderId, cartId }, "b");
-    assert.ok(again);
-    // Whoever is late with a charge that another one followed changes nothing of the tender.
-    const paid = { from: ["intent"], to: "committed", ...(await taken(again.reference)) } as const;
-    assert.ok(await journal.move(again.reference, paid));
-    assert.ok(await journal.move(reference, { from: ["reversed"], to: "reversed", restore: limits }));
-    assert.deepEqual(await journal.tenders(cartId), []);
-  });
-
-  must("make a spent tender the cart's again though its time has run out, unless it is paid with", (kit) =>
-    atAnyPace(async ({ ms, wait }) => {
-      const { journal, applied, charged } = kit;
-      const lifeMs = ms(500);
-      const dying = async () => charged("a", await applied({ lifeMs }));
-      const [voided, captured, taken] = [await dying(), await dying(), await dying()];
-      const commit = { from: ["devalued"], to: "committed", lease: null } as const;
-      for (const { reference } of [voided, captured]) await journal.move(reference, commit);
-      await journal.move(captured.reference, { from: ["committed"], to: "captured" });
-      await journal.move(taken.reference, { from: ["devalued"], to: "taken", lease: null });
-      await wait(550);
-      await journal.purge();
-      await journal.move(voided.reference, { from: ["committed"], to: "reversed", restore: limits });
-      const [tender] = await journal.tenders(voided.cartId);
-      assert.deepEqual([tender?.state, tender?.expired, tender?.sealedCard], ["applied", true, null]);
-      for (const [to, { reference, tenderId }] of Object.entries({ captured, taken })) {
-        const stays = to as "captured" | "taken";
-        await journal.move(reference, { from: [stays], to: stays, restore: limits });
-        assert.equal((await journal.tender(tenderId))?.state, "spent", to);
-      }
-    }),
+  must(
+    "put a spent tender back on the cart, with its sealed card",
+    async ({ journal, charged, begin, taken }) => {
+      const { reference, tenderId, cartId } = await charged("a");
+      await journal.move(reference, { from: ["devalued"], to: "committed", orderId: "order-1", lease: null });
+      const voiding = { to: "reversing", orderId: null, restore: limits } as const;
+      assert.equal((await journal.move(reference, { from: ["committed"], ...voiding }))?.orderId, null);
+      assert.equal((await journal.tenders(cartId))[0]?.state, "charging");
+      await journal.move(reference, { from: ["reversing"], to: "reversed", lease: null });
+      assert.equal((await journal.tenders(cartId))[0]?.state, "applied");
+      const again = await begin({ id: tenderId, cartId }, "b");
+      assert.ok(again);
+      // A late change of a charge doesn't change the tender if a later charge used it.
+      const paid = { from: ["intent"], to: "committed", ...(await taken(again.reference)) } as const;
+      assert.ok(await journal.move(again.reference, paid));
+      assert.ok(await journal.move(reference, { from: ["reversed"], to: "reversed", restore: limits }));
+      assert.deepEqual(await journal.tenders(cartId), []);
+    },
   );
 
-  must("leave a card that was taken off the cart off it", (kit) =>
+  must(
+    "put a spent tender back on the cart although it has expired, unless an order was paid with it",
+    (kit) =>
+      atAnyPace(async ({ ms, wait }) => {
+        const { journal, applied, charged } = kit;
+        const lifeMs = ms(500);
+        const dying = async () => charged("a", await applied({ lifeMs }));
+        const [voided, captured, taken] = [await dying(), await dying(), await dying()];
+        const commit = { from: ["devalued"], to: "committed", lease: null } as const;
+        for (const { reference } of [voided, captured]) await journal.move(reference, commit);
+        await journal.move(captured.reference, { from: ["committed"], to: "captured" });
+        await journal.move(taken.reference, { from: ["devalued"], to: "taken", lease: null });
+        await wait(550);
+        await journal.purge();
+        await journal.move(voided.reference, { from: ["committed"], to: "reversed", restore: limits });
+        const [tender] = await journal.tenders(voided.cartId);
+        assert.deepEqual([tender?.state, tender?.expired, tender?.sealedCard], ["applied", true, null]);
+        for (const [to, { reference, tenderId }] of Object.entries({ captured, taken })) {
+          const stays = to as "captured" | "taken";
+          await journal.move(reference, { from: [stays], to: stays, restore: limits });
+          assert.equal((await journal.tender(tenderId))?.state, "spent", to);
+        }
+      }),
+  );
+
+  must("not put back a card that was removed from the cart", (kit) =>
     atAnyPace(async ({ ms, wait }) => {
       const { journal, applied, begin } = kit;
       const tender = await applied({ lifeMs: ms(500) });
@@ -298,7 +306,7 @@ export function chargeCases(must: Must): void {
     }),
   );
 
-  must("keep the moment at which a state was first reached", async ({ journal, charged }) => {
+  must("keep the time at which a state was first reached", async ({ journal, charged }) => {
     const { reference } = await charged("a");
     const reversed = await journal.move(reference, { from: ["devalued"], to: "reversed" });
     assert.ok(reversed?.devaluedAt && reversed.reversedAt);
@@ -307,7 +315,7 @@ export function chargeCases(must: Must): void {
     assert.deepEqual(again?.reversedAt, reversed.reversedAt);
   });
 
-  must("write a reversal whatever stands in the way of its tender", async (kit) => {
+  must("write a reversal even if its tender can't be put back", async (kit) => {
     const { journal, quote, applied, charged, newId } = kit;
     const commit = { from: ["devalued"], to: "committed", lease: null } as const;
     const voiding = { from: ["committed"], to: "reversed" } as const;
@@ -345,7 +353,7 @@ export function chargeCases(must: Must): void {
     await Promise.all(all);
   });
 
-  must("lease a charge to one at a time, by the store's clock", ({ journal, begun, newId }) =>
+  must("lease a charge to one owner at a time, by the store's clock", ({ journal, begun, newId }) =>
     atAnyPace(async ({ ms, wait }) => {
       const owner = newId("owner");
       const { reference, cartId } = await begun(owner, ms(500));
@@ -366,15 +374,18 @@ export function chargeCases(must: Must): void {
     }),
   );
 
-  must("prolong a lease that has run out, as long as nobody took it", async ({ journal, begun, newId }) => {
-    const owner = newId("owner");
-    const { reference } = await begun(owner, 1);
-    await sleep(50);
-    assert.equal(await journal.renew(owner, MINUTE_MS), 1);
-    assert.equal(await journal.claim(reference, { owner: "b", forMs: MINUTE_MS }), null);
-  });
+  must(
+    "renew a lease that has run out, unless another owner has taken it",
+    async ({ journal, begun, newId }) => {
+      const owner = newId("owner");
+      const { reference } = await begun(owner, 1);
+      await sleep(50);
+      assert.equal(await journal.renew(owner, MINUTE_MS), 1);
+      assert.equal(await journal.claim(reference, { owner: "b", forMs: MINUTE_MS }), null);
+    },
+  );
 
-  must("lease one in the states that are asked for, and give it up for its owner alone", async (kit) => {
+  must("lease a charge only in the given states, and release it only for its owner", async (kit) => {
     const { journal, charged } = kit;
     const { reference } = await charged("a");
     await journal.move(reference, { from: ["devalued"], to: "committed", lease: null });
@@ -388,7 +399,7 @@ export function chargeCases(must: Must): void {
     assert.equal((await claim("c"))?.leaseOwner, "c");
   });
 
-  must("claim nothing that is settled, or that an order has", async ({ journal, begun, charged }) => {
+  must("claim no charge that is settled, or belongs to an order", async ({ journal, begun, charged }) => {
     const lease = { owner: "b", forMs: MINUTE_MS };
     const refused = await begun("a");
     await journal.move(refused.reference, { from: ["intent"], to: "refused", lease: null });
@@ -400,7 +411,7 @@ export function chargeCases(must: Must): void {
     }
   });
 
-  must("come to each that is due once, and no sooner than it is told", async ({ journal, begun }) => {
+  must("visit each due charge once, and not before its next attempt", async ({ journal, begun }) => {
     const mine = [await begun("a"), await begun("a"), await begun("a")];
     const lease = null;
     for (const { reference } of mine)
@@ -415,7 +426,7 @@ export function chargeCases(must: Must): void {
       due.filter((one) => mine.some((charge) => charge.reference === one)),
       others.map((charge) => charge.reference).toSorted(),
     );
-    // A cart's own completion doesn't wait.
+    // A completion of the same cart doesn't wait.
     assert.equal((await journal.nextDue("", cartId))?.reference, reference);
     const held = await journal.move(reference, { from: ["unknown"], to: "unknown", lease });
     assert.deepEqual([held?.tries, held?.lastError], [1, "timeout"]);

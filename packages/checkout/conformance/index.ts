@@ -17,10 +17,10 @@ export { purchaseConformance } from "./purchases.js";
 const newSealer = () => createSealer({ keys: [firstKey] });
 
 /**
- * What every journal must do, for the tests of a store of your own. The cases may share one journal, and run in any
- * order; those about time wait for a second or two, so that a slow machine does no harm.
+ * Returns the cases that every journal must pass, for the tests of a store of your own. The cases can share a journal, and
+ * run in any order. Those about time wait for a second or two, so that slow machines pass them too.
  *
- * @param open gives the journal to be tried
+ * @param open returns the journal to test
  */
 export function journalConformance(open: () => Journal | Promise<Journal>): ConformanceCase[] {
   const cases: ConformanceCase[] = [];
@@ -28,7 +28,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
 
   tenderCases(must);
   chargeCases(must);
-  must("list and count, and write down what people did", async ({ journal, begun }) => {
+  must("list and count charges, and record decisions", async ({ journal, begun }) => {
     const { reference } = await begun("a");
     await journal.move(reference, {
       from: ["intent"],
@@ -55,7 +55,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     );
   });
 
-  must("read each charge once, page by page, while others come and change", async (kit) => {
+  must("read each charge once in pages, while others are added and changed", async (kit) => {
     const { journal, begun, charged, newId } = kit;
     const orderId = newId("order");
     const mine: string[] = [];
@@ -67,7 +67,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
       read.push(...page.map((charge) => charge.reference));
       if (page.length < 3) break;
       after = page.at(-1)?.reference ?? "";
-      // What a list that is cut by places would slip by.
+      // A list with offsets would skip one now.
       const [reference] = read;
       await journal.move(reference ?? "", { from: ["intent"], to: "needs_attention", lease: null });
       await charged("b");
@@ -76,7 +76,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     assert.deepEqual(await journal.readPage({ orderIds: [newId("order")] }, "", 3), []);
   });
 
-  must("find what took money or gave it back within a time, and of one service", async (kit) => {
+  must("find charges that took or returned money within a period, and of one service", async (kit) => {
     const { journal, begun, charged } = kit;
     const start = await journal.now();
     assert.ok(Math.abs(start.getTime() - Date.now()) < 10 * MINUTE_MS);
@@ -102,7 +102,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     assert.equal(await journal.tender(taken.reference), null);
   });
 
-  must("say of which order a charge is, as soon as it is told, and how long it is held", async (kit) => {
+  must("return a charge's order as soon as it is known, and its lease", async (kit) => {
     const { journal, begun, newId } = kit;
     const orderId = newId("order");
     const early = await begun("a", undefined, orderId);
@@ -115,7 +115,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     assert.equal(freed?.leaseUntil, null);
   });
 
-  must("count guesses exactly, and forget them when their window ends", ({ journal, newId }) =>
+  must("count guesses exactly, and reset them when their window ends", ({ journal, newId }) =>
     atAnyPace(async ({ ms, wait }) => {
       const limits = [{ key: newId("guess"), max: 3 }];
       const waits = await Promise.all(Array.from({ length: 10 }, () => journal.takeGuess(limits, MINUTE_MS)));
@@ -132,7 +132,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     }),
   );
 
-  must("keep one secret for each name", async ({ journal, newId }) => {
+  must("store one secret for each name", async ({ journal, newId }) => {
     const name = newId("secret");
     const sealed = await Promise.all(
       Array.from({ length: 5 }, () => newSealer().sealSecret(new Secret(newId("value")), name)),
@@ -148,7 +148,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     assert.equal(await journal.keepSecret(name, sealed[0] ?? ""), other);
   });
 
-  must("find what is sealed under an old key, and replace it", async ({ journal, charged }) => {
+  must("find values that are sealed under an old key, and replace them", async ({ journal, charged }) => {
     const { reference } = await charged("a");
     const sealer = createSealer({ keys: [secondKey, firstKey] });
     assert.ok(((await journal.sealCounts())[firstKey.id] ?? 0) >= 1);

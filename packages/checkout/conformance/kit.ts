@@ -6,27 +6,27 @@ import type { Charge } from "../src/store/charge.js";
 import type { Journal } from "../src/store/journal.js";
 
 export const MINUTE_MS = 60_000;
-/** What a cart takes, where a case doesn't say otherwise. */
+/** The default limits of a cart. */
 export const limits = { quoteLifeMs: MINUTE_MS, maxCards: 5 };
-/** What the cases seal with, the older first. */
+/** The sealing keys of the cases, the older first. */
 const keys = [1, 2].map((n) => ({ id: `key-${n}`, key: randomBytes(32).toString("base64") }));
 export const [firstKey, secondKey] = keys as [(typeof keys)[0], (typeof keys)[0]];
 const card = { cardNumber: new Secret("1234567890123456789"), pin: new Secret("000000") };
 
-/** One thing that a store must do. */
+/** A requirement of a store. */
 export interface ConformanceCase {
   readonly name: string;
-  /** Tries it; throws an AssertionError where the store doesn't do it. */
+  /** Tests it. Throws an AssertionError if the store doesn't fulfill it. */
   readonly run: () => Promise<void>;
 }
 
-/** What the cases about a journal work with. */
+/** The functions for cases about a journal. */
 export interface Kit extends Awaited<ReturnType<typeof createKit>> {}
 
-/** Adds a case: what a journal must do, and how that is tried. */
+/** Adds a case: the requirement, and its test. */
 export type Must = (name: string, run: (kit: Kit) => Promise<void>) => void;
 
-/** Makes tenders and charges as a money flow does, in the journal to be tried. */
+/** Makes functions that add tenders and charges to the tested journal, as the engine does. */
 export function createKit(journal: Journal) {
   const sealer = createSealer({ keys: [firstKey] });
   const newId = (what: string) => `${what}_${randomUUID()}`;
@@ -51,7 +51,7 @@ export function createKit(journal: Journal) {
     return tender;
   }
 
-  /** Begins a payment by as many charges as there are amounts. */
+  /** Begins a payment with a charge for each amount. */
   async function beginPayment(
     tender: { id: string; cartId: string },
     owner: string,
@@ -90,7 +90,7 @@ export function createKit(journal: Journal) {
     return charge;
   }
 
-  /** What a devalue's answer writes down. */
+  /** Returns the fields that a devalue's response sets. */
   async function taken(reference: string, deductedCents = 1000) {
     const sealedToken = await sealer.sealToken(new Secret("token"), reference);
     return { deductedCents: cents(deductedCents), sealedToken, sealedCard: null } as const;
@@ -103,7 +103,7 @@ export function createKit(journal: Journal) {
     return charge;
   }
 
-  /** Takes what each charge of a payment asks for, or less of the last one. */
+  /** Devalues the charges of a payment, the last one by less than its amount. */
   async function devalue(charges: readonly Charge[], lessCents = 0): Promise<void> {
     for (const [index, { reference, amountCents }] of charges.entries()) {
       await journal.move(reference, { from: ["intent"], to: "sent" });

@@ -1,7 +1,7 @@
 import { AssertionError } from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Times of a case, at the pace at which it is tried. */
+/** The times of a case at a certain speed. */
 export interface Pace {
   /** A life, lease or window, in milliseconds. */
   ms(atFirst: number): number;
@@ -9,8 +9,8 @@ export interface Pace {
 }
 
 /**
- * Tries a case about time, and once more much slower where that fails: on a slow machine a short life has run out before
- * its time, and a store that is wrong is wrong at every pace.
+ * Runs a case about time. If it fails, runs it again much slower: on a slow machine, short times may run out too early, but a
+ * wrong store fails at every speed.
  */
 export async function atAnyPace(run: (pace: Pace) => Promise<void>): Promise<void> {
   const at = (factor: number): Pace => ({

@@ -13,17 +13,17 @@ import { atAnyPace } from "./pace.js";
 const MINUTE_MS = 60_000;
 
 /**
- * What every purchase book must do, for the tests of a store of your own. The cases may share one book, and run in any
- * order; those about time wait for a second or two.
+ * Returns the cases that every storage of purchases must pass, for the tests of a store of your own. The cases can share it,
+ * and run in any order. Those about time wait for a second or two.
  *
- * @param open gives the book to be tried
+ * @param open returns the storage to test
  */
 export function purchaseConformance(open: () => PurchaseStore | Promise<PurchaseStore>): ConformanceCase[] {
   const cases: ConformanceCase[] = [];
   const must = (name: string, run: (book: PurchaseStore) => Promise<void>) =>
     cases.push({ name, run: async () => run(await open()) });
 
-  must("begin a purchase once among many, and say whose it is", async (book) => {
+  must("begin only one of many concurrent attempts, and return its id to all", async (book) => {
     const order = newOrder();
     const begun = await Promise.all(
       [1, 2, 3, 4].map(() => book.begin({ ...order, attemptId: randomUUID() }, leaseOf("commit"))),
@@ -36,24 +36,30 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     assert.equal(await book.read(`order_${randomUUID()}`), null);
   });
 
-  must("change a state by compare-and-set, for its own run and owner, once among many", async (book) => {
-    const { orderId, attemptId } = await book.begin(newOrder(), leaseOf("commit"));
-    const change = { from: ["charging"], to: "pending", remainderData: '{"page":"/pay"}' } as const;
-    assert.equal(await book.change(orderId, { ...change, attemptId: randomUUID() }), null);
-    assert.equal(await book.change(orderId, { ...change, owner: "other" }), null);
-    assert.equal(await book.change(orderId, { ...change, from: ["paid"] }), null);
-    assert.equal(await book.change(`order_${randomUUID()}`, change), null);
-    const mine = { ...change, attemptId, owner: "commit", lease: null };
-    const changes = await Promise.all([1, 2, 3].map(() => book.change(orderId, mine)));
-    assert.equal(changes.filter(Boolean).length, 1);
-    assert.equal(await book.change(orderId, { from: ["pending"], to: "paid", owner: "commit" }), null);
-    const paid = await book.change(orderId, { from: ["pending"], to: "paid", lastActor: "ada" });
-    assert.deepEqual([paid?.state, paid?.remainderData, paid?.lastActor], ["paid", '{"page":"/pay"}', "ada"]);
-    const { attemptId: kept } = await book.begin({ ...newOrder(), orderId }, leaseOf("commit"));
-    assert.equal(kept, attemptId);
-  });
+  must(
+    "change a state by compare-and-set, for the given attempt and owner, once among many",
+    async (book) => {
+      const { orderId, attemptId } = await book.begin(newOrder(), leaseOf("commit"));
+      const change = { from: ["charging"], to: "pending", remainderData: '{"page":"/pay"}' } as const;
+      assert.equal(await book.change(orderId, { ...change, attemptId: randomUUID() }), null);
+      assert.equal(await book.change(orderId, { ...change, owner: "other" }), null);
+      assert.equal(await book.change(orderId, { ...change, from: ["paid"] }), null);
+      assert.equal(await book.change(`order_${randomUUID()}`, change), null);
+      const mine = { ...change, attemptId, owner: "commit", lease: null };
+      const changes = await Promise.all([1, 2, 3].map(() => book.change(orderId, mine)));
+      assert.equal(changes.filter(Boolean).length, 1);
+      assert.equal(await book.change(orderId, { from: ["pending"], to: "paid", owner: "commit" }), null);
+      const paid = await book.change(orderId, { from: ["pending"], to: "paid", lastActor: "ada" });
+      assert.deepEqual(
+        [paid?.state, paid?.remainderData, paid?.lastActor],
+        ["paid", '{"page":"/pay"}', "ada"],
+      );
+      const { attemptId: kept } = await book.begin({ ...newOrder(), orderId }, leaseOf("commit"));
+      assert.equal(kept, attemptId);
+    },
+  );
 
-  must("let a failed purchase begin anew, with nothing left of its last try", async (book) => {
+  must("begin a failed purchase again, without any data of the last attempt", async (book) => {
     const first = newOrder();
     await book.begin(first, leaseOf("commit"));
     const voiding = {
@@ -70,7 +76,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     assert.equal(await book.change(first.orderId, { ...voiding, attemptId: first.attemptId }), null);
   });
 
-  must("lease a purchase that isn't settled to one at a time, by the store's clock", (book) =>
+  must("lease an unsettled purchase to one owner at a time, by the store's clock", (book) =>
     atAnyPace(async ({ ms, wait }) => {
       const { orderId } = await book.begin(newOrder(), leaseOf("commit", ms(500)));
       assert.deepEqual(await book.claim(leaseOf("early"), 9, orderId), []);
@@ -85,7 +91,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       await wait(1100);
       const due = await book.claim(leaseOf("late"), 1000);
       assert.ok(due.some((purchase) => purchase.orderId === orderId));
-      // Whose time has run out holds it no more, once somebody else does.
+      // An owner whose lease has run out can't change it once another owner has leased it.
       assert.equal(await book.change(orderId, { from: ["charging"], to: "paid", owner: "commit" }), null);
       for (const state of ["voiding", "canceling", "refunding"] as const) {
         const from = ["charging", "voiding", "canceling"] as const;
@@ -98,7 +104,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
   );
 
   must(
-    "wait for the next try, count the failed ones, and forget them when the state changes",
+    "wait for the next attempt, count failed ones, and reset the count when the state changes",
     async (book) => {
       const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
       const isDue = async () => (await book.claim(leaseOf("x", 0), 1000)).some((p) => p.orderId === orderId);
@@ -127,64 +133,61 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     },
   );
 
-  must(
-    "write a refund down with the change of state, once among many, and count on from there",
-    async (book) => {
-      const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
-      assert.deepEqual(await book.refunds(orderId), []);
-      const begin = (refund: NewRefund, from: "paid" | "charging" = "paid") =>
-        book.change(orderId, { from: [from], to: "refunding", lease: leaseOf("shop"), refund });
-      const [first, second] = [newRefund(1), newRefund(2)];
-      // Where the state isn't right, nothing is written.
-      assert.equal(await begin(first), null);
-      assert.deepEqual(await book.refunds(orderId), []);
-      await book.change(orderId, { from: ["charging"], to: "paid", lease: null });
-      const others = [1, 1].map(newRefund);
-      const begun = await Promise.all([first, ...others].map((refund) => begin(refund)));
-      assert.equal(begun.filter(Boolean).length, 1);
-      const [written] = await book.refunds(orderId);
-      assert.ok(written);
-      const wanted = [first, ...others].find(({ id }) => id === written.id);
-      assert.deepEqual(written, { ...wanted, orderId, createdAt: written.createdAt, doneAt: null });
-      assert.ok(Math.abs(Date.now() - written.createdAt.getTime()) < 10 * MINUTE_MS);
-      const done = { from: ["refunding"], to: "paid", isRefundDone: true } as const;
-      assert.equal(await book.change(orderId, { ...done, owner: "other" }), null);
-      assert.equal((await book.refunds(orderId))[0]?.doneAt, null);
-      assert.equal((await book.change(orderId, { ...done, owner: "shop", lease: null }))?.state, "paid");
-      const [ended] = await book.refunds(orderId);
-      assert.ok(ended?.doneAt);
-      // Planned before the first one was done, or with an id that is there: the state stays as it is.
-      assert.equal(await begin(newRefund(1)), null);
-      assert.equal(await begin({ ...second, id: written.id }), null);
-      assert.equal((await book.read(orderId))?.state, "paid");
-      const amount = { ...second, lines: null, references: [], remainderCents: 3499 };
-      assert.equal((await begin(amount))?.state, "refunding");
-      assert.deepEqual(
-        (await book.refunds(orderId)).map(({ number, lines, doneAt }) => [number, lines, doneAt === null]),
-        [
-          [1, { ticket: 1 }, false],
-          [2, null, true],
-        ],
-      );
-      assert.deepEqual((await book.refunds(orderId))[0], ended);
-      const other = await book.begin(newOrder(), leaseOf("commit"));
-      assert.deepEqual(await book.refunds(other.orderId), []);
-      // Each order has ids of its own.
-      const sameId = { ...newRefund(1), id: written.id };
-      const begunToo = await book.change(other.orderId, {
-        from: ["charging"],
-        to: "refunding",
-        refund: sameId,
-      });
-      assert.equal(begunToo?.state, "refunding");
-      assert.deepEqual(
-        (await book.refunds(other.orderId)).map(({ id }) => id),
-        [written.id],
-      );
-    },
-  );
+  must("record a refund with the change of state, once among many, and number the next one", async (book) => {
+    const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
+    assert.deepEqual(await book.refunds(orderId), []);
+    const begin = (refund: NewRefund, from: "paid" | "charging" = "paid") =>
+      book.change(orderId, { from: [from], to: "refunding", lease: leaseOf("shop"), refund });
+    const [first, second] = [newRefund(1), newRefund(2)];
+    // In the wrong state, nothing is written.
+    assert.equal(await begin(first), null);
+    assert.deepEqual(await book.refunds(orderId), []);
+    await book.change(orderId, { from: ["charging"], to: "paid", lease: null });
+    const others = [1, 1].map(newRefund);
+    const begun = await Promise.all([first, ...others].map((refund) => begin(refund)));
+    assert.equal(begun.filter(Boolean).length, 1);
+    const [written] = await book.refunds(orderId);
+    assert.ok(written);
+    const wanted = [first, ...others].find(({ id }) => id === written.id);
+    assert.deepEqual(written, { ...wanted, orderId, createdAt: written.createdAt, doneAt: null });
+    assert.ok(Math.abs(Date.now() - written.createdAt.getTime()) < 10 * MINUTE_MS);
+    const done = { from: ["refunding"], to: "paid", isRefundDone: true } as const;
+    assert.equal(await book.change(orderId, { ...done, owner: "other" }), null);
+    assert.equal((await book.refunds(orderId))[0]?.doneAt, null);
+    assert.equal((await book.change(orderId, { ...done, owner: "shop", lease: null }))?.state, "paid");
+    const [ended] = await book.refunds(orderId);
+    assert.ok(ended?.doneAt);
+    // Planned before the first one was done, or with an existing id: the state is unchanged.
+    assert.equal(await begin(newRefund(1)), null);
+    assert.equal(await begin({ ...second, id: written.id }), null);
+    assert.equal((await book.read(orderId))?.state, "paid");
+    const amount = { ...second, lines: null, references: [], remainderCents: 3499 };
+    assert.equal((await begin(amount))?.state, "refunding");
+    assert.deepEqual(
+      (await book.refunds(orderId)).map(({ number, lines, doneAt }) => [number, lines, doneAt === null]),
+      [
+        [1, { ticket: 1 }, false],
+        [2, null, true],
+      ],
+    );
+    assert.deepEqual((await book.refunds(orderId))[0], ended);
+    const other = await book.begin(newOrder(), leaseOf("commit"));
+    assert.deepEqual(await book.refunds(other.orderId), []);
+    // Ids are unique only within an order.
+    const sameId = { ...newRefund(1), id: written.id };
+    const begunToo = await book.change(other.orderId, {
+      from: ["charging"],
+      to: "refunding",
+      refund: sameId,
+    });
+    assert.equal(begunToo?.state, "refunding");
+    assert.deepEqual(
+      (await book.refunds(other.orderId)).map(({ id }) => id),
+      [written.id],
+    );
+  });
 
-  must("refuse a refund of nothing, or of more than it is", async (book) => {
+  must("refuse a refund of 0, or whose remainder part is larger than the refund", async (book) => {
     const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
     const begin = (wrong: Partial<NewRefund>) =>
       book.change(orderId, { from: ["charging"], to: "refunding", refund: { ...newRefund(1), ...wrong } });
@@ -193,7 +196,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     assert.deepEqual([(await book.read(orderId))?.state, await book.refunds(orderId)], ["charging", []]);
   });
 
-  must("give the longest due first, and no more than asked for", async (book) => {
+  must("return the longest overdue first, up to the limit", async (book) => {
     const orders = [newOrder(), newOrder(), newOrder()];
     for (const [index, order] of orders.entries()) {
       await book.begin(order, leaseOf("commit"));
@@ -214,7 +217,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     );
   });
 
-  must("give the purchase of an order that is asked for, and no other", async (book) => {
+  must("return only the purchase of the given order", async (book) => {
     const [due, wanted] = [newOrder(), newOrder()];
     for (const { orderId } of [await book.begin(due, leaseOf("x")), await book.begin(wanted, leaseOf("x"))]) {
       const change = { from: ["charging"], to: "voiding", lease: null } as const;
@@ -228,7 +231,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     assert.deepEqual(await book.claim(leaseOf("y"), 9, `order_${randomUUID()}`), []);
   });
 
-  must("list what isn't settled, the most tries first, page by page", async (book) => {
+  must("list unsettled purchases in pages, the most attempts first", async (book) => {
     const orders = [newOrder(), newOrder(), newOrder()];
     const ids = orders.map((order) => order.orderId);
     for (const [index, order] of orders.entries()) {
@@ -256,7 +259,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
   return cases;
 }
 
-/** What a purchase is at first. */
+/** The initial fields of a purchase. */
 const untried = { state: "charging", remainderData: null, tries: 0, lastError: null, lastActor: null };
 
 const leaseOf = (owner: string, forMs = MINUTE_MS): PurchaseLease => ({ owner, forMs });
@@ -273,7 +276,7 @@ const newOrder = (): NewPurchase => ({
   ],
 });
 
-/** A refund of one ticket. */
+/** Makes a refund of one ticket. */
 const newRefund = (number: number): NewRefund => ({
   ...{ id: `refund_${randomUUID()}`, number, rule: "as-paid", lines: { ticket: 1 } },
   ...{ amountCents: 3499, remainderCents: 1249, references: ["gc_1", "gc_2"] },

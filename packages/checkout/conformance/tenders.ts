@@ -3,25 +3,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { limits, type Must } from "./kit.js";
 import { atAnyPace } from "./pace.js";
 
-/** What a journal must do with the cards of a cart. */
+/** The cases for the cards of a cart. */
 export function tenderCases(must: Must): void {
-  must("apply a quote once, in time, and on its own cart", async ({ journal, quote, newId }) => {
-    const cart = newId("cart");
-    const { id } = await quote(cart);
-    assert.equal(await journal.applyQuote(newId("cart"), id, limits), "gone");
-    assert.equal(await journal.applyQuote(cart, newId("tender"), limits), "gone");
-    const results = await Promise.all([1, 2, 3].map(() => journal.applyQuote(cart, id, limits)));
-    assert.deepEqual(results, ["applied", "applied", "applied"]);
-    const late = await quote(cart);
-    await sleep(50);
-    assert.equal(await journal.applyQuote(cart, late.id, { ...limits, quoteLifeMs: 20 }), "gone");
-    assert.deepEqual(
-      (await journal.tenders(cart)).map((t) => t.id),
-      [id],
-    );
-  });
+  must(
+    "apply a quote only once, before it expires, and on its own cart",
+    async ({ journal, quote, newId }) => {
+      const cart = newId("cart");
+      const { id } = await quote(cart);
+      assert.equal(await journal.applyQuote(newId("cart"), id, limits), "gone");
+      assert.equal(await journal.applyQuote(cart, newId("tender"), limits), "gone");
+      const results = await Promise.all([1, 2, 3].map(() => journal.applyQuote(cart, id, limits)));
+      assert.deepEqual(results, ["applied", "applied", "applied"]);
+      const late = await quote(cart);
+      await sleep(50);
+      assert.equal(await journal.applyQuote(cart, late.id, { ...limits, quoteLifeMs: 20 }), "gone");
+      assert.deepEqual(
+        (await journal.tenders(cart)).map((t) => t.id),
+        [id],
+      );
+    },
+  );
 
-  must("hold a card once per cart, and let an expired one give way", ({ journal, quote, newId }) =>
+  must("have a card only once on a cart, and replace an expired one", ({ journal, quote, newId }) =>
     atAnyPace(async ({ ms, wait }) => {
       const cart = newId("cart");
       const fingerprint = newId("fingerprint");
@@ -43,38 +46,38 @@ export function tenderCases(must: Must): void {
     }),
   );
 
-  must("decide between charging and removing a card", async ({ journal, applied, begin }) => {
-    for (let round = 0; round < 5; round++) {
-      const tender = await applied();
-      const [one, two, removed] = await Promise.all([
-        begin(tender, "a"),
-        begin(tender, "b"),
-        journal.removeTender(tender.cartId, tender.id),
-      ]);
-      assert.equal([one, two, removed === "removed" || null].filter((won) => won !== null).length, 1);
-    }
-  });
-
   must(
-    "remove a card that is quoted or applied, and no other",
-    async ({ journal, quote, applied, begin, newId }) => {
-      const remove = ({ id, cartId }: { id: string; cartId: string }) => journal.removeTender(cartId, id);
-      for (const tender of [await quote(newId("cart")), await applied()]) {
-        assert.equal(await remove({ ...tender, cartId: newId("cart") }), "gone");
-        assert.equal(await remove(tender), "removed");
-        assert.equal((await journal.tender(tender.id))?.sealedCard, null);
-        assert.equal(await remove(tender), "gone");
+    "either charge or remove a card, if both are tried concurrently",
+    async ({ journal, applied, begin }) => {
+      for (let round = 0; round < 5; round++) {
+        const tender = await applied();
+        const [one, two, removed] = await Promise.all([
+          begin(tender, "a"),
+          begin(tender, "b"),
+          journal.removeTender(tender.cartId, tender.id),
+        ]);
+        assert.equal([one, two, removed === "removed" || null].filter((won) => won !== null).length, 1);
       }
-      const charging = await applied();
-      const charge = await begin(charging, "a");
-      assert.equal(await remove(charging), "charging");
-      await journal.move(charge?.reference ?? "", { from: ["intent"], to: "taken" });
-      assert.equal(await remove(charging), "gone");
-      assert.equal(await remove({ id: newId("tender"), cartId: newId("cart") }), "gone");
     },
   );
 
-  must("hold no more cards on a cart than it takes, however many come at once", async (kit) => {
+  must("remove only cards that are quoted or applied", async ({ journal, quote, applied, begin, newId }) => {
+    const remove = ({ id, cartId }: { id: string; cartId: string }) => journal.removeTender(cartId, id);
+    for (const tender of [await quote(newId("cart")), await applied()]) {
+      assert.equal(await remove({ ...tender, cartId: newId("cart") }), "gone");
+      assert.equal(await remove(tender), "removed");
+      assert.equal((await journal.tender(tender.id))?.sealedCard, null);
+      assert.equal(await remove(tender), "gone");
+    }
+    const charging = await applied();
+    const charge = await begin(charging, "a");
+    assert.equal(await remove(charging), "charging");
+    await journal.move(charge?.reference ?? "", { from: ["intent"], to: "taken" });
+    assert.equal(await remove(charging), "gone");
+    assert.equal(await remove({ id: newId("tender"), cartId: newId("cart") }), "gone");
+  });
+
+  must("have no more cards on a cart than allowed, even if many are applied concurrently", async (kit) => {
     const { journal, quote, newId } = kit;
     const cart = newId("cart");
     const few = { ...limits, maxCards: 3 };
@@ -96,7 +99,7 @@ export function tenderCases(must: Must): void {
       assert.equal(await journal.applyQuote(cartId, id, limits), "gone");
   });
 
-  must("hold a card that is being charged though its time has run out", ({ journal, quote, begin, newId }) =>
+  must("keep a card that is being charged although it has expired", ({ journal, quote, begin, newId }) =>
     atAnyPace(async ({ ms, wait }) => {
       const [cartId, fingerprint] = [newId("cart"), newId("fingerprint")];
       const charged = await quote(cartId, { fingerprint, lifeMs: ms(1500) });
@@ -110,7 +113,7 @@ export function tenderCases(must: Must): void {
     }),
   );
 
-  must("count a card whose time has run out as none", ({ journal, quote, applied, newId }) =>
+  must("not count an expired card", ({ journal, quote, applied, newId }) =>
     atAnyPace(async ({ ms, wait }) => {
       const cartId = newId("cart");
       const one = { ...limits, maxCards: 1 };
@@ -124,7 +127,7 @@ export function tenderCases(must: Must): void {
     }),
   );
 
-  must("leave a card whose time has run out on its cart, unless a quote takes its place", (kit) =>
+  must("leave an expired card on its cart, unless a quote takes its place", (kit) =>
     atAnyPace(async ({ ms, wait }) => {
       const { journal, quote, applied, newId } = kit;
       const [cartId, fingerprint] = [newId("cart"), newId("fingerprint")];
@@ -140,7 +143,7 @@ export function tenderCases(must: Must): void {
     }),
   );
 
-  must("put a tender back as it was", async ({ journal, quote, newId }) => {
+  must("restore a tender", async ({ journal, quote, newId }) => {
     const cart = newId("cart");
     const { id, fingerprint } = await quote(cart);
     const read = async () => {
@@ -169,7 +172,7 @@ export function tenderCases(must: Must): void {
     assert.equal(await journal.putBack(applied, "removed", 5), false);
   });
 
-  must("apply no quote whose card's time has run out", ({ journal, quote, newId }) =>
+  must("apply no quote whose card has expired", ({ journal, quote, newId }) =>
     atAnyPace(async ({ ms, wait }) => {
       const cart = newId("cart");
       const { id } = await quote(cart, { lifeMs: ms(500) });
@@ -178,7 +181,7 @@ export function tenderCases(must: Must): void {
     }),
   );
 
-  must("forget sealed cards whose time has run out", ({ journal, applied }) =>
+  must("delete expired sealed cards", ({ journal, applied }) =>
     atAnyPace(async ({ ms, wait }) => {
       const tender = await applied({ lifeMs: ms(500) });
       await wait(550);
@@ -187,7 +190,7 @@ export function tenderCases(must: Must): void {
     }),
   );
 
-  must("forget quotes that nobody applied, beside one that was charged and put back", (kit) =>
+  must("delete unused quotes, except those that were charged and put back", (kit) =>
     atAnyPace(async ({ ms, wait }) => {
       const { journal, quote, begin, newId } = kit;
       const cartId = newId("cart");
