@@ -23,7 +23,7 @@ onEachStore(
     } = stage;
     const { paidOrder } = withTickets(stage);
 
-    it("takes to the cent what one charge would, and says so by card", async () => {
+    it("takes the same amount as a single charge, and returns it by card", async () => {
       const o = await order(tickets);
       expect(await pay(o)).toEqual({
         ...{ status: "paid", remainderCents: 2498 },
@@ -37,14 +37,14 @@ onEachStore(
       expect((await checkout().read(o.id))?.lines).toEqual(tickets);
     });
 
-    it("goes on with the next card where the first one stops", async () => {
+    it("continues with the next card", async () => {
       const more = await shop.card(1000);
       const o = await paidOrder(tickets, more);
       expect((await chargesOf(o)).map(({ amountCents }) => amountCents)).toEqual([3749, 1251, 1000]);
       expect([...(await paid()), await more.balanceCents()]).toEqual([5000, 1498, 0]);
     });
 
-    it("has no more charges than a card may have", async () => {
+    it("has at most the maximum number of charges per card", async () => {
       const cups = [{ id: "cup", quantity: 30, totalCents: 3000 }];
       const single = await paidOrder(cups);
       expect(await chargesOf(single)).toHaveLength(30);
@@ -56,7 +56,7 @@ onEachStore(
     });
 
     for (const fault of ["cut-before", "cut-after", "error"] as const) {
-      it(`takes nothing where its second charge fails (${fault})`, async () => {
+      it(`takes nothing if its second charge fails (${fault})`, async () => {
         const o = await order(tickets);
         shop.proxy.set("devalue", fault, 1, 1);
         await expect(pay(o)).rejects.toThrow();
@@ -68,7 +68,7 @@ onEachStore(
       });
     }
 
-    it("takes nothing where its process dies between two charges", async () => {
+    it("takes nothing if its process dies between two charges", async () => {
       const o = await order(tickets);
       const death = gate();
       let sent = 0;
@@ -84,7 +84,7 @@ onEachStore(
       expect(await paid()).toEqual([0, 0]);
     });
 
-    it("is refused before anything moves where its lines are none, or not its total", async () => {
+    it("is refused before any money moves if its lines are invalid or don't add up", async () => {
       const o = await order(tickets);
       const of = (wrong: object) => [{ ...tickets[0], ...wrong }];
       const wrong: [string, unknown][] = [
@@ -119,7 +119,7 @@ onEachStore(
       expect((await checkout().read(o.id))?.lines).toBeNull();
     });
 
-    it("has the lines of the commit that paid it", async () => {
+    it("has the lines of the attempt that paid it", async () => {
       const o = await order(tickets);
       bank.mood = "decline";
       await pay({ ...o, lines: [{ id: "other", quantity: 1, totalCents: 7498 }] });

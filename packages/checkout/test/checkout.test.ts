@@ -3,8 +3,8 @@ import { createPostgresStore } from "../src/index.js";
 import { gate } from "./bank.js";
 import { onEachStore, refusal } from "./each-store.js";
 
-onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid }) => {
-  it("takes the card's part, then the remainder, and is one however often it is asked for", async () => {
+onEachStore("paying an order", ({ shop, store, bank, card, checkout, order, pay, paid }) => {
+  it("charges the card, then authorizes the remainder, once for repeated calls", async () => {
     const o = await order();
     const result = { status: "paid", remainderCents: 2498 };
     expect(await pay(o)).toMatchObject({ ...result, cards: [{ amountCents: 5000 }] });
@@ -13,7 +13,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect((await checkout().list(o.cart)).cards).toEqual([]);
   });
 
-  it("asked for by ten at once is one", async () => {
+  it("charges once for ten concurrent calls", async () => {
     const o = await order();
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => pay(o)));
     expect(results.some((r) => r.status === "fulfilled")).toBe(true);
@@ -21,13 +21,13 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect(await paid()).toEqual([5000, 2498]);
   });
 
-  it("that the card covers asks nobody else", async () => {
+  it("doesn't authorize a remainder if the card covers the total", async () => {
     const o = await order(4000);
     expect(await checkout().pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
     expect(await paid()).toEqual([4000, 0]);
   });
 
-  it("needs a way to pay the remainder, and the remainder that the shopper saw, before anything moves", async () => {
+  it("refuses a missing remainder method and another remainder than the shopper saw, before any money moves", async () => {
     const o = await order();
     await expect(checkout().pay(o)).rejects.toThrow(/authorizeRemainder/);
     await expect(pay({ ...o, expectedRemainderCents: 1000 })).rejects.toEqual(refusal("amount_changed"));
@@ -35,7 +35,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect(await pay({ ...o, expectedRemainderCents: 2498 })).toMatchObject({ status: "paid" });
   });
 
-  it("that the bank declines leaves the card whole, and may be tried again", async () => {
+  it("takes nothing if the bank declines, and can be retried", async () => {
     const o = await order();
     bank.mood = "decline";
     expect(await pay(o)).toMatchObject({ status: "declined", cards: [] });
@@ -46,7 +46,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
   });
 
   for (const mood of ["fail", "approve-then-fail"] as const) {
-    it(`whose remainder gets no answer (${mood}) leaves nothing taken`, async () => {
+    it(`takes nothing if the remainder method fails (${mood})`, async () => {
       const o = await order();
       bank.mood = mood;
       await expect(pay(o)).rejects.toThrow();
@@ -55,7 +55,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     });
   }
 
-  it("whose card is refused asks no bank", async () => {
+  it("doesn't call the bank if the card is refused", async () => {
     const o = await order();
     await shop.service.command("card", "block", card.cardNumber);
     await expect(pay(o)).rejects.toEqual(refusal("card_blocked"));
@@ -64,14 +64,14 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect(await pay(o)).toMatchObject({ status: "paid" });
   });
 
-  it("whose devalue lost its answer leaves the card whole", async () => {
+  it("reverses the card if the response to the devalue is lost", async () => {
     const o = await order();
     shop.proxy.set("devalue", "cut-after", 1);
     await expect(pay(o)).rejects.toEqual(refusal("service_unavailable"));
     expect(await paid()).toEqual([0, 0]);
   });
 
-  it("that is paid on the bank's page is confirmed once, by whoever comes back", async () => {
+  it("confirms a payment on the bank's page once, for concurrent confirms", async () => {
     const o = await order();
     bank.mood = "page";
     const pending = await pay(o);
@@ -84,7 +84,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect(await paid()).toEqual([5000, 2498]);
   });
 
-  it("of a shopper who closed the tab is reversed when its time has run out", async () => {
+  it("reverses the cards of a pending order once its time has run out", async () => {
     const o = await order();
     bank.mood = "page";
     await pay(o);
@@ -98,7 +98,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect(await paid()).toEqual([0, 0]);
   });
 
-  it("that is paid after all, at a bank that can't refuse it any more, goes back when the shopper comes back", async () => {
+  it("cancels a remainder that was paid after the purchase had failed, when the shopper returns", async () => {
     const o = await order();
     bank.mood = "page";
     await pay(o);
@@ -112,7 +112,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect((await checkout().read(o.id))?.state).toBe("failed");
   });
 
-  it("that was paid in time, though nobody came back, is found paid", async () => {
+  it("finds an order paid whose shopper never returned", async () => {
     const o = await order();
     bank.mood = "page";
     await pay(o);
@@ -123,7 +123,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect(await paid()).toEqual([5000, 2498]);
   });
 
-  it("isn't decided while the bank can't be asked", async () => {
+  it("isn't decided while the bank is down", async () => {
     const o = await order();
     bank.mood = "page";
     await pay(o);
@@ -137,12 +137,12 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect(await paid()).toEqual([5000, 2498]);
   });
 
-  it("that was overtaken by recovery while it asked the bank gives the bank's part back too", async () => {
+  it("cancels the remainder too if recovery takes the order over during the call to the bank", async () => {
     const o = await order();
     const freezing = gate();
     const frozen = checkout()
       .pay(o, {
-        // Frozen for longer than it owns its purchase, as by a stopped process.
+        // The process stalls for longer than its lease.
         authorizeRemainder: async (request) => {
           await freezing.pass(null);
           return bank.authorize(request);
@@ -160,7 +160,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
   });
 
   for (const approved of [true, false]) {
-    it(`of a process that died while it asked the bank (${approved ? "approved" : "never asked"}) is ended by what the bank says`, async () => {
+    it(`recovers by the bank's status after a crash during the call to the bank (${approved ? "approved" : "not requested"})`, async () => {
       const o = await order();
       const death = gate();
       const dying = checkout().pay(o, {
@@ -179,7 +179,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     });
   }
 
-  it("that is canceled gives everything back, once, whoever is down then", async () => {
+  it("refunds a canceled order in full and once, even if service and bank are down", async () => {
     const o = await order();
     await pay(o);
     shop.proxy.set("canceldevalue", "cut-before");
@@ -198,7 +198,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     await expect(pay(o)).rejects.toEqual(refusal("cart_completed"));
   });
 
-  it("whose cancel died in the midst is canceled by recovery", async () => {
+  it("recovers an order whose cancel crashed", async () => {
     const o = await order();
     await pay(o);
     const dying = gate();
@@ -215,7 +215,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     dying.open();
   });
 
-  it("whose cards are refunded keeps its remainder until it is canceled", async () => {
+  it("keeps the remainder if only the cards are refunded, until the order is canceled", async () => {
     const o = await order();
     await pay(o);
     await checkout().refundCards(o.id);
@@ -230,7 +230,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
     expect(await paid()).toEqual([0, 0]);
   });
 
-  it("is refunded card by card", async () => {
+  it("refunds single charges", async () => {
     const other = await shop.card(1000);
     const o = await order(6500);
     await checkout().apply(o.cart, other);
@@ -245,7 +245,7 @@ onEachStore("a purchase", ({ shop, store, bank, card, checkout, order, pay, paid
 });
 
 describe("a store on PostgreSQL", () => {
-  it("refuses a schema whose name could be anything else", () => {
+  it("refuses an unsafe schema name", () => {
     expect(() => createPostgresStore({ pool: {} as never, schema: 'a"; drop table x' })).toThrow(TypeError);
   });
 });

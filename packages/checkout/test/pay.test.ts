@@ -5,13 +5,13 @@ import { down, fail, onEachStore, refusal, type TestOrder } from "./each-store.j
 import { beginOne, newCart } from "./shop.js";
 
 onEachStore(
-  "a commit",
+  "paying an order",
   ({ shop, store, bank, card, checkout, newProcess, order, pay, stopAtBank, stateOf, paid }) => {
     const reasonsOf = async (o: TestOrder) =>
       (await store.journal.chargesOfCart(o.cart.id)).map((a) => a.reason);
     const lastFour = ({ cardNumber }: { cardNumber: string }) => cardNumber.slice(-4);
 
-    it("takes and gives back what the README's first five lines say", async () => {
+    it("does what the README's first five lines say", async () => {
       const lines = (await readBlock("packages/checkout/README.md", "idea.js")).trimEnd().split("\n");
       expect(lines).toHaveLength(5);
       const look = lines.map((line) => `${line}\nseen.push(await paid());`).join("\n");
@@ -46,8 +46,8 @@ onEachStore(
       ]);
     });
 
-    describe("answers", () => {
-      it("with each card and what it paid, in the order in which they were applied", async () => {
+    describe("the result", () => {
+      it("has each card with its amount, in the order in which they were applied", async () => {
         const more = await shop.card(1000);
         const o = await order(7498, more);
         const answer = {
@@ -63,7 +63,7 @@ onEachStore(
         expect(await checkout().confirm(o.id)).toEqual(answer);
       });
 
-      it("with what the bank gave for its page, and with nothing where it gave nothing", async () => {
+      it("has the bank's data for its page, if there is any", async () => {
         const answers = [{ data: { page: "/pay" } }, {}, { data: undefined }];
         for (const answer of answers) {
           const o = await order();
@@ -76,7 +76,7 @@ onEachStore(
         }
       });
 
-      it("to who confirms it too early, or too late, as it stands", async () => {
+      it("of a confirm that is too early or too late is the current state", async () => {
         const o = await order();
         const first = await stopAtBank(o);
         await expect(checkout().confirm(o.id)).rejects.toEqual(refusal("payment_in_progress"));
@@ -87,7 +87,7 @@ onEachStore(
       });
     });
 
-    it("that stood still while its order was given up and paid anew is announced of no other cart's payment", async () => {
+    it("doesn't return another cart's payment if the process stalled until the order was paid again", async () => {
       const o = await order();
       const first = await stopAtBank(o);
       await checkout().cancel(o.id);
@@ -98,8 +98,8 @@ onEachStore(
       expect(await paid()).toEqual([0, 900]);
     });
 
-    describe("is refused before anything moves", () => {
-      it("where a card's time has run out, unless the shopper saw the remainder without it", async () => {
+    describe("refuses before any money moves", () => {
+      it("if a card has expired, unless the shopper saw the remainder without it", async () => {
         const o = await order();
         await store.sql(`update giftcard_tender set expires_at = created_at where cart_id = '${o.cart.id}'`);
         await expect(pay(o)).rejects.toEqual(refusal("applied_card_expired"));
@@ -111,7 +111,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 7498]);
       });
 
-      it("while a card is charged for somebody else, unless the shopper saw the remainder without it", async () => {
+      it("while a card is charged by another attempt, unless the shopper saw the remainder without it", async () => {
         const o = await order();
         const engine = shop.engine({ journal: store.journal });
         const [part] = (await engine.plan(o.cart)).parts;
@@ -126,7 +126,7 @@ onEachStore(
         await engine.reverse(reference, "test");
       });
 
-      it("where createCheckout has no remainder, or the order no id", async () => {
+      it("if createCheckout has no remainder, or the order has no id", async () => {
         const o = await order();
         await expect(pay(o, checkout({ remainder: undefined }))).rejects.toThrow("createCheckout remainder");
         for (const id of ["", 12, null])
@@ -135,9 +135,9 @@ onEachStore(
       });
     });
 
-    describe("that comes after one whose process died", () => {
+    describe("after an attempt whose process died", () => {
       for (const asked of [true, false]) {
-        it(`ends that one first, by what the bank says (${asked ? "authorized" : "never asked"})`, async () => {
+        it(`settles that attempt first, by the bank's status (${asked ? "authorized" : "not requested"})`, async () => {
           const o = await order();
           await stopAtBank(o, { asked });
           await expect(pay(o)).rejects.toEqual(refusal("payment_in_progress"));
@@ -150,7 +150,7 @@ onEachStore(
         });
       }
 
-      it("gives that one back first, where that is still owed", async () => {
+      it("first completes that attempt's owed reversal", async () => {
         const o = await order();
         bank.mood = "page";
         await pay(o);
@@ -166,8 +166,8 @@ onEachStore(
       });
     });
 
-    describe("that is slow", () => {
-      it("keeps the cards that it hasn't charged yet", async () => {
+    describe("slowly", () => {
+      it("keeps the leases of cards that are not charged yet", async () => {
         const more = await shop.card(1000);
         const o = await order(6000, more);
         const slow = newProcess();
@@ -187,7 +187,7 @@ onEachStore(
         expect([await more.balanceCents(), ...(await paid())]).toEqual([0, 5000, 0]);
       });
 
-      it("asks no bank once recovery has taken it over", async () => {
+      it("doesn't call the bank once recovery has taken the order over", async () => {
         const o = await order();
         const slow = newProcess();
         slow.purchases.before(
@@ -203,7 +203,7 @@ onEachStore(
         expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
       });
 
-      it("is left alone while it asks the bank", async () => {
+      it("is not recovered during the call to the bank", async () => {
         const o = await order();
         const slow = newProcess();
         slow.purchases.before(
@@ -218,7 +218,7 @@ onEachStore(
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("and is given up while a card is charged has the bank announced once", async () => {
+      it("calls the bank's cancel once if the order is voided while a card is charged", async () => {
         const o = await order();
         shop.proxy.set("devalue", "hold", 1);
         const before = shop.proxy.seen.length;
@@ -233,7 +233,7 @@ onEachStore(
         expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
       });
 
-      it("isn't paid by a later one, and the bank reverses what this one took", async () => {
+      it("doesn't complete a later attempt, and the bank cancels this attempt's payment", async () => {
         const o = await order();
         const { goOn, ended } = await stopAtBank(o);
         await checkout().cancel(o.id);
@@ -247,8 +247,8 @@ onEachStore(
       });
     });
 
-    describe("that waits for the bank's page", () => {
-      it("still waits when it is committed again after its time", async () => {
+    describe("with a pending remainder", () => {
+      it("is still pending if it is paid again after its time", async () => {
         const o = await order();
         bank.mood = "page";
         await pay(o);
@@ -257,7 +257,7 @@ onEachStore(
         expect(bank.payments.size).toBe(1);
       });
 
-      it("and is declined there says why its card went back", async () => {
+      it("stores the reason of the reversal if it is declined", async () => {
         const o = await order();
         bank.mood = "page";
         await pay(o);
@@ -266,7 +266,7 @@ onEachStore(
         expect(await reasonsOf(o)).toEqual(["remainder_declined"]);
       });
 
-      it("goes back as a whole where it is found paid, and a card was reversed", async () => {
+      it("is canceled in full if a card was reversed before it is found paid", async () => {
         const more = await shop.card(1000);
         const o = await order(7498, more);
         bank.mood = "page";
@@ -282,7 +282,7 @@ onEachStore(
 
       const isForPage = (_: string, forMs: number) => forMs === 30 * 60_000;
 
-      it("keeps its charges for so long", async () => {
+      it("keeps the leases of its charges until it expires", async () => {
         const o = await order();
         bank.mood = "page";
         const { by, journal } = newProcess();
@@ -291,7 +291,7 @@ onEachStore(
         expect(await store.journal.nextDue("", o.cart.id)).toBeNull();
       });
 
-      it("waits though that can't be written, and tells of it", async () => {
+      it("is pending even if the leases can't be renewed, and reports that", async () => {
         const o = await order();
         bank.mood = "page";
         const { by, journal, failures } = newProcess();
@@ -307,8 +307,8 @@ onEachStore(
       });
     });
 
-    describe("that was declined", () => {
-      it("says so though the bank can't be announced yet, and why its card went back", async () => {
+    describe("that the bank declined", () => {
+      it("is declined with a reason although the bank's cancel fails", async () => {
         const o = await order();
         bank.mood = "decline";
         bank.isDown = true;
@@ -320,7 +320,7 @@ onEachStore(
         expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
       });
 
-      it("is asked about, when it is confirmed, and the bank reverses nothing again", async () => {
+      it("reads the status if it is confirmed, and doesn't cancel again", async () => {
         const o = await order();
         bank.mood = "decline";
         await pay(o);
@@ -329,7 +329,7 @@ onEachStore(
         expect(bank.cancels).toHaveLength(before);
       });
 
-      it("is no bank's matter where the cards covered it alone", async () => {
+      it("doesn't call the bank if the cards covered the total", async () => {
         const o = await order(3000);
         const { by, purchases } = newProcess();
         purchases.before("change", fail, (_, { to }) => to === "paid");
@@ -340,8 +340,8 @@ onEachStore(
       });
     });
 
-    describe("whose database fails", () => {
-      it("after it was written down as paid is paid, though its charges don't know it yet", async () => {
+    describe("with a failing database", () => {
+      it("is paid once that is recorded, even before its charges are committed", async () => {
         const o = await order();
         const { by, purchases } = newProcess();
         purchases.before(
@@ -366,7 +366,7 @@ onEachStore(
         expect((await store.journal.chargesOfCart(o.cart.id))[0]).toMatchObject({ state: "committed" });
       });
 
-      it("as it is confirmed waits, and is paid by the next confirm", async () => {
+      it("stays pending if a confirm fails, and is paid by the next one", async () => {
         const o = await order();
         bank.mood = "page";
         await pay(o);
@@ -379,7 +379,7 @@ onEachStore(
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("has its charge reversed where it was decided so, though the purchases can't be read", async () => {
+      it("reverses the charge of a voided purchase although purchases can't be read", async () => {
         const o = await order();
         const dead = newProcess();
         dead.journal.before(
@@ -398,8 +398,8 @@ onEachStore(
       });
     });
 
-    describe("is whole", () => {
-      it("once it is paid: not before, and not by the rest alone after a card was reversed", async () => {
+    describe("assertPaid", () => {
+      it("succeeds only for a paid order whose cards were not reversed", async () => {
         const o = await order();
         const { goOn, ended } = await stopAtBank(o);
         await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("payment_in_progress"));
@@ -412,7 +412,7 @@ onEachStore(
           await expect(checkout().assertPaid(o.id, totalCents)).rejects.toEqual(refusal("amount_changed"));
       });
 
-      it("never by a payment that was asked for and declined", async () => {
+      it("fails if the bank declined", async () => {
         const o = { id: `order_${randomUUID()}`, cart: newCart(900) };
         bank.mood = "decline";
         expect(await pay(o)).toMatchObject({ status: "declined" });
@@ -420,8 +420,8 @@ onEachStore(
       });
     });
 
-    describe("recovery beside it", () => {
-      it("ends purchases though the charges can't be read, and says that those failed", async () => {
+    describe("recovery", () => {
+      it("settles purchases although charges can't be read, and throws that error", async () => {
         const o = await order();
         await stopAtBank(o);
         await store.letLeasesRunOut();
@@ -431,7 +431,7 @@ onEachStore(
         expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
       });
 
-      it("ends charges though the purchases can't be read, and says that those failed", async () => {
+      it("settles charges although purchases can't be read, and throws that error", async () => {
         const o = await order(1000);
         const engine = shop.engine({ journal: store.journal });
         const [part] = (await engine.plan(o.cart)).parts;
@@ -445,7 +445,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("that ends what a person has tried again leaves nothing to try", async () => {
+      it("that settles a purchase first leaves a person's retry nothing to do", async () => {
         const o = await order();
         await pay(o);
         bank.isDown = true;

@@ -22,7 +22,7 @@ onEachStore(
     chargesOf,
     paid,
   }) => {
-    /** The bank, that something happens at while it is asked what became of the remainder. */
+    /** Makes a bank that acts while its status is read. */
     const asking = (act: () => unknown, answer?: "authorized" | "declined") => ({
       ...bank.method,
       status: async (request: RemainderRequest) => {
@@ -31,7 +31,7 @@ onEachStore(
       },
     });
 
-    /** An order that waits for the bank's page. */
+    /** Returns a pending order. */
     async function pending(o?: TestOrder): Promise<TestOrder> {
       const it = o ?? (await order());
       bank.mood = "page";
@@ -40,7 +40,7 @@ onEachStore(
       return it;
     }
 
-    /** An order whose process died right before it wrote that it is paid. */
+    /** Makes the process of an order die right before it records that the order is paid. */
     async function deadBeforePaid(o: TestOrder): Promise<void> {
       const dying = newProcess();
       const death = gate();
@@ -50,8 +50,8 @@ onEachStore(
       await store.letLeasesRunOut();
     }
 
-    describe("that a second commit begins at the same moment", () => {
-      it("is the first one's, and the second answers with what became of it", async () => {
+    describe("that two calls pay concurrently", () => {
+      it("is the first call's, and the second call returns its result", async () => {
         const o = await order();
         const late = newProcess();
         late.purchases.before("begin", () => pay(o));
@@ -61,7 +61,7 @@ onEachStore(
         expect(bank.payments.size).toBe(1);
       });
 
-      it("is refused to the second while the first is at it", async () => {
+      it("is refused to the second call while the first one is running", async () => {
         const o = await order();
         const late = newProcess();
         let first: Awaited<ReturnType<typeof stopAtBank>> | undefined;
@@ -75,7 +75,7 @@ onEachStore(
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("is refused while it is being reversed", async () => {
+      it("can't be paid while it is being reversed", async () => {
         const o = await pending();
         const cancelling = gate();
         const cancel: Bank["method"]["cancel"] = async (request) => {
@@ -85,7 +85,7 @@ onEachStore(
         const first = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
         await cancelling.arrived;
         await expect(pay(o)).rejects.toEqual(refusal("payment_in_progress"));
-        // Nor does recovery take it over.
+        // Recovery doesn't take it over either.
         expect((await checkout().recover()).purchases).toEqual([]);
         expect(bank.cancels).toEqual([]);
         cancelling.open();
@@ -97,8 +97,8 @@ onEachStore(
       });
     });
 
-    describe("that is decided while its commit stands still", () => {
-      it("is paid where recovery found it so, though the bank's answer was lost", async () => {
+    describe("that is decided while its process stalls", () => {
+      it("is paid if recovery found it paid, although the bank's response was lost", async () => {
         const o = await order();
         bank.mood = "approve-then-fail";
         const frozen = await stopAtBank(o, {
@@ -115,7 +115,7 @@ onEachStore(
         expect(bank.cancels).toEqual([]);
       });
 
-      it("isn't what a later commit of the order paid", async () => {
+      it("is not the payment of a later attempt", async () => {
         const o = await order();
         const frozen = await stopAtBank(o, { answer: fail });
         await checkout().cancel(o.id);
@@ -126,7 +126,7 @@ onEachStore(
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("waits for no page that is opened after it was given up", async () => {
+      it("is not pending if the bank's page is opened after it was voided", async () => {
         const o = await order();
         bank.mood = "page";
         const frozen = await stopAtBank(o);
@@ -139,7 +139,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("reverses what the bank took while somebody else was already doing so", async () => {
+      it("cancels a late payment although another process is canceling already", async () => {
         const o = await order();
         const frozen = await stopAtBank(o);
         const cancelling = gate();
@@ -159,7 +159,7 @@ onEachStore(
         expect(bank.cancels).toHaveLength(2);
       });
 
-      it("says what went wrong first, where the database can't take that it goes back either", async () => {
+      it("throws the first error if recording the reversal fails too", async () => {
         const o = await order();
         const late = newProcess();
         late.before("voiding", fail);
@@ -173,8 +173,8 @@ onEachStore(
       });
     });
 
-    describe("that is decided while its confirm asks the bank", () => {
-      it("is declined where it was canceled meanwhile, and the bank's part goes back again", async () => {
+    describe("that is decided while a confirm reads the bank's status", () => {
+      it("is declined if it was canceled meanwhile, and the remainder is canceled again", async () => {
         const o = await pending();
         bank.pay();
         const late = newProcess({ remainder: asking(() => checkout().cancel(o.id), "authorized") });
@@ -185,7 +185,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("is declined where its cards couldn't go back yet, and they go back with the rest", async () => {
+      it("is declined if its reversal was still owed, and is then reversed in full", async () => {
         const o = await pending();
         bank.pay();
         const other = newProcess();
@@ -198,7 +198,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("answers as it stands where it was begun anew meanwhile", async () => {
+      it("returns the current state if a new attempt has begun meanwhile", async () => {
         const o = await pending();
         bank.pay();
         const beginAnew = async () => {
@@ -214,7 +214,7 @@ onEachStore(
         expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
       });
 
-      it("is reversed once where recovery was as fast", async () => {
+      it("is reversed once if recovery races", async () => {
         const o = await pending();
         const late = newProcess({ remainder: asking(recoverElsewhere, "declined") });
         expect(await late.by.confirm(o.id)).toMatchObject({ status: "declined" });
@@ -222,7 +222,7 @@ onEachStore(
         expect(bank.cancels).toHaveLength(1);
       });
 
-      it("leaves it to whoever is giving it back already", async () => {
+      it("is left to the process that is reversing it already", async () => {
         const o = await pending();
         const cancelling = gate();
         const cancel: Bank["method"]["cancel"] = async (request) => {
@@ -243,7 +243,7 @@ onEachStore(
         expect(await stateOf(o)).toBe("failed");
       });
 
-      it("goes back as a whole where one of its cards was reversed", async () => {
+      it("is reversed in full if one of its cards was reversed", async () => {
         const more = await shop.card(1000);
         const o = await pending(await order(7498, more));
         const [first] = await chargesOf(o);
@@ -260,7 +260,7 @@ onEachStore(
     });
 
     describe("that is canceled", () => {
-      it("at the moment in which it is paid goes back as what it is", async () => {
+      it("while it is being paid is canceled as a paid order", async () => {
         const o = await pending();
         bank.pay();
         const late = newProcess();
@@ -271,7 +271,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("while the bank is down asks it once, tells why it failed, and leaves the rest to recovery", async () => {
+      it("while the bank is down calls it once, reports the error, and leaves the remainder to recovery", async () => {
         const o = await pending();
         bank.isDown = true;
         let asked = 0;
@@ -291,7 +291,7 @@ onEachStore(
         expect(await stateOf(o)).toBe("failed");
       });
 
-      it("while somebody else waits for the bank has its cards reversed at once", async () => {
+      it("while another process waits for the bank has its cards reversed at once", async () => {
         const o = await order();
         await pay(o);
         shop.proxy.set("canceldevalue", "cut-before");
@@ -312,7 +312,7 @@ onEachStore(
         expect(bank.cancels).toHaveLength(1);
       });
 
-      it("gives the bank's part back though a card's can't be written, and that one later", async () => {
+      it("cancels the remainder although a card's reversal can't be recorded, and reverses the card later", async () => {
         const o = await order();
         await pay(o);
         const late = newProcess();
@@ -329,7 +329,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("is left to whoever cancels it, also while its cards go back", async () => {
+      it("is left to the process that cancels it, also while its cards are being reversed", async () => {
         const ways = [pending, async (o: TestOrder) => void (await pay(o))];
         for (const get of ways) {
           const o = await order();
@@ -346,7 +346,7 @@ onEachStore(
         }
       });
 
-      it("and that its cards paid alone asks no bank", async () => {
+      it("doesn't call the bank if the cards paid the total", async () => {
         const o = await order(4000);
         await checkout().pay(o);
         await checkout().cancel(o.id);
@@ -354,13 +354,13 @@ onEachStore(
         expect([...bank.cancels, ...(await paid())]).toEqual([0, 0]);
       });
 
-      it("and isn't there is refused", async () => {
+      it("is refused if it is unknown", async () => {
         for (const ask of [checkout().cancel, checkout().refundCards, checkout().confirm])
           await expect(ask("order_none")).rejects.toEqual(refusal("cart_not_found"));
       });
     });
 
-    describe("of two cards, of which one is to be refunded,", () => {
+    describe("of two cards, one of which is refunded,", () => {
       const ways: Record<string, (o: TestOrder) => Promise<unknown>> = {
         charging: (o) => stopAtBank(o),
         pending: (o) => pending(o),
@@ -376,7 +376,7 @@ onEachStore(
         },
       };
       for (const [state, get] of Object.entries(ways)) {
-        it(`goes back as a whole where it isn't paid (${state})`, async () => {
+        it(`is voided in full if it isn't paid (${state})`, async () => {
           const more = await shop.card(1000);
           const o = await order(7498, more);
           await get(o);
@@ -390,7 +390,7 @@ onEachStore(
       }
     });
 
-    describe("says why its charges went back:", () => {
+    describe("stores the reason of its reversal:", () => {
       const ways: Record<string, () => Promise<TestOrder>> = {
         order_canceled: async () => {
           const o = await order();
@@ -456,8 +456,8 @@ onEachStore(
       }
     });
 
-    describe("that recovery comes to", () => {
-      it("has its charge, where its process died between the two", async () => {
+    describe("that recovery settles", () => {
+      it("has its charge committed, if its process died before that", async () => {
         const o = await order();
         const dying = newProcess();
         dying.beforeCharge("committed", fail);
@@ -469,7 +469,7 @@ onEachStore(
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("has no charge of another run, nor one without an order", async () => {
+      it("commits no charge of another attempt, nor one without an order", async () => {
         const o = await order();
         await pay(o);
         const engine = shop.engine({ journal: store.journal });
@@ -492,7 +492,7 @@ onEachStore(
       });
 
       for (const totalCents of [5000, 7498]) {
-        it(`and that another recovery takes over is left to that one (${totalCents})`, async () => {
+        it(`is left to another recovery that takes it over (${totalCents})`, async () => {
           const o = await order(totalCents);
           await (totalCents === 5000 ? deadBeforePaid(o) : stopAtBank(o));
           await store.letLeasesRunOut();
@@ -508,7 +508,7 @@ onEachStore(
         });
       }
 
-      it("and another one reverses while this one waits for the service isn't reversed twice", async () => {
+      it("is not canceled twice if another recovery reverses it first", async () => {
         const o = await order();
         await pay(o);
         bank.isDown = true;
@@ -518,7 +518,7 @@ onEachStore(
         bank.isDown = false;
         await store.letLeasesRunOut();
         const late = newProcess();
-        // It is its charge's turn, and then the bank's.
+        // Right before this process renews its lease to call the bank.
         late.purchases.before("change", recoverElsewhere, (_, { to }) => to === "canceling");
         expect((await late.by.recover()).purchases).toMatchObject([{ orderId: o.id, state: "canceled" }]);
         expect(late.announced).toEqual([]);
@@ -526,7 +526,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("and somebody confirms while the bank can't tell this one answers with what stands", async () => {
+      it("returns the current state if a confirm comes first and the bank fails", async () => {
         const o = await pending();
         bank.pay();
         await store.letLeasesRunOut();
@@ -542,7 +542,7 @@ onEachStore(
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("goes back as a whole where the bank has its part, and a card was reversed", async () => {
+      it("is reversed in full if the bank was paid and a card was reversed", async () => {
         const o = await order();
         const frozen = await stopAtBank(o, {
           answer: async (request) => {
@@ -561,7 +561,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("and the database fails at is announced of, and ended the next time", async () => {
+      it("reports an error of the database, and is settled the next time", async () => {
         const o = await pending();
         bank.pay();
         await store.letLeasesRunOut();
@@ -574,7 +574,7 @@ onEachStore(
         expect(await stateOf(o)).toBe("paid");
       });
 
-      it("where nobody can be asked for the remainder any more stays as it is, and says so", async () => {
+      it("stays unchanged with an error if there is no remainder method any more", async () => {
         const o = await pending();
         bank.pay();
         await store.letLeasesRunOut();
@@ -590,7 +590,7 @@ onEachStore(
         expect(await paid()).toEqual([5000, 2498]);
       });
 
-      it("where the bank never answers says after a while which call that was", async () => {
+      it("stores which call has timed out if the bank never responds", async () => {
         const o = await pending();
         const remainder = asking(() => new Promise<never>(() => {}));
         await expect(checkout({ remainder, leaseMs: 2000 }).confirm(o.id)).rejects.toMatchObject({
@@ -600,7 +600,7 @@ onEachStore(
         });
       });
 
-      it("where the bank fails with anything says that it failed, and nothing of what", async () => {
+      it("stores that the bank has failed, but nothing of its error", async () => {
         const o = await pending();
         bank.pay();
         for (const thrown of ["card 1234", null, { code: "two words" }, { code: 42 }]) {
@@ -615,8 +615,8 @@ onEachStore(
       });
     });
 
-    describe("that a person has tried again", () => {
-      it("tells nobody where nothing changes, and writes down why it failed", async () => {
+    describe("that a person retries", () => {
+      it("announces nothing if nothing changes, and stores the error", async () => {
         const o = await pending();
         const late = newProcess();
         expect(await late.by.retryPurchase(o.id, "ada")).toMatchObject({

@@ -12,7 +12,7 @@ import { onEachStore, refusal, type TestOrder } from "./each-store.js";
 import { newCart, type TestCard } from "./shop.js";
 
 onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, pay, stateOf, paid }) => {
-  /** An order of a process that died after the bank was asked, and all that it held has lapsed. */
+  /** Returns an order whose process died during the call to the bank, and whose leases have run out. */
   async function crashed({ asked = true } = {}): Promise<TestOrder> {
     const o = await order();
     const death = gate();
@@ -28,7 +28,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     return o;
   }
 
-  it("are never paid by an answer that isn't exactly the one", async () => {
+  it("are only paid by exactly the status authorized", async () => {
     for (const answer of [{ status: "failed" }, { status: "Authorized" }, "authorized", null]) {
       const o = await order();
       const authorizeRemainder = async (request: RemainderRequest) => {
@@ -43,7 +43,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     }
   });
 
-  it("are never paid where nobody can be asked for the remainder", async () => {
+  it("are not paid without a function that authorizes the remainder", async () => {
     for (const authorizeRemainder of [undefined, null, false, 0, "", "bank", {}]) {
       const o = await order();
       const withoutCard = { id: `order_${randomUUID()}`, cart: newCart(7498) };
@@ -57,7 +57,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     }
   });
 
-  it("are paid by the answer as it was when it was looked at", async () => {
+  it("use the status that was read first", async () => {
     for (const [first, state] of Object.entries({ declined: "failed", pending: "pending" })) {
       const o = await order();
       const announced = [first];
@@ -73,7 +73,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     }
   });
 
-  it("are refused where the remainder that was shown is none", async () => {
+  it("are refused if the expected remainder is no number", async () => {
     for (const expectedRemainderCents of [null, "2498", Number.NaN]) {
       const o = { ...(await order()), expectedRemainderCents } as never;
       await expect(pay(o)).rejects.toEqual(refusal("amount_changed"));
@@ -81,7 +81,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     }
   });
 
-  it("are neither paid nor declined by a status that is none", async () => {
+  it("are neither paid nor declined by an invalid status", async () => {
     const o = await order();
     bank.mood = "page";
     await pay(o);
@@ -98,7 +98,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
   });
 
-  it("are bound to cart and total: the same id with another is refused, paid or not", async () => {
+  it("are bound to cart and total: another one is refused for the same id, paid or not", async () => {
     const o = await order(500);
     expect(await checkout().pay(o)).toMatchObject({ status: "paid" });
     const grown = { ...o, cart: { ...o.cart, totalCents: 50_000 } };
@@ -121,13 +121,13 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await paid()).toEqual([5500, 1000]);
   });
 
-  it("that one process decides aren't voided by another that recovers beside it", async () => {
+  it("that one process decides are not voided by another process's recovery", async () => {
     const o = await crashed();
     const asking = gate();
     const slow = { ...bank.method, status: () => asking.pass("authorized" as const) };
     const first = checkout({ remainder: slow }).recover();
     await asking.arrived;
-    // Nobody holds the card's part for itself any more; its purchase does.
+    // The charge's own lease has run out; its purchase decides about it.
     await store.sql("update giftcard_charge set lease_until = null");
     await checkout().recover();
     expect(await paid()).toEqual([5000, 2498]);
@@ -140,7 +140,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(charge).toMatchObject({ state: "committed", orderId: o.id });
   });
 
-  it("keep their cards when another order of the same cart is begun", async () => {
+  it("keep their cards if another order of the same cart is begun", async () => {
     const o = await crashed();
     const other = { ...o, id: `order_${randomUUID()}` };
     await expect(pay(other)).rejects.toEqual(refusal("payment_in_progress"));
@@ -158,7 +158,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     rejects: () => Promise.reject(new Error("down")),
     "never answers": () => new Promise<never>(() => {}),
   })) {
-    it(`go on beside one whose status ${what}`, async () => {
+    it(`are recovered although the status of another one ${what}`, async () => {
       const bad = await crashed();
       await newCard();
       const good = await crashed();
@@ -183,7 +183,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     });
   }
 
-  /** A charge that the service couldn't reverse yet; recovery's to do. */
+  /** Makes a charge whose reversal is owed. */
   async function oweReversal(owed: TestCard): Promise<void> {
     const o = { id: `order_${randomUUID()}`, cart: newCart(1000) };
     await checkout().apply(o.cart, owed);
@@ -194,7 +194,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     await store.letLeasesRunOut();
   }
 
-  it("whose remainder can't be reversed say so, with tries and cause, until it is", async () => {
+  it("whose remainder can't be canceled show attempts and cause until it is", async () => {
     const o = await order();
     await pay(o);
     bank.isDown = true;
@@ -206,7 +206,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       },
     };
     await checkout({ remainder: refusing }).cancel(o.id);
-    // Not before its time.
+    // It isn't due yet.
     expect((await checkout({ remainder: refusing }).recover()).purchases).toEqual([]);
     for (let time = 2; time <= 3; time++) {
       await store.letLeasesRunOut();
@@ -237,7 +237,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await paid()).toEqual([0, 0]);
   });
 
-  it("that wait for the bank are asked about by a person, and not given up before their time", async () => {
+  it("that are pending can be retried by a person, and are not voided before they expire", async () => {
     const o = await order();
     bank.mood = "page";
     await pay(o);
@@ -247,7 +247,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await paid()).toEqual([5000, 2498]);
   });
 
-  it("tell each change of their state, and go on when whoever hears of it fails", async () => {
+  it("announce each change of state, and continue if the observer fails", async () => {
     const heard: Purchase["state"][] = [];
     const onPurchase = (purchase: Purchase) => {
       heard.push(purchase.state);
@@ -270,7 +270,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await paid()).toEqual([0, 0]);
   });
 
-  it("leave nothing voiding when an observer of charges fails", async () => {
+  it("are voided completely although an observer of charges fails", async () => {
     const onChange = () => {
       throw new Error("an observer that throws");
     };
@@ -282,8 +282,8 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await paid()).toEqual([0, 0]);
   });
 
-  it("go on when an observer changes what it was given", async () => {
-    // As a log does that blots out what is sealed, and counts in euro.
+  it("are unaffected if an observer changes its argument", async () => {
+    // Like a log that redacts sealed values and converts cents to euro.
     const blot = (observed: object) => {
       for (const [key, value] of Object.entries(observed)) {
         if (typeof value === "number") Object.assign(observed, { [key]: value / 100 });
@@ -298,7 +298,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await paid()).toEqual([0, 0]);
   });
 
-  it("aren't complete any more once one card alone was reversed", async () => {
+  it("are not complete any more once a single charge was reversed", async () => {
     const o = await order();
     await pay(o);
     const [charge] = await store.journal.chargesOfCart(o.cart.id);
@@ -307,7 +307,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
   });
 
-  it("are complete only when they are paid, for their total", async () => {
+  it("are complete only if they are paid for exactly their total", async () => {
     const o = await order();
     await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
     bank.mood = "page";
@@ -321,8 +321,8 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
   });
 
-  it("of a platform that collects the rest itself aren't completed once the cards went back", async () => {
-    // The platform's own payments of an order, and the orders that it must not let be paid any more.
+  it("of a platform that collects the remainder are not completed once the cards are reversed", async () => {
+    // The platform's own payments by order, and the orders that it must not accept payments for.
     const collected = new Set<string>();
     const closed = new Set<string>();
     const platform = checkout({
@@ -355,7 +355,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await card.balanceCents()).toBe(2500);
   });
 
-  it("of slow cards are held from card to card, so that recovery leaves them alone", async () => {
+  it("with slow cards renew their lease between cards, so that recovery leaves them", async () => {
     const o = await order(9000);
     const second = await shop.card(5000);
     await checkout().apply(o.cart, second);
@@ -364,7 +364,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       devalues += 1;
       if (devalues === 2) await checkout().recover();
       const answer = await shop.client.devalue(charge);
-      // The first card took all of the time for which the commit owned its purchase.
+      // The first card takes longer than the lease of the purchase.
       if (devalues === 1) await store.letLeasesRunOut();
       return answer;
     };
@@ -373,7 +373,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect([await card.balanceCents(), await second.balanceCents()]).toEqual([2500, 1000]);
   });
 
-  it("whose card was reversed by somebody else are not paid by the rest alone", async () => {
+  it("whose card was reversed elsewhere are not paid by the remainder alone", async () => {
     const o = await order();
     const authorizeRemainder = async (request: RemainderRequest) => {
       const [charge] = await store.journal.chargesOfCart(o.cart.id);
@@ -385,8 +385,8 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await paid()).toEqual([0, 0]);
   });
 
-  describe("decided by two at once:", () => {
-    it("confirm beside recover is paid once, or declined, and exact", async () => {
+  describe("decided concurrently:", () => {
+    it("confirm and recover pay once or decline, to the cent", async () => {
       const o = await order();
       bank.mood = "page";
       await pay(o);
@@ -404,7 +404,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       expect(bank.cancels).toEqual([]);
     });
 
-    it("a late no beside a confirm that found it paid answers paid", async () => {
+    it("a late decline returns paid if a confirm has found the order paid", async () => {
       const o = await order();
       bank.mood = "page";
       await pay(o);
@@ -419,7 +419,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       expect(await paid()).toEqual([5000, 2498]);
     });
 
-    it("a cancel that is slow isn't done twice", async () => {
+    it("a slow cancel is not repeated", async () => {
       const o = await order();
       await pay(o);
       const cancelling = gate();
@@ -439,7 +439,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       expect(await paid()).toEqual([0, 0]);
     });
 
-    it("an order that is canceled while the bank authorizes it is whole", async () => {
+    it("an order that is canceled while the bank authorizes it is reversed in full", async () => {
       const o = await order();
       const authorizing = gate();
       const authorizeRemainder = async (request: RemainderRequest) => {
@@ -457,7 +457,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       expect(await paid()).toEqual([0, 0]);
     });
 
-    it("an order that recovery gave up while its last card was being charged leaves its cards whole at once", async () => {
+    it("an order that recovery voids while its last card is charged has all cards reversed at once", async () => {
       const more = await shop.card(1000);
       const o = await order(6000);
       await checkout().apply(o.cart, more);
@@ -478,7 +478,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       expect(reasons.sort()).toEqual(["completion_failed", "never_ordered"]);
     });
 
-    it("a payment that came too late, while the bank can't take it back, is owed and goes back", async () => {
+    it("a late payment whose cancel fails is canceled by a retry", async () => {
       const o = await order();
       const authorizing = gate();
       const authorizeRemainder = async (request: RemainderRequest) => {

@@ -4,7 +4,7 @@ import { down, fail, onEachStore } from "./each-store.js";
 import { newId, oneTicket, tickets, withTickets } from "./tickets.js";
 
 onEachStore(
-  "a refund that meets a fault",
+  "a refund with faults",
   (stage) => {
     const {
       shop,
@@ -24,7 +24,7 @@ onEachStore(
     const { paidOrder, shares, ticketBack, back } = withTickets(stage);
 
     for (const fault of ["cut-before", "error", "busy"] as const) {
-      it(`owes the card's part while the service can't take it (${fault})`, async () => {
+      it(`owes the card's part while the service fails (${fault})`, async () => {
         const o = await paidOrder();
         const id = newId();
         shop.proxy.set("canceldevalue", fault);
@@ -39,7 +39,7 @@ onEachStore(
       });
     }
 
-    it("gives the card's part back once where the service's answer is lost", async () => {
+    it("reverses the card once if the service's response is lost", async () => {
       const o = await paidOrder();
       const id = newId();
       shop.proxy.set("canceldevalue", "cut-after", 1);
@@ -55,7 +55,7 @@ onEachStore(
       rejects: () => Promise.reject(down),
       "never answers": () => new Promise<never>(() => {}),
     })) {
-      it(`owes the remainder's part where its method ${what}`, async () => {
+      it(`owes the remainder's part if its method ${what}`, async () => {
         const o = await paidOrder();
         const id = newId();
         const remainder = { ...bank.method, refund };
@@ -88,7 +88,7 @@ onEachStore(
       });
     }
 
-    it("gives the remainder's part back once where its method answers late, or its answer is lost", async () => {
+    it("refunds the remainder once if its method responds late, or its response is lost", async () => {
       const late = await paidOrder();
       const answering = gate();
       const slowly: Bank["method"]["refund"] = async (...part) => {
@@ -109,12 +109,12 @@ onEachStore(
       const bad = checkout({ remainder: { ...bank.method, refund: losing } });
       const id = newId();
       expect(await bad.refund(lost.id, { id, ...oneTicket })).toMatchObject({ isDone: false });
-      // The shop itself asks again, before recovery does.
+      // The shop itself repeats the call before recovery does.
       expect(await checkout().refund(lost.id, { id, ...oneTicket })).toMatchObject({ isDone: true });
       expect([await stateOf(lost), ...(await paid()), bank.refunds.size]).toEqual(["paid", 3749, 0, 2]);
     });
 
-    it("waits for a process whose method gives parts back", async () => {
+    it("waits for a process with the remainder method's refund", async () => {
       const o = await paidOrder();
       bank.isDown = true;
       await checkout().refund(o.id, { id: newId(), ...oneTicket });
@@ -128,10 +128,10 @@ onEachStore(
       expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 3749, 0]);
     });
 
-    it("gives the remainder's part back though the card's can't be written, and that one later", async () => {
+    it("refunds the remainder although the card's reversal can't be recorded, and the card later", async () => {
       const o = await paidOrder();
       const late = newProcess();
-      // As often as it tries.
+      // For every attempt.
       for (let time = 0; time < 20; time++) late.journal.before("move", fail);
       for (let time = 0; time < 20; time++) late.journal.before("moveAll", fail);
       expect(await late.by.refund(o.id, { id: newId(), ...oneTicket })).toMatchObject({ isDone: false });
@@ -139,7 +139,7 @@ onEachStore(
         ...{ state: "refunding", lastError: "card:ECONNRESET" },
       });
       expect(await paid()).toEqual([5000, 0]);
-      // What it has taken is gone for everybody else, though the journal doesn't know yet.
+      // Its charges are taken for all other refunds, although the journal doesn't show it yet.
       expect(await checkout().refundPlan(o.id, { amountCents: 5000 })).toEqual({
         ...{ isPossible: false, amountCents: 5000, nearest: [shares(3749, 0)] },
       });
@@ -147,7 +147,7 @@ onEachStore(
       expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["paid", 3749, 0, 1]);
     });
 
-    /** What a process does with its store until it dies: right before a call, or right after it. */
+    /** Makes a store whose process dies right before or right after a certain call. */
     function dyingStore(at: number, isAfter: boolean) {
       const death = gate();
       let calls = 0;
@@ -171,7 +171,7 @@ onEachStore(
     }
 
     for (const isAfter of [false, true]) {
-      it(`is whole whenever its process dies, ${isAfter ? "after" : "before"} each call of its store`, async () => {
+      it(`is completed if its process dies ${isAfter ? "after" : "before"} any call of its store`, async () => {
         let hasEnded = false;
         for (let at = 1; !hasEnded; at++) {
           expect(at).toBeLessThan(60);
@@ -183,7 +183,7 @@ onEachStore(
           const refunding = checkout({ store: dying.store }).refund(o.id, { id, ...oneTicket });
           hasEnded = await Promise.race([refunding.then(() => true), dying.died.then(() => false)]);
           await recoverElsewhere();
-          // Not begun at all, or done as a whole.
+          // Either not recorded, or done completely.
           const refunds = await store.purchases.refunds(o.id);
           expect(refunds.every(({ doneAt }) => doneAt !== null)).toBe(true);
           const isBegun = refunds.length === 1;
@@ -200,7 +200,7 @@ onEachStore(
       }, 120_000);
     }
 
-    it("leaves a charge with its order that wasn't given to it yet", async () => {
+    it("keeps a charge of the order that was not committed yet", async () => {
       const o = await order(tickets);
       const dying = newProcess();
       for (let time = 0; time < 2; time++)

@@ -11,7 +11,7 @@ onEachStore(
     const { store, bank, checkout, newProcess, recoverElsewhere, stateOf, chargesOf, paid } = stage;
     const { paidOrder, back, shares, ticketBack } = withTickets(stage);
 
-    it("is planned anew where another refund began and ended in between", async () => {
+    it("is planned again if another refund was made in between", async () => {
       const o = await paidOrder();
       const late = newProcess();
       let first: OrderRefund | undefined;
@@ -23,7 +23,7 @@ onEachStore(
       expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
     });
 
-    it("is refused where the other refund left too little", async () => {
+    it("is refused if another refund has left too little", async () => {
       const o = await paidOrder();
       const late = newProcess();
       late.before("refunding", () => checkout().refund(o.id, { id: newId(), lines: { ticket: 2 } }));
@@ -31,7 +31,7 @@ onEachStore(
       expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
     });
 
-    it("waits while the other is at it", async () => {
+    it("is refused during another refund", async () => {
       const o = await paidOrder();
       const asking = gate();
       const refund: Bank["method"]["refund"] = async (...part) => {
@@ -47,7 +47,7 @@ onEachStore(
       for (const ask of [() => checkout().refund(o.id, second), () => checkout().refundCards(o.id)])
         await expect(ask()).rejects.toMatchObject({ code: "refund_in_progress" });
       await expect(checkout().cancel(o.id)).rejects.toEqual(refusal("payment_in_progress"));
-      // What is on its way already is none of the other's.
+      // The charges of the running refund are not available to others.
       const [kept, going] = await chargesOf(o);
       expect(await checkout().refundCards(o.id, going?.reference)).toMatchObject([{ state: "reversed" }]);
       expect((await checkout().recover()).purchases).toEqual([]);
@@ -58,7 +58,7 @@ onEachStore(
       expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["refunded", 0, 0, 1]);
     });
 
-    it("gives back what many ask for, each once, to the cent", async () => {
+    it("makes each of many concurrent refunds once, to the cent", async () => {
       const o = await paidOrder([{ id: "cup", quantity: 8, totalCents: 7499 }]);
       const ids = Array.from({ length: 8 }, newId);
       const ask = async (id: string): Promise<OrderRefund> => {
@@ -77,7 +77,7 @@ onEachStore(
       expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
     });
 
-    it("is recovered once where the process that is at it only stood still", async () => {
+    it("is refunded once if its process stalled and recovery took over", async () => {
       const o = await paidOrder();
       const id = newId();
       const late = newProcess();
@@ -92,7 +92,7 @@ onEachStore(
       ]);
     });
 
-    it("stays with whoever took its refund over", async () => {
+    it("stays with the process that has taken its refund over", async () => {
       const o = await paidOrder();
       const takeOver = async () => {
         await store.letLeasesRunOut(["purchase"]);
@@ -111,7 +111,7 @@ onEachStore(
       expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["paid", 3749, 0, 1]);
     });
 
-    it("is reversed as a whole where nobody is at its refund, and that refund gives nothing more", async () => {
+    it("is canceled in full if the process of its refund died, and that refund refunds nothing more", async () => {
       const o = await paidOrder();
       const id = newId();
       const asking = gate();
@@ -130,7 +130,7 @@ onEachStore(
       expect(await back(o)).toEqual([5000, 2498]);
     });
 
-    it("gives the rest back where it is reversed after a refund", async () => {
+    it("refunds what is left if it is canceled after a refund", async () => {
       const o = await paidOrder();
       await checkout().refund(o.id, { id: newId(), amountCents: 1000, rule: "other-first" });
       await checkout().refund(o.id, { id: newId(), amountCents: 1251, rule: "cards-first" });
@@ -139,7 +139,7 @@ onEachStore(
       expect([await stateOf(o), ...(await paid()), await back(o)]).toEqual(["canceled", 0, 0, [5000, 2498]]);
     });
 
-    it("is reversed where the refund comes a moment later, and is refunded where it comes a moment before", async () => {
+    it("is canceled right before a refund, or right after it", async () => {
       const later = await paidOrder();
       const refunder = newProcess();
       refunder.before("refunding", () => checkout().cancel(later.id));
@@ -153,7 +153,7 @@ onEachStore(
       expect(bank.refunds.size).toBe(1);
     });
 
-    it("has its cards refunded once where a refund was as fast", async () => {
+    it("has its cards refunded once if a refund races", async () => {
       const o = await paidOrder();
       const late = newProcess();
       late.before("refunding", () => checkout().refund(o.id, { id: newId(), ...oneTicket }));
@@ -162,7 +162,7 @@ onEachStore(
       expect([await stateOf(o), ...(await paid()), await back(o)]).toEqual(["refunded", 0, 0, [5000, 2498]]);
     });
 
-    it("gives what is left to the remainder's method once its cards were refunded", async () => {
+    it("refunds what is left by the remainder method once its cards are refunded", async () => {
       const o = await paidOrder();
       await Promise.all([
         checkout().refundCards(o.id),

@@ -24,8 +24,8 @@ onEachStore(
     } = stage;
     const { paidOrder, back, shares, ticketBack } = withTickets(stage);
 
-    describe("that is refunded in part", () => {
-      it("gives each ticket back the way in which it was paid, until nothing is left", async () => {
+    describe("that is partly refunded", () => {
+      it("refunds each ticket the way it was paid, until nothing is left", async () => {
         const o = await paidOrder();
         expect(await back(o)).toEqual([0, 0]);
         expect(await checkout().refundPlan(o.id, oneTicket)).toEqual({ isPossible: true, ...ticketBack() });
@@ -61,7 +61,7 @@ onEachStore(
         ]);
       });
 
-      it("splits an amount by the rule that is asked for", async () => {
+      it("splits an amount by the given rule", async () => {
         const splits: [RefundRule | undefined, number, number, number][] = [
           [undefined, 2000, 1251, 749],
           ["as-paid", 2000, 1251, 749],
@@ -83,7 +83,7 @@ onEachStore(
         expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
       });
 
-      it("whose card was charged as a whole says what can go back instead", async () => {
+      it("returns the nearest possible amounts if the card was charged as a whole", async () => {
         const o = await order(tickets);
         await pay(o, checkout({ charges: "whole" }));
         const nearest = [shares(0, 2498), shares(5000, 0)];
@@ -100,7 +100,7 @@ onEachStore(
         expect(await paid()).toEqual([5000, 0]);
       });
 
-      it("goes to two cards, and counts shipping last", async () => {
+      it("refunds two cards, and shipping last", async () => {
         const more = await shop.card(2000);
         const o = await paidOrder([...tickets, { id: "shipping", quantity: 1, totalCents: 502 }], more);
         expect([...(await paid()), await more.balanceCents()]).toEqual([5000, 1000, 0]);
@@ -114,7 +114,7 @@ onEachStore(
         expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
       });
 
-      it("is refused, and nothing has changed, where the wish makes no sense", async () => {
+      it("refuses invalid requests, and changes nothing", async () => {
         const o = await paidOrder([...tickets, { id: "programme", quantity: 1, totalCents: 0 }]);
         await newCard();
         const whole = await paidOrder([{ id: "cheese", quantity: 1.5, totalCents: 900 }]);
@@ -157,7 +157,7 @@ onEachStore(
         });
       });
 
-      it("has to have lines for a refund by lines", async () => {
+      it("needs lines for a refund by lines", async () => {
         const { lines: _, ...o } = await order(tickets);
         await checkout().pay(o, { authorizeRemainder: bank.authorize });
         for (const ask of [checkout().refund, checkout().refundPlan])
@@ -169,7 +169,7 @@ onEachStore(
         });
       });
 
-      it("is refused while it isn't paid, and where it went back as a whole", async () => {
+      it("refuses a refund if the order isn't paid, or was canceled", async () => {
         const ask = (o: TestOrder) => checkout().refund(o.id, { id: newId(), ...oneTicket });
         const o = await order(tickets);
         const both = [ask, (one: TestOrder) => checkout().refundPlan(one.id, oneTicket)];
@@ -210,7 +210,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
-      it("needs a method that gives parts back only where one would go there", async () => {
+      it("needs the remainder method's refund only if a part of the remainder is refunded", async () => {
         const o = await paidOrder();
         const { refund: _, ...remainder } = bank.method;
         const without = checkout({ remainder });
@@ -224,7 +224,7 @@ onEachStore(
         expect(await paid()).toEqual([1251, 2498]);
       });
 
-      it("stays paid for a commit or a confirm, and is complete for its total no more", async () => {
+      it("stays paid for pay and confirm, but is no longer complete for its total", async () => {
         const o = await paidOrder();
         const asking = gate();
         const refund: Bank["method"]["refund"] = async (...part) => {
@@ -250,14 +250,14 @@ onEachStore(
         expect([await stateOf(o), ...(await answers())]).toEqual(["paid", ...expected]);
       });
 
-      it("isn't complete for its total either where the remainder alone was refunded", async () => {
+      it("is no longer complete for its total if only the remainder was refunded", async () => {
         const o = await paidOrder();
         expect(await checkout().assertPaid(o.id, 7498)).toMatchObject({ state: "paid" });
         await checkout().refund(o.id, { id: newId(), amountCents: 100, rule: "other-first" });
         await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
       });
 
-      it("is no difference where the shop's books say what went to the cards", async () => {
+      it("is no difference if the shop's books have the cards' refund", async () => {
         const o = await paidOrder();
         await checkout().refund(o.id, { id: newId(), ...oneTicket });
         const today = (await store.journal.now()).toISOString().slice(0, 10);
@@ -274,8 +274,8 @@ onEachStore(
       });
     });
 
-    describe("that is refunded under an id", () => {
-      it("gives nothing twice: the same id answers the same, another wish is refused", async () => {
+    describe("whose refund has an id", () => {
+      it("is refunded once: a repeated call returns the same, and another request is refused", async () => {
         const o = await paidOrder();
         const id = newId();
         const first = await checkout().refund(o.id, { id, ...oneTicket });
@@ -296,7 +296,7 @@ onEachStore(
         expect(await checkout().refund(o.id, { id, ...oneTicket })).toEqual(first);
       });
 
-      it("is one refund where it is asked for at the same moment", async () => {
+      it("is refunded once by concurrent calls", async () => {
         const o = await paidOrder();
         const id = newId();
         const asked = await Promise.all(
@@ -307,7 +307,7 @@ onEachStore(
         expect([await back(o), ...(await paid()), bank.refunds.size]).toEqual([[1251, 2498], 3749, 0, 1]);
       });
 
-      it("is one refund if the same id is refunded between two reads of the books", async () => {
+      it("is refunded once if another call refunds it between two reads of the books", async () => {
         for (const wish of [oneTicket, { lines: { ticket: 2 } }]) {
           await newCard();
           const o = await paidOrder();
@@ -320,7 +320,7 @@ onEachStore(
         }
       });
 
-      it("gives each order its own back where two orders use the same id, even at the same moment", async () => {
+      it("is refunded by itself if another order uses the same id, even concurrently", async () => {
         const o = await paidOrder();
         await newCard();
         const other = await paidOrder();
@@ -341,7 +341,7 @@ onEachStore(
         expect(bank.refunds.size).toBe(2);
       });
 
-      it("refuses another wish under an id that the order took at the same moment", async () => {
+      it("refuses another request with an id that a concurrent call has just used", async () => {
         const o = await paidOrder();
         const id = newId();
         const late = newProcess();
