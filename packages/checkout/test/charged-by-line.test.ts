@@ -92,7 +92,10 @@ onEachStore(
         ["order.lines has to be a list", {}],
         ["order.lines has to add up", []],
         ["order.lines has to add up", of({ totalCents: 7499 })],
-        ["order.lines has two lines with the same id", [...of({ totalCents: 7000 }), ...of({ totalCents: 498 })]],
+        [
+          "order.lines has two lines with the same id",
+          [...of({ totalCents: 7000 }), ...of({ totalCents: 498 })],
+        ],
         ["order.lines has more than 10000 units", of({ quantity: 10_001 })],
         ["order.lines[0].id", of({ id: "" })],
         ["order.lines[0].id", [null]],

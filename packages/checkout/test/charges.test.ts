@@ -21,7 +21,7 @@ const stateOf = async (charge: Charge) => (await shop.journal.charge(charge.refe
 const devaluesOf = (charge: Charge) =>
   shop.proxy.seen.filter((c) => c.operation === "devalue" && c.idempotencyKey === charge.reference).length;
 
-/** Something in front of the service that refuses each call that moves money, and passes nothing on. */
+/** Starts a proxy that refuses every call that moves money. */
 async function startFirewall(status: number) {
   const server = createServer((_, response) => {
     response.writeHead(status, { "content-type": "application/json" });
@@ -32,9 +32,9 @@ async function startFirewall(status: number) {
   return { url: `http://127.0.0.1:${port}`, close: () => new Promise((closed) => server.close(closed)) };
 }
 
-describe("a charge that something in front of the service refuses", () => {
+describe("a charge that a proxy refuses", () => {
   for (const status of [401, 403, 429])
-    it(`with ${status} is refused, and the card is free again`, async () => {
+    it(`with ${status} is refused, and its card can be charged again`, async () => {
       const firewall = await startFirewall(status);
       try {
         const companyId = shop.client.companyId as number;
@@ -56,7 +56,7 @@ describe("a charge that something in front of the service refuses", () => {
 });
 
 describe("a charge", () => {
-  it("takes the money once, belongs to its order, and goes back once", async () => {
+  it("takes the money once, is committed to its order, and is reversed once", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(7498), card);
@@ -75,7 +75,7 @@ describe("a charge", () => {
     expect(devaluesOf(charge)).toBe(1);
   });
 
-  it("is sent once, however many ask for it at the same time", async () => {
+  it("is sent once by concurrent calls", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -94,14 +94,14 @@ describe("a charge", () => {
     await engine.reverse(charge.reference, "test");
   });
 
-  it("is sent by nobody but the engine that began it", async () => {
+  it("is only sent by the engine that began it", async () => {
     const card = await shop.card(7500);
     const charge = await beginCharge(shop.engine(), newCart(2000), card);
     await expect(shop.engine().devalue(charge.reference)).rejects.toEqual(refusal("payment_in_progress"));
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("begins once per tender, also when two completions begin at the same time", async () => {
+  it("begins once per tender, even if two completions race", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const cart = newCart(2000);
@@ -118,7 +118,7 @@ describe("a charge", () => {
     expect((await engine.summary(cart)).cards.map((c) => c.state)).toEqual(begun ? ["settling"] : []);
   });
 
-  it("that the service refuses takes nothing and gives the card back to the cart", async () => {
+  it("that the service refuses takes nothing, and its card is on the cart again", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const cart = newCart(2000);
@@ -148,7 +148,7 @@ describe("a charge", () => {
     expect(await card.balanceCents()).toBe(2000);
   });
 
-  it("that would take less than planned is reversed at once", async () => {
+  it("that took less than planned is reversed at once", async () => {
     const engine = shop.engine();
     const card = await shop.card(3000);
     const cart = newCart(2500);
@@ -160,7 +160,7 @@ describe("a charge", () => {
       ...{ state: "reversed", reason: "balance_changed", deductedCents: 500 },
     });
     expect(await card.balanceCents()).toBe(500);
-    // The shopper sees the new balance, and may place the order with it.
+    // The shopper sees the new balance, and can place the order with it.
     expect(await engine.summary(cart)).toMatchObject({
       remainderCents: 2000,
       cards: [{ balanceCents: 500, amountCents: 500 }],
@@ -170,8 +170,8 @@ describe("a charge", () => {
   });
 });
 
-describe("a charge of a plan that is out of date", () => {
-  /** A card on a cart, as a completion has planned it. */
+describe("a charge of an outdated plan", () => {
+  /** Plans a completion with a card on a cart. */
   async function planned() {
     const engine = shop.engine();
     const cart = newCart(2000);
@@ -184,20 +184,20 @@ describe("a charge of a plan that is out of date", () => {
     return { engine, cart, part, begin, calls: () => shop.proxy.seen.slice(before) };
   }
 
-  it("isn't begun once the card is off the cart", async () => {
+  it("isn't begun once the card was removed from the cart", async () => {
     const { engine, cart, part, begin, calls } = await planned();
     await engine.remove(cart, part.tenderId);
     await expect(begin()).rejects.toEqual(refusal("payment_in_progress"));
     expect(calls()).toEqual([]);
   });
 
-  it("isn't begun while the card is charged for somebody else", async () => {
+  it("isn't begun while another completion charges the card", async () => {
     const { begin } = await planned();
     await begin();
     await expect(begin()).rejects.toEqual(refusal("payment_in_progress"));
   });
 
-  it("isn't begun once the card was entered too long ago, or was forgotten", async () => {
+  it("isn't begun once the card has expired, or was deleted", async () => {
     for (const change of ["expires_at = now()", "sealed_card = null"]) {
       const { part, begin, calls } = await planned();
       await shop.pool.query(`update giftcard_tender set ${change} where id = $1`, [part.tenderId]);
@@ -207,8 +207,8 @@ describe("a charge of a plan that is out of date", () => {
   });
 });
 
-describe("a devalue that never went out", () => {
-  it("because nobody took the connection is over, and its card can be charged", async () => {
+describe("a devalue that was never sent", () => {
+  it("because the connection was refused is settled, and its card can be charged", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const cart = newCart(2000);
@@ -226,15 +226,15 @@ describe("a devalue that never went out", () => {
     expect((await engine.plan(cart)).coveredCents).toBe(2000);
   });
 
-  it("because the shop couldn't log in is over too, without asking anything of the key", async () => {
+  it("because the shop couldn't log in is settled, without a call about its key", async () => {
     const { companyId, ...credentials } = await shop.service.createCompany();
     const baseUrl = shop.proxy.url;
     const login = (timeoutMs: number) => createClient({ baseUrl, companyId, credentials, timeoutMs });
     const cart = newCart(2000);
     const { cardNumber, pin } = await shop.card(7500);
-    // To log in takes a while: passwords are hashed slowly.
+    // Logging in is slow, because passwords are hashed slowly.
     await shop.engine({ client: login(30_000) }).apply(cart, { cardNumber, pin });
-    // A process that has no key yet.
+    // A process that has not logged in yet.
     const engine = shop.engine({ client: login(1500) });
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
@@ -250,9 +250,9 @@ describe("a devalue that never went out", () => {
   });
 });
 
-describe("a devalue whose answer is lost", () => {
+describe("a devalue whose response is lost", () => {
   for (const fault of ["cut-after", "garbage", "error", "cut-before", "hold"] as const) {
-    it(`(${fault}) is ended by its key, and the card is whole`, async () => {
+    it(`(${fault}) is resolved by its key, and the money is back on the card`, async () => {
       const engine = shop.engine();
       const card = await shop.card(7500);
       const cart = newCart(7498);
@@ -261,7 +261,7 @@ describe("a devalue whose answer is lost", () => {
       await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
       const taken = fault === "cut-after" || fault === "garbage";
       expect(await stateOf(charge)).toBe(taken ? "reversed" : "refused");
-      // What the service reversed is what it had taken: the books show both.
+      // The service reversed what it had taken: the books show both.
       const { deductedCents } = (await shop.journal.charge(charge.reference)) ?? {};
       expect(deductedCents).toBe(taken ? 5000 : null);
       await shop.proxy.release();
@@ -276,7 +276,7 @@ describe("a devalue whose answer is lost", () => {
     });
   }
 
-  it("stays unknown while the service can't be asked, blocks its card, and is ended later", async () => {
+  it("stays unknown while the service is down, blocks its card, and is resolved later", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const cart = newCart(7498);
@@ -297,7 +297,7 @@ describe("a devalue whose answer is lost", () => {
   });
 });
 
-describe("a service that can't end a devalue by its key", () => {
+describe("a service that can't resolve a devalue by its key", () => {
   beforeEach(() => shop.proxy.withoutExtension(true));
 
   for (const fault of ["cut-after", "cut-before"] as const) {
@@ -321,7 +321,7 @@ describe("a service that can't end a devalue by its key", () => {
     });
   }
 
-  it("gives the money back when the answer comes after recovery has given up on it", async () => {
+  it("has its charge reversed if the response comes after recovery has left it to a person", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -345,7 +345,7 @@ describe("a service that can't end a devalue by its key", () => {
 describe("a devalue that is refused", () => {
   const operations = (from: number) => shop.proxy.seen.slice(from).map((call) => call.operation);
 
-  it("by the service itself is over with that answer", async () => {
+  it("by the service itself is settled with that refusal", async () => {
     const card = await shop.card(7500);
     const engine = shop.engine();
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -355,7 +355,7 @@ describe("a devalue that is refused", () => {
     expect(operations(before)).toEqual(["devalue"]);
   });
 
-  it("because there are too many calls, before anybody looks at the card, is over with that answer", async () => {
+  it("because of too many calls, before the card is read, is settled with that refusal", async () => {
     const engine = shop.engine();
     const charge = await beginCharge(engine, newCart(2000), await shop.card(7500));
     const before = shop.proxy.seen.length;
@@ -365,7 +365,7 @@ describe("a devalue that is refused", () => {
     expect(await stateOf(charge)).toBe("refused");
   });
 
-  it("because the shop may not call any more is over with that answer", async () => {
+  it("because the API key is revoked is settled with that refusal", async () => {
     const { companyId, apiKey } = await shop.service.createCompany();
     const client = createClient({ baseUrl: shop.proxy.url, companyId, apiKey, timeoutMs: 1500 });
     const engine = shop.engine({ client });
@@ -377,7 +377,7 @@ describe("a devalue that is refused", () => {
     expect(await stateOf(charge)).toBe("refused");
   });
 
-  it("by something else, though the service did it, is ended by its key", async () => {
+  it("by a proxy although the service has made it is resolved by its key", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -390,7 +390,7 @@ describe("a devalue that is refused", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("by something else, before the service saw it, can't be done any more", async () => {
+  it("by a proxy before the service saw it can't be made any more", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -401,7 +401,7 @@ describe("a devalue that is refused", () => {
     expect(operations(before)).toEqual(["devalue", "canceldevalue"]);
   });
 
-  it("stays unknown where its key can't be ended, and nothing else has failed", async () => {
+  it("stays unknown if its key can't be resolved", async () => {
     const failures: unknown[] = [];
     const engine = shop.engine({ onFailure: (failure) => failures.push(failure) });
     const charge = await beginCharge(engine, newCart(2000), await shop.card(7500));
@@ -414,7 +414,7 @@ describe("a devalue that is refused", () => {
     expect(failures).toMatchObject([{ code: "connection_lost" }]);
   });
 
-  it("by a service without keys is believed, with the cause", async () => {
+  it("by a service without idempotency keys counts, with its cause", async () => {
     shop.proxy.withoutExtension(true);
     const engine = shop.engine();
     const card = await shop.card(7500);
@@ -428,8 +428,8 @@ describe("a devalue that is refused", () => {
   });
 });
 
-describe("a devalue's answer that comes after recovery has called it unknown", () => {
-  it("gives the money back by its token, though the service can't end it by its key", async () => {
+describe("a response to a devalue after recovery has marked it as unknown", () => {
+  it("reverses the charge by its token, although the service can't resolve it by its key", async () => {
     shop.proxy.withoutExtension(true);
     const engine = shop.engine();
     const card = await shop.card(7500);
@@ -456,7 +456,7 @@ describe("a devalue's answer that comes after recovery has called it unknown", (
 
 describe("a reversal", () => {
   for (const fault of ["cut-before", "cut-after", "error", "garbage"] as const) {
-    it(`(${fault}) stays owed until the service says that it is done`, async () => {
+    it(`(${fault}) stays owed until the service confirms it`, async () => {
       const engine = shop.engine();
       const card = await shop.card(7500);
       const charge = await beginCharge(engine, newCart(2000), card);
@@ -471,7 +471,7 @@ describe("a reversal", () => {
     });
   }
 
-  it("that reverses less than was taken goes to a person", async () => {
+  it("of less than was taken needs a person", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -486,7 +486,7 @@ describe("a reversal", () => {
     });
   });
 
-  it("asked for while the charge is just being written down happens all the same", async () => {
+  it("that races with the devalue's response is made", async () => {
     const card = await shop.card(7500);
     const first = shop.engine();
     const charge = await beginCharge(first, newCart(2000), card);
@@ -511,7 +511,7 @@ describe("a reversal", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("asked for by ten at once happens once", async () => {
+  it("is made once by ten concurrent calls", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -521,7 +521,7 @@ describe("a reversal", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("whose token was sealed for another charge goes to a person, and the other charge's own goes on", async () => {
+  it("whose token was sealed for another charge needs a person, and the other charge is reversed", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -555,7 +555,7 @@ describe("after a crash", () => {
     expect(devaluesOf(charge)).toBe(0);
   });
 
-  it("a devalue that was on its way is ended by its key, also when it arrives late", async () => {
+  it("a devalue in transit is resolved by its key, even if it arrives late", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const cart = newCart(2000);
@@ -571,7 +571,7 @@ describe("after a crash", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("a devalued charge that no order came to is reversed, and its completion can't commit", async () => {
+  it("a devalued charge without an order is reversed, and its completion can't commit it", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -604,7 +604,7 @@ describe("after a crash", () => {
     expect(await card.balanceCents()).toBe(5500);
   });
 
-  it("a committed charge is nobody's to reverse but its order's", async () => {
+  it("a committed charge is not recovered", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -619,7 +619,7 @@ describe("after a crash", () => {
     );
   });
 
-  it("two recoveries at once end each charge once", async () => {
+  it("two concurrent recoveries settle each charge once", async () => {
     const engine = shop.engine();
     const cards = await Promise.all(Array.from({ length: 4 }, () => shop.card(7500)));
     for (const card of cards) {
@@ -636,7 +636,7 @@ describe("after a crash", () => {
     for (const card of cards) expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("nothing is sent to a service that the charge doesn't name", async () => {
+  it("nothing is sent to another service than the charge's", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -651,7 +651,7 @@ describe("after a crash", () => {
     });
   });
 
-  it("a card that was applied before the shop was switched isn't sent to the other service", async () => {
+  it("a card that was applied before the shop switched services isn't sent to the new one", async () => {
     const cart = newCart(2000);
     const card = await shop.card(7500);
     await shop.engine().apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
@@ -668,7 +668,7 @@ describe("after a crash", () => {
 });
 
 describe("the journal", () => {
-  it("holds no card number, PIN or token in the clear, and no card once a charge is settled", async () => {
+  it("has no card number, PIN or token in plain text, and no card once a charge is settled", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -685,7 +685,7 @@ describe("the journal", () => {
     expect(await shop.journal.tender(charge.tenderId)).toMatchObject({ state: "spent", sealedCard: null });
   });
 
-  it("refuses a second living charge of one tender, whoever writes it", async () => {
+  it("refuses a second open charge of a tender, by a constraint", async () => {
     const charge = await beginCharge(shop.engine(), newCart(2000), await shop.card(7500));
     await expect(
       shop.pool.query(
@@ -710,7 +710,7 @@ describe("a charge that is voided after it was committed", () => {
     return { engine, card, cart, reference: charge.reference };
   }
 
-  it("gives the card back to the cart, with what the shopper was shown, and names no order that is gone", async () => {
+  it("puts the card back on the cart, with the shown balance, and removes the order from the charge", async () => {
     const { engine, card, cart, reference } = await committed();
     const voided = await engine.void(reference, { orderIsGone: true });
     expect(voided).toMatchObject({ state: "reversed", reason: "completion_failed", orderId: null });
@@ -725,7 +725,7 @@ describe("a charge that is voided after it was committed", () => {
     const next = await beginOne(engine, cart, part, `session_again_${cart.id}`, "completion");
     await engine.devalue(next.reference);
     expect(await card.balanceCents()).toBe(2500);
-    // One who is late with the first charge changes nothing of the second.
+    // A late void of the first charge doesn't change the second one.
     await engine.commit(next.reference, "completion", "order_placed");
     await engine.void(reference);
     expect((await engine.summary(cart)).cards).toEqual([]);
@@ -749,7 +749,7 @@ describe("a charge that is voided after it was committed", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("leaves a cart alone that holds the card anew", async () => {
+  it("doesn't change a cart that has the same card again", async () => {
     const { engine, card, cart, reference } = await committed();
     await engine.apply(cart, card);
     expect((await engine.void(reference)).state).toBe("reversed");

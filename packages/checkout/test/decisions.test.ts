@@ -19,7 +19,7 @@ afterAll(() => shop.stop());
 
 const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
 
-/** A charge whose outcome a plain service can't tell. */
+/** Makes a charge whose outcome a service without the extension can't resolve. */
 async function leaveToPerson(fault: "cut-after" | "cut-before") {
   const engine = shop.engine();
   const card = await shop.card(7500);
@@ -31,8 +31,8 @@ async function leaveToPerson(fault: "cut-after" | "cut-before") {
   return { engine, card, cart, reference: charge.reference };
 }
 
-describe("what needs a person", () => {
-  it("is listed with its evidence, and is settled once, with who did it", async () => {
+describe("a charge that needs attention", () => {
+  it("is listed with its evidence, and is settled once, with who decided", async () => {
     const { engine, cart, reference } = await leaveToPerson("cut-before");
     const { charges, count } = await shop.journal.list({ states: ["needs_attention"] });
     expect(count).toBe(1);
@@ -51,7 +51,7 @@ describe("what needs a person", () => {
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied" }]);
   });
 
-  it("may be found to have been taken: the card is then spent, and nothing tries to give it back", async () => {
+  it("can be marked as taken: its card is spent, and recovery doesn't reverse it", async () => {
     const { engine, card, cart, reference } = await leaveToPerson("cut-after");
     expect(await engine.markTaken(reference, "ada")).toMatchObject({ state: "taken", sealedCard: null });
     await letLeasesRunOut(shop.pool);
@@ -60,7 +60,7 @@ describe("what needs a person", () => {
     expect(await card.balanceCents()).toBe(5500);
   });
 
-  it("stays with the person when the service can tell of keys only now: it never saw this one", async () => {
+  it("still needs a person if the service supports keys only now: it never saw this one", async () => {
     const { engine, card, reference } = await leaveToPerson("cut-after");
     shop.proxy.clear();
     await shop.pool.query("update giftcard_charge set balance_after_cents = null where reference = $1", [
@@ -75,7 +75,7 @@ describe("what needs a person", () => {
     expect(await card.balanceCents()).toBe(5500);
   });
 
-  it("stays with the person where another amount went back than was taken, however often it is tried", async () => {
+  it("still needs a person after retries if another amount was reversed than was taken", async () => {
     const engine = shop.engine();
     const charge = await beginCharge(engine, newCart(2000), await shop.card(7500));
     await engine.devalue(charge.reference);
@@ -90,7 +90,7 @@ describe("what needs a person", () => {
     expect(await engine.markNotTaken(charge.reference, "ada")).toMatchObject({ state: "reversed" });
   });
 
-  it("is tried again when its service is configured again", async () => {
+  it("is retried when its service is configured again", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
@@ -103,10 +103,10 @@ describe("what needs a person", () => {
   });
 });
 
-describe("guesses at a card", () => {
+describe("guesses of a card", () => {
   const wrong = { cardNumber: "1234567890123456789", pin: "000000" };
 
-  it("are judged up to the limit of a cart, however many come at once", async () => {
+  it("are checked up to the limit of a cart, even if they are concurrent", async () => {
     const engine = shop.engine({ guessLimits: { perCart: 3 } });
     const cart = newCart(1000);
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => engine.quote(cart, wrong)));
@@ -121,7 +121,7 @@ describe("guesses at a card", () => {
     expect((await shop.engine().quote(newCart(1000), await shop.card(500))).balanceCents).toBe(500);
   });
 
-  it("are counted per address across carts, which is kept as a hash only", async () => {
+  it("are counted per address across carts, and the address is only stored as a hash", async () => {
     const engine = shop.engine({ guessLimits: { perAddress: 2 } });
     for (let i = 0; i < 2; i++) {
       const cart = { ...newCart(1000), address: "192.0.2.1" };
@@ -136,7 +136,7 @@ describe("guesses at a card", () => {
     expect(rows[0].keys).not.toContain("192.0.2");
   });
 
-  it("that are right, or that the service couldn't judge, don't count; and a window ends", async () => {
+  it("don't count if they are right, or the service is down; and a window ends", async () => {
     const engine = shop.engine({ guessLimits: { perCart: 1 } });
     const cart = newCart(9000);
     await engine.apply(cart, await shop.card(500));
@@ -152,13 +152,13 @@ describe("guesses at a card", () => {
 
 describe("a change of sealing keys", () => {
   const next = { id: "next", key: Buffer.alloc(32, 9).toString("base64") };
-  // What the shop kept before the change began.
+  // Sealed before the change began.
   beforeEach(async () => {
     await shop.pool.query("delete from giftcard_secret");
     await shop.engine().quote(newCart(1000), await shop.card(500));
   });
 
-  it("leaves a reversal to a process that has the key, and a person isn't asked", async () => {
+  it("leaves a reversal to a process with the key, without needing a person", async () => {
     const card = await shop.card(7500);
     const newer = shop.engine({ sealer: createSealer({ keys: [next, ...sealingKeys] }) });
     const charge = await beginCharge(newer, newCart(2000), card);
@@ -177,7 +177,7 @@ describe("a change of sealing keys", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("leaves an unknown outcome to a process that has the key, to read its evidence", async () => {
+  it("leaves an unknown outcome to a process with the key, which reads its evidence", async () => {
     const card = await shop.card(7500);
     const newer = shop.engine({ sealer: createSealer({ keys: [next, ...sealingKeys] }) });
     const charge = await beginCharge(newer, newCart(2000), card);
@@ -199,7 +199,7 @@ describe("a change of sealing keys", () => {
     });
   });
 
-  it("keeps a card on a cart once, and guesses counted, while processes have different keys", async () => {
+  it("recognizes cards and counts guesses while processes have different keys", async () => {
     const newer = shop.engine({ sealer: createSealer({ keys: [next, ...sealingKeys] }) });
     const older = shop.engine({ guessLimits: { perAddress: 1 } });
     const card = await shop.card(7500);
@@ -216,7 +216,7 @@ describe("a change of sealing keys", () => {
     await expect(older.quote(cart, wrong)).rejects.toEqual(refusal("too_many_attempts"));
   });
 
-  it("seals everything anew, so that the old key can go, and an old purchase can still be reversed", async () => {
+  it("reseals everything, so that the old key can be removed, and an old purchase can still be reversed", async () => {
     const card = await shop.card(7500);
     const engine = shop.engine();
     const charge = await beginCharge(engine, newCart(2000), card);

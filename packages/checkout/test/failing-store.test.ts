@@ -14,7 +14,7 @@ afterAll(() => shop.stop());
 const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
 const lost = new Error("Connection terminated unexpectedly");
 
-/** A way to the shop's database that can fail at what is written of a charge. */
+/** Makes a journal that can fail to write charges. */
 function newWay(options: Partial<EngineOptions> = {}) {
   const fault = { left: 0, isAnswerLost: false };
   const sql: Sql = async (text, params) => {
@@ -39,7 +39,7 @@ async function begin(options?: Partial<EngineOptions>) {
 
 const read = async ({ reference }: Charge) => shop.journal.charge(reference);
 
-describe("a shop's database that fails while a devalue's answer is written down", () => {
+describe("a database that fails while a devalue's response is recorded", () => {
   it("for a moment changes nothing", async () => {
     const { engine, fault, charge, card } = await begin();
     fault.left = 2;
@@ -48,7 +48,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     expect(await card.balanceCents()).toBe(2500);
   });
 
-  it("and wrote it, though it couldn't say so, changes nothing", async () => {
+  it("after writing it changes nothing", async () => {
     const { engine, fault, charge, card } = await begin();
     Object.assign(fault, { left: 1, isAnswerLost: true });
     expect((await engine.devalue(charge.reference)).state).toBe("devalued");
@@ -57,7 +57,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
   });
 
   for (const extension of ["with", "without"]) {
-    it(`for longer makes the card whole at once, ${extension} ending by key`, async () => {
+    it(`for longer has the card reversed at once, ${extension} resolving by key`, async () => {
       const { engine, fault, charge, card } = await begin();
       shop.proxy.withoutExtension(extension === "without");
       fault.left = Number.POSITIVE_INFINITY;
@@ -65,14 +65,14 @@ describe("a shop's database that fails while a devalue's answer is written down"
       expect(await card.balanceCents()).toBe(7500);
       expect((await read(charge))?.state).toBe("sent");
       fault.left = 0;
-      // Whoever voids the completion in this process writes it first.
+      // A void of the completion in this process writes it first.
       expect(await engine.void(charge.reference)).toMatchObject({
         ...{ state: "reversed", reason: "not_written", deductedCents: 5000 },
       });
       expect(await card.balanceCents()).toBe(7500);
     });
 
-    it(`for longer, and other processes that know nothing of it, ${extension} ending by key`, async () => {
+    it(`for longer, with other processes that don't know the token, ${extension} resolving by key`, async () => {
       const { engine, fault, charge, card } = await begin();
       shop.proxy.withoutExtension(extension === "without");
       fault.left = Number.POSITIVE_INFINITY;
@@ -88,7 +88,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     });
   }
 
-  it("while the service fails too says that the outcome is unknown, and gives the money back later", async () => {
+  it("while the service fails too throws outcome_unknown, and the charge is reversed later", async () => {
     const { engine, fault, failures, charge, card } = await begin();
     shop.proxy.withoutExtension(true);
     shop.proxy.set("canceldevalue", "cut-before");
@@ -104,7 +104,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("while something refuses to reverse keeps that as owed", async () => {
+  it("while a proxy refuses the reversal leaves it owed", async () => {
     const { engine, fault, charge, card } = await begin();
     shop.proxy.set("canceldevalue", "deny", 1);
     fault.left = Number.POSITIVE_INFINITY;
@@ -118,7 +118,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("is whole again where the service says that it was reversed before", async () => {
+  it("has the charge reversed if the service has reversed it before", async () => {
     const cancelDevalue: GiftcardClient["cancelDevalue"] = async (request) => {
       await shop.client.cancelDevalue(request);
       return shop.client.cancelDevalue(request);
@@ -132,7 +132,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("leaves it to a person where another amount was reversed", async () => {
+  it("leaves the charge to a person if another amount was reversed", async () => {
     const cancelDevalue: GiftcardClient["cancelDevalue"] = async (request) => {
       const answer = await shop.client.cancelDevalue(request);
       return { ...answer, refundedCents: cents(answer.refundedCents - 1) };
@@ -148,7 +148,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     });
   });
 
-  it("after its answer was lost says that the outcome is unknown, and recovery ends it", async () => {
+  it("after the response was lost throws outcome_unknown, and recovery resolves it", async () => {
     const { engine, fault, failures, charge, card } = await begin();
     shop.proxy.set("devalue", "cut-after", 1);
     fault.left = Number.POSITIVE_INFINITY;
@@ -162,7 +162,7 @@ describe("a shop's database that fails while a devalue's answer is written down"
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("keeps what the service refused, and tells of it", async () => {
+  it("keeps the service's refusal, and reports the failure", async () => {
     const { engine, fault, failures, charge, card } = await begin();
     await shop.service.command("card", "block", card.cardNumber);
     fault.left = Number.POSITIVE_INFINITY;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => shop.stop());
 
 for (const [name, open] of Object.entries(stores)) {
-  describe(`what isn't needed any more, on ${name},`, () => {
+  describe(`a purge on ${name}`, () => {
     let store: TestStore;
     beforeAll(async () => {
       store = await open();
@@ -22,7 +22,7 @@ for (const [name, open] of Object.entries(stores)) {
       name === "SQLite" ? String(Date.now() - hours * HOUR_MS) : `now() - interval '${hours} hours'`;
     const engine = () => shop.engine({ journal: store.journal });
 
-    it("is a quote whose card can't be charged any more", async () => {
+    it("deletes quotes whose card can't be charged any more", async () => {
       const cart = newCart(5000);
       const late = await engine().quote(cart, await shop.card(1000));
       const inTime = await engine().quote(cart, await shop.card(1000));
@@ -34,7 +34,7 @@ for (const [name, open] of Object.entries(stores)) {
       });
     });
 
-    it("is a card on a cart that nobody has looked at for a month, and no sooner", async () => {
+    it("removes a card from a cart that was left a month ago, and not before", async () => {
       for (const [days, states] of Object.entries({ 29: ["applied"], 31: [] })) {
         const cart = newCart(5000);
         await engine().apply(cart, await shop.card(1000));
@@ -46,7 +46,7 @@ for (const [name, open] of Object.entries(stores)) {
       }
     });
 
-    it("is the card of a charge after a day, and no sooner", async () => {
+    it("deletes the card of a charge after a day, and not before", async () => {
       for (const hours of [23, 25]) {
         const owner = randomUUID();
         const { reference } = await beginCharge(engine(), newCart(1000), await shop.card(1000), owner);

@@ -6,7 +6,7 @@ import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./sho
 import { stores, type TestStore } from "./stores.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
-/** Another number each time: the service itself locks one that is guessed at. */
+/** Returns a new number each time, because the service locks cards after wrong guesses. */
 const wrong = () => ({ cardNumber: `60643663${randomInt(1e10, 9e10)}`, pin: "0000" });
 
 let shop: Shop;
@@ -23,8 +23,8 @@ afterAll(async () => {
   await shop.stop();
 });
 
-describe("a stranger who guesses cards", () => {
-  it("without a cart or an address isn't judged, and uses up nothing", async () => {
+describe("an attacker who guesses cards", () => {
+  it("without a cart or an address is refused, and uses up no limit", async () => {
     const handler = createHandler(checkout, { cartOf: () => null });
     const headers = { "content-type": "application/json" };
     for (let time = 0; time < 30; time++) {
@@ -33,7 +33,7 @@ describe("a stranger who guesses cards", () => {
       expect((await handler(ask)).status).toBe(404);
     }
     await expect(checkout.balance(wrong(), {})).rejects.toThrow(TypeError);
-    // The shop's limit is whole: 20 wrong guesses from as many carts.
+    // The shop's limit is unused: 20 wrong guesses from as many carts.
     for (let time = 0; time < 2; time++) {
       const cart = newCart(7498);
       for (let each = 0; each < 5; each++)
@@ -41,7 +41,7 @@ describe("a stranger who guesses cards", () => {
     }
   });
 
-  it("from many carts doesn't shut out others, and has a fifth of the guesses", async () => {
+  it("with many carts doesn't lock out others, and has a fifth of the guesses", async () => {
     const guesses = async (cart = newCart(7498), address?: string) => {
       let judged = 0;
       const from = address === undefined ? cart : { ...cart, address };
@@ -51,7 +51,7 @@ describe("a stranger who guesses cards", () => {
       }
       return judged;
     };
-    // Ten of the twenty are used; what is left goes to one cart.
+    // Ten of the twenty are used; one cart uses the others.
     expect(await guesses()).toBe(10);
     expect(await guesses()).toBe(2);
     expect(await guesses(newCart(7498), "203.0.113.7")).toBe(1);
@@ -64,7 +64,7 @@ describe("a stranger who guesses cards", () => {
     });
   });
 
-  it("can't use up the shop's calls to the service with a card of their own, and shuts out nobody", async () => {
+  it("can't use up the shop's calls with their own card, and locks out nobody", async () => {
     const own = await shop.card(0);
     const ask = (card: TestCard) =>
       checkout.balance(card, { cartId: newCart(7498).id }).catch((refused: unknown) => refused);
@@ -76,13 +76,13 @@ describe("a stranger who guesses cards", () => {
     expect(await ask(other)).toMatchObject({ balanceCents: 7500 });
   });
 
-  it("is known by the network that a customer has, also where its addresses are many", () => {
+  it("is recognized by the network of an IPv6 customer", () => {
     expect(networkOf("2001:db8::1")).toBe("2001:db8:0:0::/64");
     expect(networkOf("2001:DB8:0:0:1:2:3:4")).toBe("2001:db8:0:0::/64");
     expect(networkOf("2001:db8:0:1::1")).toBe("2001:db8:0:1::/64");
     expect(networkOf("::1")).toBe("0:0:0:0::/64");
     expect(networkOf("203.0.113.7")).toBe("203.0.113.7");
-    // As some proxies write it, with the connection's port.
+    // With the connection's port, as some proxies write it.
     for (const port of [1024, 65535]) {
       expect(networkOf(`203.0.113.7:${port}`)).toBe("203.0.113.7");
       expect(networkOf(`[2001:db8::1]:${port}`)).toBe("2001:db8:0:0::/64");

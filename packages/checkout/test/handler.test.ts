@@ -22,7 +22,7 @@ import { type Shop, sealingKeys, startShop } from "./shop.js";
 let shop: Shop;
 let pool: pg.Pool;
 let checkout: Checkout;
-/** A shop's sessions: the cart by the cookie. */
+/** A shop's sessions: carts by cookie. */
 const carts = new Map<string, CartView>();
 const cartOf = (request: Request) => carts.get(request.headers.get("cookie") ?? "") ?? null;
 
@@ -47,7 +47,7 @@ function newSession() {
 const ORIGIN = "https://shop.example";
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Calls as a page of the shop does. */
+/** Calls the handler as a page of the shop does. */
 function call(
   method: string,
   path: string,
@@ -82,7 +82,7 @@ describe("the handler", () => {
     expect(await removed.json()).toMatchObject({ coveredCents: 0, cards: [] });
   });
 
-  it("tells a card's balance to a shopper with a cart, or from a known address, and to nobody else", async () => {
+  it("returns a balance only to a shopper with a cart or a known address", async () => {
     const { cardNumber, pin } = await shop.card(7500);
     const told = {
       lastFour: cardNumber.slice(-4),
@@ -107,7 +107,7 @@ describe("the handler", () => {
     expect((await call("GET", "balance", "")).status).toBe(404);
   });
 
-  it("says on the console what failed, and to the page only that it did", async () => {
+  it("logs a failure, and returns only its code to the page", async () => {
     const said = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
       const broken = { cartOf: () => ({ id: "cart", totalCents: 10.5, currency: "EUR" }) };
@@ -119,7 +119,7 @@ describe("the handler", () => {
     }
   });
 
-  it("in a shop without tables names what to run, on the console alone", async () => {
+  it("logs the command to run if the tables are missing", async () => {
     const said = vi.spyOn(console, "error").mockImplementation(() => {});
     const store = createPostgresStore({ pool, schema: "nothing_here" });
     try {
@@ -138,7 +138,7 @@ describe("the handler", () => {
     }
   });
 
-  it("touches the shopper's own cart only", async () => {
+  it("only accesses the shopper's own cart", async () => {
     const [mine, other] = [newSession(), newSession()];
     for (const cookie of [mine.cookie, "", "cart=none"]) {
       const answer = await call("GET", `carts/${other.cart.id}`, cookie);
@@ -146,7 +146,7 @@ describe("the handler", () => {
     }
   });
 
-  it("refuses with the code, the status, and the wait", async () => {
+  it("refuses with code, status and Retry-After", async () => {
     const { cart, cookie } = newSession();
     const wrong = { cardNumber: "1234567890123456789", pin: "000000" };
     const first = await call("POST", `carts/${cart.id}/quote`, cookie, wrong);
@@ -158,7 +158,7 @@ describe("the handler", () => {
     expect(await last.json()).toMatchObject({ code: "too_many_attempts" });
   });
 
-  it("takes no body that isn't a small JSON object, and repeats nothing of it", async () => {
+  it("accepts only a small JSON object as body, and quotes nothing of it", async () => {
     const { cart, cookie } = newSession();
     const { cardNumber, pin } = await shop.card(100);
     const path = `carts/${cart.id}/quote`;
@@ -182,7 +182,7 @@ describe("the handler", () => {
     expect((await call("POST", path, cookie)).status).toBe(400);
   });
 
-  it("answers no page of another origin, unless it is named", async () => {
+  it("refuses pages of other origins, unless they are listed", async () => {
     const { cart, cookie } = newSession();
     const path = `carts/${cart.id}`;
     const status = async (headers: Record<string, string>) =>
@@ -191,7 +191,7 @@ describe("the handler", () => {
     expect(await status({ origin: "null", "sec-fetch-site": "cross-site" })).toBe(403);
     expect(await status({ origin: ORIGIN, "sec-fetch-site": "cross-site" })).toBe(200);
     expect(await status({ origin: "http://inside:8080", "sec-fetch-site": "same-origin" })).toBe(200);
-    // A link or a picture of another page names no origin, but where it comes from.
+    // Links and images of other pages send no origin, but their site.
     for (const site of ["cross-site", "same-site"]) {
       const request = new Request(`${ORIGIN}/giftcards/${path}`, {
         headers: { cookie, "sec-fetch-site": site },
@@ -212,7 +212,7 @@ describe("the handler", () => {
     expect(foreign.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("knows its routes and no others", async () => {
+  it("has only its routes", async () => {
     const { cart, cookie } = newSession();
     const unknown: [string, string][] = [
       ["GET", ""],
@@ -229,7 +229,7 @@ describe("the handler", () => {
 
 describe("mounted", () => {
   const options = { cartOf, origins: [NAMED_ORIGIN] };
-  /** Lines of the package's README that mount `giftcards` in a framework's `app`. */
+  /** The README's lines that mount `giftcards` in each framework. */
   const mount = async <App>(name: string, app: App): Promise<App> => {
     const lines = await readBlock("packages/checkout/README.md", name);
     const giftcards = createHandler(checkout, options);
@@ -250,7 +250,7 @@ describe("mounted", () => {
     },
   };
   for (const [name, listen] of Object.entries(servers)) {
-    it(`in ${name} it answers as alone`, async () => {
+    it(`in ${name} it responds as without it`, async () => {
       const server = http.createServer(await listen());
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as AddressInfo;

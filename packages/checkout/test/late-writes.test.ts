@@ -6,8 +6,8 @@ import type { Charge, Move } from "../src/store/index.js";
 
 const failure = new Error("the store is away");
 
-describe("what the store couldn't take", () => {
-  /** A store that can be away, and what reached it. */
+describe("a change that the store could not take", () => {
+  /** Makes a store that can be down, and keeps the changes that it got. */
   function newStore() {
     const written: [string, Move][] = [];
     const failures: unknown[] = [];
@@ -24,7 +24,7 @@ describe("what the store couldn't take", () => {
   }
   const move: Move = { from: ["sent"], to: "reversed", reason: "not_written" };
 
-  it("is written once, and then forgotten", async () => {
+  it("is written once, and then removed from the queue", async () => {
     const { late, written } = newStore();
     late.add("gc_1", move);
     await late.flush();
@@ -32,7 +32,7 @@ describe("what the store couldn't take", () => {
     expect(written).toEqual([["gc_1", move]]);
   });
 
-  it("is kept and told of while it can't be written, and holds back no other", async () => {
+  it("stays queued and is reported while it can't be written, and doesn't stop others", async () => {
     const { late, written, failures, away } = newStore();
     away.add("gc_1");
     late.add("gc_1", move);
@@ -50,8 +50,8 @@ describe("what the store couldn't take", () => {
   });
 });
 
-describe("a write that the store can't take at once", () => {
-  it("is tried again after ever longer waits, until it is taken", async () => {
+describe("a write that fails", () => {
+  it("is retried with increasing delays until it succeeds", async () => {
     const tries: number[] = [];
     const answer = await retryUntilWritten(async () => {
       tries.push(performance.now());
@@ -60,11 +60,11 @@ describe("a write that the store can't take at once", () => {
     });
     expect(answer).toBe("written");
     const waits = tries.slice(1).map((time, i) => time - Number(tries[i]));
-    // A timer may be a little early by this clock.
+    // Timers may be slightly early by this clock.
     expect(waits.map((ms, i) => ms >= Number([45, 195, 795][i]))).toEqual([true, true, true]);
   });
 
-  it("is given up after the fourth try, with its own failure", async () => {
+  it("throws its error after the fourth attempt", async () => {
     let tries = 0;
     const failing = retryUntilWritten(async () => {
       tries += 1;
@@ -75,10 +75,10 @@ describe("a write that the store can't take at once", () => {
   });
 });
 
-describe("the wait before recovery's next try", () => {
+describe("the delay before recovery's next attempt", () => {
   const LONGEST_MS = 3_600_000;
 
-  it("doubles from five seconds to an hour, of which it is at least half", () => {
+  it("doubles from five seconds to an hour, with at least half of that", () => {
     fc.assert(
       fc.property(fc.nat(2000), (tries) => {
         const wholeMs = Math.min(5000 * 2 ** tries, LONGEST_MS);
@@ -91,7 +91,7 @@ describe("the wait before recovery's next try", () => {
     );
   });
 
-  it("is spread over all of that half", () => {
+  it("has jitter over the other half", () => {
     const waits = Array.from({ length: 500 }, () => retryDelayMs(30));
     expect(Math.min(...waits)).toBeLessThan(0.6 * LONGEST_MS);
     expect(Math.max(...waits)).toBeGreaterThan(0.9 * LONGEST_MS);

@@ -15,7 +15,7 @@ afterEach(async () => {
   }
 });
 
-/** A server with this listener, and what its listener was told of failures. */
+/** Starts a server with this listener, and keeps its reported failures. */
 async function serve(listener: http.RequestListener): Promise<string> {
   const server = http.createServer(listener);
   servers.push(server);
@@ -27,7 +27,7 @@ const mount = (handler: (request: Request) => Promise<Response>, options?: NodeL
   serve(toNodeListener(handler, options));
 
 describe("in node:http a handler", () => {
-  it("sets each cookie by a header of its own", async () => {
+  it("sends a separate header for each cookie", async () => {
     const url = await mount(async () => {
       const headers = new Headers({ "x-one": "1" });
       headers.append("set-cookie", "cart=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; HttpOnly");
@@ -46,7 +46,7 @@ describe("in node:http a handler", () => {
     ]);
   });
 
-  it("that throws answers 500 in the shop's own shape, and says so", async () => {
+  it("that throws returns a 500 of the shop's shape, and reports the error", async () => {
     const failures: unknown[] = [];
     const url = await mount(
       async () => {
@@ -60,7 +60,7 @@ describe("in node:http a handler", () => {
     expect(failures).toEqual([expect.objectContaining({ message: "the session store is down" })]);
   });
 
-  it("gets and gives bodies as they come", async () => {
+  it("streams bodies both ways", async () => {
     let rest = (_: string) => {};
     const url = await mount(async (request) => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -78,7 +78,7 @@ describe("in node:http a handler", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  it("that fails in the midst of its body ends the connection and says so; a shopper who leaves is no failure", async () => {
+  it("that fails during its body closes the connection and reports it; a closed connection is no failure", async () => {
     const failures: unknown[] = [];
     let canceled = false;
     const url = await mount(
@@ -106,7 +106,7 @@ describe("in node:http a handler", () => {
     expect(failures).toHaveLength(1);
   });
 
-  it("answers, and goes on, when whoever hears of failures fails", async () => {
+  it("responds even if the function for failures fails", async () => {
     const unheard: unknown[] = [];
     const listen = (failure: unknown) => unheard.push(failure);
     process.on("unhandledRejection", listen);
@@ -134,7 +134,7 @@ describe("in node:http a handler", () => {
     }
   });
 
-  it("calls it no failure when a shopper leaves before the body is whole, or before the answer", async () => {
+  it("reports no failure if the connection is closed during the request or before the response", async () => {
     const failures: unknown[] = [];
     const onFailure = (error: unknown) => failures.push(error);
     const cart = { id: "1", totalCents: 500, currency: "EUR" };
@@ -164,7 +164,7 @@ describe("in node:http a handler", () => {
     expect(failures).toEqual([]);
   });
 
-  it("has the shop's own origin, whatever a request's target names", async () => {
+  it("has the shop's own origin, whatever the request's target", async () => {
     const routes = createHandler({ list: async () => ({}) } as never, {
       cartOf: () => ({ id: "1", totalCents: 500, currency: "EUR" }),
     });
@@ -185,7 +185,7 @@ describe("in node:http a handler", () => {
     }
   });
 
-  it("isn't given what the Web's rules refuse", async () => {
+  it("doesn't get requests that the Web's Request refuses", async () => {
     const url = await mount(async () => new Response("never"));
     const status = await new Promise((resolve, reject) => {
       const request = http.request(url, { method: "TRACE" }, (response) => resolve(response.statusCode));
@@ -205,18 +205,18 @@ describe("in node:http a handler", () => {
       );
     const body = JSON.stringify({ cardNumber: "001", pin: "000" });
 
-    it("takes what was read", async () => {
+    it("uses the parsed body", async () => {
       const url = await listen(express.json());
       const headers = { "content-type": "application/json" };
       const response = await fetch(url, { method: "POST", body, headers });
       expect(await response.json()).toEqual({ got: JSON.parse(body) });
     });
 
-    it("says what to do where that can't be had", async () => {
+    it("explains what to do if the body is lost", async () => {
       const url = await listen((req, _, next) => void req.resume().on("end", next));
       const response = await fetch(url, { method: "POST", body });
       expect([response.status, (await response.json()).code]).toEqual([500, "internal"]);
-      expect(String(failures.pop())).toContain("mount it before");
+      expect(String(failures.pop())).toContain("Mount it before");
     });
   });
 });
@@ -227,7 +227,10 @@ describe("the shopper's address", () => {
     headers: Record<string, string> = {},
     address = "127.0.0.1",
   ) => {
-    const listener = toNodeListener(async (request) => Response.json(attachedAddress(request) ?? null), options);
+    const listener = toNodeListener(
+      async (request) => Response.json(attachedAddress(request) ?? null),
+      options,
+    );
     const url = await serve((req, res) => {
       Object.defineProperty(req.socket, "remoteAddress", { value: address, configurable: true });
       void listener(req, res);
@@ -235,21 +238,21 @@ describe("the shopper's address", () => {
     return (await fetch(url, { headers })).json();
   };
 
-  it("is that of the connection, unless a proxy stands there", async () => {
+  it("is that of the connection, unless it is a proxy's", async () => {
     for (const address of ["203.0.113.7", "2001:db8::1"]) expect(await told({}, {}, address)).toBe(address);
     expect(await told({}, {}, "::ffff:203.0.113.7")).toBe("203.0.113.7");
     for (const address of ["127.0.0.1", "::1", "10.1.2.3", "::ffff:172.18.0.1", "fd00::1"])
       expect(await told({}, { "x-forwarded-for": "203.0.113.7" }, address)).toBeNull();
   });
 
-  it("is what the named header says last, and what shoppers write there counts for nothing", async () => {
+  it("is the last entry of the header; entries of shoppers are ignored", async () => {
     const options = { addressHeader: "X-Forwarded-For" };
     expect(await told(options, { "x-forwarded-for": "198.51.100.1, 203.0.113.7" })).toBe("203.0.113.7");
     expect(await told(options, {}, "203.0.113.9")).toBeNull();
     expect(await told({}, { "x-forwarded-for": "198.51.100.1" }, "203.0.113.9")).toBe("203.0.113.9");
   });
 
-  it("is what the gift card routes count guesses by", async () => {
+  it("counts guesses of the gift card routes", async () => {
     const seen: unknown[] = [];
     const routes = createHandler({ balance: async (_: unknown, from: unknown) => seen.push(from) } as never, {
       cartOf: () => null,

@@ -30,7 +30,7 @@ const read = ({ reference }: Charge) => shop.journal.charge(reference);
 const devaluesOf = ({ reference }: Charge) =>
   shop.proxy.seen.filter((c) => c.operation === "devalue" && c.idempotencyKey === reference).length;
 
-/** A process that somebody else comes before, and what it hears. */
+/** Starts a process that another one overtakes, and keeps what it announces. */
 async function newProcess(options: Parameters<Shop["engine"]>[0] = {}) {
   const { part: journal, before, isOver } = withRival(shop.journal);
   const told: ChargeState[] = [];
@@ -41,12 +41,12 @@ async function newProcess(options: Parameters<Shop["engine"]>[0] = {}) {
     onFailure: (failure) => failures.push(failure),
     ...options,
   });
-  /** Does it right before this process writes that the charge is in this state. */
+  /** Acts right before this process moves the charge to a state. */
   const beforeIt = (to: ChargeState, act: () => unknown) => before("move", act, (_, move) => move.to === to);
   return { engine, before, beforeIt, isOver, told, failures };
 }
 
-/** A charge that has got so far. */
+/** Makes a charge in a certain state. */
 async function takeCharge(engine: Engine = shop.engine()) {
   const card = await shop.card(7500);
   const cart = newCart(2000);
@@ -67,25 +67,25 @@ async function reversing(engine: Engine, charge: Charge) {
   shop.proxy.clear();
 }
 
-/** What another process does that finds the charge left. */
+/** Recovers a charge in another process. */
 async function recoverElsewhere() {
   await letLeasesRunOut(shop.pool);
   await shop.engine().recover();
 }
 
 interface Race {
-  /** How far the charge has got. */
+  /** The state of the charge. */
   given(engine: Engine, charge: Charge): Promise<void>;
-  /** What goes wrong for this process. */
+  /** The fault of this process. */
   fault?: () => void;
   options?: Parameters<Shop["engine"]>[0];
   orderOf?: () => Promise<string>;
-  /** What this process is about to write when the other one has decided. */
+  /** The state that this process is about to write when the other one has decided. */
   to: ChargeState;
-  /** What the other one does. Default: it recovers. */
+  /** The action of the other process. Default: it recovers. */
   rival?: (charge: Charge) => unknown;
   stands: ChargeState;
-  /** What is on the card in the end, of 75.00. */
+  /** The final balance of the card, of 75.00. */
   leftCents?: number;
 }
 
@@ -194,9 +194,9 @@ const races: Record<string, Race> = {
   },
 };
 
-describe("a recovery that another process comes before, as it", () => {
+describe("a recovery that another process overtakes when it", () => {
   for (const [what, race] of Object.entries(races)) {
-    it(`${what}, answers with what stands, and does nothing more`, async () => {
+    it(`${what}, returns the current state, and does nothing more`, async () => {
       const { given, fault, options, orderOf, to, rival = recoverElsewhere, stands, leftCents } = race;
       const first = shop.engine();
       const { card, charge } = await takeCharge(first);
@@ -219,8 +219,8 @@ describe("a recovery that another process comes before, as it", () => {
   }
 });
 
-describe("a completion that another process comes before", () => {
-  it("as it begins, charges nothing", async () => {
+describe("a completion that another process overtakes", () => {
+  it("when it begins, charges nothing", async () => {
     const late = await newProcess();
     const cart = newCart(2000);
     await late.engine.apply(cart, await shop.card(7500));
@@ -234,7 +234,7 @@ describe("a completion that another process comes before", () => {
     expect(await shop.journal.chargesOfCart(cart.id)).toMatchObject([{ leaseOwner: "other" }]);
   });
 
-  it("as it sends, sends nothing", async () => {
+  it("when it sends, sends nothing", async () => {
     const late = await newProcess();
     const { charge, card } = await takeCharge(late.engine);
     late.beforeIt("sent", recoverElsewhere);
@@ -244,7 +244,7 @@ describe("a completion that another process comes before", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("as its answer arrives, leaves what that one reversed", async () => {
+  it("when its response arrives, keeps the other one's reversal", async () => {
     const late = await newProcess();
     const { charge, card } = await takeCharge(late.engine);
     late.beforeIt("devalued", recoverElsewhere);
@@ -253,7 +253,7 @@ describe("a completion that another process comes before", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("as its answer is lost, says that the outcome is unknown", async () => {
+  it("when its response is lost, throws outcome_unknown", async () => {
     const late = await newProcess();
     const { charge, card } = await takeCharge(late.engine);
     shop.proxy.set("devalue", "cut-after", 1);
@@ -264,7 +264,7 @@ describe("a completion that another process comes before", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("as it commits, gives its order nothing", async () => {
+  it("when it commits, commits nothing", async () => {
     const late = await newProcess();
     const { charge, card } = await takeCharge(late.engine);
     await late.engine.devalue(charge.reference);
@@ -276,7 +276,7 @@ describe("a completion that another process comes before", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("as it reverses, answers that it is reversed", async () => {
+  it("when it reverses, returns the reversed charge", async () => {
     for (const to of ["reversing", "reversed"] as const) {
       const late = await newProcess();
       const { charge, card } = await takeCharge(late.engine);
@@ -294,7 +294,7 @@ describe("a completion that another process comes before", () => {
     }
   });
 
-  it("as it voids, leaves the card on the cart as that one left it", async () => {
+  it("when it voids, keeps the card on the cart as the other one left it", async () => {
     const late = await newProcess();
     const { charge, cart, card } = await takeCharge(late.engine);
     await late.engine.devalue(charge.reference);

@@ -17,7 +17,7 @@ afterAll(() => shop.stop());
 
 const stateOf = async ({ reference }: Charge) => (await shop.journal.charge(reference))?.state;
 
-/** Charges whose completions died, in the order in which recovery comes to them. */
+/** Makes charges of dead completions, in the order in which recovery visits them. */
 async function dead(count: number, engine: Engine = shop.engine()): Promise<Charge[]> {
   const charges: Charge[] = [];
   for (let i = 0; i < count; i++) {
@@ -39,7 +39,7 @@ describe("recovery", () => {
     rejects: () => Promise.reject(failure),
   };
   for (const [how, fail] of Object.entries(failing)) {
-    it(`ends the others where the shop's answer about one ${how}`, async () => {
+    it(`settles the others if the shop's result for one ${how}`, async () => {
       const [first, second] = (await dead(2)) as [Charge, Charge];
       const failures: unknown[] = [];
       const engine = shop.engine({ onFailure: (heard) => failures.push(heard) });
@@ -51,7 +51,7 @@ describe("recovery", () => {
       ]);
       expect(ended[1]?.reference).toBe(second.reference);
       expect(failures).toEqual([failure]);
-      // It is looked at again, later, and is still its completion's until then.
+      // It is retried later, and still belongs to its completion until then.
       expect(await engine.recover({ orderOf })).toEqual([]);
       expect((await shop.journal.charge(first.reference))?.leaseOwner).toBe("completion");
       await letLeasesRunOut(shop.pool);
@@ -59,13 +59,13 @@ describe("recovery", () => {
     });
   }
 
-  it("takes an answer that isn't a promise", async () => {
+  it("accepts a result that isn't a promise", async () => {
     await dead(1);
     const ended = await shop.engine().recover({ orderOf: (() => "order_1") as never });
     expect(ended).toMatchObject([{ state: "committed", orderId: "order_1" }]);
   });
 
-  it("leaves alone what something else decides, and a row that can't be changed doesn't stop it", async () => {
+  it("skips charges that another part decides, and continues after a row that can't be changed", async () => {
     const [left, broken, last] = (await dead(3)) as [Charge, Charge, Charge];
     const failures: unknown[] = [];
     const engine = shop.engine({ onFailure: (heard) => failures.push(heard) });
@@ -87,12 +87,12 @@ describe("recovery", () => {
       leaseOwner: "completion",
       tries: 0,
     });
-    // Whoever decides about it still holds it.
+    // The part that decides about it still has the lease.
     await shop.engine().settle(left.cartId, { orderOf });
     expect((await shop.engine().commit(left.reference, "completion", "order_2")).state).toBe("committed");
   });
 
-  it("ends all that is due in one run, or as many as it may", async () => {
+  it("settles all due charges in one run, or up to the limit", async () => {
     const charges = await dead(4);
     expect(await shop.engine().recover({ limit: 1 })).toHaveLength(1);
     expect(await shop.engine().recover()).toHaveLength(3);
@@ -109,7 +109,7 @@ describe("an observer that fails", () => {
     later: () => Promise.reject(failure),
   };
   for (const [when, observer] of Object.entries(failing)) {
-    it(`${when} has no say in the flow, and is told of`, async () => {
+    it(`${when} doesn't affect the flow, and is reported`, async () => {
       const failures: unknown[] = [];
       const onFailure = (heard: unknown) => {
         failures.push(heard);
@@ -128,7 +128,7 @@ describe("an observer that fails", () => {
     });
   }
 
-  it("is named on the console, with its code and nothing else of it", async () => {
+  it("is logged with its name and code, and nothing else", async () => {
     const lines: unknown[][] = [];
     vi.spyOn(console, "error").mockImplementation((...line) => lines.push(line));
     const engine = shop.engine({ onTender: () => Promise.reject(failure) });

@@ -140,7 +140,9 @@ onEachStore(
           expect(await refusalOf(wish)).toEqual([JSON.stringify(wish), "invalid_refund", 400]);
         const tooMuch = { id, amountCents: 7499 };
         expect(await refusalOf(tooMuch)).toEqual([JSON.stringify(tooMuch), "refund_not_possible", 409]);
-        await expect(checkout().refund(o.id, tooMuch)).rejects.toThrow("74.99 can't be refunded: only 74.98 is left.");
+        await expect(checkout().refund(o.id, tooMuch)).rejects.toThrow(
+          "74.99 can't be refunded: only 74.98 is left.",
+        );
         const part = checkout().refund(whole.id, { id, lines: { cheese: 0.5 } });
         await expect(part).rejects.toThrow("no value");
         await expect(checkout().refund(o.id, { id, lines: { cup: 1 } })).rejects.toThrow('no line "cup"');

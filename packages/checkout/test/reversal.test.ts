@@ -36,7 +36,7 @@ const read = ({ reference }: Charge) => shop.journal.charge(reference);
 const change = (set: string, { reference }: Charge) =>
   shop.pool.query(`update giftcard_charge set ${set} where reference = $1`, [reference]);
 
-/** A charge of 20.00 of a card with 75.00. */
+/** Makes a charge of 20.00 of a card with 75.00. */
 async function takeCharge(engine: Engine = shop.engine(), orderId?: string) {
   const card = await shop.card(7500);
   const cart = newCart(2000);
@@ -58,7 +58,7 @@ async function devalued(engine?: Engine) {
   return all;
 }
 
-/** One whose devalue was done, and its answer lost. */
+/** Makes a charge whose devalue was made, but whose response was lost. */
 async function unknown(engine?: Engine) {
   const all = await takeCharge(engine);
   shop.proxy.set("devalue", "cut-after", 1);
@@ -68,7 +68,7 @@ async function unknown(engine?: Engine) {
   return all;
 }
 
-/** One that only a person can end, since the service can't by its key. */
+/** Makes a charge that needs a person, because the service can't resolve it by its key. */
 async function leftToPerson(engine?: Engine) {
   const all = await takeCharge(engine);
   shop.proxy.withoutExtension(true);
@@ -87,7 +87,7 @@ async function recover(options: Partial<EngineOptions> = {}, orderOf?: () => Pro
 
 describe("a charge in another state", () => {
   const order = "order_1";
-  /** Each state, and how a charge that was begun for the order gets there. */
+  /** Moves a charge of the order to each state. */
   const ways: Partial<Record<ChargeState, (engine: Engine, charge: Charge) => Promise<unknown>>> = {
     intent: async () => {},
     refused: (engine, { reference }) => engine.reverse(reference, "test"),
@@ -112,7 +112,7 @@ describe("a charge in another state", () => {
     },
   };
   for (const [state, get] of Object.entries(ways)) {
-    it(`(${state}) is neither sent, nor given to its order, nor captured`, async () => {
+    it(`(${state}) is neither sent, nor committed, nor captured`, async () => {
       const { engine, charge } = await takeCharge(shop.engine(), order);
       await get(engine, charge);
       const { reference } = charge;
@@ -127,7 +127,7 @@ describe("a charge in another state", () => {
     });
   }
 
-  it("(devalued) is given to its order by its owner alone, and isn't captured before", async () => {
+  it("(devalued) is only committed by its owner, and isn't captured before", async () => {
     const { engine, charge } = await devalued();
     const { reference } = charge;
     await expect(engine.commit(reference, "other", order)).rejects.toEqual(refusal("payment_in_progress"));
@@ -135,7 +135,7 @@ describe("a charge in another state", () => {
     expect((await engine.commit(reference, "completion", order)).state).toBe("committed");
   });
 
-  it("(captured) is still its order's, and no other's", async () => {
+  it("(captured) still belongs only to its order", async () => {
     const { engine, charge } = await devalued();
     const { reference } = charge;
     await engine.commit(reference, "completion", order);
@@ -146,7 +146,7 @@ describe("a charge in another state", () => {
     );
   });
 
-  it("that nobody knows is refused, whatever is asked", async () => {
+  it("that is unknown is refused by every method", async () => {
     const engine = shop.engine();
     const none = "gc_none";
     await expect(engine.devalue(none)).rejects.toEqual(refusal("payment_in_progress"));
@@ -159,7 +159,7 @@ describe("a charge in another state", () => {
 });
 
 describe("a charge that is voided before it was sent", () => {
-  it("took nothing, says why, and can't be sent any more", async () => {
+  it("took nothing, has a reason, and can't be sent any more", async () => {
     const { engine, charge, cart, card } = await takeCharge();
     expect(await engine.reverse(charge.reference, "order_canceled")).toMatchObject({
       ...{ state: "refused", reason: "order_canceled", sealedCard: null, leaseOwner: null },
@@ -171,7 +171,7 @@ describe("a charge that is voided before it was sent", () => {
 });
 
 describe("a charge that is canceled", () => {
-  it("is reversed where it isn't captured, and stays where it is", async () => {
+  it("is reversed unless it is captured", async () => {
     const { engine, charge, card, cart } = await devalued();
     const { externalId } = await engine.commit(charge.reference, "completion", `order_${cart.id}`);
     await engine.capture(externalId);
@@ -184,7 +184,7 @@ describe("a charge that is canceled", () => {
     expect(await open.card.balanceCents()).toBe(7500);
   });
 
-  it("while it is captured is one of both, and its money is where that says", async () => {
+  it("while it is being captured is either canceled or captured, and its money matches", async () => {
     for (let round = 0; round < 10; round += 1) {
       const { engine, charge, card, cart } = await devalued();
       const { externalId } = await engine.commit(charge.reference, "completion", `order_${cart.id}`);
@@ -206,7 +206,7 @@ describe("a charge that is canceled", () => {
 });
 
 describe("a reversal", () => {
-  it("that something refuses stays owed, with the cause", async () => {
+  it("that a proxy refuses stays owed, with the cause", async () => {
     const { engine, charge, card } = await devalued();
     shop.proxy.set("canceldevalue", "deny", 1);
     expect(await engine.reverse(charge.reference, "order_canceled")).toMatchObject({
@@ -217,7 +217,7 @@ describe("a reversal", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("of a token that the service doesn't know goes to a person, with the cause", async () => {
+  it("of a token that the service doesn't know needs a person, with the cause", async () => {
     const { engine, charge } = await devalued();
     const { reference } = charge;
     const token = await createSealer({ keys: sealingKeys }).sealToken(new Secret("none"), reference);
@@ -227,7 +227,7 @@ describe("a reversal", () => {
     });
   });
 
-  it("under way is nobody else's to try, until its lease has run out", async () => {
+  it("is not tried by another process until its lease has run out", async () => {
     const { engine, charge, card } = await devalued();
     shop.proxy.set("canceldevalue", "hold", 1);
     const before = shop.proxy.seen.length;
@@ -241,7 +241,7 @@ describe("a reversal", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("that is done, though it can't be written down, is written down later", async () => {
+  it("that is made but can't be recorded is recorded later", async () => {
     const failure = Object.assign(new Error("no"), { code: "ECONNRESET" });
     const { charge, card } = await devalued();
     const { part: journal, before } = withRival(shop.journal);
@@ -257,7 +257,7 @@ describe("a reversal", () => {
 });
 
 describe("a charge of another service", () => {
-  /** A client of the same service, as if it were another one's. */
+  /** Makes a client of the same service that looks like another service. */
   const clientOf = (other: { baseUrl?: string; companyId?: number }): GiftcardClient =>
     createClient({
       ...{ baseUrl: shop.proxy.url, companyId: Number(shop.client.companyId), apiKey: shop.apiKey },
@@ -270,7 +270,7 @@ describe("a charge of another service", () => {
   };
 
   for (const [what, options] of Object.entries(others)) {
-    it(`(another ${what}) is asked nothing about, and a person is`, async () => {
+    it(`(another ${what}) is not called, and the charge needs a person`, async () => {
       const [first, second] = [await devalued(), await unknown()];
       const before = shop.proxy.seen.length;
       await letLeasesRunOut(shop.pool);
@@ -280,14 +280,14 @@ describe("a charge of another service", () => {
         expect(await read(charge)).toMatchObject({
           ...{ state: "needs_attention", reason: "service_not_configured", leaseOwner: null },
         });
-      // Once the service is configured again, a person has it tried.
+      // Once the service is configured again, a person retries it.
       for (const { charge, card } of [first, second]) {
         expect(await shop.engine().retry(charge.reference, "ada")).toMatchObject({ state: "reversed" });
         expect(await card.balanceCents()).toBe(7500);
       }
     });
 
-    it(`(another ${what}) sends it no card for a person's evidence`, async () => {
+    it(`(another ${what}) gets no card to read a balance as evidence`, async () => {
       const { charge } = await leftToPerson();
       const before = shop.proxy.seen.length;
       await shop.engine(options()).retry(charge.reference, "ada");
@@ -298,7 +298,7 @@ describe("a charge of another service", () => {
 });
 
 describe("an unknown outcome", () => {
-  it("is ended by its key alone: nobody is asked for its order", async () => {
+  it("is resolved by its key, without looking for its order", async () => {
     for (const answer of ["order_1", LEAVE] as const) {
       const { card } = await unknown();
       expect((await recover({}, async () => answer)).ended).toMatchObject({
@@ -308,7 +308,7 @@ describe("an unknown outcome", () => {
     }
   });
 
-  it("stays unknown while the service's answer can't be read", async () => {
+  it("stays unknown while the service's response can't be read", async () => {
     const { charge, card } = await unknown();
     expect(await read(charge)).toMatchObject({ reason: "connection_lost", lastError: "connection_lost" });
     shop.proxy.set("canceldevalue", "garbage", 1);
@@ -317,7 +317,7 @@ describe("an unknown outcome", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("by which more came back than was asked for claims no amount", async () => {
+  it("stores no amount if more was reversed than requested", async () => {
     const { charge, card } = await unknown();
     await change("amount_cents = 1000", charge);
     const { ended, failures } = await recover();
@@ -326,7 +326,7 @@ describe("an unknown outcome", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("that can't be written down is told of, put off, and nobody holds it", async () => {
+  it("that can't be recorded is reported, delayed, and not leased", async () => {
     const { part: journal, before } = withRival(shop.journal);
     const failure = new Error("no");
     const fail = () => {
@@ -342,7 +342,7 @@ describe("an unknown outcome", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("that somebody else ends while it fails here isn't put off", async () => {
+  it("that another process resolves while it fails here isn't delayed", async () => {
     const { part: journal, before } = withRival(shop.journal);
     before(
       "move",
@@ -361,7 +361,7 @@ describe("an unknown outcome", () => {
 });
 
 describe("the evidence of an unknown outcome", () => {
-  it("is nothing where the balance can't be read, and is read when a person asks again", async () => {
+  it("is missing if the balance can't be read, and is read when a person retries", async () => {
     shop.proxy.set("balance", "cut-before", Number.POSITIVE_INFINITY, 1);
     const { charge } = await leftToPerson();
     expect(await read(charge)).toMatchObject({
@@ -371,14 +371,14 @@ describe("the evidence of an unknown outcome", () => {
     shop.proxy.clear();
     const again = await shop.engine().retry(charge.reference, "ada");
     expect(again).toMatchObject({ state: "needs_attention", balanceAfterCents: 5500 });
-    // What was read once stays, where it can't be read any more.
+    // A balance that was read is kept if it can't be read again.
     shop.proxy.set("balance", "cut-before");
     expect(await shop.engine().retry(charge.reference, "ada")).toMatchObject({
       ...{ state: "needs_attention", balanceAfterCents: 5500, balanceAfterAt: again?.balanceAfterAt },
     });
   });
 
-  it("is nothing where the card was forgotten, or its seal is broken", async () => {
+  it("is missing if the card was deleted, or its seal is broken", async () => {
     for (const set of ["sealed_card = null", "sealed_card = 'torn'"]) {
       const { charge } = await leftToPerson();
       await change(`state = 'unknown', balance_after_cents = null, ${set}`, charge);
@@ -388,7 +388,7 @@ describe("the evidence of an unknown outcome", () => {
     }
   });
 
-  it("is read later where the shop's own seals fail, and no person is asked before", async () => {
+  it("is read later if the shop's own seals fail, and needs no person before", async () => {
     const { charge } = await leftToPerson();
     await change("state = 'unknown', balance_after_cents = null", charge);
     const failure = Object.assign(new Error("no"), { code: "KEYS_AWAY" });
@@ -399,7 +399,7 @@ describe("the evidence of an unknown outcome", () => {
   });
 });
 
-/** The shop's seals, of which one kind can't be made or opened now, as where its keys are kept elsewhere. */
+/** Makes a sealer with one failing function, as with keys in an external service. */
 function failing(kind: keyof Sealer, failure: unknown): Sealer {
   const fail = async () => {
     throw failure;
@@ -408,7 +408,7 @@ function failing(kind: keyof Sealer, failure: unknown): Sealer {
 }
 
 describe("a charge that can't be begun because of the shop's seals", () => {
-  it("leaves the card on the cart, and says what failed", async () => {
+  it("leaves the card on the cart, and throws the error", async () => {
     const engine = shop.engine();
     const cart = newCart(2000);
     await engine.apply(cart, await shop.card(7500));
@@ -426,7 +426,7 @@ describe("a charge that can't be begun because of the shop's seals", () => {
 });
 
 describe("a devalue that fails in the shop's own process", () => {
-  it("is thrown as it is, and recovery ends it by its key", async () => {
+  it("throws that error, and recovery resolves it by its key", async () => {
     const failure = new RangeError("no memory");
     const devalue = async () => {
       throw failure;
@@ -440,7 +440,7 @@ describe("a devalue that fails in the shop's own process", () => {
 });
 
 describe("an engine", () => {
-  it("needs to know whose cards it charges", () => {
+  it("needs a company id", () => {
     const client = { ...shop.client, companyId: undefined } as GiftcardClient;
     const { journal } = shop;
     const sealer = createSealer({ keys: sealingKeys });

@@ -12,7 +12,7 @@ afterAll(() => shop.stop());
 const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });
 
 describe("quoting and applying a card", () => {
-  it("shows what an order would use, takes nothing, and asks the service once", async () => {
+  it("returns how much the order would use, takes no money, and calls the service once", async () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const cart = newCart(7498);
@@ -37,7 +37,7 @@ describe("quoting and applying a card", () => {
     expect(await card.balanceCents()).toBe(7500);
   });
 
-  it("applies once however often it is asked", async () => {
+  it("applies once for repeated calls", async () => {
     const engine = shop.engine();
     const card = await shop.card(1000);
     const cart = newCart(7498);
@@ -46,7 +46,7 @@ describe("quoting and applying a card", () => {
     for (const summary of all) expect(summary.cards).toHaveLength(1);
   });
 
-  it("takes a card once per cart, also when two tabs apply it at the same time", async () => {
+  it("accepts a card once per cart, even if two tabs apply it concurrently", async () => {
     const engine = shop.engine();
     const card = await shop.card(1000);
     const cart = newCart(7498);
@@ -59,7 +59,7 @@ describe("quoting and applying a card", () => {
     await expect(engine.quote(cart, card)).rejects.toEqual(refusal("card_already_applied"));
   });
 
-  it("takes several cards, works the amounts out anew when the cart changes, and removes each", async () => {
+  it("accepts several cards, recalculates their amounts if the cart changes, and removes each", async () => {
     const engine = shop.engine();
     const cart = newCart(12_000);
     const [first, second] = [await shop.card(7500), await shop.card(3000)];
@@ -80,7 +80,7 @@ describe("quoting and applying a card", () => {
     );
   });
 
-  it("pays nothing of what no card may pay, such as a gift card in the cart", async () => {
+  it("pays nothing of the part that no card may pay, such as a gift card in the cart", async () => {
     const engine = shop.engine();
     const cart = { ...newCart(7000), notByCardCents: 2500 };
     const [first, second] = [await shop.card(3000), await shop.card(7500)];
@@ -102,7 +102,7 @@ describe("quoting and applying a card", () => {
       await expect(engine.plan({ ...cart, notByCardCents })).rejects.toEqual(refusal("internal"));
   });
 
-  it("refuses with the cause once number and PIN match, and with one answer before", async () => {
+  it("gives the cause of a refusal only if number and PIN match", async () => {
     const engine = shop.engine();
     const cart = newCart(7498);
     const card = await shop.card(1000);
@@ -115,7 +115,7 @@ describe("quoting and applying a card", () => {
     await expect(engine.quote(cart, wrongPin)).rejects.toEqual(refusal("invalid_card"));
   });
 
-  it("refuses bad entries, foreign currencies, covered carts and too many cards", async () => {
+  it("refuses invalid entries, foreign currencies, covered carts and too many cards", async () => {
     const engine = shop.engine({ maxCards: 2 });
     const cart = newCart(7498);
     const bad = [{ cardNumber: 12, pin: "1" }, { cardNumber: "1" }, { cardNumber: "", pin: "1" }, null, "x"];
@@ -126,7 +126,7 @@ describe("quoting and applying a card", () => {
       refusal("currency_not_supported"),
     );
     await expect(engine.apply(cart, { quoteId: "gct_unknown" })).rejects.toEqual(refusal("quote_expired"));
-    // No text to PostgreSQL.
+    // PostgreSQL doesn't accept NUL in text.
     await expect(engine.apply(cart, { quoteId: "gct_\0" })).rejects.toEqual(refusal("invalid_request"));
     await expect(engine.remove(cart, "gct_\0")).rejects.toEqual(refusal("applied_card_not_found"));
     await engine.apply(cart, await shop.card(1000));
@@ -137,7 +137,7 @@ describe("quoting and applying a card", () => {
     );
   });
 
-  it("refuses a quote that is none, and a total that is none, before it asks anybody", async () => {
+  it("refuses an invalid quote or total before any call", async () => {
     const engine = shop.engine();
     const cart = newCart(7498);
     const before = shop.proxy.seen.length;
@@ -148,7 +148,7 @@ describe("quoting and applying a card", () => {
     expect(shop.proxy.seen).toHaveLength(before);
   });
 
-  it("reads an entry without the white space around it, and refuses what is too long to be one", async () => {
+  it("trims an entry, and refuses one that is too long", async () => {
     const { cardNumber, pin } = await shop.card(1000);
     const cart = newCart(7498);
     const before = shop.proxy.seen.length;
@@ -163,7 +163,7 @@ describe("quoting and applying a card", () => {
     expect(await shop.engine().quote(cart, spaced)).toMatchObject({ lastFour: cardNumber.slice(-4) });
   });
 
-  it("has room for a card beside one whose time has run out", async () => {
+  it("doesn't count an expired card as a card on the cart", async () => {
     const engine = shop.engine({ maxCards: 1 });
     const cart = newCart(7498);
     await engine.apply(cart, await shop.card(500));
@@ -175,7 +175,7 @@ describe("quoting and applying a card", () => {
     const cart = newCart(7498);
     const expired = await shop.service.issueCard({ balanceCents: 1000, expires: "2020-01-31" });
     await expect(shop.engine().quote(cart, expired)).rejects.toEqual(refusal("card_expired"));
-    /** What a service may say that knows more kinds of cards than ours. */
+    /** The response of a service with further states of cards. */
     const answers: [object, string][] = [
       [{ currency: "USD" }, "currency_not_supported"],
       [{ cardStatus: "Not activated" }, "card_not_active"],
@@ -198,7 +198,7 @@ describe("quoting and applying a card", () => {
     expect(await engine.quote(cart, await shop.card(1000))).toMatchObject({ usableCents: 1000 });
   });
 
-  it("takes no more cards than it may, also when eight tabs apply them at the same time", async () => {
+  it("accepts at most the maximum number of cards, even if eight tabs apply them concurrently", async () => {
     const cart = newCart(50_000);
     const engine = shop.engine();
     const cards = await Promise.all(Array.from({ length: 8 }, () => shop.card(1000)));
@@ -211,7 +211,7 @@ describe("quoting and applying a card", () => {
     expect((await engine.summary(cart)).cards).toHaveLength(5);
   });
 
-  it("lets go of a quote after 15 minutes, though its card could still be charged", async () => {
+  it("expires a quote after 15 minutes, although its card could still be charged", async () => {
     const engine = shop.engine();
     const cart = newCart(7498);
     const quotedAgo = async (minutes: number) => {
@@ -237,7 +237,7 @@ describe("quoting and applying a card", () => {
     await expect(engine.remove(other, cards[0]?.id ?? "")).rejects.toEqual(refusal("applied_card_not_found"));
   });
 
-  it("lets go of a card that was entered too long ago, and takes it again", async () => {
+  it("expires a card that was entered too long ago, and accepts it again", async () => {
     const engine = shop.engine();
     const cart = newCart(7498);
     const card = await shop.card(1000);
@@ -256,7 +256,7 @@ describe("quoting and applying a card", () => {
     expect(again.cards).toMatchObject([{ state: "applied", amountCents: 1000 }]);
   });
 
-  it("tells a service that fails from a card that does", async () => {
+  it("distinguishes a failing service from a refused card", async () => {
     const engine = shop.engine();
     shop.proxy.set("balance", "cut-before");
     await expect(engine.quote(newCart(100), await shop.card(100))).rejects.toEqual(
@@ -265,7 +265,7 @@ describe("quoting and applying a card", () => {
   });
 });
 
-describe("a change of the cart with something that must happen with it", () => {
+describe("a change of the cart with a further write", () => {
   const failure = new Error("the session can't be deleted");
   const fail = async () => {
     throw failure;
@@ -274,7 +274,7 @@ describe("a change of the cart with something that must happen with it", () => {
   const newEngine = () => shop.engine({ onTender: ({ event }) => told.push(event) });
   beforeEach(() => told.splice(0));
 
-  it("applies no card when that fails, and the quote may be applied again", async () => {
+  it("applies no card if that write fails, and the quote can be applied again", async () => {
     const engine = newEngine();
     const cart = newCart(7498);
     const { quoteId } = await engine.quote(cart, await shop.card(1000));
@@ -296,7 +296,7 @@ describe("a change of the cart with something that must happen with it", () => {
     expect([calls, told]).toEqual([1, ["applied"]]);
   });
 
-  it("leaves an expired card where it was that gave way", async () => {
+  it("restores an expired card that was removed for it", async () => {
     const engine = newEngine();
     const cart = newCart(7498);
     const card = await shop.card(1000);
@@ -308,7 +308,7 @@ describe("a change of the cart with something that must happen with it", () => {
     expect(await engine.summary(cart)).toEqual(before);
   });
 
-  it("tells of a card that was applied, and that was removed", async () => {
+  it("announces applied and removed cards", async () => {
     const changes: unknown[] = [];
     const engine = shop.engine({ onTender: (change) => changes.push(change) });
     const cart = newCart(7498);
@@ -321,7 +321,7 @@ describe("a change of the cart with something that must happen with it", () => {
     ]);
   });
 
-  it("removes no card when that fails, and the card can be charged", async () => {
+  it("removes no card if that write fails, and the card can be charged", async () => {
     const engine = newEngine();
     const cart = newCart(7498);
     const { cards } = await engine.apply(cart, await shop.card(1000));
