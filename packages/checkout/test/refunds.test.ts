@@ -204,11 +204,11 @@ onEachStore(
         bank.isDown = true;
         await checkout().cancel(o.id);
         expect([await stateOf(o), await back(o)]).toEqual(["canceling", [5000, 2498]]);
-        await refused(o, "order_not_paid", "as a whole");
+        await refused(o, "order_not_paid", "was canceled");
         bank.isDown = false;
         await recoverElsewhere();
         expect(await stateOf(o)).toBe("canceled");
-        await refused(o, "order_not_paid", "as a whole");
+        await refused(o, "order_not_paid", "was canceled");
         expect(await paid()).toEqual([0, 0]);
       });
 
