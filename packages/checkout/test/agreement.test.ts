@@ -23,7 +23,7 @@ function open(stage: Stage): PlayedStore {
   return { journal, purchases, passTime: (ms) => stage.advance(ms / 60_000) };
 }
 
-/** A row as every store would write it: a moment is there or not, a number is a number, and what counts rows has gaps. */
+/** Normalizes a row of any store: times to present or missing, numbers to numbers, and without row counters. */
 const plain = (row: Row) =>
   Object.fromEntries(
     Object.entries(row).map(([column, value]) => {
@@ -43,7 +43,7 @@ async function rowsOf(stage: Stage) {
   );
 }
 
-it("a random sequence of calls gives the same answers and the same rows on PostgreSQL and SQLite", async () => {
+it("a random sequence of calls has the same results and rows on PostgreSQL and SQLite", async () => {
   const [postgres, sqlite] = stages as [Stage, Stage];
   const play = async (choices: number[]) => {
     await postgres.reset();
@@ -52,12 +52,12 @@ it("a random sequence of calls gives the same answers and the same rows on Postg
     expect(await rowsOf(sqlite)).toEqual(await rowsOf(postgres));
   };
   const choices = fc.array(fc.nat({ max: 1000 }), { minLength: 100, maxLength: 600 });
-  // The same sequences each time; `SEED=… RUNS=1000` plays others.
+  // The same sequences each time; `SEED=… RUNS=1000` makes others.
   const { SEED: seed = 1, RUNS: runs = 40 } = process.env;
   await fc.assert(fc.asyncProperty(choices, play), {
     numRuns: Number(runs),
     seed: Number(seed),
-    // The calls until the difference are short enough to read.
+    // Short enough that the calls before a difference can be read.
     endOnFailure: true,
   });
 }, 600_000);

@@ -7,11 +7,11 @@ const line = (id: string, quantity: number, totalCents: number): OrderLine => ({
 const piece = (id: string, unit: number, cents: number): Piece => ({ line: id, unit, cents });
 const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
 const amounts = (charges: readonly LaidCharge[]) => charges.map(({ amountCents }) => amountCents);
-/** The units of each charge, as text. */
+/** Formats the units of each charge. */
 const named = (charges: readonly LaidCharge[]) =>
   charges.map(({ pieces }) => pieces.map((one) => one.line + one.unit).join("+"));
 
-/** As many charges as there could ever be pieces. */
+/** More charges than pieces. */
 const ENOUGH = 10_000;
 
 const orderLines = fc
@@ -21,7 +21,7 @@ const orderLines = fc
   })
   .map((lines) => lines.map(([quantity, totalCents], place) => line(`l${place}`, quantity, totalCents)));
 
-/** Lines, and parts of cards that aren't more than them. */
+/** Random lines, and parts of cards that are not more than their total. */
 const orders = fc.tuple(orderLines, fc.array(fc.nat(5000), { maxLength: 4 })).map(([lines, wanted]) => {
   let leftCents = sum(lines.map(({ totalCents }) => totalCents));
   const partsCents = wanted.map((wantedCents) => {
@@ -33,7 +33,7 @@ const orders = fc.tuple(orderLines, fc.array(fc.nat(5000), { maxLength: 4 })).ma
 });
 
 describe("the units of an order", () => {
-  it("spread a line's total evenly: the last units together are less than a cent from their share", () => {
+  it("spread a line's total evenly: any last units are within less than a cent of their share", () => {
     expect(unitsOf([line("a", 3, 1000), line("ship", 1, 495)])).toEqual([
       piece("a", 1, 333),
       piece("a", 2, 334),
@@ -42,17 +42,17 @@ describe("the units of an order", () => {
     ]);
   });
 
-  it("are one where the quantity isn't a whole number from 1", () => {
+  it("are one if the quantity isn't a positive whole number", () => {
     for (const quantity of [0.5, 2.5, 0, -2, Number.NaN, Number.POSITIVE_INFINITY])
       expect(unitsOf([line("a", quantity, 999)])).toEqual([piece("a", 1, 999)]);
   });
 
-  it("are left out where they cost nothing", () => {
+  it("are left out if they cost nothing", () => {
     expect(unitsOf([line("free", 2, 0), line("a", 3, 2)])).toEqual([piece("a", 1, 1), piece("a", 3, 1)]);
     expect(unitsOf([line("a", 1_000_000_000, 2)])).toHaveLength(2);
   });
 
-  it("add up to the lines, and differ by a cent at most within one", () => {
+  it("add up to the lines, and differ by at most a cent within a line", () => {
     fc.assert(
       fc.property(orderLines, (lines) => {
         for (const one of lines) {
@@ -69,14 +69,14 @@ describe("the units of an order", () => {
     );
   });
 
-  it("can't be told of a total that isn't whole cents", () => {
+  it("are refused for a total that isn't whole cents", () => {
     for (const totalCents of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => unitsOf([line("a", 1, totalCents)])).toThrow(RangeError);
   });
 });
 
 describe("a card's part of an order", () => {
-  it("is a charge for each ticket, and the last one pays what is left of the card", () => {
+  it("is a charge for each ticket, and the last one uses what is left of the card", () => {
     expect(layCharges([4375], [line("ticket", 2, 5000)], 10)).toEqual([
       [
         { amountCents: 2500, pieces: [piece("ticket", 1, 2500)] },
@@ -85,7 +85,7 @@ describe("a card's part of an order", () => {
     ]);
   });
 
-  it("goes on where the card before stopped, and both pay a piece of the unit between them", () => {
+  it("continues after the previous card, and both pay a piece of the unit in between", () => {
     const lines = [line("ticket", 3, 6000), line("ship", 1, 500)];
     const [first, second, third, ...more] = layCharges([3000, 500, 2600], lines, 10);
     expect(first?.map(({ pieces }) => pieces)).toEqual([
@@ -101,38 +101,38 @@ describe("a card's part of an order", () => {
     expect(more).toEqual([]);
   });
 
-  it("starts with the next unit where the card before ended with one", () => {
+  it("starts with the next unit if the previous card ended with a whole one", () => {
     const [first, second] = layCharges([2500, 2500], [line("ticket", 2, 5000)], 10);
     expect(named(first ?? [])).toEqual(["ticket1"]);
     expect(named(second ?? [])).toEqual(["ticket2"]);
   });
 
-  it("needs no charge where it is nothing", () => {
+  it("has no charge if it is 0", () => {
     expect(layCharges([0, 100, 0], [line("a", 1, 100)], 1).map(amounts)).toEqual([[], [100], []]);
     expect(layCharges([], [line("a", 1, 100)], 1)).toEqual([]);
   });
 
-  it("joins the last of the most that cost the same, so that as many single ones stay as can", () => {
+  it("joins the last of the largest group of equal amounts, and keeps as many single charges as possible", () => {
     const lines = [line("a", 2, 3000), line("b", 5, 5000)];
     const [charges = []] = layCharges([8000], lines, 5);
     expect(named(charges)).toEqual(["a1", "a2", "b1", "b2", "b3+b4+b5"]);
     expect(amounts(charges)).toEqual([1500, 1500, 1000, 1000, 3000]);
   });
 
-  it("joins all of the most that cost the same, then the next most, where that isn't enough", () => {
+  it("joins all of the largest group of equal amounts, then the next one, if that isn't enough", () => {
     const lines = [line("a", 3, 3000), line("b", 4, 2000), line("c", 1, 300)];
     expect(named(layCharges([5300], lines, 5)[0] ?? [])).toEqual(["a1", "a2", "a3", "b1+b2+b3+b4", "c1"]);
     expect(named(layCharges([5300], lines, 4)[0] ?? [])).toEqual(["a1", "a2+a3", "b1+b2+b3+b4", "c1"]);
     expect(named(layCharges([5300], lines, 3)[0] ?? [])).toEqual(["a1+a2+a3", "b1+b2+b3+b4", "c1"]);
   });
 
-  it("joins the last charges where nothing is left that costs the same", () => {
+  it("joins the last charges if no equal amounts are left", () => {
     const lines = [line("a", 3, 3000), line("b", 4, 2000), line("c", 1, 300)];
     expect(named(layCharges([5300], lines, 2)[0] ?? [])).toEqual(["a1+a2+a3", "b1+b2+b3+b4+c1"]);
     expect(named(layCharges([5300], lines, 1)[0] ?? [])).toEqual(["a1+a2+a3+b1+b2+b3+b4+c1"]);
   });
 
-  it("keeps pieces in the order of their units, also where joined ones lie between others", () => {
+  it("keeps pieces in the order of their units, even if joined ones are between others", () => {
     const lines = ["a", "b", "c", "d", "e"].map((id, place) =>
       line(id, 1, place % 2 === 0 ? 100 : 200 + place),
     );
@@ -143,12 +143,12 @@ describe("a card's part of an order", () => {
     expect(named(layCharges([754], others, 2)[0] ?? [])).toEqual(["x1", "a1+b1+c1+d1+e1"]);
   });
 
-  it("joins the cheapest of those that are as many", () => {
+  it("joins the cheapest of equally large groups", () => {
     const lines = [line("a", 2, 4000), line("b", 2, 200), line("c", 2, 600)];
     expect(named(layCharges([4800], lines, 5)[0] ?? [])).toEqual(["a1", "a2", "b1+b2", "c1", "c2"]);
   });
 
-  it("has a limit of its own on each card", () => {
+  it("has a limit for each card", () => {
     const charges = layCharges([300, 300], [line("a", 6, 600)], 2);
     expect(charges.map(named)).toEqual([
       ["a1", "a2+a3"],
@@ -156,13 +156,13 @@ describe("a card's part of an order", () => {
     ]);
   });
 
-  it("is refused where the parts are more than the lines", () => {
+  it("is refused if the parts are more than the lines", () => {
     expect(() => layCharges([60, 41], [line("a", 1, 100)], 5)).toThrow(RangeError);
     expect(() => layCharges([1], [], 5)).toThrow(RangeError);
     expect(layCharges([60, 40], [line("a", 1, 100)], 5).map(amounts)).toEqual([[60], [40]]);
   });
 
-  it("is refused where numbers make no sense, or two lines can't be told apart", () => {
+  it("is refused if numbers are invalid, or two lines have the same id", () => {
     const lines = [line("a", 1, 100)];
     for (const partCents of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => layCharges([partCents], lines, 5)).toThrow(RangeError);
@@ -172,8 +172,8 @@ describe("a card's part of an order", () => {
   });
 });
 
-describe("whatever the order and its cards", () => {
-  it("each card's charges add up to its part, and each unit is paid once, from the first on", () => {
+describe("for random orders and cards", () => {
+  it("each card's charges add up to its part, and each unit is paid once, starting with the first", () => {
     fc.assert(
       fc.property(orders, fc.integer({ min: 1, max: 12 }), ({ lines, partsCents }, maxCharges) => {
         const cards = layCharges(partsCents, lines, maxCharges);
@@ -189,7 +189,7 @@ describe("whatever the order and its cards", () => {
     );
   });
 
-  it("there are never too many charges, never fewer than need be, and each is in the order of the units", () => {
+  it("there are as many charges as allowed, in the order of the units", () => {
     fc.assert(
       fc.property(orders, fc.integer({ min: 1, max: 12 }), ({ lines, partsCents }, maxCharges) => {
         const single = layCharges(partsCents, lines, ENOUGH);
@@ -207,7 +207,7 @@ describe("whatever the order and its cards", () => {
     );
   });
 
-  it("only pieces of equal amounts are joined where that is enough, and as few as can be", () => {
+  it("only pieces of equal amounts are joined if that is enough, and as few as possible", () => {
     fc.assert(
       fc.property(orders, fc.integer({ min: 1, max: 12 }), ({ lines, partsCents }, maxCharges) => {
         const single = layCharges(partsCents, lines, ENOUGH);
@@ -231,7 +231,7 @@ describe("whatever the order and its cards", () => {
   });
 });
 
-/** What each card pays of each unit, read from its charges. */
+/** Returns what each card pays of each unit, by its charges. */
 function centsByUnit(cards: readonly (readonly LaidCharge[])[]): Map<string, number>[] {
   return cards.map(
     (charges) =>
@@ -241,7 +241,7 @@ function centsByUnit(cards: readonly (readonly LaidCharge[])[]): Map<string, num
   );
 }
 
-/** The same, from where cards and units lie on one long strip of cents. */
+/** Returns the same by the positions of cards and units on a line of cents. */
 function paidByPosition(lines: readonly OrderLine[], partsCents: readonly number[]): Map<string, number>[] {
   let lineEnd = 0;
   const strip = lines.flatMap(({ id, quantity, totalCents }) => {

@@ -42,7 +42,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
 }
 
 describe("a journal in an SQLite file", () => {
-  it("is shared by those who open it, and keeps what was written", async () => {
+  it("is shared by several processes, and keeps its data", async () => {
     const [{ journal: one }, { journal: two }] = [await openSqlite(), await openSqlite()];
     const { count } = await one.list({});
     expect(count).toBeGreaterThan(5);

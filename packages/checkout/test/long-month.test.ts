@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { createPostgresStore } from "../src/index.js";
 
-/** Of one month; `CHARGES=300000` is the longer form. */
+/** The charges of the month; `CHARGES=300000` is the long form. */
 const CHARGES = Number(process.env.CHARGES ?? 20_000);
 const COMPANY = 7;
 const DAYS = { from: "2026-03-01", to: "2026-03-31" };
-/** Node gives back what it doesn't need when it has to: with so little, a reconciliation that keeps its rows fails. */
+/** Too little memory for a reconciliation that keeps its rows. */
 const SMALL_HEAP = "--max-old-space-size=28";
 const SCRIPT = path.join(import.meta.dirname, "long-month.mjs");
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   databaseUrl = await testDatabase();
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   await createPostgresStore({ pool }).migrate();
-  // Over the month; what these rows refer to isn't asked for.
+  // Spread over the month. The rows that they refer to are not needed.
   await pool.query("set session_replication_role = replica");
   const at = "timestamptz '2026-03-02' + n * interval '28 days' / $1::int";
   const numbers = "generate_series(1, $1::int) n";
@@ -37,7 +37,7 @@ beforeAll(async () => {
   );
   await pool.query("create table sale (order_id text primary key, cents integer, made_at timestamptz)");
   await pool.query(`insert into sale select 'order_' || n, 1000, ${at} from ${numbers}`, [CHARGES]);
-  // One that the shop lost, and one of which nobody else knows.
+  // A payment that the shop lost, and one that is only in the shop.
   await pool.query("update sale set order_id = 'order_none' where order_id = 'order_77'");
   await pool.query("create index on sale (made_at)");
   await pool.query("analyze");
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
-/** As the service prints it; a card of it has a devalue of a cent of which the shop knows nothing. */
+/** Writes the service's report, in which one card has a devalue of a cent that the shop doesn't have. */
 function writeReport(): void {
   const file = fs.openSync(report, "w");
   fs.writeSync(file, `${JSON.stringify(DAYS).slice(0, -1)},"cards":[`);

@@ -2,11 +2,11 @@ import { expect, inject, it } from "vitest";
 import { modelReport } from "./model/report.js";
 import { runModel } from "./model/run.js";
 
-/** As many on any machine, however long it takes. `npm run model` plays thousands. */
+/** The same number on every machine. `npm run model` runs thousands. */
 const SEQUENCES = 200;
 
 for (const [name, seed] of Object.entries({ "the first": 1, "the second": 2 })) {
-  it(`whatever people, banks and crashes do at the same moment, the books are exact (${name} seed, ${seed})`, async () => {
+  it(`the books are exact after concurrent calls of people, banks and crashes (${name} seed, ${seed})`, async () => {
     const result = await runModel({
       postgresUrl: inject("postgresUrl"),
       seed,

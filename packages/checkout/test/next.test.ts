@@ -14,7 +14,7 @@ const TIMEOUT_MS = 240_000;
 const PAGE = "docs/shops/nextjs.md";
 const next = createRequire(import.meta.url).resolve("next/dist/bin/next");
 
-/** What `create-next-app` makes. */
+/** The files of `create-next-app`. */
 const files: Record<string, string> = {
   "package.json": JSON.stringify({ name: "next-shop", private: true }),
   "next.config.mjs": "export default { cacheComponents: true, experimental: { cpus: 2 } };\n",
@@ -26,7 +26,7 @@ const files: Record<string, string> = {
 let shop: Shop;
 let folder: string;
 let settings: Record<string, string>;
-/** What takes the place of a program's first import. */
+/** Replaces a program's first import. */
 let firstLines: string;
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
     DATABASE_URL: await testDatabase(),
     SHOP_URL: NAMED_ORIGIN,
   };
-  // Beside the package's own folders: below node_modules Next.js compiles no TypeScript.
+  // Next to the package's own folders: Next.js doesn't compile TypeScript in node_modules.
   const cache = path.resolve(import.meta.dirname, "../.cache");
   await mkdir(cache, { recursive: true });
   folder = await mkdtemp(path.join(cache, "next-"));
@@ -68,7 +68,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-/** Runs `next` as a shop does, not in the mode of the tests, and without a call to another host. */
+/** Runs `next` as a shop does, not in test mode, and without calls to other hosts. */
 const program = (args: string[], env: Record<string, string>) => ({
   name: `next ${args[0]}`,
   args: [next, ...args],
@@ -77,7 +77,7 @@ const program = (args: string[], env: Record<string, string>) => ({
   signal: AbortSignal.timeout(TIMEOUT_MS / 2),
 });
 
-/** Two tickets for a card of 75.00, through the page, its cookie and its form. */
+/** Buys two tickets with a card of 75.00, by the page, its cookie and its form. */
 async function buy(url: string): Promise<void> {
   const card = await shop.card(7500);
   expect(await (await fetch(url)).text()).toContain('<a href="/cart">Buy two tickets</a>');
@@ -114,17 +114,17 @@ async function runPrograms(): Promise<void> {
   }
 }
 
-it("names the release of Next.js that it was tried with", async () => {
+it("names the tested release of Next.js", async () => {
   const { version } = createRequire(import.meta.url)("next/package.json");
   expect(await readFile(path.resolve(import.meta.dirname, "../../..", PAGE), "utf8")).toContain(
     `Next.js ${version}:`,
   );
 });
 
-it("in Next.js, built and started as the guide says, it answers as alone, and sells", {
+it("works in Next.js, built and started as the guide says", {
   timeout: TIMEOUT_MS,
 }, async () => {
-  // Without the settings: they are for the server alone.
+  // Without the settings, which only the server needs.
   await runNode(program(["build"], {}));
   const start = program(["start", "--port", "0", "--hostname", "127.0.0.1"], settings);
   const server = await startNode({ ...start, ready: /(http:\S+)[\s\S]*Ready/ });

@@ -27,13 +27,13 @@ const DAY_MS = 24 * 60 * 60_000;
 /** A day more on either side, should it be midnight. */
 const days = { from: dayOf(new Date(Date.now() - DAY_MS)), to: dayOf(new Date(Date.now() + DAY_MS)) };
 
-/** A store, and the way past it to its tables. */
+/** A store, with direct access to its tables. */
 interface TestStore extends CheckoutStore {
   /** Runs plain SQL. */
   sql(text: string): Promise<void>;
-  /** A source of the numbers `n` from 1. */
+  /** A table expression of the numbers `n` from 1. */
   numbers(count: number): string;
-  /** A moment as the tables hold it. */
+  /** A time as the tables store it. */
   moment(at: Date): string;
   close(): Promise<void> | void;
 }
@@ -71,10 +71,10 @@ async function openSqlite(): Promise<TestStore> {
 }
 
 for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: openSqlite })) {
-  describe(`a shop's operator, with the books on ${name},`, () => {
+  describe(`the operator's calls on ${name}`, () => {
     let shop: Shop;
     let store: TestStore;
-    /** What the shop itself has written of each order that its shopper was told is paid. */
+    /** The shop's own records of orders that were reported as paid. */
     let orders: Map<string, ShopPayment>;
     let bank: RemainderAnswer["status"];
     beforeAll(async () => {
@@ -85,7 +85,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       shop.proxy.withoutExtension(false);
       bank = "authorized";
       orders = new Map();
-      // Each test has books of its own.
+      // Each test has its own records.
       for (const table of ["action", "charge", "tender", "purchase", "secret"])
         await store.sql(`delete from giftcard_${table}`);
     });
@@ -104,7 +104,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         },
       });
 
-    /** Buys for 74.98, of which 50.00 are the card's, and writes it into the shop's own books. */
+    /** Pays 74.98, 50.00 of it by card, and adds the order to the shop's records. */
     async function buy(card?: TestCard, by = checkout()): Promise<string> {
       const cart = newCart(7498);
       await by.apply(cart, card ?? (await shop.card(7500)));
@@ -121,12 +121,12 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       write(orderId, { isCanceled: true });
     }
 
-    /** Changes a row of the shop's own books. */
+    /** Changes one of the shop's records. */
     function write(orderId: string, change: Partial<ShopPayment>): void {
       orders.set(orderId, { ...(orders.get(orderId) as ShopPayment), ...change });
     }
 
-    /** A charge of which a service without the extension can't tell whether it was made. It was. */
+    /** Makes a charge whose outcome a service without the extension can't resolve. It took money. */
     async function leaveToPerson(): Promise<string> {
       shop.proxy.withoutExtension(true);
       shop.proxy.set("devalue", "cut-after", 1);
@@ -143,7 +143,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       return JSON.stringify(printed);
     };
 
-    it("finds no difference whatever became of purchases, and the statement says the same", async () => {
+    it("finds no difference after all kinds of purchases, and the statement has the same sums", async () => {
       await buy();
       await cancel(await buy());
       const refunded = await buy();
@@ -162,7 +162,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       });
     });
 
-    it("sees each difference with both sides", async () => {
+    it("finds each difference with both sides", async () => {
       const [lost, final, refunded, owed] = [await buy(), await buy(), await buy(), await buy()];
       await cancel(await buy());
       const charges = (await checkout().charges({ orderIds: [lost] })).charges;
@@ -212,10 +212,10 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(differences).toHaveLength(6);
     });
 
-    it("sees what the service has otherwise", async () => {
+    it("finds differences to the service", async () => {
       const [card, other] = [await shop.card(7500), await shop.card(900)];
       await buy(card);
-      // Somebody with the shop's key charged a card past the shop.
+      // Someone with the shop's API key charged a card without the shop.
       await createClient({
         ...{ baseUrl: shop.service.url, companyId: shop.client.companyId as number },
         apiKey: shop.apiKey,
@@ -232,7 +232,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       await expect(reconcile({ report: "nothing" })).rejects.toMatchObject({ name: "ReportError" });
     });
 
-    it("reads a month to its end, however many charges it has", async () => {
+    it("reads a whole month of many charges", async () => {
       const count = 1203;
       const at = store.moment(new Date("2026-03-15T12:00:00Z"));
       const token = `(select sealed_token from giftcard_charge where order_id = '${await buy()}')`;
@@ -258,7 +258,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect((await checkout().statement(month)).lines).toHaveLength(count);
       const listed = await checkout().reconcile({ ...month, payments });
       expect(listed).toMatchObject({ charges: count, payments: count, differences: [] });
-      // The first, the last, and those where one page ends and the next begins.
+      // The first and the last charge, and those at the ends of pages.
       const byReference = [...orders.keys()].toSorted();
       const planted = [0, 499, 500, 999, 1000, count - 1].map((index) => String(byReference[index]));
       for (const id of planted) orders.delete(id);
@@ -271,7 +271,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       );
     });
 
-    it("adds up an order's rows of several times, and asks for those of the days or of some orders", async () => {
+    it("sums several records of an order, and queries by period or by orders", async () => {
       const [early, lost] = [await buy(), await buy()];
       const [half, rest] = [2000, 3000].map((amountCents) => ({ orderId: early, amountCents })) as [
         ShopPayment,
@@ -283,7 +283,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         if (query.from < query.to) return [rest];
         return [half, rest].filter(({ orderId }) => query.orderIds.includes(String(orderId)));
       };
-      // The charges were made before these days; only the rest of what the shop has of one of them was.
+      // The charges were made before this period, and only one record of the shop within it.
       const later = new Date(Date.now() + 10 * DAY_MS);
       const week = { from: dayOf(later), to: dayOf(new Date(later.getTime() + 7 * DAY_MS)) };
       expect(await checkout().reconcile({ ...week, payments: listed })).toMatchObject({
@@ -297,7 +297,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(asked.filter((query) => !isOneKind(query))).toEqual([]);
     });
 
-    it("isn't told of a purchase that moves while the books are read", async () => {
+    it("reports no purchase that moves during the reconciliation", async () => {
       const [kept, moved] = [await buy(), await buy()];
       orders.delete(kept);
       let calls = 0;
@@ -305,7 +305,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         payments: async () => {
           const before = await payments();
           calls += 1;
-          // Canceled after the shop's rows were read, and a purchase of which they know nothing.
+          // A cancellation after the shop's records were read, and a purchase that they don't contain.
           if (calls === 1) {
             await cancel(moved);
             await buy();
@@ -317,7 +317,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(found.moving).toBe(0);
     });
 
-    it("isn't told of anything while the shop sells, cancels and refunds at the same time", async () => {
+    it("reports nothing while the shop sells, cancels and refunds concurrently", async () => {
       let isSelling = true;
       const sell = async () => {
         for (let i = 0; i < 6; i++) {
@@ -333,11 +333,11 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(await reconcile()).toMatchObject({ charges: 12, moving: 0, differences: [] });
     });
 
-    it("sees an order at the bank as moving for as long as its shopper may take, and no longer", async () => {
+    it("counts a pending order as moving until it expires", async () => {
       bank = "pending";
       const id = await buy();
       expect(await reconcile()).toMatchObject({ moving: 1, differences: [] });
-      // Nobody recovers: that the card's money is nobody's then shows in the books.
+      // Without recovery, the difference appears once it has expired.
       await sleep(LEASE_MS * 3.5);
       const late = await reconcile({ settledBefore: new Date() });
       expect(late).toMatchObject({ moving: 0, differences: [{ kind: "payment_missing", orderId: id }] });
@@ -345,7 +345,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(await reconcile()).toMatchObject({ moving: 0, differences: [] });
     });
 
-    it("leaves out what another service's cards paid", async () => {
+    it("ignores cards of another service", async () => {
       await buy();
       const { companyId, apiKey } = await shop.service.createCompany();
       const elsewhere = checkout(createClient({ baseUrl: shop.service.url, companyId, apiKey }));
@@ -359,7 +359,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect((await checkout().statement(days)).grossCents).toBe(5000);
     });
 
-    it("settles what only a person can tell, once, and is shown nothing sealed", async () => {
+    it("records a decision once, and returns no sealed values", async () => {
       const reference = await leaveToPerson();
       const { charges, count } = await checkout().charges({ states: ["needs_attention"] });
       expect(count).toBe(1);
@@ -404,12 +404,12 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect((await checkout().evidence(reference))?.charge.state).toBe("refused");
     });
 
-    it("takes an old sealing key out once everything is sealed under the new one", async () => {
+    it("removes an old sealing key once everything is resealed", async () => {
       const id = await buy();
       const newest = { id: "newest", key: Buffer.alloc(32, 9).toString("base64") };
       const keyed = (keys: typeof sealingKeys) => checkout(undefined, keys);
       expect((await keyed([newest]).health()).seals).toMatchObject({
-        // The token, the card until its time has run out, and the key of the fingerprints.
+        // The token, the card until it expires, and the key of the fingerprints.
         unopenable: 3,
         missingKeyIds: ["test"],
       });
@@ -418,7 +418,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(await keyed([newest]).cancel(id)).toMatchObject([{ state: "reversed" }]);
     });
 
-    it("is told how things stand", async () => {
+    it("returns the health", async () => {
       await buy();
       expect(await checkout().health()).toMatchObject({
         environment: "sandbox",

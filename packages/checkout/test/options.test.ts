@@ -16,7 +16,7 @@ afterAll(() => store.close());
 
 const method = { status: async () => "declined" as const, cancel: async () => {} };
 
-/** Each option by its name, with values that it refuses. */
+/** The options with invalid values. */
 const refused: Record<string, unknown[]> = {
   client: [undefined, null, {}, { companyId: 1 }],
   "client.companyId": [createClient({ baseUrl, apiKey: "not-a-real-key" })],
@@ -47,7 +47,7 @@ const refused: Record<string, unknown[]> = {
 
 describe("createCheckout", () => {
   for (const [name, values] of Object.entries(refused)) {
-    it(`refuses ${name} that is none, by its name`, () => {
+    it(`refuses an invalid ${name} by its name`, () => {
       const [option = ""] = name.split(".");
       for (const value of values) {
         let error: unknown;
@@ -63,7 +63,7 @@ describe("createCheckout", () => {
     });
   }
 
-  it("refuses a name that is misspelt, which would leave the option at its default", () => {
+  it("refuses a misspelled name, which would leave the option at its default", () => {
     for (const options of [{ enviroment: "sandbox" }, { maxCard: 3 }])
       expect(() => createCheckout({ ...good, ...options } as never)).toThrow(
         new TypeError(`createCheckout: unknown option ${Object.keys(options)[0]}.`),
@@ -72,7 +72,7 @@ describe("createCheckout", () => {
     expect(() => createCheckout({ ...good, guessLimits })).toThrow(/unknown option guessLimits\.perCarts/);
   });
 
-  it("takes what is right, and leaves the rest at its default", () => {
+  it("accepts valid options, and uses defaults for the others", () => {
     const all = {
       pendingLifeMs: 60_000,
       leaseMs: 1000,
@@ -87,7 +87,7 @@ describe("createCheckout", () => {
     expect(createCheckout({ ...good, leaseMs: undefined } as never).environment).toBe("sandbox");
   });
 
-  it("isn't live by accident: left out it is the client's, or live; missing in the settings it is refused", () => {
+  it("isn't live by accident: the default environment is the client's or live, and undefined is refused", () => {
     const { environment: _, ...without } = good;
     expect(createCheckout(without).environment).toBe("live");
     const sandbox = createClient({ baseUrl, apiKey: "not-a-real-key", companyId: 1, environment: "sandbox" });
@@ -100,7 +100,7 @@ describe("createCheckout", () => {
   });
 });
 
-describe("a cart that the shop read wrongly", () => {
+describe("an invalid cart", () => {
   const cart = { id: "cart_1", totalCents: 7498, currency: "EUR" };
   const wrong: [string, unknown][] = [
     ["cart.totalCents", { ...cart, totalCents: 10.5 }],
@@ -110,7 +110,7 @@ describe("a cart that the shop read wrongly", () => {
     ["cart.currency", { id: "cart_1", totalCents: 1 }],
     ["cart.id", null],
   ];
-  it("is named by its field, whatever is asked", async () => {
+  it("is refused by every call, with its field", async () => {
     const checkout = createCheckout(good);
     const asked: ((cart: never) => Promise<unknown>)[] = [
       (c) => checkout.list(c),

@@ -31,7 +31,7 @@ const carts = fc.record({
 });
 type Cart = typeof carts extends fc.Arbitrary<infer One> ? One : never;
 
-/** The lines in whole cents: the running sum of their exact totals is rounded, so that they add up to the order's total. */
+/** Rounds lines to whole cents by their running sum, so that they add up to the order's total. */
 function linesOf({
   items,
   isInclusive,
@@ -82,7 +82,7 @@ test(`of ${RUNS} ordinary carts, every unit goes back alone, the way it was paid
       expect(sum(charges.map(({ cents }) => cents)) + otherCents).toBe(
         sum(lines.map((one) => one.totalCents)),
       );
-      // Units of less than a euro can be joined: they are told apart elsewhere.
+      // Units of less than a euro can be joined; other tests cover them.
       if (charges.some(({ pieces }) => (pieces?.length ?? 0) > 1)) {
         seen.joined += 1;
         return;

@@ -128,7 +128,9 @@ onEachStore(
 
       it("if createCheckout has no remainder, or the order has no id", async () => {
         const o = await order();
-        await expect(pay(o, checkout({ remainder: undefined }))).rejects.toThrow("createCheckout needs remainder");
+        await expect(pay(o, checkout({ remainder: undefined }))).rejects.toThrow(
+          "createCheckout needs remainder",
+        );
         for (const id of ["", 12, null])
           await expect(pay({ ...o, id } as never)).rejects.toThrow("order.id has to be a non-empty string");
         expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cardShare } from "../src/engine/tenders.js";
 
-describe("what a card pays", () => {
-  it("is the smallest of what is left, the balance, and 50.00 euro, and says which", () => {
+describe("a card's share", () => {
+  it("is the minimum of the open amount, the balance and 50.00 euro, and names which", () => {
     expect(cardShare(7498, 7500)).toEqual({ amountCents: 5000, limitedBy: "limit" });
     expect(cardShare(7498, 1234)).toEqual({ amountCents: 1234, limitedBy: "balance" });
     expect(cardShare(2498, 7500)).toEqual({ amountCents: 2498, limitedBy: "order" });
@@ -11,7 +11,7 @@ describe("what a card pays", () => {
     expect(cardShare(0, 5000)).toEqual({ amountCents: 0, limitedBy: "order" });
   });
 
-  it("never adds up to more than the total, whatever cards there are", () => {
+  it("never adds up to more than the total", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.array(fc.nat(20_000), { maxLength: 9 }), (totalCents, balances) => {
         let leftCents = totalCents;

@@ -28,7 +28,7 @@ const whole = (...cents: number[]): OpenCharge[] =>
     pieces: null,
   }));
 
-/** What cards are charged for the lines; a card's number is its place. */
+/** Charges cards for lines. A card's number is its position. */
 function laid(partsCents: readonly number[], lines: readonly OrderLine[], maxCharges = 100): OpenCharge[] {
   return layCharges(partsCents, lines, maxCharges).flatMap((charges, card) =>
     charges.map(({ amountCents, pieces }, place) => ({
@@ -37,7 +37,7 @@ function laid(partsCents: readonly number[], lines: readonly OrderLine[], maxCha
   );
 }
 
-/** What goes to the cards and to the other method, as numbers. */
+/** Returns the split of a plan as numbers. */
 const inShort = ({ amountCents, charges, otherCents }: RefundSplit) => [
   amountCents,
   centsOf(charges),
@@ -57,10 +57,10 @@ function nearest(plan: RefundPlan): readonly RefundSplit[] {
 const refund = (wish: RefundWish) => inShort(possible(planRefund(wish)));
 const nearestTo = (wish: RefundWish) => nearest(planRefund(wish)).map(inShort);
 
-describe("a refund of units that came back", () => {
+describe("a refund of returned units", () => {
   const tickets = [line("ticket", 2, 5000)];
 
-  it("goes back the way they were paid: one of two tickets of 25.00, of which a card paid 43.75", () => {
+  it("is split the way they were paid: one of two tickets of 25.00, with 43.75 paid by card", () => {
     const charges = laid([4375], tickets);
     expect(centsOf(charges)).toEqual([2500, 1875]);
     const first = {
@@ -76,7 +76,7 @@ describe("a refund of units that came back", () => {
     expect(refund({ ...second, returned: units({ ticket: 2 }) })).toEqual([2500, [2500], 0]);
   });
 
-  it("goes back to the card that paid them, also where another card has the same amount", () => {
+  it("goes to the card that paid them, even if another card has the same amount", () => {
     const lines = [line("ticket", 1, 2000), line("book", 1, 2000)];
     const charges = laid([2000, 2000], lines);
     const wish = { amountCents: 2000, charges, otherCents: 0, lines };
@@ -84,7 +84,7 @@ describe("a refund of units that came back", () => {
     expect(possible(planRefund({ ...wish, returned: units({ book: 1 }) })).charges).toEqual([charges[1]]);
   });
 
-  it("leaves shipping paid, which comes back last", () => {
+  it("doesn't include shipping, which is returned last", () => {
     const lines = [line("ticket", 2, 4000), line("ship", 1, 500)];
     const charges = laid([4200], lines);
     const wish = { charges, otherCents: 300, lines, returned: units({ ticket: 2 }) };
@@ -92,7 +92,7 @@ describe("a refund of units that came back", () => {
     expect(refund({ ...wish, amountCents: 4500 })).toEqual([4500, [2000, 2000, 200], 300]);
   });
 
-  it("never goes to the other method in place of a card: less than a charge is refused", () => {
+  it("never goes to the other method instead of a card: less than a charge is refused", () => {
     const charges = laid([4375], tickets);
     const wish = { charges, otherCents: 625, lines: tickets, returned: units({ ticket: 2 }) };
     expect(nearestTo({ ...wish, amountCents: 2400 })).toEqual([
@@ -113,11 +113,11 @@ describe("a refund of units that came back", () => {
     }
   });
 
-  it("takes other charges where theirs can't make it, as close as can be, and theirs first", () => {
+  it("uses other charges if their own don't add up, as close as possible, and their own first", () => {
     const lines = [line("ticket", 1, 3000), line("book", 1, 2000), line("pen", 1, 700)];
     const charges = laid([5700], lines);
     const wish = { charges, otherCents: 0, lines };
-    // The book alone is 20.00, but 27.00 are to go back.
+    // The book alone is 20.00, but the refund is 27.00.
     expect(refund({ ...wish, amountCents: 2700, returned: units({ book: 1 }) })).toEqual([
       2700,
       [2000, 700],
@@ -132,7 +132,7 @@ describe("a refund of units that came back", () => {
     expect(possible(planRefund(twice)).charges).toEqual([same[0], same[2]]);
   });
 
-  it("rather takes two charges of returned units and one other than a single other", () => {
+  it("prefers two charges of returned units and one other over a single other", () => {
     const lines = ["a", "b", "c", "d"].map((id) => line(id, 1, 1));
     const charges = laid([4], lines).map((charge, place) => ({
       ...charge,
@@ -142,14 +142,14 @@ describe("a refund of units that came back", () => {
     expect(refund(wish)).toEqual([2000, [300, 1000, 700], 0]);
   });
 
-  it("comes from the other method where units were paid by it, and by no card", () => {
+  it("comes from the other method if no card paid for the units", () => {
     const lines = [line("ticket", 2, 4000)];
     const charges = laid([2000], lines);
     const wish = { amountCents: 2000, charges, otherCents: 2000, lines, returned: units({ ticket: 1 }) };
     expect(refund(wish)).toEqual([2000, [], 2000]);
   });
 
-  it("is in proportion where nobody says which came back", () => {
+  it("is in proportion without units", () => {
     const charges = whole(2000, 2000);
     expect(refund({ amountCents: 4000, charges, otherCents: 4000 })).toEqual([4000, [2000], 2000]);
     expect(refund({ amountCents: 4000, charges, otherCents: 4000, rule: "as-paid" })).toEqual([
@@ -160,28 +160,28 @@ describe("a refund of units that came back", () => {
   });
 });
 
-describe("by its rule, a refund", () => {
+describe("a refund with a rule", () => {
   const charges = whole(1000, 2500, 700);
 
-  it("goes to the cards first as much as can be", () => {
+  it("goes to the cards as far as possible with cards-first", () => {
     const wish = { charges, otherCents: 5000, rule: "cards-first" as const };
     expect(refund({ ...wish, amountCents: 3400 })).toEqual([3400, [2500, 700], 200]);
     expect(refund({ ...wish, amountCents: 600 })).toEqual([600, [], 600]);
   });
 
-  it("goes to the other method first as much as can be", () => {
+  it("goes to the other method as far as possible with other-first", () => {
     const wish = { charges, otherCents: 500, rule: "other-first" as const };
     expect(refund({ ...wish, amountCents: 500 })).toEqual([500, [], 500]);
     expect(refund({ ...wish, amountCents: 1150 })).toEqual([1150, [700], 450]);
   });
 
-  it("goes to both in proportion, and of two as near the cards get more", () => {
+  it("goes to both in proportion, and rounds in favor of the cards", () => {
     const wish = { amountCents: 2000, rule: "in-proportion" as const };
     expect(refund({ ...wish, charges: whole(1000, 2000), otherCents: 3000 })).toEqual([2000, [1000], 1000]);
     expect(refund({ ...wish, charges: whole(500, 1500), otherCents: 2000 })).toEqual([2000, [1500], 500]);
   });
 
-  it("takes the charges that were charged last, of those that make the same", () => {
+  it("uses the last charges of those with the same sum", () => {
     const same = whole(1000, 1000, 400, 600, 1000);
     for (const rule of rules) {
       const split = possible(planRefund({ amountCents: 2000, charges: same, otherCents: 0, rule }));
@@ -190,8 +190,8 @@ describe("by its rule, a refund", () => {
   });
 });
 
-describe("a refund that whole charges can't make", () => {
-  it("names the nearest amounts that can, with their split", () => {
+describe("a refund that whole charges don't add up to", () => {
+  it("returns the nearest possible amounts with their split", () => {
     const wish = { amountCents: 3000, charges: whole(2500, 5000), otherCents: 100 };
     for (const rule of rules)
       expect(nearestTo({ ...wish, rule })).toEqual([
@@ -200,20 +200,20 @@ describe("a refund that whole charges can't make", () => {
       ]);
   });
 
-  it("names no lower amount where that is nothing", () => {
+  it("returns no lower amount if that is 0", () => {
     expect(nearestTo({ amountCents: 1000, charges: whole(2500), otherCents: 0 })).toEqual([
       [2500, [2500], 0],
     ]);
   });
 
-  it("names all that is open where more is asked for", () => {
+  it("returns everything that is open if more is requested", () => {
     const charges = whole(2500, 700);
     expect(nearestTo({ amountCents: 4001, charges, otherCents: 800 })).toEqual([[4000, [2500, 700], 800]]);
     expect(nearestTo({ amountCents: 1, charges: [], otherCents: 0 })).toEqual([]);
     expect(nearestTo({ amountCents: 2, charges: [], otherCents: 1 })).toEqual([[1, [], 1]]);
   });
 
-  it("is refused where it makes no sense", () => {
+  it("is refused if it is invalid", () => {
     const charges = whole(2500);
     for (const amountCents of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => planRefund({ amountCents, charges, otherCents: 0 })).toThrow(RangeError);
@@ -229,7 +229,7 @@ describe("a refund that whole charges can't make", () => {
     );
   });
 
-  it("names the nearest lower amount also where a higher one is nearer", () => {
+  it("returns the nearest lower amount even if a higher one is nearer", () => {
     const charges = whole(1000, 5000);
     expect(nearestTo({ amountCents: 4900, charges, otherCents: 500 })).toEqual([
       [1500, [1000], 500],
@@ -237,7 +237,7 @@ describe("a refund that whole charges can't make", () => {
     ]);
   });
 
-  it("is told in time, however many charges there are", () => {
+  it("is planned fast enough for many charges", () => {
     const charges = whole(...Array.from({ length: 50 }, (_, place) => 3000 + ((place * 7919) % 2000)));
     const started = performance.now();
     const openCents = sum(centsOf(charges));
@@ -248,13 +248,13 @@ describe("a refund that whole charges can't make", () => {
   });
 });
 
-describe("the units that came back", () => {
+describe("the returned units", () => {
   const lines = [line("a", 4, 4000), line("b", 1, 300)];
   const joinedLast = laid([4300], lines, 4);
   const named = (returned: Record<string, number>, charges = joinedLast, of = lines) =>
     returnedUnits(of, charges, units(returned)).map((unit) => unit.line + unit.unit);
 
-  it("are those that no joined charge pays, the last first, then the others", () => {
+  it("are those with charges of their own, the last first, then the others", () => {
     expect(joinedLast.map(({ pieces }) => pieces?.length)).toEqual([1, 1, 2, 1]);
     expect(named({ a: 1 })).toEqual(["a2"]);
     expect(named({ a: 3, b: 1 })).toEqual(["a2", "a1", "a4", "b1"]);
@@ -262,7 +262,7 @@ describe("the units that came back", () => {
     expect(named({ a: 2 }, whole(4300))).toEqual(["a4", "a3"]);
   });
 
-  it("are none, or all, where the number makes no other sense", () => {
+  it("are none or all if the number is out of range", () => {
     expect(named({})).toEqual([]);
     expect(named({ a: -1, b: 0, c: 7 })).toEqual([]);
     expect(named({ a: Number.NaN, b: 0.9 })).toEqual([]);
@@ -272,7 +272,7 @@ describe("the units that came back", () => {
     expect(named({ a: 1 }, [], [line("a", 0, 100)])).toEqual(["a1"]);
   });
 
-  it("are a line's only one once all of its fractional quantity came back", () => {
+  it("are a line's only unit once all of its fractional quantity is returned", () => {
     const cloth = [line("cloth", 0.8, 999)];
     expect(named({ cloth: 0.7 }, [], cloth)).toEqual([]);
     expect(named({ cloth: 0.7 + 0.1 }, [], cloth)).toEqual(["cloth1"]);
@@ -280,7 +280,7 @@ describe("the units that came back", () => {
     expect(named({ a: 0.7 + 0.1 + 0.2 })).toEqual(["a2"]);
   });
 
-  it("stay the same when a joined charge went back already", () => {
+  it("stay the same after a joined charge was reversed", () => {
     const [first, second, joined, last] = joinedLast;
     if (!first || !second || !joined || !last) throw new Error("It has four charges.");
     const wish = { amountCents: 1000, charges: [first, second, last], otherCents: 0, lines };
@@ -288,7 +288,7 @@ describe("the units that came back", () => {
     expect(possible(planRefund({ ...wish, reversed: [joined], returned })).charges).toEqual([second]);
   });
 
-  it("are worth what they add to those that came back before", () => {
+  it("have the value that they add to those returned before", () => {
     const uneven = [line("a", 3, 1000), line("cloth", 2.5, 700)];
     const value = (now: Record<string, number>, before: Record<string, number>) =>
       valueOfUnits(uneven, [], units(now), units(before));
@@ -303,7 +303,7 @@ describe("the units that came back", () => {
   });
 });
 
-/** An order with up to ten charges of few cents, so that much adds up to the same. */
+/** An order with up to ten charges of few cents, so that many sums are equal. */
 const smallWishes = fc
   .record({
     quantities: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }),
@@ -335,14 +335,14 @@ const smallWishes = fc
     };
   });
 
-/** Whether the plan goes by what the cards paid of each unit. */
+/** Whether the plan depends on what the cards paid of each unit. */
 const isByUnits = ({ charges, reversed = [], returned, rule = "as-paid" }: RefundWish) =>
   rule === "as-paid" &&
   returned !== undefined &&
   [...charges, ...reversed].every(({ pieces }) => pieces !== null);
 
-describe("whatever is open", () => {
-  it("by units, the cards get exactly what they paid of them, or nothing is possible but the nearest sums", () => {
+describe("for random charges", () => {
+  it("the cards get exactly what they paid of the units, or only the nearest sums are possible", () => {
     fc.assert(
       fc.property(smallWishes, (wish) => {
         fc.pre(isByUnits(wish));
@@ -378,7 +378,7 @@ describe("whatever is open", () => {
     );
   });
 
-  it("the plan is the one that is found by trying all", () => {
+  it("the plan is the best of all splits", () => {
     fc.assert(
       fc.property(smallWishes, (wish) => {
         fc.pre(!isByUnits(wish));
@@ -398,7 +398,7 @@ describe("whatever is open", () => {
   });
 });
 
-/** An order, how its cards are charged, and what happens to it afterwards, as numbers to choose by. */
+/** A random order, its cards, and its later refunds, as numbers to choose by. */
 const histories = fc
   .record({
     lines: fc.array(
@@ -415,7 +415,7 @@ const histories = fc
     charging: fc.constantFrom("whole", "by unit", "joined"),
     maxCharges: fc.integer({ min: 1, max: 4 }),
     rule: fc.constantFrom<RefundRule>("as-paid", ...rules),
-    /** Now and then, something goes back that isn't the worth of units. */
+    /** Some refunds are not the value of units. */
     hasOthers: fc.boolean(),
     choices: fc.array(fc.nat(10_000), { minLength: 8, maxLength: 8 }),
   })
@@ -436,7 +436,7 @@ const histories = fc
 type History = typeof histories extends fc.Arbitrary<infer One> ? One : never;
 
 describe("over the life of 10,000 orders", () => {
-  it("what is planned goes back exactly, nothing twice, to nobody more than they paid, and in the end all is back", () => {
+  it("each plan is refunded exactly and once, no payer gets more than they paid, and finally everything is refunded", () => {
     const seen = { planned: 0, impossible: 0, exact: 0 };
     fc.assert(
       fc.property(histories, (history) => {
@@ -447,14 +447,14 @@ describe("over the life of 10,000 orders", () => {
       }),
       { numRuns: 10_000 },
     );
-    // Of each, it saw enough.
+    // Each kind occurred often enough.
     expect(seen.planned).toBeGreaterThan(20_000);
     expect(seen.impossible).toBeGreaterThan(1000);
     expect(seen.exact).toBeGreaterThan(2000);
   });
 });
 
-/** Plays an order's returns and other refunds until all is back, and holds each of them against books of its own. */
+/** Makes an order's returns and other refunds until everything is refunded, and checks each with independent books. */
 function live({ lines, partsCents, otherCents, charges, rule, choices, ...history }: History) {
   const open = new Map(charges.map(({ reference, cents }) => [reference, cents]));
   const reversed: OpenCharge[] = [];
@@ -476,13 +476,13 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
     return split;
   };
 
-  /** What went back: the amount, or where that can't be, one of those that are offered, or nothing. */
+  /** Refunds the amount, or one of the nearest possible amounts, or nothing. */
   const refundOf = (amountCents: number, choice: number): RefundSplit | undefined => {
     if (amountCents === 0) return undefined;
     const stillOpen = charges.filter(({ reference }) => open.has(reference));
     const before = { charges: stillOpen, reversed, otherCents: leftCents };
     const plan = planRefund({ ...before, amountCents, lines, returned, rule });
-    // By units, what a card paid isn't made up by the other method.
+    // For units, the other method doesn't refund what a card paid.
     if (plan.isPossible || rule !== "as-paid" || history.charging === "whole")
       expect(plan.isPossible).toBe(canMake([...open.values()], leftCents, amountCents));
     seen.planned += 1;
@@ -493,7 +493,7 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
     return offered && give(offered);
   };
 
-  /** Some units of a line come back, and what they are worth is to go back; that is returned. */
+  /** Returns some units of a line, and refunds their value. */
   const bringBack = (own: OrderLine, quantity: number, choice: number): number => {
     const before = new Map(returned);
     returned.set(own.id, (before.get(own.id) ?? 0) + quantity);
@@ -528,7 +528,7 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
   return seen;
 }
 
-/** What each card has of the charges, and the other method, in this order. */
+/** Returns the amounts of each card and of the other method, in this order. */
 function byPayer(
   partsCents: readonly number[],
   charges: readonly OpenCharge[],
@@ -538,18 +538,18 @@ function byPayer(
   return [...partsCents.map((_, card) => ofCard(card)), otherCents];
 }
 
-/** Whether some of the amounts, and no more than the other method has, make a sum: a bit for each sum that they make. */
+/** Returns the sums that amounts can add up to, as a bit for each sum. */
 function canMake(amounts: readonly number[], otherCents: number, sumCents: number): boolean {
   const made = amounts.reduce((bits, cents) => bits | (bits << BigInt(cents)), 1n);
   const leastCents = Math.max(0, sumCents - otherCents);
   return ((made >> BigInt(leastCents)) & ((1n << BigInt(sumCents - leastCents + 1)) - 1n)) !== 0n;
 }
 
-/** What each card, and the other method, paid for units that come back: where they lie on one long strip of cents. */
+/** Returns what each card and the other method paid for returned units, by their positions on a line of cents. */
 function paidFor({ lines, partsCents, own, before, returned }: Returning): number[] {
   const startCents = sum(lines.slice(0, lines.indexOf(own)).map(({ totalCents }) => totalCents));
   const count = Number.isInteger(own.quantity) ? own.quantity : 1;
-  /** Where the units end that haven't come back. The last come back first, but those that cost nothing never do. */
+  /** The end of the units that are not returned. The last are returned first, but never those of no cents. */
   const endAfter = (back: ReadonlyMap<string, number>) => {
     const quantity = back.get(own.id) ?? 0;
     const units = count === own.quantity ? quantity : Math.floor(quantity / own.quantity);
@@ -569,7 +569,7 @@ interface Returning {
   readonly returned: ReadonlyMap<string, number>;
 }
 
-/** For each amount that can go back: the best of all ways, written down as the rules say it. */
+/** Returns the best split for each possible amount, by the definition of the rules. */
 function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
   const { charges, otherCents, rule = "as-paid" } = wish;
   const back = charges.map((charge) => isBackByTrying(wish, charge));
@@ -579,14 +579,14 @@ function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
     const centsWhere = (isBack: boolean) =>
       sum(centsOf(charges.filter((_, place) => isChosen[place] && back[place] === isBack)));
     const [ofBack, ofOthers] = [centsWhere(true), centsWhere(false)];
-    /** The early charges of one kind that it takes count most, however many late ones it spares. */
+    /** Early charges of a kind count most, however many late ones are kept. */
     const early = (isBack: boolean) =>
       sum(charges.map((_, place) => (isChosen[place] && back[place] === isBack ? 2 ** -place : 0)));
     return { isChosen, ofBack, ofOthers, cents: ofBack + ofOthers, early: [early(true), early(false)] };
   });
   const found = new Map<number, RefundSplit>();
   for (let amountCents = 1; amountCents <= openCents + otherCents; amountCents += 1) {
-    // In parts of a cent, so that nothing is rounded.
+    // In fractions of a cent, so that nothing is rounded.
     const parts = openCents + otherCents;
     const byRule: Record<RefundRule, number> = {
       "as-paid": wish.returned ? 0 : amountCents * openCents,
@@ -621,7 +621,7 @@ function isBackByTrying(
     const own = lines.find(({ id }) => id === piece.line);
     if (!own || piece.unit > own.quantity) return false;
     const isJoined = (unit: number) => inJoined.some((one) => one.line === own.id && one.unit === unit);
-    // As many units of the line come back before this one.
+    // The number of units of the line that are returned before this one.
     const before = Array.from({ length: own.quantity }, (_, place) => place + 1).filter((unit) =>
       isJoined(unit) === isJoined(piece.unit) ? unit > piece.unit : !isJoined(unit),
     );

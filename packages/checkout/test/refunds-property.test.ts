@@ -12,11 +12,11 @@ import { Bank } from "./bank.js";
 import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 import { stores, type TestStore } from "./stores.js";
 
-/** Of each store. `SEED=… ORDERS=1000` plays others. */
+/** The orders per store. `SEED=… ORDERS=1000` makes others. */
 const { SEED: seed = "1", ORDERS: orders = "80" } = process.env;
 const rules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
 
-/** The same numbers for the same seed. */
+/** Makes a random generator with a seed. */
 function random(from: number) {
   let state = from;
   const next = (): number => {
@@ -39,17 +39,17 @@ function newLines({ upTo, pick }: Random): OrderLine[] {
   }));
 }
 
-/** What an order is by a book of its own, that knows nothing of charges. */
+/** An independent record of an order, without its charges. */
 interface Story {
   readonly orderId: string;
   readonly lines: readonly OrderLine[];
   readonly cards: readonly { readonly card: TestCard; readonly issuedCents: number }[];
-  /** How many units of each line went back. */
+  /** The number of returned units of each line. */
   readonly returned: Map<string, number>;
   backCents: number;
 }
 
-/** Of a line, units differ by a cent at most; all of them together are its total. */
+/** The units of a line differ by at most a cent, and add up to its total. */
 function isWorth({ lines }: Story, wished: Readonly<Record<string, number>>, amountCents: number): boolean {
   const bounds = lines.map(({ id, quantity, totalCents }) => {
     const count = wished[id] ?? 0;
@@ -124,7 +124,7 @@ for (const [name, open] of Object.entries(stores)) {
       return { lines: Object.fromEntries(wished.filter(([, units]) => units > 0)), rule };
     }
 
-    /** Something goes wrong, in some of the calls. */
+    /** Injects a fault into some of the calls. */
     async function trouble({ pick }: Random): Promise<void> {
       shop.proxy.clear();
       shop.proxy.set(
@@ -143,7 +143,7 @@ for (const [name, open] of Object.entries(stores)) {
       await by.recover();
     }
 
-    /** All books agree, to the cent: the cards', the bank's, what was told, and the story's. */
+    /** Checks that all books agree to the cent: the cards, the bank, the results, and the record. */
     async function check({ orderId, cards, backCents }: Story): Promise<void> {
       const purchase = await store.purchases.read(orderId);
       const payment = await checkout().paidBy(orderId);
@@ -206,7 +206,7 @@ for (const [name, open] of Object.entries(stores)) {
     const leftCents = ({ lines, backCents }: Story) =>
       sum(lines.map(({ totalCents }) => totalCents)) - backCents;
 
-    it(`give back what the returned is worth, never more than was taken (seed ${seed}, ${orders} orders)`, async () => {
+    it(`refund the value of the units, and never more than was taken (seed ${seed}, ${orders} orders)`, async () => {
       const chance = random(Number(seed));
       const counts = { refunded: 0, "not possible": 0, refused: 0 };
       for (let count = 0; count < Number(orders); count++) {
@@ -227,7 +227,7 @@ for (const [name, open] of Object.entries(stores)) {
         expect(held).toEqual(story.cards.map(({ issuedCents }) => issuedCents));
         expect(bank.heldCents).toBe(0);
       }
-      // What is played isn't mostly refused.
+      // Most of the calls were not refused.
       expect(counts.refunded).toBeGreaterThan(Number(orders) * 0.5);
       expect(counts["not possible"]).toBeGreaterThan(0);
     }, 120_000);

@@ -9,7 +9,7 @@ import { makeStatement, statementCsv, statementText } from "../src/operator/stat
 
 type Given = Partial<Record<keyof BookedCharge, unknown>>;
 
-/** More than one call takes as its arguments. */
+/** More than the maximum number of arguments of a call. */
 const MANY = 300_000;
 
 let made = 0;
@@ -50,7 +50,7 @@ interface Books {
   readonly asOf?: Date;
 }
 
-/** Judges both books of March at once, as they are. */
+/** Compares the charges and payments of March. */
 function reconcile({ charges, payments, report, asOf = new Date() }: Books): Reconciliation {
   const judged = groupsOf(charges, payments).map((group) => judge(group, { asOf }));
   const [journal, service] = [new CardFigures(), new CardFigures()];
@@ -68,7 +68,7 @@ function reconcile({ charges, payments, report, asOf = new Date() }: Books): Rec
 }
 
 describe("days", () => {
-  it("begin at midnight of the zone's clock, also where it changes", () => {
+  it("begin at midnight of the time zone, even if its offset changes", () => {
     const [day, next] = [momentsOf({ from: "2026-03-29", to: "2026-03-29" }), momentsOf(march)];
     expect(day.from.toISOString()).toBe("2026-03-28T23:00:00.000Z");
     expect(day.to.toISOString()).toBe("2026-03-29T22:00:00.000Z");
@@ -78,7 +78,7 @@ describe("days", () => {
     expect(dayOf(new Date("2026-10-24T22:00:00Z"), "America/New_York")).toBe("2026-10-24");
   });
 
-  it("are those of the calendar", () => {
+  it("have to be valid", () => {
     expect(daysOfMonth("2028-02")).toEqual({ from: "2028-02-01", to: "2028-02-29" });
     expect(["2026-02-29", "2026-2-1", "today", ""].filter(isDay)).toEqual([]);
     expect(() => daysOfMonth("2026-13")).toThrow(RangeError);
@@ -98,7 +98,7 @@ describe("a statement", () => {
     charged({ devaluedAt: new Date("2026-03-31T22:00:00Z") }),
   ];
 
-  it("adds up what was devalued and canceled by day and order, and takes the commission off", () => {
+  it("sums devalued and canceled amounts by day and order, and subtracts the commission", () => {
     const statement = makeStatement(charges, { ...march, commissionPercent: 7.5 });
     expect(statement.lines).toEqual([
       { day: "2026-03-10", orderId: null, devaluedCents: 700, canceledCents: 0, grossCents: 700 },
@@ -113,7 +113,7 @@ describe("a statement", () => {
     });
   });
 
-  it("rounds half a cent of commission away from zero, and refuses a commission that is none", () => {
+  it("rounds half a cent of commission away from zero, and refuses an invalid commission", () => {
     const net = (deductedCents: number, commissionPercent: number) =>
       makeStatement([charged({ deductedCents })], { ...march, commissionPercent }).commissionCents;
     expect([net(5000, 0), net(50, 1), net(49, 1), net(5000, 100), net(4998, 2.125)]).toEqual([
@@ -123,7 +123,7 @@ describe("a statement", () => {
     expect(() => net(1, Number.NaN)).toThrow(RangeError);
   });
 
-  it("is a table for a spreadsheet, which finds no formula in it", () => {
+  it("is formatted as CSV without formulas", () => {
     const csv = statementCsv(makeStatement(charges.slice(0, 3), { ...march, commissionPercent: 10 }), (id) =>
       id === "order_a" ? "=1+1" : id,
     );
@@ -144,7 +144,7 @@ describe("a reconciliation", () => {
   const differences = (charges: BookedCharge[], payments: ShopPayment[], more: Partial<Books> = {}) =>
     reconcile({ charges, payments, ...more }).differences;
 
-  it("finds nothing where both sides say the same", () => {
+  it("finds nothing if both sides agree", () => {
     const kept = charged();
     const open = charged({ state: "committed" });
     const given = reversed();
@@ -163,7 +163,7 @@ describe("a reconciliation", () => {
     ).toEqual([]);
   });
 
-  it("shows each difference with both sides", () => {
+  it("has each difference with both sides", () => {
     const owed = charged({ state: "reversing" });
     const lost = charged();
     const open = charged({ state: "needs_attention", deductedCents: null });
@@ -191,14 +191,14 @@ describe("a reconciliation", () => {
     ]);
   });
 
-  it("leaves out what is just on its way", () => {
+  it("ignores charges in progress", () => {
     const sentAt = new Date();
     expect(differences([charged({ state: "sent", deductedCents: null, sentAt })], [])).toEqual([]);
     expect(differences([charged({ state: "devalued", sentAt })], [])).toEqual([]);
     expect(differences([charged({ state: "devalued" })], [])).toHaveLength(1);
   });
 
-  it("adds up an order's charges where the shop has one sum for all of them, and asks nothing of captures", () => {
+  it("sums an order's charges if the shop has one payment for them, and doesn't compare captures", () => {
     const [first, second, failed] = [
       charged({ orderId: "order_x" }),
       charged({ orderId: "order_x", state: "committed", amountCents: 1000, deductedCents: 1000 }),
@@ -231,14 +231,14 @@ describe("a reconciliation", () => {
     ]);
   });
 
-  it("adds up payments of one charge, none of which gets lost", () => {
+  it("sums several payments of a charge", () => {
     const charge = charged({ state: "committed" });
     const half = payment(charge, { capturedCents: 0, amountCents: 2500 });
     expect(differences([charge], [half, { ...half, id: "pay_2" }])).toEqual([]);
     expect(differences([charge], [half])).toMatchObject([{ kind: "held", other: { cents: 2500 } }]);
   });
 
-  it("takes no payment that isn't whole cents, or is nobody's", () => {
+  it("refuses payments that aren't whole cents, or refer to nothing", () => {
     const wrong = [
       { amountCents: 0.5 },
       { amountCents: Number.NaN },
@@ -250,7 +250,7 @@ describe("a reconciliation", () => {
     expect(() => differences([], [{ orderId: null, amountCents: 1 }])).toThrow(/neither/);
   });
 
-  it("counts what somebody holds just now as moving, until its lease has run out", () => {
+  it("counts a leased charge as moving, until its lease has run out", () => {
     const asOf = new Date("2026-03-20T12:00:00Z");
     const held = charged({ state: "reversing", leaseUntil: new Date(asOf.getTime() + 1000) });
     const canceled = payment(held, { isCanceled: true });
@@ -269,7 +269,7 @@ describe("a reconciliation", () => {
     expect(agreed).toMatchObject({ moving: 0, differences: [] });
   });
 
-  it("doesn't count as moving what an order has, whoever holds it", () => {
+  it("doesn't count a charge of an order as moving, even if it is leased", () => {
     const asOf = new Date("2026-03-20T12:00:00Z");
     const held = charged({ state: "captured", leaseUntil: new Date(asOf.getTime() + 1000) });
     const canceled = payment(held, { isCanceled: true });
@@ -279,7 +279,7 @@ describe("a reconciliation", () => {
     });
   });
 
-  it("is lines to print, a difference each", () => {
+  it("is formatted with a line for each difference", () => {
     const lost = charged({ orderId: "order_a" });
     const lines = reconciliationText(reconcile({ charges: [lost], payments: [] }), () => "#12").split("\n");
     expect(lines).toEqual([
@@ -292,7 +292,7 @@ describe("a reconciliation", () => {
     );
   });
 
-  it("is lines to print for a month of any length, and so is its statement", () => {
+  it("is formatted for a long month, and so is its statement", () => {
     const charges = Array.from({ length: MANY }, (_, index) => charged({ orderId: `o${index}` }));
     const lines = reconciliationText(reconcile({ charges, payments: [] }))
       .trimEnd()
@@ -304,7 +304,7 @@ describe("a reconciliation", () => {
     expect(statementText(makeStatement(charges, march)).trimEnd().split("\n")).toHaveLength(MANY + 4);
   });
 
-  it("holds each card against the service's report", () => {
+  it("compares each card with the service's report", () => {
     const charges = [charged(), charged({ lastFour: "5678" }), reversed({ lastFour: "5678" })];
     const payments = charges.map((a) => payment(a, { isCanceled: a.state === "reversed" }));
     const same = [
@@ -339,7 +339,7 @@ describe("the service's report", () => {
   const frame = { companies: [{ devalued: 5000, cards: [{ devalued: 1 }] }], total: { devalued: 5000 } };
   const json = { ...march, cards: [card, { ...card, company_id: 8 }], ...frame };
 
-  /** What is read of a file that comes in pieces of this length. */
+  /** Reads a file in chunks of this length. */
   async function read(text: string, length: number) {
     async function* pieces() {
       for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length);
@@ -376,7 +376,7 @@ describe("the service's report", () => {
     },
   );
 
-  it("is refused where an entry has no end", async () => {
+  it("is refused if an entry is too long", async () => {
     const endless = JSON.stringify({ ...march, cards: [{ ...card, company: "x".repeat(1_000_000) }] });
     await expect(read(endless, 1000)).rejects.toMatchObject({ name: "ReportError" });
   });

@@ -10,7 +10,7 @@ const card = { cardNumber: new Secret("6064361234567890123"), pin: new Secret("0
 describe("the seals", () => {
   const sealer = createSealer({ keys: [newKey, oldKey] });
 
-  it("open for what they were made for, with leading zeros intact", async () => {
+  it("open for their own purpose, with leading zeros intact", async () => {
     const opened = await sealer.openTenderCard(await sealer.sealTenderCard(card, "cart_1", 60_000), "cart_1");
     expect(opened.cardNumber.reveal()).toBe("6064361234567890123");
     expect(opened.pin.reveal()).toBe("012345");
@@ -18,7 +18,7 @@ describe("the seals", () => {
     expect(token.reveal()).toBe("abc123");
   });
 
-  it("hold nothing that can be read", async () => {
+  it("contain nothing in plain text", async () => {
     const sealed = await sealer.sealTenderCard(card, "cart_1", 60_000);
     const readable = sealed.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"));
     for (const text of [sealed, ...readable, inspect(sealer, { depth: 9, showHidden: true })]) {
@@ -28,7 +28,7 @@ describe("the seals", () => {
     }
   });
 
-  it("stay shut for another cart, another purpose, and when a bit was changed", async () => {
+  it("don't open for another cart or purpose, or if a bit was changed", async () => {
     const sealed = await sealer.sealTenderCard(card, "cart_1", 60_000);
     await expect(sealer.openTenderCard(sealed, "cart_2")).rejects.toMatchObject({ fault: "broken" });
     await expect(sealer.openChargeCard(sealed, "cart_1")).rejects.toMatchObject({ fault: "broken" });
@@ -41,12 +41,12 @@ describe("the seals", () => {
     await expect(sealer.openTenderCard("nonsense", "cart_1")).rejects.toMatchObject({ fault: "broken" });
   });
 
-  it("stay shut once their time has run out, and a token's has none", async () => {
+  it("don't open after they expire; tokens never expire", async () => {
     const sealed = await sealer.sealTenderCard(card, "cart_1", -1000);
     await expect(sealer.openTenderCard(sealed, "cart_1")).rejects.toMatchObject({ fault: "expired" });
   });
 
-  it("open under an old key that is still configured, and name the fault where it is not", async () => {
+  it("open with an old key that is still configured, and name the fault otherwise", async () => {
     const before = await createSealer({ keys: [oldKey] }).sealToken(new Secret("abc123"), "gc_1");
     expect((await sealer.openToken(before, "gc_1")).reveal()).toBe("abc123");
     const after = await sealer.sealToken(new Secret("abc123"), "gc_1");
@@ -55,7 +55,7 @@ describe("the seals", () => {
     });
   });
 
-  it("refuse keys that are missing, short, or named twice, without showing them", () => {
+  it("refuse keys that are missing, short, or have the same id, without showing them", () => {
     expect(() => createSealer({ keys: [] })).toThrow(/At least one sealing key/);
     expect(() => createSealer({ keys: [newKey, newKey] })).toThrow(/same id/);
     const short = { id: "short", key: Buffer.alloc(16, 3).toString("base64") };

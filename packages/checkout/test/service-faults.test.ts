@@ -18,7 +18,7 @@ afterEach(() => {
 
 const wrongKey = "a-key-that-nobody-issued";
 
-/** A shopper who enters a card that is good. */
+/** Enters a valid card. */
 async function enter(engine: ReturnType<Shop["engine"]>): Promise<void> {
   const { cardNumber, pin } = await shop.card(1000);
   await expect(engine.quote(newCart(100), { cardNumber, pin })).rejects.toEqual(
@@ -26,14 +26,14 @@ async function enter(engine: ReturnType<Shop["engine"]>): Promise<void> {
   );
 }
 
-describe("what only the shop can mend", () => {
+describe("a fault that only the shop can fix", () => {
   const failures: { code?: string }[] = [];
   const onFailure = (failure: unknown) => failures.push(failure as { code?: string });
   const codes = () => failures.splice(0).map(({ code }) => code);
   const clientOf = (baseUrl: string, apiKey: string) =>
     createClient({ baseUrl, apiKey, companyId: shop.client.companyId as number, timeoutMs: 1_500 });
 
-  it("is reported where the key is refused, once a minute, with no secret", async () => {
+  it("is reported once a minute, without secrets, if the API key is refused", async () => {
     const engine = shop.engine({ client: clientOf(shop.service.url, wrongKey), onFailure });
     vi.useFakeTimers({ toFake: ["performance"] });
     for (let time = 0; time < 3; time++) await enter(engine);
@@ -44,13 +44,13 @@ describe("what only the shop can mend", () => {
     expect(codes()).toEqual(["unauthorized"]);
   });
 
-  it("is reported where the key is another company's", async () => {
+  it("is reported if the API key is another company's", async () => {
     const { apiKey } = await shop.service.createCompany();
     await enter(shop.engine({ client: clientOf(shop.service.url, apiKey), onFailure }));
     expect(codes()).toEqual(["unauthorized"]);
   });
 
-  it("is reported where nothing listens, and where what listens is no such service", async () => {
+  it("is reported if nothing listens at the address, or another server does", async () => {
     await enter(shop.engine({ client: clientOf(`http://127.0.0.1:${await freePort()}`, "key"), onFailure }));
     expect(codes()).toEqual(["not_connected"]);
     const mute = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
@@ -61,7 +61,7 @@ describe("what only the shop can mend", () => {
     mute.close();
   });
 
-  it("is a line on the console where the shop names no function, and says what is wrong", async () => {
+  it("is logged with its message if the shop has no function for failures", async () => {
     const lines: unknown[][] = [];
     vi.spyOn(console, "error").mockImplementation((...line) => void lines.push(line));
     await enter(shop.engine({ client: clientOf(shop.service.url, wrongKey) }));
@@ -72,7 +72,7 @@ describe("what only the shop can mend", () => {
     expect(JSON.stringify(lines)).not.toContain(wrongKey);
   });
 
-  it("isn't a card that is refused", async () => {
+  it("is not a refused card", async () => {
     const { cardNumber } = await shop.card(1000);
     const engine = shop.engine({ onFailure });
     await expect(engine.quote(newCart(100), { cardNumber, pin: "000000" })).rejects.toEqual(

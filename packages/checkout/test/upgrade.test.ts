@@ -25,10 +25,10 @@ const read = (release: string, file: string) =>
 
 /** A database with the tables of an old release. */
 interface OldDatabase {
-  /** How it writes a moment so many minutes from now. */
+  /** Formats a time, in minutes from now. */
   moment(minutes: number): string;
   run(sql: string): Promise<Record<string, unknown>[]>;
-  /** Opens it with today's program, and brings its tables up to date. */
+  /** Opens it with the current release, and migrates its tables. */
   open(): Promise<CheckoutStore>;
   /** Runs further migrations, as a newer release does. */
   migrate(more: readonly TableMigration[]): Promise<void>;
@@ -76,7 +76,7 @@ async function oldSqlite(): Promise<OldDatabase> {
   };
 }
 
-/** Charges of which the service knows. */
+/** The states of charges that the service has. */
 const charged = ["sent", "unknown", "devalued", "reversing", "committed", "captured"] as const;
 
 let shop: Shop;
@@ -91,7 +91,7 @@ const databases = {
 };
 for (const [name, { file, make }] of Object.entries(databases)) {
   for (const release of fs.readdirSync(folder)) {
-    describe(`a shop on ${name} that comes from ${release}`, () => {
+    describe(`a shop on ${name} that upgrades from ${release}`, () => {
       const cards = new Map<string, TestCard>();
       const references = Object.fromEntries(chargeStates.map((state) => [state, `gc_${randomUUID()}`]));
       const referenceOf = (state: string) => references[state] as string;
@@ -99,7 +99,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
       let store: CheckoutStore;
       let bank: Bank;
 
-      /** Charges each card at the service, as the old release did, and gives what it wrote down. */
+      /** Charges each card at the service, as the old release did, and returns its rows. */
       async function rowsOf(): Promise<string> {
         const sealer = createSealer({ keys: sealingKeys });
         const texts: Record<string, string> = { ...references, baseUrl: shop.client.baseUrl };
@@ -135,7 +135,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
       });
       afterAll(() => database?.close());
 
-      it("finds every charge, card, decision and purchase as it was", async () => {
+      it("reads every charge, card, decision and purchase unchanged", async () => {
         for (const state of chargeStates) {
           const found = await store.journal.charge(referenceOf(state));
           expect(found).toMatchObject({ state, amountCents: 1000, tenderId: state });
@@ -163,14 +163,14 @@ for (const [name, { file, make }] of Object.entries(databases)) {
           });
       });
 
-      it("goes on with the cards of its carts", async () => {
+      it("uses the cards of its carts", async () => {
         const limits = { quoteLifeMs: 2 * 60 * 60_000, maxCards: 2 };
         expect(await store.journal.applyQuote("cart", "quoted", limits)).toBe("applied");
         expect(await store.journal.removeTender("cart", "applied")).toBe("removed");
         expect(await store.journal.takeGuess([{ key: "address", max: 3 }], 1000)).toBeGreaterThan(0);
       });
 
-      it("ends what its last process left, to the cent", async () => {
+      it("settles charges that its last process left, to the cent", async () => {
         await checkout().recover();
         const states = async () => {
           const found = await Promise.all(
@@ -199,7 +199,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
           expect([state, await card.balanceCents()]).toEqual([state, state === "committed" ? 4000 : 5000]);
       });
 
-      it("ends what its purchases left", async () => {
+      it("settles purchases that its last process left", async () => {
         const ended = {
           charging: "failed",
           pending: "paid",
@@ -215,7 +215,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
         ]);
       });
 
-      it("takes one migration more with all that it holds, and is left alone by this release from then on", async () => {
+      it("accepts a further migration with all its data, and is then refused by this release", async () => {
         const next: TableMigration = {
           ...{ number: postgresMigrations.length + 1, release: "next" },
           journal: "alter table giftcard_charge add column channel text not null default 'web';",
@@ -239,7 +239,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
   }
 }
 
-it("tables on PostgreSQL that are missing, older or newer are told of by every call, until they are right", async () => {
+it("missing, older or newer tables on PostgreSQL are reported by every call, until they match", async () => {
   const pool = new pg.Pool({ connectionString: await testDatabase(), max: 2 });
   const store = createPostgresStore({ pool, schema: "cards" });
   const notMigrated = expect.objectContaining({
@@ -257,7 +257,7 @@ it("tables on PostgreSQL that are missing, older or newer are told of by every c
   await pool.end();
 });
 
-it("a shop that waits while a newer release makes its tables on PostgreSQL is told that they are newer", async () => {
+it("a migration on PostgreSQL that waits for a newer release's migration reports too_new", async () => {
   const pool = new pg.Pool({ connectionString: await testDatabase(), max: 5 });
   await migratePostgres(pool, "public");
   await pool.query("create table gate (id integer)");
@@ -282,7 +282,7 @@ it("a shop that waits while a newer release makes its tables on PostgreSQL is to
   await pool.end();
 });
 
-it("processes that make the tables on PostgreSQL at once all find them made, also where transactions are serializable", async () => {
+it("concurrent migrations on PostgreSQL all succeed, even if transactions are serializable", async () => {
   const url = await testDatabase();
   const pool = new pg.Pool({
     connectionString: url,
@@ -290,7 +290,7 @@ it("processes that make the tables on PostgreSQL at once all find them made, als
     options: "-c default_transaction_isolation=serializable",
   });
   const gate = await pool.connect();
-  // Whoever comes first waits at this name, and the others behind it.
+  // The first migration waits for this name, and the others for the first.
   await gate.query("begin; create table giftcard_migration (theirs text)");
   const made = Promise.all([migratePostgres(pool, "public"), migratePostgres(pool, "public")]);
   const waiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
