@@ -1,13 +1,13 @@
 import type { CheckoutOptions, RemainderAnswer, RemainderRequest } from "../src/index.js";
 
-/** The shop's other payment method, with a book of its own. */
+/** A simulated bank: the shop's other payment method, with its own records. */
 export class Bank {
   mood: "approve" | "decline" | "page" | "fail" | "approve-then-fail" = "approve";
   isDown = false;
-  /** How often it was told to reverse, by run. */
+  /** The attempts whose payment it was told to cancel, one entry per call. */
   readonly cancels: string[] = [];
   readonly payments = new Map<string, { cents: number; state: "open" | "authorized" | "canceled" }>();
-  /** What it gave back, by the refund's idempotency key. */
+  /** Its refunds, by their idempotency key. */
   readonly refunds = new Map<string, { attemptId: string; cents: number }>();
 
   authorize = async ({ attemptId, remainderCents }: RemainderRequest): Promise<RemainderAnswer> => {
@@ -61,7 +61,7 @@ export class Bank {
   }
 }
 
-/** A call that waits until it is let go, and that can be waited for. */
+/** Makes a gate that stops a call until it is opened. */
 export function gate() {
   let open = () => {};
   let arrive = () => {};
@@ -71,7 +71,7 @@ export function gate() {
   const arrived = new Promise<void>((resolve) => {
     arrive = resolve;
   });
-  /** What is asked for with this answer comes when it is let go. */
+  /** Stops here, and returns the value once the gate is open. */
   async function pass<T>(answer: T): Promise<T> {
     arrive();
     await opened;

@@ -1,17 +1,17 @@
 import { expect } from "vitest";
 import { newCart, type Shop } from "./shop.js";
 
-/** The origin that a mounted handler has to name in `origins`. */
+/** An origin that a mounted handler has to list in `origins`. */
 export const NAMED_ORIGIN = "https://your.shop";
 
-/** A new cart of 74.98, and the cookie by which `cartOf` has to find it. */
+/** Makes a cart of 74.98, and the cookie that `cartOf` has to find it by. */
 export function newSession() {
   const cart = newCart(7498);
   return { cart, cookie: `cart=${cart.id}` };
 }
 
 /**
- * Calls a handler that is mounted in some server as pages do, over HTTP: what it answers alone, it has to answer there.
+ * Calls a handler that is mounted in a server over HTTP, as pages do. It has to respond as it does without the server.
  *
  * @param base the address that a page names as `endpoint`
  */

@@ -1,4 +1,4 @@
-/** What happens right before a call, once. */
+/** An action of another process, right before a call, once. */
 interface Rival {
   readonly method: PropertyKey;
   readonly isMeant: (...args: never[]) => boolean;
@@ -6,8 +6,8 @@ interface Rival {
 }
 
 /**
- * A real store's part with somebody else at it: what is named happens right before the next call that is meant, as
- * another process would come in between. Where it throws, the call fails with that, and nothing is done.
+ * Wraps a part of a real store, so that another process can act right before a certain call. If its action throws, the call
+ * fails with that error, and does nothing.
  */
 export function withRival<Part extends object>(real: Part) {
   const rivals: Rival[] = [];
@@ -22,7 +22,7 @@ export function withRival<Part extends object>(real: Part) {
       };
     },
   });
-  /** @param isMeant judges the call by its arguments; left out, the next one is meant */
+  /** @param isMeant selects the call by its arguments. Default: the next one */
   function before<Method extends keyof Part>(
     method: Method,
     act: () => unknown,
@@ -32,6 +32,6 @@ export function withRival<Part extends object>(real: Part) {
   ): void {
     rivals.push({ method, isMeant, act });
   }
-  /** Whether all that was to happen in between has happened. */
+  /** Whether all actions have happened. */
   return { part, before, isOver: () => rivals.length === 0 };
 }

@@ -20,7 +20,7 @@ import type { Charge, Journal } from "../src/store/index.js";
 
 export const sealingKeys = [{ id: "test", key: Buffer.alloc(32, 7).toString("base64") }];
 
-/** A shop's money flow on a real journal, and the real service behind a proxy that can fail. */
+/** A shop with a real journal, and the real service behind a proxy that can fail. */
 export interface Shop {
   readonly service: TestService;
   readonly proxy: FaultProxy;
@@ -29,9 +29,9 @@ export interface Shop {
   /** The service's client, through the proxy. */
   readonly client: GiftcardClient;
   readonly apiKey: string;
-  /** An engine on the same journal; each is a process of its own as far as the flow can tell. */
+  /** Makes an engine on the same journal, like another process. */
   engine(options?: Partial<EngineOptions>): Engine;
-  /** A card with its balance, and a function that asks the service, past the proxy, what it holds now. */
+  /** Issues a card. Its function reads the balance without the proxy. */
   card(balanceCents: number): Promise<TestCard>;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface TestCard {
   balanceCents(): Promise<number>;
 }
 
-/** @param options.isUnlimited it may call as often as it likes: the service is its own then */
+/** @param options.isUnlimited whether the shop may call as often as it likes; it then has its own service */
 export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
   const shared = isUnlimited ? undefined : inject("sharedService");
   const service = shared
@@ -84,7 +84,7 @@ export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
       await pool.end();
       await proxy.stop();
       await service.stop();
-      // One run of the tests for each of two thousand changed programs shares one server.
+      // Thousands of runs for mutants share a server.
       await dropDatabase(shopDatabase);
     },
   };
@@ -96,7 +96,7 @@ export const newCart = (totalCents: number): CartView => ({
   currency: "eur",
 });
 
-/** Begins a payment by one charge. */
+/** Begins a payment of a single charge. */
 export async function beginOne(engine: Engine, ...payment: Parameters<Engine["begin"]>): Promise<Charge> {
   const [charge] = await engine.begin(...payment);
   if (!charge) throw new Error("nothing was begun");
@@ -116,7 +116,7 @@ export async function beginCharge(
   return beginOne(engine, cart, part, `session_${randomUUID()}`, owner);
 }
 
-/** Lets every lease and wait run out, as the database's clock would. */
+/** Makes all leases run out, and all next attempts due. */
 export async function letLeasesRunOut(pool: pg.Pool): Promise<void> {
   await pool.query(
     "update giftcard_charge set lease_until = now() - interval '1 second', next_try_at = now() - interval '1 second'",

@@ -8,11 +8,11 @@ import { testDatabase } from "../../../test/support/test-database.js";
 import { type CheckoutStore, createPostgresStore } from "../src/index.js";
 import { createSqliteStore } from "../src/store/sqlite/store.js";
 
-/** A store, and the way past it to its tables. */
+/** A store, with direct access to its tables. */
 export interface TestStore extends CheckoutStore {
   /** Runs plain SQL. */
   sql(text: string): Promise<void>;
-  /** As if the time had passed that whoever has died still owns what it held, and that a next try waits for. */
+  /** Makes all leases run out, and all next attempts due. */
   letLeasesRunOut(tables?: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ const lapse = (past: string, tables: readonly string[] = ["charge", "purchase"])
 const all = { PostgreSQL: openPostgres, SQLite: openSqlite };
 const only = inject("onlyStore");
 
-/** What opens a new store of each kind that is tried. */
+/** Opens a new store of each tested kind. */
 export const stores: Readonly<Record<string, () => Promise<TestStore>>> = Object.fromEntries(
   Object.entries(all).filter(([name]) => only === undefined || name === only),
 );

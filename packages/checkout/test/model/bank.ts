@@ -1,7 +1,7 @@
 import type { RemainderAnswer, RemainderMethod, RemainderRequest } from "../../src/index.js";
 import { never, PlayedError } from "./played-error.js";
 
-/** How the bank takes a request for the remainder. */
+/** How the bank responds to a request for the remainder. */
 export const payMoods = [
   "authorize",
   "decline",
@@ -16,7 +16,7 @@ export const payMoods = [
 ] as const;
 export type PayMood = (typeof payMoods)[number];
 
-/** How the bank answers `status` and `cancel`. */
+/** How the bank responds to `status` and `cancel`. */
 export const askMoods = ["fail", "fail-at-once", "hang", "plain-value", "garbage"] as const;
 export type AskMood = (typeof askMoods)[number];
 
@@ -26,13 +26,13 @@ interface Payment {
   readonly orderId: string;
   cents: number;
   state: "open" | "authorized" | "expired" | "canceled";
-  /** Whether every answer about the request for it was given as promised. */
+  /** Whether every response about it was as documented. */
   isClean: boolean;
-  /** Whether `status` has said "authorized", to whom it may concern. */
+  /** Whether `status` has ever returned "authorized". */
   isToldAuthorized: boolean;
 }
 
-/** The shop's other payment method: it keeps what is promised of it, and answers as badly as it is told to. */
+/** A simulated bank, the shop's other payment method. Its records are correct, but its responses can be faulty. */
 export class Bank {
   readonly payments = new Map<string, Payment>();
   readonly moods: Record<"status" | "cancel", { mood: AskMood; times: number }> = {
@@ -41,7 +41,7 @@ export class Bank {
   };
   #garbageCount = 0;
 
-  /** @param onHang called when the bank won't ever answer */
+  /** @param onHang called if the bank will never respond */
   authorize(mood: PayMood, onHang: () => void) {
     return (request: RemainderRequest): Promise<RemainderAnswer> => {
       const isClean = ["authorize", "decline", "page"].includes(mood);
@@ -65,7 +65,7 @@ export class Bank {
     return { status: "authorized" } as const;
   }
 
-  /** What a process gives to its checkout. @param onHang called when the bank won't ever answer it */
+  /** Returns the method for a process's checkout. @param onHang called if the bank will never respond to it */
   method(onHang: () => void): RemainderMethod {
     return {
       status: (request) => this.#ask("status", onHang, () => this.#status(request)),
@@ -80,7 +80,7 @@ export class Bank {
     if (mood === "fail") return Promise.reject(new PlayedError("bank"));
     if (mood === "fail-at-once") throw new PlayedError("bank");
     if (mood === "hang") return this.#hang<T>(onHang);
-    // What `cancel` answers means nothing: its promise alone does.
+    // The result of `cancel` is ignored; only its promise counts.
     if (mood === "garbage" && what === "status") return Promise.resolve(this.#garbage<T>());
     return answer() as unknown as Promise<T>;
   }
@@ -122,7 +122,7 @@ export class Bank {
     this.#open(request, false).state = "canceled";
   }
 
-  /** The shopper pays on the bank's page, or leaves it until it closes. */
+  /** Pays on the bank's page, or lets it expire. */
   settle(orderId: string, state: "authorized" | "expired"): void {
     for (const payment of this.payments.values())
       if (payment.orderId === orderId && payment.state === "open") payment.state = state;

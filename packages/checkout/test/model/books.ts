@@ -9,7 +9,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
 const isHeld = ({ state }: Row) => state === "committed" || state === "captured";
 const ofRun = ({ external_id }: Row, run: string) => String(external_id).startsWith(`${run}:`);
 
-/** Ends what is open in a fresh process, then holds every book against the others. */
+/** Recovers in a new process, then compares all books. */
 export async function checkBooks(world: World): Promise<void> {
   await world.calm();
   await recoverAll(world);
@@ -20,7 +20,7 @@ export async function checkBooks(world: World): Promise<void> {
   await checkStillSells(world);
 }
 
-/** Recovers, as each minute would, until nothing changes any more. */
+/** Recovers, as every minute, until nothing changes any more. */
 async function recoverAll(world: World): Promise<void> {
   const states = async () => {
     const { purchases, charges, tenders } = await world.stage.rows();
@@ -32,7 +32,7 @@ async function recoverAll(world: World): Promise<void> {
       if (now === before) return;
       if (times === MOST_RECOVERIES) return world.violate("recovery never ends", now);
       before = now;
-      // Longer than any page, lease and wait.
+      // Longer than any page, lease and delay.
       await world.stage.advance(61);
       await world
         .start()
@@ -42,7 +42,7 @@ async function recoverAll(world: World): Promise<void> {
   }
 }
 
-/** What the service took of each card is what living charges say. */
+/** Checks that the service took from each card what the open charges show. */
 async function checkCards(world: World): Promise<void> {
   const { charges, tenders } = await world.stage.rows();
   for (const [index, card] of world.cards.entries()) {
@@ -62,7 +62,7 @@ async function checkCards(world: World): Promise<void> {
   world.checkDevalues();
 }
 
-/** `paid` is cards and remainder, exactly once; anything else is whole. */
+/** Checks that paid orders have cards and remainder exactly once, and all others nothing. */
 async function checkPurchases(world: World): Promise<void> {
   const { purchases, charges, tenders } = await world.stage.rows();
   for (const charge of charges.filter(isHeld)) {
@@ -94,7 +94,7 @@ async function checkPurchases(world: World): Promise<void> {
     if (state === "failed") {
       const isLost = (a: Row) => tenders.some(({ id, state }) => id === a.tender_id && state === "spent");
       const spent = parts.filter((a) => !isHeld(a) && isLost(a));
-      // Spent by another order, which has it or gave it back since.
+      // Spent by another order, which has it or was refunded since.
       const isSpent = (b: Row) =>
         isHeld(b) ||
         purchases.some(
@@ -107,7 +107,7 @@ async function checkPurchases(world: World): Promise<void> {
   }
 }
 
-/** The bank holds nothing but the remainders of paid orders, and waits for none. */
+/** Checks that the bank has only the remainders of paid orders, and none is pending. */
 function checkBank(world: World, purchases: readonly Row[]): void {
   for (const [run, { state, cents }] of world.bank.payments) {
     const owner = purchases.find((p) => p.attempt_id === run);
@@ -118,7 +118,7 @@ function checkBank(world: World, purchases: readonly Row[]): void {
   }
 }
 
-/** What was told stays true. */
+/** Checks that earlier results are still true. */
 async function checkStories(world: World): Promise<void> {
   const { purchases, charges } = await world.stage.rows();
   for (const story of world.orders) {
@@ -158,7 +158,7 @@ function checkTold(world: World, story: OrderStory, purchase: Row | undefined, s
   }
 }
 
-/** Whatever has failed, the order can still be paid: its cards come off the cart, and the bank pays it all. */
+/** Checks that a failed order can still be paid: without its cards, by the bank alone. */
 async function checkStillSells(world: World): Promise<void> {
   const { purchases } = await world.stage.rows();
   const { checkout, gate } = world.start();

@@ -9,20 +9,20 @@ export interface ModelCard {
   readonly pin: string;
   readonly lastFour: string;
   readonly issuedCents: number;
-  /** What it holds now. */
+  /** Returns its balance. */
   balanceCents(): Promise<number>;
-  /** Its holder spends it in another shop; gives what that took. */
+  /** Spends it in another shop. Returns the amount. */
   spend(cents: number): Promise<number>;
-  /** Its issuer blocks it, or lets it be used again. */
+  /** Blocks or unblocks it at the issuer. */
   setBlocked(isBlocked: boolean): Promise<void>;
 }
 
-/** Blocks a card of this number at the service. */
+/** Blocks the card with this number at the service. */
 export type SetBlocked = (cardNumber: string, isBlocked: boolean) => Promise<unknown>;
 
 type Numbers = { readonly cardnumber: string; readonly pin: string };
 
-/** New cards of any balance, issued by the hundred. */
+/** Cards of any balance, issued in hundreds. */
 export class CardStock {
   readonly #service: TestService;
   readonly #client: GiftcardClient;
@@ -30,14 +30,14 @@ export class CardStock {
   readonly #stock = new Map<number, Numbers[]>();
   #issuing: Promise<unknown> = Promise.resolve();
 
-  /** @param client asks the service past every fault */
+  /** @param client calls the service without faults */
   constructor(service: TestService, client: GiftcardClient, setBlocked: SetBlocked) {
     this.#setBlocked = setBlocked;
     this.#service = service;
     this.#client = client;
   }
 
-  /** One card of each balance. No two have the same last four digits. */
+  /** Returns a card of each balance, with different last four digits. */
   async take(balances: readonly number[]): Promise<ModelCard[]> {
     const taken: ModelCard[] = [];
     for (const balance of balances) {
@@ -63,7 +63,7 @@ export class CardStock {
   async #issue(balance: number): Promise<void> {
     const stock = this.#stock.get(balance) ?? [];
     this.#stock.set(balance, stock);
-    // Another sequence may have waited for the same.
+    // Another sequence may have waited for the same cards.
     if (stock.length > BATCH / 2) return;
     const order = ["--balance", String(balance), "--count", String(BATCH)];
     stock.push(...((await this.#service.command("card", "issue", ...order)) as Numbers[]));

@@ -1,6 +1,6 @@
 import { never, PlayedError } from "./played-error.js";
 
-/** What befalls a process at one of its statements: before it runs, or after it ran and before its answer is there. */
+/** A fault of a process at one of its statements: before it runs, or after it ran and before its result arrives. */
 export const troubleKinds = [
   "crash-before",
   "crash-after",
@@ -11,11 +11,11 @@ export const troubleKinds = [
 ] as const;
 export interface Trouble {
   readonly kind: (typeof troubleKinds)[number];
-  /** At the how manieth statement of the call, from 1. */
+  /** The number of the statement within the call, from 1. */
   readonly at: number;
 }
 
-/** Where every statement of one process passes: it may crash there for good, freeze for a while, or fail. */
+/** The gate for all statements of a process. The process can crash, stall or fail there. */
 export class Gate {
   #passed = 0;
   #trouble: Trouble | null = null;
@@ -26,12 +26,12 @@ export class Gate {
   #stopped = Promise.withResolvers<"dead" | "waiting">();
   readonly #onTrouble: (kind: Trouble["kind"]) => void;
 
-  /** @param onTrouble told of what befell the process, at that moment */
+  /** @param onTrouble called with a fault when it happens */
   constructor(onTrouble: (kind: Trouble["kind"]) => void = () => {}) {
     this.#onTrouble = onTrouble;
   }
 
-  /** Resolves when the process has died, froze, or waits for something that never comes. */
+  /** Resolves once the process has died or stalled, or waits forever. */
   get stopped(): Promise<"dead" | "waiting"> {
     return this.#stopped.promise;
   }
@@ -40,7 +40,7 @@ export class Gate {
     return this.#isDead;
   }
 
-  /** Lets this happen to what begins now. */
+  /** Injects a fault into the next call. */
   set(trouble: Trouble | null): void {
     this.#trouble = trouble;
     this.#troubleAt = this.#passed + (trouble?.at ?? 0);
@@ -51,12 +51,12 @@ export class Gate {
     this.#stopped.resolve("dead");
   }
 
-  /** The process waits for somebody outside. */
+  /** Marks that the process waits for an external response. */
   wait(): void {
     this.#stopped.resolve("waiting");
   }
 
-  /** One that was frozen goes on; one that waits for somebody outside still does. */
+  /** Resumes a stalled process. One that waits for an external response still does. */
   thaw(): void {
     if (!this.#frozen || this.#isDead) return;
     this.#frozen = null;
@@ -68,9 +68,9 @@ export class Gate {
     if (this.#isDead) return never<T>();
     while (this.#frozen) await this.#frozen;
     this.#passed += 1;
-    // Of two calls at once, one statement alone is hit.
+    // Of two concurrent calls, only one statement is affected.
     const kind = this.#trouble && this.#passed === this.#troubleAt ? this.#trouble.kind : null;
-    // Statements of two at once come in any order.
+    // Statements of concurrent calls come in any order.
     if (this.#passed % 3 === 1) await new Promise((resolve) => setImmediate(resolve));
     if (kind?.endsWith("before")) await this.#befall(kind);
     if (this.#isDead) return never<T>();

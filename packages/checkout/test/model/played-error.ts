@@ -1,8 +1,8 @@
-/** A failure that the model plays. The money flow may hand it on, but never makes one. */
+/** A simulated failure. The library may pass it on, but never creates one. */
 export class PlayedError extends Error {
   override readonly name = "PlayedError";
   readonly by: "bank" | "database" | "observer";
-  /** Told when nobody took the rejection: that would end the shop's process. */
+  /** Called if nobody handles the rejection, which would end the shop's process. */
   readonly onUnhandled: () => void;
 
   constructor(by: PlayedError["by"], onUnhandled: () => void = () => {}) {
@@ -12,5 +12,5 @@ export class PlayedError extends Error {
   }
 }
 
-/** A promise that never settles. */
+/** Returns a promise that never settles. */
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});

@@ -9,7 +9,7 @@ const textOf = ({ kind, text, store, seed, path, sequence, log, times }: Finding
     `  npm run model -- --store ${store} --steps '${JSON.stringify(sequence)}'`,
   ].join("\n");
 
-/** What a person reads of a run: each kind of violation with its shortest sequence, and a last line with the counts. */
+/** Formats a run: each kind of violation with its shortest sequence, and the counts. */
 export function modelReport(result: ModelResult): string {
   const { seed, sequences, violations, findings, outcomes, plays, seconds } = result;
   const seen = Object.entries(outcomes).sort(([, a], [, b]) => b - a);

@@ -7,46 +7,46 @@ import { type Finding, type Sequence, Tally } from "./tally.js";
 import { type Place, World } from "./world.js";
 import { openYard, type Yard } from "./yard.js";
 
-/** What is played, on what, and for how long. */
+/** The options of a run. */
 export interface ModelOptions {
   /** A running PostgreSQL. */
   readonly postgresUrl: string;
   readonly seed: number;
   readonly sequences: number;
-  /** Ends after so long, with fewer sequences. */
+  /** The maximum time; the run then has fewer sequences. */
   readonly minutes?: number;
   /** Default both. */
   readonly stores?: readonly StoreName[];
-  /** Sequences at the same moment, each on a store of its own. Default 6. */
+  /** The number of concurrent sequences, each on its own store. Default 6. */
   readonly atOnce?: number;
-  /** Plays this one alone, once on each store. */
+  /** Runs only this sequence, once on each store. */
   readonly only?: Sequence;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, findings: readonly Finding[]) => void;
 }
 
-/** What was played, and what of it wasn't as promised. */
+/** The result of a run, with its violations. */
 export interface ModelResult {
   readonly seed: number;
   readonly sequences: number;
-  /** Sequences that weren't as promised. */
+  /** The number of sequences with violations. */
   readonly violations: number;
   readonly findings: readonly Finding[];
-  /** How often calls came to what. */
+  /** The number of calls by result. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** All that were played, with those that only look for a shorter one. */
+  /** All sequences, including those that search for a shorter one. */
   readonly plays: number;
   readonly seconds: number;
 }
 
 const LONGEST_SEQUENCE = 14;
-/** How many shorter sequences are tried for a violation, and for how long. */
+/** The limits of the search for a shorter sequence. */
 const MOST_SHRINKS = 80;
 const LONGEST_SHRINKING_MS = 60_000;
-/** So far from each other that the seeds of two slots never meet. */
+/** The distance between the seeds of two slots, so that they never overlap. */
 const SEED_STRIDE = 1_000_003;
 
-/** A step as fast-check has it, to leave steps out. */
+/** A command of fast-check, which can remove steps. */
 class TakeStep implements fc.AsyncCommand<World, World> {
   readonly step: Step;
   constructor(step: Step) {
@@ -62,7 +62,7 @@ const anySequence = fc.tuple(
   fc.commands([anyStep.map((step) => new TakeStep(step))], { maxCommands: LONGEST_SEQUENCE, size: "max" }),
 );
 
-/** A sequence as a seed and a path make it, before it was made shorter. */
+/** The sequence of a seed and a path, before it is shortened. */
 export function sequenceOf(seed: number, path: string): Sequence {
   const [sampled] = fc.sample(anySequence, { seed, path, numRuns: 1 });
   if (!sampled) throw new Error("There is no such sequence.");
@@ -70,7 +70,7 @@ export function sequenceOf(seed: number, path: string): Sequence {
   return { setting, steps: [...commands].map((command) => JSON.parse(String(command)) as Step) };
 }
 
-/** Plays random sequences against the real service, and tells what wasn't as promised. */
+/** Runs random sequences against the real service, and returns the violations. */
 export async function runModel(options: ModelOptions): Promise<ModelResult> {
   const { seed, minutes = Number.POSITIVE_INFINITY, stores = ["sqlite", "postgres"], only } = options;
   const startedAt = performance.now();
@@ -90,7 +90,7 @@ export async function runModel(options: ModelOptions): Promise<ModelResult> {
         options.onProgress?.(tally.done, tally.findings),
       );
     });
-    // All of them end before what they play on is closed.
+    // All of them end before their stores are closed.
     for (const end of await Promise.allSettled(played)) if (end.status === "rejected") throw end.reason;
   } finally {
     await yard.close();
@@ -106,7 +106,7 @@ function tellRejection(error: unknown): void {
   error.onUnhandled();
 }
 
-/** Plays one sequence after the other in one place. */
+/** Runs one sequence after the other in a slot. */
 class Player {
   readonly #yard: Yard;
   readonly #place: Place;
@@ -127,7 +127,7 @@ class Player {
     this.#tally.count(world, { store: this.#store, seed, path: "" });
   }
 
-  /** Where a sequence is wrong in a new way, it finds the fewest steps that still are, and goes on. */
+  /** For a new kind of violation, searches the shortest sequence, and continues. */
   async playMany(firstSeed: number, isOver: () => boolean, onPlayed: () => void): Promise<void> {
     for (let seed = firstSeed; !isOver(); seed += 1) {
       const search = { kind: "", left: MOST_SHRINKS, endsAt: Number.POSITIVE_INFINITY };
@@ -151,7 +151,7 @@ class Player {
         if (search.kind !== "") throw new Error(search.kind);
       });
       const { failed, errorInstance } = await fc.check(property, { seed, numRuns: 1_000 });
-      // What failed in the model itself is no violation.
+      // A failure of the model itself is no violation.
       if (failed && search.kind === "") throw errorInstance;
     }
   }

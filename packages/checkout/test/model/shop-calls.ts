@@ -6,20 +6,20 @@ import type { ShopProcess } from "./shop-process.js";
 import type { Stage } from "./stage.js";
 import { type Call, MAX_CARDS } from "./steps.js";
 
-/** What the shop was told of an order, or asked for, as far as the end has to fit it. */
+/** The results and requests of an order that the final state has to match. */
 export interface OrderStory {
   readonly id: string;
-  /** Each "paid": for which total, and cart where that was given. */
+  /** The totals, and carts if known, that were returned as paid. */
   readonly paid: { readonly cartId: string; readonly totalCents: number }[];
   isReverseAsked: boolean;
   isRefundAsked: boolean;
-  /** "paid" was told, then `reverse` or `refund` came back without an error. */
+  /** Whether `cancel` or `refund` has succeeded after the order was returned as paid. */
   isReverseDone: boolean;
   isRefundDone: boolean;
   readonly refundedReferences: Set<string>;
 }
 
-/** What the calls of a sequence share. */
+/** The state that the calls of a sequence share. */
 export interface CallContext {
   readonly stage: Stage;
   readonly bank: Bank;
@@ -29,7 +29,7 @@ export interface CallContext {
   violate(kind: string, text: string): void;
 }
 
-/** Makes the shop's calls as the steps name them, and remembers what they were told. */
+/** Makes the calls of the steps, and stores their results. */
 export class ShopCalls {
   readonly #context: CallContext;
   readonly #quotes: string[] = [];
@@ -125,18 +125,18 @@ export class ShopCalls {
     const references = charges.filter((a) => a.order_id === story.id).map((a) => String(a.reference));
     const reference = references[which % Math.max(1, references.length)] ?? "none";
     story.refundedReferences.add(reference);
-    // Of an order that isn't paid, one card can't go back alone: all do.
+    // If an order isn't paid, all of its cards are reversed, not only one.
     if (story.paid.length === 0) story.isRefundAsked = true;
     return checkout.refundCards(story.id, reference);
   }
 
-  /** Errors are CheckoutErrors, what the shop's own parts threw, or the TypeErrors that are documented. */
+  /** Checks errors: CheckoutErrors, errors of the shop's own parts, or documented TypeErrors. */
   isDocumented(call: Call, error: unknown): boolean {
     if (error instanceof CheckoutError) return true;
     if (error instanceof PlayedError && error.by === "database") return true;
     const asksBank = call.do === "commit" || call.do === "confirm";
     if (error instanceof PlayedError && error.by === "bank") return asksBank;
-    // What the bank's method answered was no answer.
+    // The result of the bank's method was invalid.
     if (error instanceof Error && error.name === "RemainderFault") return call.do === "confirm";
     return error instanceof TypeError && call.do === "commit" && /garbage|no way/.test(call.pay);
   }

@@ -7,10 +7,10 @@ import { PlayedError } from "./played-error.js";
 import type { Stage } from "./stage.js";
 import { MAX_CARDS } from "./steps.js";
 
-/** How those who are told of changes take it. */
+/** The behavior of observers. */
 export type ObserverMood = "calm" | "throw" | "reject";
 
-/** A process of the shop: its checkout on the shop's store, and the gate that its statements pass. */
+/** A process of the shop: its checkout, and the gate of its statements. */
 export interface ShopProcess {
   readonly gate: Gate;
   readonly checkout: Checkout;
@@ -22,7 +22,7 @@ export interface ShopParts {
   readonly bank: Bank;
   readonly observers: () => ObserverMood;
   readonly onTrouble: (kind: Trouble["kind"]) => void;
-  /** Told when an observer's rejection ends the process, as Node does by itself. */
+  /** Called if an unhandled rejection of an observer ends the process, as in Node. */
   readonly onUnhandled: () => void;
 }
 
@@ -57,8 +57,7 @@ export function startShopProcess({
 }
 
 /**
- * The same client, with the calls that aren't answered yet, so that the end can wait for those that a dead process left
- * on their way.
+ * Wraps the client to track pending calls, so that the end can wait for the calls of dead processes.
  */
 export function countCalls(client: GiftcardClient): {
   client: GiftcardClient;

@@ -9,7 +9,7 @@ import type { Gate } from "./gate.js";
 export type StoreName = "sqlite" | "postgres";
 export type Row = Readonly<Record<string, unknown>>;
 
-/** All that a store holds. */
+/** The content of a store. */
 export interface Rows {
   readonly purchases: readonly Row[];
   readonly refunds: readonly Row[];
@@ -19,14 +19,14 @@ export interface Rows {
   readonly guesses: readonly Row[];
 }
 
-/** A store on which one sequence after the other is played, with hands on its clock. */
+/** A store for sequences, one after the other, whose clock can be moved. */
 export interface Stage {
   readonly name: StoreName;
-  /** The store as one process has it, with every statement through its gate. */
+  /** Returns the store of a process, with its gate. */
   open(gate: Gate): CheckoutStore;
-  /** Lets time go by: every moment that is written down moves into the past. */
+  /** Advances the clock, by moving all stored times into the past. */
   advance(minutes: number): Promise<void>;
-  /** What is on a cart now, in good time. */
+  /** Returns the cards on a cart that haven't expired. */
   cardsOf(cartId: string): Promise<Row[]>;
   rows(): Promise<Rows>;
   /** Empties it. */
@@ -45,7 +45,7 @@ const tables = [
 const isTime = (column: string) => /_(at|until)$/.test(column);
 const onCart = "from giftcard_tender where state in ('applied', 'charging') and cart_id =";
 
-/** A store whose every method passes the gate first. */
+/** Makes a store whose methods pass the gate first. */
 function gated<T extends object>(part: T, gate: Gate): T {
   return new Proxy(part, {
     get(target, name) {
@@ -56,7 +56,7 @@ function gated<T extends object>(part: T, gate: Gate): T {
   });
 }
 
-/** In an SQLite file, a method is one transaction, so crashes come between methods. */
+/** Opens an SQLite store. A method is a transaction, so crashes happen between methods. */
 export async function openSqliteStage(folder: string): Promise<Stage> {
   const { DatabaseSync } = await import("node:sqlite");
   const file = path.join(folder, "shop.db");
@@ -100,7 +100,7 @@ export async function openSqliteStage(folder: string): Promise<Stage> {
   };
 }
 
-/** On PostgreSQL each statement passes the gate. */
+/** Opens a PostgreSQL store. Each statement passes the gate. */
 export async function openPostgresStage(databaseUrl: string, schema: string): Promise<Stage> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4, options: `-c search_path=${schema}` });
   pool.on("error", () => {});

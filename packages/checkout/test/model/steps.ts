@@ -7,10 +7,10 @@ export const CARDS = 3;
 export const CARTS = 2;
 export const ORDERS = 2;
 export const MAX_CARDS = 2;
-/** What the issuer has put on cards: above and below what one order takes of a card. */
+/** The balances of cards: above and below the maximum per order. */
 export const cardBalances = [1500, 4000, 7500] as const;
 
-/** Something that the shop asks of its checkout, in one of its processes. */
+/** A call of the shop to its checkout, in one of its processes. */
 export type Call = { readonly process: 0 | 1; readonly trouble: Trouble | null } & (
   | { readonly do: "apply"; readonly cart: number; readonly card: number }
   | { readonly do: "quote"; readonly cart: number; readonly card: number }
@@ -30,7 +30,7 @@ export type Call = { readonly process: 0 | 1; readonly trouble: Trouble | null }
   | { readonly do: "recover" }
 );
 
-/** What happens next: calls, one or at once, or something in the world around the shop. */
+/** A step: one or several concurrent calls, or an event outside of the shop. */
 export type Step =
   | { readonly do: "call"; readonly calls: readonly Call[] }
   | { readonly do: "total"; readonly cart: number; readonly cents: number }
@@ -50,11 +50,11 @@ export type Step =
   | { readonly do: "kill"; readonly process: 0 | 1 }
   | { readonly do: "thaw" };
 
-/** How a sequence begins. */
+/** The start of a sequence. */
 export interface Setting {
   readonly balances: readonly number[];
   readonly totals: readonly number[];
-  /** Which card is on which cart from the start. */
+  /** The cards that are on carts from the start. */
   readonly applied: readonly (readonly [cart: number, card: number])[];
 }
 
@@ -105,7 +105,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
 );
 const faults = fc.constantFrom<Fault>("cut-before", "cut-after", "error", "busy", "garbage", "half", "late");
 
-/** Each kind of step, as often as it is worth. */
+/** The kinds of steps, with their frequency. */
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 12, arbitrary: call.map((one) => ({ do: "call" as const, calls: [one] })) },
   { weight: 3, arbitrary: fc.tuple(call, call).map((calls) => ({ do: "call" as const, calls })) },
@@ -132,7 +132,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       to: fc.constantFrom("authorized" as const, "authorized" as const, "expired" as const),
     }),
   },
-  // Past a commit's lease; past its charges' too; past a bank's page; past an applied card's life.
+  // After the lease of a purchase; of its charges; after a bank's page expires; after an applied card expires.
   {
     weight: 4,
     arbitrary: fc.record({

@@ -2,47 +2,47 @@ import type { StoreName } from "./stage.js";
 import type { Setting, Step } from "./steps.js";
 import type { World } from "./world.js";
 
-/** Everything that makes a sequence. */
+/** The definition of a sequence. */
 export interface Sequence {
   readonly setting: Setting;
   readonly steps: readonly Step[];
 }
 
-/** Where a sequence came from: the store it was played on, and fast-check's way to it. */
+/** The source of a sequence: its store, and fast-check's seed and path. */
 export interface Origin {
   readonly store: StoreName;
   readonly seed: number;
   readonly path: string;
 }
 
-/** A kind of violation as it was found first, in as few steps as could be. */
+/** A kind of violation, with its shortest sequence. */
 export interface Finding extends Origin {
   readonly kind: string;
   readonly text: string;
   readonly sequence: Sequence;
-  /** Each step, and what it answered. */
+  /** Each step with its result. */
   readonly log: readonly string[];
-  /** In how many sequences it was seen. */
+  /** The number of sequences with it. */
   readonly times: number;
 }
 
-/** What all that is played side by side counts together. */
+/** The counts of concurrent sequences. */
 export class Tally {
   readonly #findings = new Map<string, Finding>();
-  /** How often calls came to what. */
+  /** The number of calls by result. */
   readonly outcomes: Record<string, number> = {};
   /** Sequences. */
   done = 0;
-  /** Sequences that weren't as promised. */
+  /** The number of sequences with violations. */
   violations = 0;
-  /** With those that only look for a shorter one. */
+  /** Including those that search for a shorter one. */
   plays = 0;
 
   get findings(): readonly Finding[] {
     return [...this.#findings.values()];
   }
 
-  /** Counts a sequence. Gives a kind of violation that wasn't seen before, if there is one. */
+  /** Counts a sequence. Returns a new kind of violation, if there is one. */
   count(world: World, origin: Origin): string | undefined {
     this.done += 1;
     for (const outcome of world.outcomes) this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1;
@@ -57,7 +57,7 @@ export class Tally {
     return fresh;
   }
 
-  /** Keeps this one as the shortest sequence of its kind. */
+  /** Stores the shortest sequence of its kind. */
   note(kind: string, world: World, origin: Origin): void {
     const times = this.#findings.get(kind)?.times ?? 1;
     const text = world.violations.find((violation) => violation.kind === kind)?.text ?? "";

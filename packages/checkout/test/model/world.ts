@@ -10,13 +10,13 @@ import { countCalls, type ObserverMood, type ShopProcess, startShopProcess } fro
 import type { Stage } from "./stage.js";
 import { CARTS, type Call, MAX_CARDS, ORDERS, type Setting, type Step } from "./steps.js";
 
-/** Something that isn't as promised. `kind` is short and from a closed set; `text` says what was seen. */
+/** A violation of a guarantee. `kind` is short and from a closed set; `text` has the details. */
 export interface Violation {
   readonly kind: string;
   readonly text: string;
 }
 
-/** Where sequences are played: one shop's store, and its way to the service. */
+/** The setting of sequences: a shop's store, and its client of the service. */
 export interface Place {
   readonly stage: Stage;
   readonly proxy: FaultProxy;
@@ -24,7 +24,7 @@ export interface Place {
   readonly client: GiftcardClient;
 }
 
-/** A call of the shop that hasn't answered. */
+/** A pending call of the shop. */
 interface Pending {
   readonly call: Call;
   readonly process: ShopProcess;
@@ -34,13 +34,13 @@ interface Pending {
 const LONGEST_CALL_MS = 60_000;
 const TIMES = ["createdAt", "sentAt", "devaluedAt", "reversedAt"];
 
-/** One sequence: a shop of two processes, its bank, its service, and what was seen of them. */
+/** A sequence: a shop with two processes, its bank, its service, and their results. */
 export class World implements CallContext {
   readonly bank = new Bank();
   readonly violations: Violation[] = [];
   readonly log: string[] = [];
   readonly steps: Step[] = [];
-  /** What each call came to: a status, a code, or how it stopped. */
+  /** The result of each call: a status, a code, or how it stopped. */
   readonly outcomes: string[] = [];
   readonly carts: CartView[];
   readonly orders: readonly OrderStory[];
@@ -48,14 +48,14 @@ export class World implements CallContext {
   readonly setting: Setting;
   readonly cards: readonly ModelCard[];
   readonly stage: Stage;
-  /** Whether a statement failed, so that a process may have given up what it could have done. */
+  /** Whether a statement has failed, so that a process may have left its work undone. */
   hasDatabaseFailed = false;
   readonly #proxy: FaultProxy;
   readonly #client: GiftcardClient;
   readonly #inFlight: ReadonlySet<Promise<unknown>>;
   readonly #calls: ShopCalls;
   readonly #processes: (ShopProcess | undefined)[] = [];
-  /** Frozen, or waiting for a bank that never answers; others have taken their places. */
+  /** Processes that stall or wait for the bank forever; others have replaced them. */
   readonly #stopped: ShopProcess[] = [];
   readonly #pending = new Set<Pending>();
   #observers: ObserverMood = "calm";
@@ -148,7 +148,7 @@ export class World implements CallContext {
         return;
       case "thaw":
         for (const { gate } of this.#stopped.splice(0)) gate.thaw();
-        // What they still had to do goes on beside what comes next.
+        // Their remaining work continues concurrently with the next steps.
         return;
     }
   }
@@ -158,7 +158,7 @@ export class World implements CallContext {
     this.spentElsewhere[index] = (this.spentElsewhere[index] ?? 0) + (taken ?? 0);
   }
 
-  /** Makes the calls at the same moment, and waits until each has answered, died, or stands still. */
+  /** Makes concurrent calls, and waits until each has returned, died or stalled. */
   async #callAll(calls: readonly Call[]): Promise<void> {
     const [first] = calls;
     if (first) this.#process(first.process).gate.set(first.trouble);
@@ -184,7 +184,7 @@ export class World implements CallContext {
     this.outcomes.push(`${call.do}: ${end}`);
     this.log.push(`  ${call.do}: ${end}`);
     if (end === "waiting" && !this.#stopped.includes(process)) this.#stopped.push(process);
-    // The shop's next process takes its place.
+    // A new process of the shop replaces it.
     if (this.#processes[call.process] === process) delete this.#processes[call.process];
   }
 
@@ -208,7 +208,7 @@ export class World implements CallContext {
     }
   }
 
-  /** Nothing ever sends a devalue twice. */
+  /** Checks that no devalue is sent twice. */
   checkDevalues(): void {
     const devalues = this.#proxy.seen.filter(({ operation }) => operation === "devalue");
     const keys = devalues.map(({ idempotencyKey }) => idempotencyKey);
@@ -216,7 +216,7 @@ export class World implements CallContext {
     if (new Set(keys).size < keys.length) this.violate("a devalue was sent twice", keys.join(" "));
   }
 
-  /** Nobody fails any more: what was frozen goes on, what was late arrives, and who waits for nobody is ended. */
+  /** Ends all faults: resumes stalled processes, delivers late responses, and ends processes that wait forever. */
   async calm(): Promise<void> {
     this.#observers = "calm";
     this.bank.calm();

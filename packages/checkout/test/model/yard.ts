@@ -11,18 +11,18 @@ import { CardStock } from "./card-stock.js";
 import { openPostgresStage, openSqliteStage, type StoreName } from "./stage.js";
 import type { Place } from "./world.js";
 
-/** In memory where that can be: what a disk does is not asked here. */
+/** In memory if possible: these tests don't depend on the disk. */
 const scratch = fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir();
 
-/** The service, its cards, and the places before it. */
+/** The service with its cards and its proxies. */
 export interface Yard {
   readonly cards: CardStock;
-  /** A new one. */
+  /** Makes a place for sequences. */
   place(store: StoreName): Promise<Place>;
   close(): Promise<void>;
 }
 
-/** The service, and as many places before it as are asked for. */
+/** Starts the service. Each place has a store, and a proxy to the service. */
 export async function openYard(postgresUrl: string): Promise<Yard> {
   const closers: (() => Promise<unknown>)[] = [];
   const close = async () => {
