@@ -3,46 +3,46 @@ import { DEFAULT_TIME_ZONE } from "./clock.js";
 import type { ShopEvent } from "./event.js";
 import { type EventRow, filled, type RowField, requiredFields, rowFields, rowOf, rowSchema } from "./row.js";
 
-/** What is wrong, where, and what to write instead. */
+/** A fault of an event, with a message that says what to write instead. */
 export interface EventFault {
-  /** As whoever wrote it counts: 1 is the first event, or in a table the header. */
+  /** The row as its author counts: 1 is the first event, or the header of a table. */
   readonly row: number;
-  /** The field by its name in what was read; "" where it is the row as a whole. */
+  /** The field's name in the input; "" for the whole row. */
   readonly field: string;
   readonly message: string;
 }
 
-/** Events that are right, and what is wrong with the others. */
+/** The result of reading events: those without faults, and the faults of the others. */
 export interface Reading {
   readonly entries: readonly { readonly row: number; readonly event: ShopEvent }[];
   readonly faults: readonly EventFault[];
 }
 
-/** A row that is to be checked. */
+/** A row before validation. */
 export interface UncheckedRow {
   readonly row: number;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** How rows are read. */
+/** Options for reading rows. */
 export interface ReadOptions {
-  /** The zone of rows that name none; `Europe/Amsterdam` by default. */
+  /** The time zone of rows that name none. Default: `Europe/Amsterdam`. */
   readonly timeZone?: string;
-  /** Makes a key for a row without one, from what the row holds. Without it, such a row is at fault. */
+  /** Computes the key of a row without one, from the row's content. Without this option, such a row is faulty. */
   readonly keyOf?: (row: EventRow) => string;
-  /** What else is wrong with a row, by the interface's names; asked also where the row has faults already. */
+  /** Finds further faults of a row, by the interface's names. Also called for rows that are faulty already. */
   readonly judge?: (row: number, values: UncheckedRow["values"]) => EventFault[];
 }
 
 const PLACEHOLDER = "-";
 
-/** Makes a fault. */
+/** Creates a fault. */
 export const fault = (row: number, field: string, message: string): EventFault => ({ row, field, message });
 
 /**
- * Reads rows by the interface's names, and names every fault. All ways in end here.
+ * Validates rows with the interface's field names. Every format is read by this function.
  *
- * @returns the events of the rows that are right, in their order
+ * @returns the events of the rows without faults, in order, and all faults of the others
  */
 export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {}): Reading {
   const { timeZone = DEFAULT_TIME_ZONE, keyOf, judge } = options;
@@ -74,7 +74,7 @@ export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {
   return { entries, faults };
 }
 
-/** What it is known by without a key: the same when it is published, taken back, or only touched. */
+/** Returns the content that identifies an event without a key. Its state and update time are not part of it. */
 function contentOf(event: ShopEvent): EventRow {
   const row = rowOf(event);
   const {
@@ -103,7 +103,7 @@ const trimmed = (values: UncheckedRow["values"]): Record<string, unknown> =>
   );
 
 const twinMessage = (isKeyless: boolean, row: number, twin: number) =>
-  isKeyless ? `is needed: rows ${twin} and ${row} hold the same` : `is that of row ${twin} too`;
+  isKeyless ? `is required: rows ${twin} and ${row} have the same content` : `is also the key of row ${twin}`;
 
 function faultOf(row: number, issue: z.core.$ZodIssue, values: Record<string, unknown>): EventFault {
   const field = String(issue.path[0] ?? "");
@@ -119,7 +119,7 @@ function messageOf(issue: z.core.$ZodIssue, field: string, values: Record<string
   return issue.message;
 }
 
-/** A fault's field by the model's names, for those that a person fills in. */
+/** The model's names of the interface's fields. */
 const modelNames: Partial<Record<string, string>> = {
   event_key: "key",
   eventprovider_id: "providerId",
@@ -149,9 +149,9 @@ const modelNames: Partial<Record<string, string>> = {
 };
 
 /**
- * Checks events that a program made, and writes their texts as every other way in does.
+ * Validates events that a program created, and normalizes their texts as reading any format does.
  *
- * @returns faults by the model's names; the first event is row 1
+ * @returns the events without faults, and the faults by the model's names; the first event is row 1
  */
 export function checkEvents(events: Iterable<ShopEvent>): Reading {
   const all = [...events];
@@ -159,7 +159,7 @@ export function checkEvents(events: Iterable<ShopEvent>): Reading {
   const read = checkRows(all.map((event, index) => ({ row: index + 1, values: rowOf(event) })));
   const isWrong = new Set(found.map(({ row }) => row));
   const others = renamed(read.faults, (field) => modelNames[field] ?? field).filter(
-    ({ row, field }) => !found.some((one) => one.row === row && one.field === field),
+    ({ row, field }) => !found.some((known) => known.row === row && known.field === field),
   );
   return {
     entries: read.entries.filter(({ row }) => !isWrong.has(row)),
@@ -169,11 +169,11 @@ export function checkEvents(events: Iterable<ShopEvent>): Reading {
 
 const isDayAndTime = (time: string) => /^[^T]+T[^T]+$/.test(time);
 
-/** What a row can't tell, as it has times and lists in another form. */
+/** Finds faults that an event's row can't show, because it has times and lists in another form. */
 function formFaultsOf(row: number, { start, end, ...event }: ShopEvent): EventFault[] {
   const faults = (["genres", "lineup"] as const)
     .filter((field) => event[field].some((word) => word.includes(",")))
-    .map((field) => fault(row, field, "must hold no comma: the interface separates them by commas"));
+    .map((field) => fault(row, field, "must not contain a comma, which separates values in the interface"));
   if (start && !isDayAndTime(start))
     faults.push(fault(row, "start", "must be a day and a time, yyyy-mm-ddThh:mm:ss"));
   if (end?.includes("T") && !isDayAndTime(end))
@@ -181,10 +181,10 @@ function formFaultsOf(row: number, { start, end, ...event }: ShopEvent): EventFa
   return faults;
 }
 
-/** The faults by other names, in the order of their rows. */
+/** Renames the fields of faults, and sorts the faults by row. */
 export const renamed = (faults: readonly EventFault[], nameOf: (field: string) => string): EventFault[] =>
-  inOrder(faults.map((one) => ({ ...one, field: nameOf(one.field) })));
+  inOrder(faults.map((each) => ({ ...each, field: nameOf(each.field) })));
 
-/** The faults in the order of their rows. */
+/** Sorts faults by row. */
 export const inOrder = (faults: readonly EventFault[]): EventFault[] =>
   faults.toSorted((a, b) => a.row - b.row);

@@ -1,11 +1,11 @@
 import { Temporal } from "temporal-polyfill";
 
-/** The zone of an event that names none. */
+/** The time zone of events that name none. */
 export const DEFAULT_TIME_ZONE = "Europe/Amsterdam";
 
 const knownZones = new Set<string>();
 
-/** Whether it names a time zone, such as `Europe/Amsterdam`; an offset is no name, nor is `IST`, which several zones go by. */
+/** Returns whether a text names a time zone, such as `Europe/Amsterdam`. An offset isn't a name, nor is the ambiguous `IST`. */
 export function isTimeZone(name: string): boolean {
   if (knownZones.has(name)) return true;
   if (!/^[A-Za-z]/.test(name)) return false;
@@ -19,29 +19,29 @@ export function isTimeZone(name: string): boolean {
   return true;
 }
 
-/** Of an hour that comes twice the first; of one that is skipped, as much later as clocks go forward. */
+/** Adds a zone to a local time. Of a time that occurs twice, it means the first. A skipped time moves forward with the clocks. */
 export const zoned = (local: string, timeZone: string) =>
   Temporal.PlainDateTime.from(local).toZonedDateTime(timeZone);
 
-/** Whether the zone's clocks ever show this time: they skip an hour when summer begins. */
+/** Returns whether the zone's clocks show this time. They skip an hour when summer time begins. */
 export const isOnClock = (local: string, timeZone: string): boolean =>
   zoned(local, timeZone).toPlainDateTime().equals(Temporal.PlainDateTime.from(local));
 
-/** Whether the zone's clocks show this time twice: they go back an hour when summer ends. */
+/** Returns whether the zone's clocks show this time twice. They do when summer time ends. */
 export const isTwiceOnClock = (local: string, timeZone: string): boolean => {
   const time = Temporal.PlainDateTime.from(local);
   return !time.toZonedDateTime(timeZone).equals(time.toZonedDateTime(timeZone, { disambiguation: "later" }));
 };
 
-/** The instant at which the zone's clocks show this time. */
+/** Returns the instant at which the zone's clocks show this time. */
 export const instantOf = (local: string, timeZone: string): Date =>
   new Date(zoned(local, timeZone).epochMilliseconds);
 
-/** The time with its offset, as in `2036-04-12T21:00:00+02:00`. */
+/** Adds the zone's offset to a local time, as in `2036-04-12T21:00:00+02:00`. */
 export const withOffset = (local: string, timeZone: string): string =>
   `${local}${zoned(local, timeZone).offset}`;
 
-/** What the zone's clocks show at an instant, `yyyy-mm-ddThh:mm:ss`. */
+/** Returns the local time in the zone at an instant, `yyyy-mm-ddThh:mm:ss`. */
 export const localTimeAt = (instant: Date, timeZone: string): string =>
   Temporal.Instant.fromEpochMilliseconds(instant.getTime())
     .toZonedDateTimeISO(timeZone)

@@ -7,7 +7,7 @@ export {
   type UncheckedRow,
 } from "./check.js";
 export { DEFAULT_TIME_ZONE, isTimeZone } from "./clock.js";
-export { type EventState, eventStates, isTakenBack, type ShopEvent, type Venue } from "./event.js";
+export { type EventState, eventStates, isRetracted, type ShopEvent, type Venue } from "./event.js";
 export { feed, feedItemOf, locationOf, readFeed, readListing } from "./formats/feed.js";
 export { type EventFormat, writeEvents } from "./formats/format.js";
 export { json, readJson } from "./formats/json.js";

@@ -2,7 +2,7 @@ import { type EventInput, endpoints } from "@giftcard-pay/client/contract";
 import * as z from "zod";
 import { type EventFault, fault } from "./check.js";
 import { localTimeAt } from "./clock.js";
-import { isTakenBack, type ShopEvent } from "./event.js";
+import { isRetracted, type ShopEvent } from "./event.js";
 import { rowOf, wireEvent } from "./row.js";
 
 const list = z.toJSONSchema(endpoints.createEvents.request.def.in.shape.events, {
@@ -10,34 +10,34 @@ const list = z.toJSONSchema(endpoints.createEvents.request.def.in.shape.events, 
   unrepresentable: "any",
 });
 
-/** What one call of `newevent` takes. The bytes leave room for the key and the brackets around the events. */
+/** The limits of one `newevent` call. The bytes leave room for the API key and the brackets around the events. */
 export const newEventLimits = {
   events: list.maxItems ?? 1,
   bytes: endpoints.createEvents.bodyLimitBytes - 1024,
 };
 
-/** The service reads dates and times by this clock, wherever the venue is. */
+/** The service compares dates and times in this zone, wherever the venue is. */
 const SERVICE_TIME_ZONE = "Europe/Amsterdam";
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/;
 
-const NO_PROVIDER = "is no provider's; `list providers` shows them";
+const NO_PROVIDER = "is not the number of a provider; `list providers` shows them";
 const NO_PROVIDERS =
-  "is no provider's: the service has none yet, and whoever runs it makes one (`provider create`)";
+  "is not the number of a provider: the service has none yet. Its operator creates one (`provider create`)";
 
-/** What is known of the service that the events go to. */
+/** Facts about the service that receives the events. */
 export interface ServiceFacts {
-  /** Left out, what has begun is no fault. */
+  /** Without it, a past start is no fault. */
   readonly now?: Date | undefined;
-  /** The numbers of its providers; undefined where they aren't known. */
+  /** The numbers of its providers; undefined if they are unknown. */
   readonly providerIds?: ReadonlySet<number> | undefined;
 }
 
 /**
- * What `newevent` would refuse of a row that is right by itself. One that is taken back isn't sent, so nothing is wrong with it.
+ * Finds the faults for which `newevent` would refuse a valid row. A retracted event has none, because it isn't sent.
  *
- * @param row where it stands
- * @param values the row, such as `rowOf` an event
- * @returns faults by the interface's names; none where it can be sent
+ * @param row the row's number
+ * @param values the row, as `rowOf` returns it
+ * @returns faults by the interface's names
  */
 export function newEventFaults(
   row: number,
@@ -45,7 +45,7 @@ export function newEventFaults(
   { now, providerIds }: ServiceFacts,
 ): EventFault[] {
   const { eventprovider_id: providerId, state } = values;
-  if (isTakenBack(state)) return [];
+  if (isRetracted(state)) return [];
   const faults = [];
   if (providerId === undefined) faults.push(fault(row, "eventprovider_id", "is required"));
   else if (providerIds && Number.isInteger(Number(providerId)) && !providerIds.has(Number(providerId)))
@@ -55,9 +55,9 @@ export function newEventFaults(
 }
 
 /**
- * Whether an event has begun by the service's clock, that of Amsterdam: `newevent` takes none that has.
+ * Returns whether an event has begun by the service's clock, in Amsterdam. `newevent` refuses such events.
  *
- * @param values the row, such as `rowOf` an event
+ * @param values the row, as `rowOf` returns it
  */
 export function hasBegun(values: Readonly<Record<string, unknown>>, now: Date): boolean {
   const start = `${values.event_start_date}T${values.event_start_time}`;
@@ -65,15 +65,15 @@ export function hasBegun(values: Readonly<Record<string, unknown>>, now: Date): 
 }
 
 /**
- * Writes an event as the client's `createEvents` takes it. The interface has no time zones: the times are the venue's
- * clock.
+ * Converts an event to the input of the client's `createEvents`. The interface has no time zones, so it gets the venue's local
+ * times.
  *
- * @throws {z.ZodError} where `newEventFaults` names its provider
+ * @throws {z.ZodError} if the event has no provider
  */
 export function newEventInput(event: ShopEvent): EventInput {
   const { timezone: _zone, state: _state, updated_at: _updated, ...wire } = rowOf(event);
   return z.decode(wireEvent, wire as z.input<typeof wireEvent>);
 }
 
-/** Writes the same as the JSON that goes out. */
+/** Returns the JSON that the client sends for an event. */
 export const newEventJson = (input: EventInput): string => JSON.stringify(z.encode(wireEvent, input));

@@ -3,32 +3,32 @@ import { DEFAULT_TIME_ZONE } from "./clock.js";
 import type { ShopEvent } from "./event.js";
 import { filled } from "./row.js";
 
-/** What a shop's product has already. */
+/** A product of a shop. */
 export interface ShopProduct {
   readonly id: string;
   readonly title: string;
   readonly description?: string | null;
-  /** Addresses of its pictures, the first one first. */
+  /** URLs of its pictures, the main one first. */
   readonly pictureUrls?: readonly string[];
   readonly lowestPriceCents?: ShopEvent["priceFromCents"];
-  /** Its page in the shop. */
+  /** The URL of its page in the shop. */
   readonly link: string;
   readonly updatedAt?: string;
 }
 
-/** One date on which a product's event is held; what it says itself comes before the product's. */
+/** One date of a product's event. Its own fields take precedence over the product's. */
 export interface EventDate
   extends Pick<ShopEvent, "start" | "end">,
     Partial<Pick<ShopEvent, "state" | "ticketLink" | "updatedAt">> {
   /**
-   * Its own id, for good, such as its variant's; needed where the product has more than one date. Where several variants
-   * are tickets of one date, give that date once.
+   * Its permanent id, such as its variant's. Required if the product has several dates. If several variants are tickets of one
+   * date, give that date once.
    */
   readonly id?: string;
   readonly lowestPriceCents?: ShopEvent["priceFromCents"];
 }
 
-/** What an event has besides; what the product has too comes before the product's own. */
+/** The fields that a product lacks. Fields that the product has too take precedence over the product's. */
 export interface ProductDetails
   extends Pick<ShopEvent, "organiser" | "state">,
     Partial<Omit<ShopEvent, "key" | "organiser" | "state" | "start" | "end">> {
@@ -36,9 +36,9 @@ export interface ProductDetails
 }
 
 /**
- * Makes events of a product, one for each date. An event's key is the product's id, and the date's id where it has one.
+ * Creates one event from each date of a product. An event's key is the product's id, followed by the date's id if it has one.
  *
- * @returns the events, and every fault by the model's names; the first date is row 1
+ * @returns the events, and all faults by the model's names; the first date is row 1
  */
 export function readProduct(product: ShopProduct, { dates, ...details }: ProductDetails): Reading {
   const [posterUrl, bannerUrl] = product.pictureUrls ?? [];

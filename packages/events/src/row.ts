@@ -1,16 +1,16 @@
 import { type Cents, cents, endpoints, formatCents } from "@giftcard-pay/client/contract";
 import * as z from "zod";
 import { instantOf, isOnClock, isTimeZone } from "./clock.js";
-import { type EventState, eventStates, isTakenBack, type ShopEvent, type Venue } from "./event.js";
+import { type EventState, eventStates, isRetracted, type ShopEvent, type Venue } from "./event.js";
 
 const list = endpoints.createEvents.request.def.in.shape.events;
 
-/** One event of `newevent` on the wire: the contract's own rules. */
+/** One event of a `newevent` request, as the contract defines it. */
 export const wireEvent = list.def.element;
 
 const wire = wireEvent.def.in.shape;
 
-/** Comma-separated words, within the contract's length. */
+/** A list of words, separated by commas, within the contract's length. */
 const words = <S extends z.core.$ZodType<string | undefined, string | undefined>>(text: S) =>
   z.pipe(
     text,
@@ -25,9 +25,9 @@ const words = <S extends z.core.$ZodType<string | undefined, string | undefined>
 const EURO = /^(?:€ ?)?(\d{1,6})(?:[.,](\d{1,2}))?$/;
 
 const price = z
-  .union([z.string(), z.number()], "must be euros, as 24.50")
+  .union([z.string(), z.number()], "must be an amount in euros, such as 24.50")
   .transform(String)
-  .pipe(z.string().trim().regex(EURO, "must be euros, as 24.50"))
+  .pipe(z.string().trim().regex(EURO, "must be an amount in euros, such as 24.50"))
   .transform((text): Cents => {
     const [, euros, rest = ""] = EURO.exec(text) ?? [];
     return cents(Number(euros) * 100 + Number(rest.padEnd(2, "0")));
@@ -35,18 +35,18 @@ const price = z
   .optional();
 
 const age = z
-  .union([z.string(), z.number()], "must be whole years, as 18")
+  .union([z.string(), z.number()], "must be a number of years, such as 18")
   .transform(String)
   .pipe(
     z
       .string()
       .trim()
-      .regex(/^\d{1,2}\+?$/, "must be whole years, as 18"),
+      .regex(/^\d{1,2}\+?$/, "must be a number of years, such as 18"),
   )
   .transform((text) => Number.parseInt(text, 10))
   .optional();
 
-/** What a row may hold: the fields of `newevent` by their names there, and three that it doesn't have. */
+/** The fields of a row: those of `newevent`, and three more. */
 const shape = {
   ...wire,
   eventprovider_id: z.optional(wire.eventprovider_id),
@@ -55,22 +55,27 @@ const shape = {
   lineup: words(wire.lineup),
   minimumage: age,
   event_price: price,
-  timezone: z.string("must be a string").refine(isTimeZone, "must name a time zone, as Europe/Amsterdam"),
+  timezone: z
+    .string("must be a string")
+    .refine(isTimeZone, "must name a time zone, such as Europe/Amsterdam"),
   state: z.enum(eventStates, `must be one of ${eventStates.join(", ")}`).optional(),
   updated_at: z.iso
-    .datetime({ offset: true, error: "must be a moment, as 2036-04-12T21:00:00Z" })
+    .datetime({ offset: true, error: "must be a date and time with offset, such as 2036-04-12T21:00:00Z" })
     .transform((text) => new Date(text).toISOString())
-    .refine((text) => /^\d{4}-/.test(text), "must be a moment, as 2036-04-12T21:00:00Z")
+    .refine(
+      (text) => /^\d{4}-/.test(text),
+      "must be a date and time with offset, such as 2036-04-12T21:00:00Z",
+    )
     .optional(),
 };
 
 /** A field of a row. */
 export type RowField = keyof typeof shape;
 
-/** Every field of a row, in the interface's order. */
+/** All fields of a row, in the interface's order. */
 export const rowFields = Object.keys(shape) as readonly RowField[];
 
-/** Those without which there is no event. `event_key` may be left out of a file, `eventprovider_id` of what isn't pushed. */
+/** The fields that each event needs. A file may lack `event_key`, and `eventprovider_id` is only needed to push. */
 export const requiredFields: readonly RowField[] = [
   "event_name",
   "event_organiser",
@@ -79,7 +84,7 @@ export const requiredFields: readonly RowField[] = [
   "ticket_link",
 ];
 
-/** An event by the interface's names, as a table's row or a JSON object has it. */
+/** An event with the interface's field names: a row of a table, or a JSON object. */
 export type EventRow = Partial<Record<RowField, string | number>>;
 
 const timeFields = [
@@ -97,11 +102,11 @@ type Times = Pick<z.output<z.ZodObject<typeof shape>>, (typeof timeFields)[numbe
 const startOf = (row: Times) => `${row.event_start_date}T${row.event_start_time}`;
 const endOf = ({ event_end_date: date, event_end_time: clock }: Times) => (clock ? `${date}T${clock}` : date);
 
-const SKIPPED = "doesn't exist on that day: clocks skip this hour. Give the time that they show";
+const SKIPPED = "doesn't exist on that day, because clocks skip this hour. Give the time that they show";
 
 type TimeFault = readonly [field: (typeof timeFields)[number], message: string];
 
-/** What is wrong with times that are each right by themselves. */
+/** Finds faults of times that are valid on their own. */
 const timeFaultsOf = (row: Times): TimeFault[] =>
   [startFaultOf(row), endFaultOf(row)].filter((found) => found !== undefined);
 
@@ -110,7 +115,7 @@ const startFaultOf = (row: Times): TimeFault | undefined =>
 
 function endFaultOf(row: Times): TimeFault | undefined {
   const { event_end_date: date, event_end_time: time, timezone } = row;
-  if (!date) return time ? ["event_end_date", "is needed where there is an end time"] : undefined;
+  if (!date) return time ? ["event_end_date", "is required with an end time"] : undefined;
   const end = `${date}T${time}`;
   if (time && !isOnClock(end, timezone)) return ["event_end_time", SKIPPED];
   const isBefore = time
@@ -119,14 +124,14 @@ function endFaultOf(row: Times): TimeFault | undefined {
   return isBefore ? ["event_end_date", "must not be before the start"] : undefined;
 }
 
-/** Reads a row; its faults are by the row's own names. */
+/** Reads a row as an event. */
 export const rowSchema = z
   .object(shape)
   .superRefine(
     (row, { addIssue }) => {
       for (const [field, message] of timeFaultsOf(row)) addIssue({ code: "custom", path: [field], message });
     },
-    // Also where other fields are at fault, so that all of it is told at once.
+    // Also runs if other fields are faulty, so that all faults are reported at once.
     { when: ({ issues }) => !issues.some(({ path }) => isTimeField(path?.[0])) },
   )
   .transform((row): ShopEvent => {
@@ -180,16 +185,16 @@ type Filled<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } 
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Without what is absent or empty. */
+/** Removes absent and empty values. */
 export const filled = <T extends object>(values: T): Filled<T> =>
   Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== ""),
   ) as Filled<T>;
 
 /**
- * Writes an event as a row, unchecked.
+ * Converts an event to a row, without validation.
  *
- * @returns only what the event has; `activated` always, as 0 or 1; `state` where that doesn't say it
+ * @returns the fields that the event has. `activated` is always 0 or 1; `state` is present for retracted events
  */
 export function rowOf(event: ShopEvent): EventRow {
   const [startDate, startTime] = String(event.start ?? "").split("T");
@@ -217,7 +222,7 @@ export function rowOf(event: ShopEvent): EventRow {
     event_link: event.eventLink,
     ticket_link: event.ticketLink,
     activated: event.state === "published" ? 1 : 0,
-    state: isTakenBack(event.state) ? event.state : undefined,
+    state: isRetracted(event.state) ? event.state : undefined,
     updated_at: event.updatedAt,
   }) as EventRow;
 }

@@ -24,7 +24,7 @@ const read = (text: string) =>
     .map((entry) => new ICAL.Event(entry));
 
 describe("a calendar", () => {
-  test("is read by another program with the moments and the texts of the events", async () => {
+  test("has the times and texts of the events for another program", async () => {
     const text = await textOf([full, bare, { ...full, key: "off", state: "canceled" }], calendar);
     const [entry, canceled, ...others] = read(text);
     expect(others).toEqual([]);
@@ -40,18 +40,18 @@ describe("a calendar", () => {
     expect(text).toMatch(/\r\nEND:VCALENDAR\r\n$/);
   });
 
-  test("leaves out what is withdrawn, so that it goes from calendars that subscribe", async () => {
+  test("omits withdrawn events, so that subscribed calendars remove them", async () => {
     expect(read(await textOf([{ ...full, state: "withdrawn" }], calendar))).toEqual([]);
   });
 
-  test("knows an event by its key and the shop's domain, wherever its tickets are sold", async () => {
+  test("identifies an event by its key and the shop's domain", async () => {
     const ofShop = iCalendar({ name: "Shows", at, domain: "zaal.example" });
     const moved = { ...full, ticketLink: "https://other.example/1" };
     for (const event of [full, moved])
       expect(read(await textOf([event], ofShop))[0]?.uid).toBe("spring-night@zaal.example");
   });
 
-  test("has a zone once however many events are in it, and none that isn't asked for", async () => {
+  test("describes each requested zone once", async () => {
     const text = await textOf([full, { ...full, key: "two", timeZone: "Asia/Kathmandu" }], calendar);
     expect(text.match(/^TZID:.*$/gm)).toEqual(["TZID:Europe/Amsterdam"]);
     expect(read(text)[1]?.startDate.zone?.tzid).toBe("UTC");
@@ -59,7 +59,7 @@ describe("a calendar", () => {
     expect(await textOf([full], none)).not.toContain("VTIMEZONE");
   });
 
-  test("ends an event after its start, or not at all", async () => {
+  test("has an end only if it is after the start", async () => {
     const [instant, day] = read(
       await textOf(
         [
@@ -73,7 +73,7 @@ describe("a calendar", () => {
     expect(day?.endDate.toJSDate()).toEqual(new Date("2036-04-12T21:59:59Z"));
   });
 
-  test("has the moment that the venue's clocks show, in its own zone and in UTC", async () => {
+  test("has the correct instant of local times, with a zone and in UTC", async () => {
     const moment = fc.date({ min: new Date("2027-01-01"), max: new Date("2037-01-01"), noInvalidDate: true });
     const local = moment.map((date) => date.toISOString().slice(0, 19));
     await fc.assert(
@@ -89,7 +89,7 @@ describe("a calendar", () => {
       }),
       {
         numRuns: 300,
-        // The first of two hours, and the last minute before and the first after clocks go forward.
+        // The first of two equal hours, and the minutes before and after clocks go forward.
         examples: [
           ["2036-10-26T02:30:00", "Europe/Amsterdam"],
           ["2036-03-30T01:59:59", "Europe/Amsterdam"],
@@ -100,11 +100,11 @@ describe("a calendar", () => {
   });
 });
 
-describe("whatever an event holds, a calendar", () => {
+describe("for any event, a calendar", () => {
   /** As another program reads a text: without control characters, which it may not hold. */
   const shown = (text: string) => text.replaceAll(/\r\n?/g, "\n").replaceAll(/(?![\t\n])\p{Cc}/gu, "");
 
-  test("can be read, has its texts, folds its lines, and is the same each time", async () => {
+  test("is valid, has its texts, folds its lines, and is deterministic", async () => {
     const wild = fc.string({ unit: "binary", maxLength: 200 }).filter((text) => text.isWellFormed());
     await fc.assert(
       fc.asyncProperty(anyEvent, wild, wild, async (event, title, description) => {
@@ -133,13 +133,13 @@ describe("whatever an event holds, a calendar", () => {
     ["venue", { venue: { name: lines } }],
     ["ticket link", { ticketLink: `https://tickets.example/${lines}` }],
     ["event link", { eventLink: `https://zaal.example/${lines}` }],
-  ])("gets no line of its own from a %s", async (_name, part) => {
+  ])("gets no additional line from a %s", async (_name, part) => {
     const properties = names(await textOf([{ ...full, ...part }], calendar))?.map(({ name }) => name);
     expect(properties).not.toContain("attendee");
     expect(properties?.filter((name) => name === "status")).toHaveLength(1);
   });
 
-  test("gets no line of its own from a calendar's name", async () => {
+  test("gets no additional line from a calendar's name", async () => {
     const named = iCalendar({ name: `Shows, all; ${lines}`, at });
     const shows = component(await textOf([full], named));
     expect(shows.getAllSubcomponents("vevent")).toHaveLength(1);
@@ -147,7 +147,7 @@ describe("whatever an event holds, a calendar", () => {
     expect(shows.getFirstPropertyValue("name")).toMatch(/^Shows\\, all\\; x\\nATTENDEE/);
   });
 
-  test("has an address that programs open as it is", async () => {
+  test("has a URL that programs open unchanged", async () => {
     const eventLink = "https://zaal.example/a,b;c?d=e,f";
     const [entry] = read(await textOf([{ ...full, eventLink }], calendar));
     expect(entry?.component.getFirstPropertyValue("url")).toBe("https://zaal.example/a%2Cb%3Bc?d=e%2Cf");

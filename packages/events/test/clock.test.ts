@@ -11,8 +11,8 @@ const moment = fc
 const shownAt = (instant: Date, zone: string) =>
   instant.toLocaleString("sv-SE", { timeZone: zone }).replace(" ", "T");
 
-describe("a zone's clocks", () => {
-  test("show a time at its moment, or an hour earlier where it comes twice", () => {
+describe("a zone", () => {
+  test("maps a local time to its instant, or to the first if it occurs twice", () => {
     fc.assert(
       fc.property(moment, timeZone, (instant, zone) => {
         const shown = localTimeAt(instant, zone);
@@ -33,7 +33,7 @@ describe("a zone's clocks", () => {
     );
   });
 
-  test("never show a time that they skip", () => {
+  test("has no instant for a skipped local time", () => {
     fc.assert(
       fc.property(moment, timeZone, (instant, zone) => {
         const local = instant.toISOString().slice(0, 19);
@@ -50,10 +50,10 @@ describe("a zone's clocks", () => {
     ["Europe/Nowhere", false],
     ["", false],
     ["../etc", false],
-    // Node knows these, but each stands for several zones.
+    // Node accepts these, but each is ambiguous.
     ["IST", false],
     ["PST", false],
-  ])("are those of %j: %s", (name, isOne) => {
+  ])("named %j is known: %s", (name, isOne) => {
     expect(isTimeZone(name)).toBe(isOne);
   });
 });

@@ -9,12 +9,12 @@ export interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What `--json` printed. */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests compare it as it is
+  /** Parses the output of `--json`. */
+  // biome-ignore lint/suspicious/noExplicitAny: the tests compare it
   json(): any;
 }
 
-/** Runs the command to its end, with no other settings than these. */
+/** Runs the command with only these settings. */
 export function run(args: readonly string[], settings: Record<string, string> = {}): Promise<CommandResult> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GIFTCARD_"));
   const env = { ...Object.fromEntries(inherited), ...settings };
@@ -29,7 +29,7 @@ export function run(args: readonly string[], settings: Record<string, string> = 
 let folder: string | undefined;
 let files = 0;
 
-/** Writes a file; objects become JSON. `removeFiles` removes them all. */
+/** Writes a file; objects become JSON. `removeFiles` removes all of them. */
 export async function fileOf(name: string, content: string | Uint8Array | object): Promise<string> {
   folder ??= await mkdtemp(path.join(os.tmpdir(), "giftcard-events-"));
   const file = path.join(folder, `${++files}-${name}`);

@@ -39,7 +39,7 @@ afterAll(async () => {
   await service?.stop();
 });
 
-test("a failure is one JSON value with --json, also where the command line is wrong", async () => {
+test("a failure is one JSON value with --json, even if the command line is wrong", async () => {
   const wrong = await run(["push", "--json"]);
   expect([wrong.exitCode, wrong.json()]).toEqual([
     2,
@@ -49,7 +49,7 @@ test("a failure is one JSON value with --json, also where the command line is wr
   expect(missing.json()).toMatchObject({ error: expect.stringContaining("nowhere.csv"), exit_code: 2 });
 });
 
-test("--version tells the package's version", async () => {
+test("--version prints the package's version", async () => {
   const { version } = JSON.parse(
     await readFile(path.resolve(import.meta.dirname, "../package.json"), "utf8"),
   );
@@ -57,7 +57,7 @@ test("--version tells the package's version", async () => {
 });
 
 describe("list", () => {
-  test("--json prints concepts, events and providers, together or one", async () => {
+  test("--json prints concepts, events and providers, together or separately", async () => {
     const concept = ["--representative", "J. de Vries", "--register", "Zomer", "--provider", "1"];
     const made = await run(["concept", "create", ...concept, "--json"], settings);
     expect(made.json()).toMatchObject({ register: "Zomer", representative: "J. de Vries", providerId: 1 });
@@ -70,7 +70,7 @@ describe("list", () => {
     expect(providers.json()).toEqual({ providers: all.providers });
   });
 
-  test("prints lines for a person, and no control characters of others", async () => {
+  test("prints readable lines without control characters", async () => {
     const { stdout } = await run(["list"], settings);
     expect(stdout).toContain("Providers\nid\tname\n1\tKaartbureau\n");
     expect(stdout).toContain(
@@ -79,7 +79,7 @@ describe("list", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  test("--format prints the events for a page or a calendar", async () => {
+  test("--format prints the events in another format", async () => {
     const { stdout, stderr, json } = await run(["list", "--format", "json-ld"], settings);
     expect(stderr).toContain("don't push it");
     expect(stdout).not.toContain("<");
@@ -99,7 +99,7 @@ describe("list", () => {
 });
 
 describe("check", () => {
-  test("counts what is right, and says what a search engine leaves out, without a service", async () => {
+  test("counts events, and reports those that search engines don't show, without a service", async () => {
     const unplaced = await fileOf("one.json", [
       {
         event_name: "Jazz",
@@ -110,7 +110,7 @@ describe("check", () => {
       },
     ]);
     const { exitCode, stdout } = await run(["check", unplaced]);
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("1 have no place, as row 1")]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("1 have no place, such as row 1")]);
     expect((await run(["check", SAMPLE, "--json"])).json()).toEqual({
       file: SAMPLE,
       events: 3,
@@ -122,13 +122,13 @@ describe("check", () => {
     });
   });
 
-  test("names a fault by row and field", async () => {
+  test("reports a fault by row and field", async () => {
     const file = await fileOf(
       "one.csv",
       "event_name,ticket_link,event_organiser,event_start_date,event_start_time\n",
     );
     const { exitCode, stderr } = await run(["check", file]);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("holds no events")]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("contains no events")]);
     const wrong = await fileOf("feed.json", { events: [{ event_id: "1", title: "Jazz" }] });
     const result = await run(["check", wrong]);
     expect([result.exitCode, result.stderr]).toEqual([
@@ -139,7 +139,7 @@ describe("check", () => {
 });
 
 describe("feed", () => {
-  test("is written whole in place of the one before, and is read again by the other commands", async () => {
+  test("replaces the file at once, and can be read by the other commands", async () => {
     const out = await fileOf("feed.json", "before");
     const written = await run(["feed", SAMPLE, "--out", out, "--json"]);
     expect([written.exitCode, written.json()]).toEqual([0, { file: out, format: "feed", events: 2 }]);
@@ -172,7 +172,7 @@ describe("feed", () => {
     expect([nowhere.exitCode, nowhere.stderr]).toEqual([2, expect.stringContaining("Name a time zone")]);
   });
 
-  test("of a file with faults leaves the one before", async () => {
+  test("keeps the old file if the input has faults", async () => {
     const out = await fileOf("feed.json", "before");
     const wrong = await fileOf("one.json", [{ event_name: "A" }]);
     expect((await run(["feed", wrong, "--out", out])).exitCode).toBe(3);
@@ -202,12 +202,12 @@ describe("settings and exit codes", () => {
     [["push"], {}, 2, "missing required argument"],
     [["push", "absent.csv"], {}, 2, "cannot be read (ENOENT)"],
     [["sell"], {}, 2, "unknown command"],
-  ])("%j with %j ends with %i", async (args, env, exitCode, message) => {
+  ])("%j with %j exits with %i", async (args, env, exitCode, message) => {
     const result = await run(args, env as Record<string, string>);
     expect([result.exitCode, result.stderr]).toEqual([exitCode, expect.stringContaining(message)]);
   });
 
-  test("a refused key is said without showing it; a service that isn't there is told from one that refuses", async () => {
+  test("a refused key isn't printed, and an unreachable service has an exit code of its own", async () => {
     const key = "k".repeat(60);
     const { GIFTCARD_BASE_URL = "" } = settings;
     const refused = await run(["push", SAMPLE, "--json"], { GIFTCARD_BASE_URL, GIFTCARD_API_KEY: key });

@@ -5,7 +5,7 @@ import { readFeed } from "../src/index.js";
 
 const PAGE = "docs/events.md";
 
-test("the page's program writes the feed of its product", async () => {
+test("the program in the docs writes the feed of its product", async () => {
   const args = ["--input-type=module", "--eval", await readBlock(PAGE, "events.mjs")];
   const printed = execFileSync(process.execPath, args, { cwd: import.meta.dirname, encoding: "utf8" });
   const { entries, faults } = readFeed(JSON.parse(printed));
@@ -16,7 +16,7 @@ test("the page's program writes the feed of its product", async () => {
   ]);
 });
 
-test("the page's feed can be read", async () => {
+test("the feed in the docs can be read", async () => {
   const [block] = (await readBlocks(PAGE)).filter(({ language }) => language === "json");
   const { entries, faults } = readFeed(
     JSON.parse((block?.text ?? "").replaceAll("https://…", "https://x.example")),

@@ -10,7 +10,7 @@ const faultsOf = (more: Record<string, unknown>) =>
   );
 
 describe("a row", () => {
-  test("has every fault named at once, with what to write", () => {
+  test("reports all faults at once, with what to write instead", () => {
     const wrong = {
       event_name: "  ",
       event_organiser: "x".repeat(256),
@@ -31,22 +31,28 @@ describe("a row", () => {
       "event_end_date: must be a date, yyyy-mm-dd",
       "event_name: is required",
       "event_organiser: must have at most 255 characters",
-      "event_price: must be euros, as 24.50",
+      "event_price: must be an amount in euros, such as 24.50",
       "event_start_time: must be a time, hh:ii:ss",
-      "minimumage: must be whole years, as 18",
+      "minimumage: must be a number of years, such as 18",
       "state: must be one of draft, published, canceled, withdrawn",
       "ticket_link: must be an http or https address",
-      "timezone: must name a time zone, as Europe/Amsterdam",
-      "updated_at: must be a moment, as 2036-04-12T21:00:00Z",
+      "timezone: must name a time zone, such as Europe/Amsterdam",
+      "updated_at: must be a date and time with offset, such as 2036-04-12T21:00:00Z",
     ]);
   });
 
   test.each([
-    [{ timezone: "IST" }, "timezone: must name a time zone, as Europe/Amsterdam"],
+    [{ timezone: "IST" }, "timezone: must name a time zone, such as Europe/Amsterdam"],
     [{ event_start_date: "0000-01-01" }, "event_start_date: must be a date, yyyy-mm-dd"],
-    [{ updated_at: "9999-12-31T23:59:59-23:00" }, "updated_at: must be a moment, as 2036-04-12T21:00:00Z"],
-    [{ updated_at: "0000-01-01T00:00:00+01:00" }, "updated_at: must be a moment, as 2036-04-12T21:00:00Z"],
-  ])("%j is what nobody could write down", (more, fault) => {
+    [
+      { updated_at: "9999-12-31T23:59:59-23:00" },
+      "updated_at: must be a date and time with offset, such as 2036-04-12T21:00:00Z",
+    ],
+    [
+      { updated_at: "0000-01-01T00:00:00+01:00" },
+      "updated_at: must be a date and time with offset, such as 2036-04-12T21:00:00Z",
+    ],
+  ])("%j can't be stored", (more, fault) => {
     expect(faultsOf(more)).toEqual([fault]);
   });
 
@@ -60,7 +66,7 @@ describe("a row", () => {
     expect(entry?.event).toMatchObject({ priceFromCents });
   });
 
-  test("without a key is at fault, or gets one of its content, which two rows can't share", () => {
+  test("without a key is faulty, or gets a key from its content, which must be unique", () => {
     const { event_key: _key, ...keyless } = row;
     const rows = [2, 3].map((number) => ({ row: number, values: keyless }));
     expect(checkRows(rows).faults).toMatchObject([
@@ -69,11 +75,11 @@ describe("a row", () => {
     ]);
     const keyOf = (content: object) => JSON.stringify(content);
     expect(checkRows(rows, { keyOf }).faults).toEqual([
-      { row: 3, field: "event_key", message: "is needed: rows 2 and 3 hold the same" },
+      { row: 3, field: "event_key", message: "is required: rows 2 and 3 have the same content" },
     ]);
   });
 
-  test("without a key keeps the one of its content when it is taken back, or only touched", () => {
+  test("keeps the key from its content when its state or update time changes", () => {
     const { event_key: _key, ...keyless } = row;
     const keyOf = (content: object) => JSON.stringify(content);
     const keys = [
@@ -95,22 +101,22 @@ describe("a row", () => {
     [{ activated: 1, state: "canceled" }, "canceled"],
     [{ activated: 0, state: "published" }, "published"],
     [{ activated: "", state: "withdrawn" }, "withdrawn"],
-  ])("of %j is %s", (more, state) => {
+  ])("with %j is %s", (more, state) => {
     const [entry] = checkRows([{ row: 1, values: { ...row, ...more } }]).entries;
     expect(entry?.event.state).toBe(state);
   });
 
-  test("with a key that others have names the first of them", () => {
+  test("with the key of other rows is reported with the first of them", () => {
     const { entries, faults } = checkRows([2, 5, 9].map((number) => ({ row: number, values: row })));
     expect(entries.map((entry) => entry.row)).toEqual([2]);
     expect(faults).toEqual([
-      { row: 5, field: "event_key", message: "is that of row 2 too" },
-      { row: 9, field: "event_key", message: "is that of row 2 too" },
+      { row: 5, field: "event_key", message: "is also the key of row 2" },
+      { row: 9, field: "event_key", message: "is also the key of row 2" },
     ]);
   });
 });
 
-describe("times", () => {
+describe("a time", () => {
   const at = (date: string, time: string, timezone: string) =>
     faultsOf({
       event_start_date: date,
@@ -138,7 +144,7 @@ describe("times", () => {
     expect(at(date, time, zone)).toEqual([]);
   });
 
-  test.each(["", undefined, "24:00:00", "20:15", "8 pm"])("%j is no time to start at", (time) => {
+  test.each(["", undefined, "24:00:00", "20:15", "8 pm"])("%j is not a valid start time", (time) => {
     expect(faultsOf({ event_start_time: time })).toEqual([
       time ? "event_start_time: must be a time, hh:ii:ss" : "event_start_time: is required",
     ]);
@@ -152,25 +158,37 @@ describe("times", () => {
       ["event_end_date: must not be before the start"],
     ],
     [{ event_end_date: "2036-04-11", event_end_time: "" }, ["event_end_date: must not be before the start"]],
-    [
-      { event_end_date: "", event_end_time: "23:00:00" },
-      ["event_end_date: is needed where there is an end time"],
-    ],
+    [{ event_end_date: "", event_end_time: "23:00:00" }, ["event_end_date: is required with an end time"]],
     [{ event_end_date: "2036-04-12", event_end_time: "" }, []],
-  ])("an end of %j", (end, faults) => {
+  ])("the end %j has the expected faults", (end, faults) => {
     expect(faultsOf(end)).toEqual(faults);
   });
 });
 
-describe("an event that a program made", () => {
-  test("has its faults named as the model does", () => {
-    const wrong = { ...full, genres: ["drum, bass"], title: "", venue: { city: "x".repeat(256) } };
+describe("an event from a program", () => {
+  test("has its faults reported with the model's names", () => {
+    const wrong = {
+      ...full,
+      genres: ["drum, bass"],
+      lineup: ["A, B"],
+      title: "",
+      venue: { city: "x".repeat(256) },
+    };
     expect(checkEvents([full, wrong]).faults).toEqual(
       [
-        { row: 2, field: "genres", message: "must hold no comma: the interface separates them by commas" },
+        {
+          row: 2,
+          field: "genres",
+          message: "must not contain a comma, which separates values in the interface",
+        },
+        {
+          row: 2,
+          field: "lineup",
+          message: "must not contain a comma, which separates values in the interface",
+        },
         { row: 2, field: "title", message: "is required" },
         { row: 2, field: "venue.city", message: "must have at most 255 characters" },
-        { row: 2, field: "key", message: "is that of row 1 too" },
+        { row: 2, field: "key", message: "is also the key of row 1" },
       ].filter(({ field }) => field !== "key"),
     );
   });
@@ -187,7 +205,7 @@ test.each<[Partial<Record<"start" | "end", unknown>>, string[]]>([
   [{ end: "2036-04-13T" }, ["end must be a day, yyyy-mm-dd, or a day and a time, yyyy-mm-ddThh:mm:ss"]],
   [{ end: "2036-04-12T20:00:00" }, ["end must not be before the start"]],
   [{ end: "2036-04-13" }, []],
-])("an event of %j", (times, faults) => {
+])("an event with the times %j has the expected faults", (times, faults) => {
   const reading = checkEvents([{ ...full, ...times } as ShopEvent]);
   expect(reading.entries).toHaveLength(faults.length === 0 ? 1 : 0);
   expect([...new Set(reading.faults.map(({ field, message }) => `${field} ${message}`))]).toEqual(faults);
@@ -204,7 +222,7 @@ describe("a shop's product", () => {
   };
   const details = { organiser: "Zaal Noord BV", state: "published", venue: full.venue } as const;
 
-  test("becomes an event for each date, with what the product has already", () => {
+  test("becomes one event per date, with the product's own fields", () => {
     const { entries, faults } = readProduct(product, {
       ...details,
       title: "Lentenacht in Noord",
@@ -245,7 +263,7 @@ describe("a shop's product", () => {
     ]);
   });
 
-  test("has the price of the date, else of the details, else its own", () => {
+  test("takes the price from the date, otherwise from the details, otherwise from the product", () => {
     const pricesOf = (more: { priceFromCents?: Cents }) =>
       readProduct(product, {
         ...details,
@@ -259,11 +277,11 @@ describe("a shop's product", () => {
     expect(pricesOf({ priceFromCents: cents(300) })).toEqual([100, 300]);
   });
 
-  test("with two dates that have no id is at fault", () => {
+  test("is faulty if two dates have no id", () => {
     const dates = [{ start: "2036-04-12T21:00:00" }, { start: "soon" }, { start: "2036-04-12T21:00:00" }];
     expect(readProduct(product, { ...details, dates }).faults).toEqual([
       { row: 2, field: "start", message: "must be a day and a time, yyyy-mm-ddThh:mm:ss" },
-      { row: 3, field: "key", message: "is that of row 1 too" },
+      { row: 3, field: "key", message: "is also the key of row 1" },
     ]);
   });
 });

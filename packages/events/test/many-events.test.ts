@@ -11,7 +11,7 @@ import { full, manyEvents, textOf } from "./shop-events.js";
 const PROGRAM = path.resolve(import.meta.dirname, "../bin/giftcard-events.js");
 const formatNames = Object.keys(formats) as (keyof typeof formats)[];
 
-/** Runs Node, which fails where it would have to keep more than this. What it compiles isn't kept for the next one. */
+/** Runs Node with a limited heap, and without a compile cache. It fails if it needs more memory. */
 const runWithin = (heapMb: number, ...args: string[]) =>
   promisify(execFile)(process.execPath, [`--max-old-space-size=${heapMb}`, ...args], {
     cwd: import.meta.dirname,
@@ -26,14 +26,14 @@ beforeAll(async () => {
 afterAll(removeFiles);
 
 describe("5,000 events", () => {
-  test.each(formatNames)("are read from a table and written as %s in a small memory", async (format) => {
+  test.each(formatNames)("are read from a table and written as %s with little memory", async (format) => {
     const { stdout } = await runWithin(48, PROGRAM, "feed", table, "--format", format);
     expect(stdout.match(/show-\d+\b/g)?.at(-1)).toBe("show-4999");
   });
 });
 
 describe("10,000 long events", () => {
-  test("that come one by one are written in what one of them takes, in every format", async () => {
+  test("from an iterable are written with the memory of one event, in every format", async () => {
     const program = `
       import { feed, json, jsonLd, writeEvents } from "@giftcard-pay/events";
       import { csv } from "@giftcard-pay/events/csv";
@@ -52,7 +52,7 @@ describe("10,000 long events", () => {
     expect(stdout).toBe("true\n".repeat(5));
   });
 
-  test.each(formatNames)("each is asked for when the one before is taken: %s", async (format) => {
+  test.each(formatNames)("are requested one by one: %s", async (format) => {
     let asked = 0;
     function* counted() {
       for (const event of manyEvents(500)) {

@@ -11,11 +11,11 @@ const eventsOf = ({ entries, faults }: ReturnType<typeof readJson>) => {
   return entries.map(({ event }) => event);
 };
 
-describe("what is written is read as the same events", () => {
+describe("writing and reading returns the same events", () => {
   test.each([
     ["CSV", csv, (text: string) => readCsv(text)],
     ["JSON", json, (text: string) => readJson(JSON.parse(text))],
-  ] as const)("%s, whatever an event holds", async (_name, format, read) => {
+  ] as const)("in %s, for any event", async (_name, format, read) => {
     await fc.assert(
       fc.asyncProperty(anyEvents, async (events) => {
         expect(eventsOf(read(await textOf(events, format)))).toEqual(events);
@@ -35,13 +35,16 @@ describe("what is written is read as the same events", () => {
     );
   });
 
-  test.each(["=1+1", "+1", "-1", "@SUM(A1)", "'=1"])("%j in a table is no formula", async (title) => {
-    const lines = await textOf([{ ...bare, key: title, title }], csv);
-    expect(lines).toContain(`"'${title}"`);
-    expect(lines).not.toContain(`"${title}"`);
-  });
+  test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'=1"])(
+    "%j in a table is protected from running as a formula",
+    async (title) => {
+      const lines = await textOf([{ ...bare, key: title, title }], csv);
+      expect(lines).toContain(`"'${title}"`);
+      expect(lines).not.toContain(`"${title}"`);
+    },
+  );
 
-  test("a feed, without its drafts, and is then the same feed", async () => {
+  test("in a feed, except drafts, and then writes the same feed", async () => {
     await fc.assert(
       fc.asyncProperty(anyEvents, async (events) => {
         const text = await textOf(events, feed);
@@ -53,7 +56,7 @@ describe("what is written is read as the same events", () => {
     );
   });
 
-  test("events that a program made", () => {
+  test("through the validation of events from a program", () => {
     fc.assert(
       fc.property(anyEvents, (events) => {
         expect(eventsOf(checkEvents(events))).toEqual(events);
@@ -62,7 +65,7 @@ describe("what is written is read as the same events", () => {
   });
 });
 
-describe("a feed of others", () => {
+describe("a feed of other software", () => {
   const item = {
     event_id: "42",
     title: "Jazz",
@@ -72,7 +75,7 @@ describe("a feed of others", () => {
     ticket_link: "https://tickets.example/42",
   };
 
-  test("is read where it has a bare location, no state, and fields of its own", () => {
+  test("is read with a bare location, without a state, and with unknown fields", () => {
     const { entries, faults } = readFeed({
       generator: "x",
       events: [{ ...item, location: "Zaal Noord, Amsterdam", rating: 5, description: null }],
@@ -89,7 +92,7 @@ describe("a feed of others", () => {
     [{ location: {} }, "location", "must be a string"],
     [{ location: "x".repeat(256) }, "location", "must have at most 255 characters"],
     [{ city: "Amsterdam", building_name: 5, location: "Here" }, "building_name", "must be a string"],
-  ])("of %j has its fault named as the feed does", (more, field, message) => {
+  ])("with %j has its fault reported with the feed's name", (more, field, message) => {
     const { faults } = readFeed({ events: [{ ...item, ...more }] });
     expect(faults).toEqual([{ row: 1, field, message }]);
   });
@@ -100,7 +103,7 @@ describe("a feed of others", () => {
     ["canceled", "canceled"],
     ["cancelled", "canceled"],
     ["withdrawn", "withdrawn"],
-  ])("of the state %j is %s, whatever else it says", (state, read) => {
+  ])("with the state %j is %s, whatever its other fields are", (state, read) => {
     const { entries, faults } = readFeed({ events: [{ ...item, state, activated: 0 }] });
     expect(faults).toEqual([]);
     expect(entries[0]?.event.state).toBe(read);
@@ -117,7 +120,7 @@ describe("a feed of others", () => {
     },
   );
 
-  test("is read whatever it holds: each thing is an event or has a fault", () => {
+  test("yields an event or a fault for each element, whatever it contains", () => {
     const field = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(item)));
     const anything = fc.record(
       Object.fromEntries(
@@ -134,7 +137,7 @@ describe("a feed of others", () => {
     );
   });
 
-  test("has its faults named by its own names", () => {
+  test("has its faults reported with its own names", () => {
     const wrong = { ...item, event_id: undefined, date: "3 October", state: "gone", poster: "file:///x" };
     expect(readFeed({ events: [wrong, 7] }).faults).toEqual([
       { row: 1, field: "state", message: "must be one of published, canceled, withdrawn" },

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { isOnClock } from "../src/clock.js";
 import { type EventFormat, eventStates, type ShopEvent, writeEvents } from "../src/index.js";
 
-/** An event with everything that one can have. */
+/** An event with all fields. */
 export const full: ShopEvent = {
   key: "spring-night",
   title: "Lentenacht",
@@ -34,7 +34,7 @@ export const full: ShopEvent = {
   updatedAt: "2036-01-01T12:00:00.000Z",
 };
 
-/** An event with no more than it must have. */
+/** An event with only the required fields. */
 export const bare: ShopEvent = {
   key: "bare",
   title: "Herfstjazz",
@@ -48,14 +48,14 @@ export const bare: ShopEvent = {
   state: "draft",
 };
 
-/** All that a format writes of a list. */
+/** Writes a list in a format. */
 export async function textOf(events: Iterable<ShopEvent>, format: EventFormat): Promise<string> {
   let text = "";
   for await (const piece of writeEvents(events, format)) text += piece;
   return text;
 }
 
-/** As many events as are asked for, one after the other, each like `full`. */
+/** Yields this many events like `full`. */
 export function* manyEvents(count: number): Generator<ShopEvent> {
   for (let index = 0; index < count; index++) {
     const day = new Date(Date.UTC(2036, 0, 1 + (index % 300))).toISOString().slice(0, 10);
@@ -78,7 +78,7 @@ const url = fc.webUrl({ withQueryParameters: true, withFragments: true });
 const clock = fc
   .date({ min: new Date("2030-01-01T00:00:00Z"), max: new Date("2039-12-31T00:00:00Z"), noInvalidDate: true })
   .map((date) => date.toISOString().slice(0, 19));
-/** A zone with its own way of changing its clocks, or without one. */
+/** Zones with different daylight saving rules. */
 export const timeZone = fc.constantFrom(
   "Europe/Amsterdam",
   "Europe/London",
@@ -89,7 +89,7 @@ export const timeZone = fc.constantFrom(
 );
 const maybe = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
 
-/** Any event that is right. */
+/** Any valid event. */
 export const anyEvent: fc.Arbitrary<ShopEvent> = fc
   .record({
     key: line(100),

@@ -15,14 +15,14 @@ import {
 } from "../src/index.js";
 import { anyEvent, bare, full, textOf } from "./shop-events.js";
 
-describe("a page's JSON-LD", () => {
-  // The types are schema.org's vocabulary: a property or a value that it doesn't have doesn't compile.
+describe("JSON-LD", () => {
+  // The types are schema.org's vocabulary: an unknown property or value doesn't compile.
   const typed = (event: ShopEvent): WithContext<SchemaEvent> => ({
     "@context": "https://schema.org",
     ...jsonLdOf(event),
   });
 
-  test("has all of an event, with the offset that the venue's clocks have then", () => {
+  test("has all fields of an event, with the venue's offset at that time", () => {
     expect(typed(full)).toEqual({
       "@context": "https://schema.org",
       "@type": "Event",
@@ -76,13 +76,13 @@ describe("a page's JSON-LD", () => {
     "<!-- & -->",
     "line\u2028and\u2029paragraph",
     '🎻 Ünïcode \'n "quotes" \\u003c',
-  ])("%j stands safely in a page, as the same text", (title) => {
+  ])("%j is safe in an HTML page, and parses to the same text", (title) => {
     const text = jsonLdText({ ...full, title });
     expect(text).not.toMatch(/[<>&\u2028\u2029]/);
     expect(JSON.parse(text).name).toBe(title);
   });
 
-  test("leaves out drafts and what is withdrawn, and says what is canceled", async () => {
+  test("omits drafts and withdrawn events, and marks canceled ones", async () => {
     const states = (["draft", "published", "canceled", "withdrawn"] as const).map((state) => ({
       ...full,
       key: state,
@@ -95,7 +95,7 @@ describe("a page's JSON-LD", () => {
     ]);
   });
 
-  test("says what Google's search needs and an event lacks", () => {
+  test("names the fields that Google's search requires", () => {
     expect(missingForGoogle(full)).toEqual([]);
     expect(missingForGoogle(bare)).toEqual(["building_name, streetname or city"]);
   });
@@ -104,7 +104,7 @@ describe("a page's JSON-LD", () => {
 describe("the input of newevent", () => {
   const now = new Date("2036-04-12T18:59:59Z");
 
-  test("is what the client sends, with the venue's clock", async () => {
+  test("is what the client sends, with local times", async () => {
     expect(newEventInput({ ...full, timeZone: "Europe/London" })).toEqual({
       providerId: 1,
       name: "Lentenacht",
@@ -134,7 +134,7 @@ describe("the input of newevent", () => {
     } satisfies EventInput);
   });
 
-  test("goes out as the contract has it, whatever the event holds", () => {
+  test("matches the contract for any event", () => {
     fc.assert(
       fc.property(anyEvent, (event) => {
         const wire = JSON.parse(newEventJson(newEventInput({ ...event, providerId: 7 })));
@@ -143,7 +143,7 @@ describe("the input of newevent", () => {
     );
   });
 
-  test("is refused before it is sent where the service would refuse it", () => {
+  test("is refused before it is sent if the service would refuse it", () => {
     const faults = (event: ShopEvent, at = now) =>
       newEventFaults(3, rowOf(event), { now: at, providerIds: new Set([1]) }).map(({ field }) => field);
     expect(faults(full)).toEqual([]);

@@ -205,7 +205,7 @@ describe("a feed with faults", () => {
     ]);
     const { details } = await failureOf(pull());
     expect(details.faults).toEqual([
-      { event: 2, field: "event_id", message: "is that of row 1 too" },
+      { event: 2, field: "event_id", message: "is also the key of row 1" },
       { event: 3, field: "description", message: "must have at most 20000 characters" },
       { event: 4, field: "eventprovider_id", message: "is not a provider of get_providers" },
       { event: 5, field: "title", message: "must be UTF-8 text" },
@@ -213,7 +213,7 @@ describe("a feed with faults", () => {
       expect.objectContaining({ event: 6 }),
       expect.objectContaining({ event: 6 }),
       { event: 7, field: "", message: "must be an object" },
-      { event: 8, field: "timezone", message: "must name a time zone, as Europe/Amsterdam" },
+      { event: 8, field: "timezone", message: "must name a time zone, such as Europe/Amsterdam" },
       { event: 9, field: "date", message: "must be a date, yyyy-mm-dd" },
     ]);
     send(Array.from({ length: 500 }, () => ({})));

@@ -5,10 +5,10 @@ import { openEventFile } from "./event-file.js";
 import { timeZoneOption } from "./formats.js";
 import { refuseFaulty, say } from "./output.js";
 
-/** `check`: says what is wrong with a file, and needs no service. */
+/** `check`: reports the faults of a file. It needs no service. */
 export const checkCommand = (): Command =>
   new Command("check")
-    .description("say what is wrong with a file of events; sends nothing")
+    .description("report the faults of a file of events; sends nothing")
     .argument("<file>", "events.csv, events.json or a feed")
     .addOption(timeZoneOption())
     .option("--json", "print the report as one JSON value")
@@ -17,7 +17,7 @@ export const checkCommand = (): Command =>
 
 async function check(file: string, { timezone, json }: { timezone: string; json?: boolean }) {
   const { entries, faults } = (await openEventFile(file))({ timeZone: timezone });
-  refuseFaulty(file, faults, "mend them.");
+  refuseFaulty(file, faults, "fix them.");
   const states = Object.fromEntries(eventStates.map((state) => [state, 0])) as Record<EventState, number>;
   for (const { event } of entries) states[event.state] += 1;
   const unplaced = entries.filter(({ event }) => missingForGoogle(event).length > 0).map(({ row }) => row);
@@ -25,5 +25,7 @@ async function check(file: string, { timezone, json }: { timezone: string; json?
   const counts = Object.entries(states).map(([state, count]) => `${count} ${state}`);
   say(`${file}: ${entries.length} events (${counts.join(", ")}), no faults.`);
   if (unplaced.length > 0)
-    say(`${unplaced.length} have no place, as row ${unplaced[0]}: Google's search doesn't show such events.`);
+    say(
+      `${unplaced.length} have no place, such as row ${unplaced[0]}: Google's search doesn't show such events.`,
+    );
 }

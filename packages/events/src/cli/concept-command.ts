@@ -1,19 +1,19 @@
 import { Command } from "commander";
+import { isUnanswered } from "../push/create-events.js";
 import { connect } from "./connection.js";
 import { exitCodes, Failure } from "./failure.js";
 import { say, wholeNumber } from "./output.js";
-import { isUnanswered } from "./push.js";
 
-/** `concept create`: makes an event concept, the container of an organiser's events. */
+/** `concept create`: creates an event concept, the container of an organiser's events. */
 export const conceptCommand = (): Command =>
   new Command("concept")
-    .description("event concepts")
+    .description("manage event concepts")
     .helpOption("-h, --help", "show this help")
     .addCommand(
       new Command("create")
-        .description("make an event concept")
-        .requiredOption("--representative <name>", "who speaks for it")
-        .requiredOption("--register <name>", "its name in the register")
+        .description("create an event concept")
+        .requiredOption("--representative <name>", "the organiser's representative")
+        .requiredOption("--register <name>", "the name of the concept")
         .requiredOption(
           "--provider <id>",
           "the ticketing provider; `list providers` shows them",
@@ -35,12 +35,12 @@ async function create({ representative, register, provider, json }: CreateOption
   const { client } = connect(process.env);
   try {
     const concept = await client.createEventConcept({ representative, register, providerId: provider });
-    say(json ? JSON.stringify(concept) : `Concept ${concept.id} was made.`);
+    say(json ? JSON.stringify(concept) : `Concept ${concept.id} created.`);
   } catch (error) {
-    // The interface has nothing that tells a concept sent twice from two.
+    // The interface can't detect a duplicate concept.
     if (!isUnanswered(error)) throw error;
     throw new Failure(
-      `${error.message} It may have been made: look with \`list concepts\` before you try again.`,
+      `${error.message} The concept may exist: run \`list concepts\` before you try again.`,
       exitCodes.unanswered,
     );
   }

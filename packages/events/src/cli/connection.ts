@@ -1,21 +1,21 @@
 import { createClient, type GiftcardClient } from "@giftcard-pay/client";
 import { exitCodes, Failure } from "./failure.js";
 
-/** Creating 500 events may take a busy service a while; an answer given up too early is one to ask for again. */
+/** A busy service needs a while for 500 events, and each timeout causes a retry. */
 const TIMEOUT_MS = 30_000;
 
-/** A client of the service that the environment names. */
+/** The connection to the service. */
 export interface Connection {
   readonly client: GiftcardClient;
-  /** Whether the last answer was the service's kept answer to an earlier call. */
+  /** Returns whether the last response was a stored one: the service's response to an earlier, equal call. */
   replayed(): boolean;
 }
 
 /**
- * Makes the client from GIFTCARD_BASE_URL, and GIFTCARD_API_KEY or GIFTCARD_EMAIL and GIFTCARD_PASSWORD.
+ * Creates the client from GIFTCARD_BASE_URL, and GIFTCARD_API_KEY or GIFTCARD_EMAIL and GIFTCARD_PASSWORD.
  *
- * @param options.withKey false where an operation without a key is all that is called
- * @throws {Failure} naming the variable that is missing or wrong
+ * @param options.withKey false if only operations without a key are called
+ * @throws {Failure} if a variable is missing or wrong
  */
 export function connect(env: NodeJS.ProcessEnv, { withKey = true } = {}): Connection {
   const {
@@ -27,7 +27,7 @@ export function connect(env: NodeJS.ProcessEnv, { withKey = true } = {}): Connec
   if (!baseUrl) throw new Failure("Set GIFTCARD_BASE_URL to the service's address.", exitCodes.usage);
   if (withKey && !apiKey && !(email && password)) {
     throw new Failure(
-      "Set GIFTCARD_API_KEY, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD, to the company's.",
+      "Set GIFTCARD_API_KEY to the company's key, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD.",
       exitCodes.usage,
     );
   }

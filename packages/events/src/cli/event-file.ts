@@ -10,30 +10,31 @@ import { exitCodes, Failure } from "./failure.js";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** SHA-256 in hexadecimal. */
-export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+/** Returns the SHA-256 of a text in hexadecimal. */
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** A row's key made of what it holds: so no event is made twice, however the file around it changes. */
+/** Computes a row's key from its content, so that changes elsewhere in the file don't create the event again. */
 const keyOf = (row: EventRow) =>
   `row-${sha256(JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).slice(0, 32)}`;
 
-/** How a file's events are read. */
+/** Options for reading a file. */
 type FileOptions = Omit<ReadOptions, "keyOf">;
 
 /**
- * Opens a file of events: a CSV table or a JSON array of rows, by the interface's names, or a feed.
+ * Opens a file of events: a CSV table or a JSON array of rows with the interface's field names, or a feed.
  *
- * @returns what reads its events; both throw {Failure} where there is nothing to read events from
+ * @returns a function that reads the events
+ * @throws {Failure} if the file can't be read. So does the returned function, if the file has no events
  */
 export async function openEventFile(file: string): Promise<(options: FileOptions) => Reading> {
   const kind = path.extname(file).toLowerCase();
   if (kind !== ".csv" && kind !== ".json")
-    throw new Failure(`${file}: give a file that ends in .csv or .json.`, exitCodes.usage);
+    throw new Failure(`${file}: the name must end in .csv or .json.`, exitCodes.usage);
   const read = readerOf(file, kind, await readText(file));
   return (options) => {
     const reading = read(options);
     if (reading.entries.length + reading.faults.length === 0)
-      throw new Failure(`${file} holds no events.`, exitCodes.usage);
+      throw new Failure(`${file} contains no events.`, exitCodes.usage);
     return reading;
   };
 }
@@ -45,7 +46,10 @@ function readerOf(file: string, kind: ".csv" | ".json", text: string): (options:
   if (Array.isArray(value)) return (options) => readJson(value, { ...options, keyOf });
   if (typeof value === "object" && value !== null && "events" in value)
     return (options) => readFeed(value, options);
-  throw new Failure(`${file} must hold an array of events, or a feed: { "events": [...] }.`, exitCodes.usage);
+  throw new Failure(
+    `${file} must contain an array of events, or a feed: { "events": [...] }.`,
+    exitCodes.usage,
+  );
 }
 
 function parsed<T>(file: string, kind: string, parse: () => T): T {
@@ -63,13 +67,15 @@ async function readText(file: string): Promise<string> {
   try {
     const { size } = await stat(file);
     if (size > MAX_FILE_BYTES)
-      throw new Failure(`${file} is larger than 64 MiB. Split it; each part can be pushed.`, exitCodes.usage);
+      throw new Failure(`${file} is larger than 64 MiB. Split it, and push each part.`, exitCodes.usage);
     return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
   } catch (error) {
     if (error instanceof Failure) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason =
-      code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "is not UTF-8; save it so" : `cannot be read (${code})`;
+      code === "ERR_ENCODING_INVALID_ENCODED_DATA"
+        ? "is not UTF-8. Save it as UTF-8"
+        : `cannot be read (${code})`;
     throw new Failure(`${file} ${reason}.`, exitCodes.usage);
   }
 }

@@ -10,18 +10,18 @@ import { type FormatName, formatOption, formats, timeZoneOption } from "./format
 import { progress, refuseFaulty, say } from "./output.js";
 
 const FORMATS = `
-Formats: feed, for issuers; json-ld, for a page; icalendar, to subscribe to; csv and json, which hold all that a file
-holds. The others leave out drafts, and json-ld and icalendar what is withdrawn too.`;
+Formats: feed for issuers, json-ld for web pages, icalendar to subscribe to, csv and json for all content of a file.
+feed, json-ld and icalendar omit drafts. json-ld and icalendar also omit withdrawn events.`;
 
-/** `feed`: writes a file of events as what others fetch. */
+/** `feed`: writes the events of a file in a public format. */
 export const feedCommand = (): Command =>
   new Command("feed")
-    .description("write the events of a file as a feed for others to fetch")
+    .description("write the events of a file as a feed or in another format")
     .argument("<file>", "events.csv, events.json or a feed")
-    .addOption(formatOption("what to write").default("feed"))
-    .option("--out <file>", "where to, in place of the output; it is replaced once all is written")
+    .addOption(formatOption("output format").default("feed"))
+    .option("--out <file>", "output file, replaced when complete; standard output if omitted")
     .addOption(timeZoneOption())
-    .option("--name <name>", "what calendar programs call it, for icalendar", "Events")
+    .option("--name <name>", "the calendar's name, for icalendar", "Events")
     .option("--json", "with --out: print the report as one JSON value")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", FORMATS)
@@ -38,11 +38,11 @@ interface FeedOptions {
 async function writeFeed(file: string, { format, timezone, name, out, json }: FeedOptions) {
   if (json && out === undefined) throw new Failure("--json needs --out.", exitCodes.usage);
   const { entries, faults } = (await openEventFile(file))({ timeZone: timezone });
-  refuseFaulty(file, faults, "nothing was written. Mend them and try again.");
+  refuseFaulty(file, faults, "nothing was written. Fix them and try again.");
   const events = entries.map(({ event }) => event);
   const plain = formats[format](events, name);
   let count = 0;
-  const text = writeEvents(told(events), {
+  const text = writeEvents(withProgress(events), {
     ...plain,
     write(event) {
       const written = plain.write(event);
@@ -55,15 +55,15 @@ async function writeFeed(file: string, { format, timezone, name, out, json }: Fe
   say(json ? JSON.stringify({ file: out, format, events: count }) : `${out}: ${count} events.`);
 }
 
-function* told(events: readonly ShopEvent[]) {
-  const tell = progress();
+function* withProgress(events: readonly ShopEvent[]) {
+  const report = progress();
   for (const [index, event] of events.entries()) {
     yield event;
-    tell(`${index + 1} of ${events.length} events`);
+    report(`${index + 1} of ${events.length} events`);
   }
 }
 
-/** Whoever fetches the file never sees a part of one, also after the power failed. */
+/** Replaces a file atomically: readers never see a part of it, even after a power failure. */
 async function replace(file: string, text: AsyncIterable<string>) {
   const part = `${file}.${process.pid}.part`;
   try {

@@ -8,7 +8,7 @@ import { iCalendar } from "../formats/icalendar.js";
 import { json } from "../formats/json.js";
 import { jsonLd } from "../formats/json-ld.js";
 
-/** What the command line writes events as; a calendar has a name, and describes the zones of its events. */
+/** The output formats. A calendar has a name, and describes the zones of its events. */
 export const formats = {
   feed: () => feed,
   "json-ld": () => jsonLd,
@@ -21,15 +21,16 @@ export const formats = {
 /** A format's name on the command line. */
 export type FormatName = keyof typeof formats;
 
-/** `--format`, which takes one of them. */
+/** The option `--format`. */
 export const formatOption = (about: string): Option =>
   new Option("--format <name>", about).choices(Object.keys(formats));
 
-/** `--timezone`, for events that name none. */
+/** The option `--timezone`. */
 export const timeZoneOption = (): Option =>
-  new Option("--timezone <name>", "the zone of events that name none")
+  new Option("--timezone <name>", "the time zone of events that name none")
     .default(DEFAULT_TIME_ZONE)
     .argParser((name) => {
-      if (!isTimeZone(name)) throw new InvalidArgumentError(`Name a time zone, as ${DEFAULT_TIME_ZONE}.`);
+      if (!isTimeZone(name))
+        throw new InvalidArgumentError(`Give a time zone, such as ${DEFAULT_TIME_ZONE}.`);
       return name;
     });

@@ -10,14 +10,14 @@ import { faultLines, say, table, tell } from "./output.js";
 const lists = ["providers", "concepts", "events"] as const;
 type ListName = (typeof lists)[number];
 
-/** `list`: what the service holds for the company. */
+/** `list`: prints the providers, and the company's concepts and events. */
 export const listCommand = (): Command =>
   new Command("list")
     .description("print providers, event concepts and events")
-    .addArgument(new Argument("[what]", "one of them; all when left out").choices(lists))
+    .addArgument(new Argument("[what]", "what to print; everything if omitted").choices(lists))
     .option("--json", "print one JSON value")
     .addOption(
-      formatOption("print the events so, drafts too: the service doesn't say which they are").conflicts(
+      formatOption("print events in this format, including drafts, which the service doesn't mark").conflicts(
         "json",
       ),
     )
@@ -42,10 +42,11 @@ async function list(what: ListName | undefined, { json, format }: { json?: boole
 async function writeListing(listed: readonly Event[], format: FormatName) {
   const { entries, faults } = readListing(listed);
   tell(
-    "The service lists neither its events' keys nor their providers, and doesn't say which are drafts. Look at this, and don't " +
-      "push it: every event would be made once more.",
+    "The service's list has no keys and no providers, and doesn't mark drafts. Don't push this output: every event would be " +
+      "created again.",
   );
-  if (faults.length > 0) tell(["Left out, as the service lists them so:", ...faultLines(faults)].join("\n"));
+  if (faults.length > 0)
+    tell(["Omitted, because the service lists invalid events:", ...faultLines(faults)].join("\n"));
   const events = entries.map(({ event }) => event);
   for await (const text of writeEvents(events, formats[format](events))) process.stdout.write(text);
 }

@@ -2,27 +2,27 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { GiftcardError } from "@giftcard-pay/client";
 import { Command, CommanderError } from "commander";
+import { isUnanswered, isUnsent } from "../push/create-events.js";
 import { checkCommand } from "./check-command.js";
 import { conceptCommand } from "./concept-command.js";
 import { exitCodes, Failure } from "./failure.js";
 import { feedCommand } from "./feed-command.js";
 import { listCommand } from "./list-command.js";
 import { say, tell } from "./output.js";
-import { isUnanswered, isUnsent } from "./push.js";
 import { pushCommand } from "./push-command.js";
 
 const MORE_HELP = `
 Environment:
   GIFTCARD_BASE_URL                  the service's address, without /api/endpoint/v1
   GIFTCARD_API_KEY                   the company's API key
-  GIFTCARD_EMAIL, GIFTCARD_PASSWORD  in place of the key; every command then makes a key of its own
+  GIFTCARD_EMAIL, GIFTCARD_PASSWORD  instead of the key; every command then creates a key
 
 Exit codes:
   ${exitCodes.done}  done
-  ${exitCodes.failed}  the service refused; the message says what
-  ${exitCodes.usage}  the command line, a setting or the file as a whole is wrong
-  ${exitCodes.faultyRows}  rows of the file have faults; nothing was sent or written
-  ${exitCodes.unanswered}  no answer; push the same file again, nothing is made twice`;
+  ${exitCodes.failed}  the service refused; the message says why
+  ${exitCodes.usage}  the command line, a setting or the whole file is wrong
+  ${exitCodes.faultyRows}  rows have faults; nothing was sent or written
+  ${exitCodes.unanswered}  no response; push the same file again, nothing is created twice`;
 
 /** The package's version. */
 const { version } = JSON.parse(
@@ -31,7 +31,7 @@ const { version } = JSON.parse(
 
 function program() {
   const root = new Command("giftcard-events")
-    .description("A shop's events at a gift card service: sent, listed, written as a feed")
+    .description("Send a shop's events to a gift card service, list them, and write feeds")
     .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", MORE_HELP)
@@ -48,17 +48,17 @@ function program() {
   return root;
 }
 
-/** Runs the command line. With `--json` a failure is one JSON value too. */
+/** Runs the command line. With `--json`, a failure is one JSON value too. */
 async function main(argv: string[]) {
   try {
     await program().parseAsync(argv);
     return exitCodes.done;
   } catch (error) {
-    // Who reads only a part of the output, as `head` does, is no failure.
+    // A reader that stops early, such as `head`, is no failure.
     if ((error as NodeJS.ErrnoException).code === "EPIPE") return exitCodes.done;
     const { message, exitCode, details } = explain(error);
     if (exitCode === exitCodes.done) return exitCode;
-    // Commander has said its own.
+    // Commander has printed its own errors.
     if (!(error instanceof CommanderError)) tell(`error: ${message}`);
     if (argv.includes("--json")) say(JSON.stringify({ error: message, exit_code: exitCode, ...details }));
     return exitCode;
@@ -75,7 +75,7 @@ function explain(error: unknown): { message: string; exitCode: number; details?:
     const message = `${error.message} Check GIFTCARD_BASE_URL and the service, and try again.`;
     return { message, exitCode: exitCodes.unanswered };
   }
-  // The client's messages hold no secret.
+  // The client's messages contain no secret.
   if (error instanceof GiftcardError) {
     const advice =
       error.status === 401 ? " Check GIFTCARD_API_KEY, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD." : "";
@@ -88,7 +88,7 @@ function explain(error: unknown): { message: string; exitCode: number; details?:
   };
 }
 
-// The same, where it comes between two writes.
+// EPIPE can also arrive between two writes.
 process.stdout.on("error", (error) => {
   if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
 });

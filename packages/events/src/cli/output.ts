@@ -5,26 +5,26 @@ import { exitCodes, Failure } from "./failure.js";
 const SHOWN_FAULTS = 50;
 const PROGRESS_EVERY_MS = 1000;
 
-/** Prints a result. */
+/** Prints a result to standard output. */
 export const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Prints what isn't the result. */
+/** Prints a notice to standard error. */
 export const tell = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Tells how far something is, once it takes longer than a second, and each second from then on. */
+/** Returns a function that prints progress, at most once per second. */
 export function progress(): (text: string) => void {
-  let toldAt = performance.now();
+  let printedAt = performance.now();
   return (text) => {
-    if (performance.now() - toldAt < PROGRESS_EVERY_MS) return;
-    toldAt = performance.now();
+    if (performance.now() - printedAt < PROGRESS_EVERY_MS) return;
+    printedAt = performance.now();
     tell(text);
   };
 }
 
-/** A terminal obeys control characters, which have no business in what others wrote. */
+/** Replaces control characters, which a terminal would obey. */
 export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ");
 
-/** Rows under their names, between tabs. */
+/** Formats rows as a table with tabs. */
 export const table = (title: string, rows: readonly object[]): string =>
   [title, Object.keys(rows[0] ?? { none: "" }).join("\t"), ...rows.map(lineOf)].join("\n");
 
@@ -33,17 +33,17 @@ const lineOf = (row: object) =>
     .map((cell) => printable(String(cell)))
     .join("\t");
 
-/** The lines that tell faults, each with its row and field. */
+/** Formats faults, one per line, with row and field. */
 export function faultLines(faults: readonly EventFault[]): string[] {
   const lines = faults.slice(0, SHOWN_FAULTS).map(({ row, field, message }) => {
     const place = field ? `row ${row}, ${field}` : `row ${row}`;
     return `  ${printable(place)}: ${message}`;
   });
   const more = faults.length - lines.length;
-  return more > 0 ? [...lines, `  and ${more} more; --json shows them all`] : lines;
+  return more > 0 ? [...lines, `  and ${more} more; --json prints all`] : lines;
 }
 
-/** @throws {Failure} with every fault, where there is one */
+/** @throws {Failure} with all faults, if there are any */
 export function refuseFaulty(file: string, faults: readonly EventFault[], advice: string): void {
   if (faults.length === 0) return;
   const sorted = inOrder(faults);
@@ -54,7 +54,7 @@ export function refuseFaulty(file: string, faults: readonly EventFault[], advice
   );
 }
 
-/** Parses an option that is a whole number. */
+/** Creates the parser of an option that is a whole number. */
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max))

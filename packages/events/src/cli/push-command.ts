@@ -1,12 +1,13 @@
 import { Command } from "commander";
 import { hasBegun, newEventFaults } from "../newevent.js";
+import { isUnanswered, isUnsent } from "../push/create-events.js";
+import { pushEvents, type Result } from "../push/push-events.js";
 import { requiredFields, rowFields, rowOf } from "../row.js";
 import { connect } from "./connection.js";
 import { openEventFile } from "./event-file.js";
 import { exitCodes, Failure } from "./failure.js";
 import { timeZoneOption } from "./formats.js";
 import { printable, refuseFaulty, say, tell, wholeNumber } from "./output.js";
-import { isUnanswered, isUnsent, pushEvents, type Result } from "./push.js";
 
 const needed: readonly string[] = ["eventprovider_id", ...requiredFields];
 
@@ -14,17 +15,18 @@ const FIELDS = `
 Columns: ${needed.join(", ")}
 and, where you have them: ${rowFields.filter((field) => !needed.includes(field)).join(", ")}
 
-Every row is checked before anything is sent. Pushing a file again is safe and makes nothing twice: an event is known by
-its event_key, and one without by what its row holds. An event that exists is left as it is. One that has begun is not sent:
-the interface takes none. Nor is one that is canceled or withdrawn, as the interface can't take it back: write a feed.`;
+Every row is validated before anything is sent. Pushing a file again is safe and creates nothing twice: an event is identified
+by its event_key, or without one by its row's content. An existing event stays as it is. An event that has begun is not sent,
+because the interface refuses it. A canceled or withdrawn event is not sent either: the interface can't retract it, but a feed
+can.`;
 
-/** `push`: makes the events of a file. */
+/** `push`: sends the events of a file. */
 export const pushCommand = (): Command =>
   new Command("push")
-    .description("make the events of a file")
+    .description("send the events of a file to the service")
     .argument("<file>", "events.csv with a header, events.json with an array, or a feed")
-    .option("--dry-run", "check the file, and make nothing")
-    .option("--retries <n>", "how often to send again what got no answer", wholeNumber(0, 99), 4)
+    .option("--dry-run", "validate the file, and send nothing")
+    .option("--retries <n>", "how often to retry a call without a response", wholeNumber(0, 99), 4)
     .addOption(timeZoneOption())
     .option("--json", "print the report as one JSON value")
     .helpOption("-h, --help", "show this help")
@@ -40,7 +42,7 @@ interface PushCommandOptions {
 
 async function push(file: string, { dryRun, retries, timezone, json }: PushCommandOptions) {
   const read = await openEventFile(file);
-  // A dry run needs no service; with its address, the providers are checked too.
+  // A dry run needs no service. If its address is set, the providers are checked too.
   const connection =
     dryRun && !process.env.GIFTCARD_BASE_URL ? undefined : connect(process.env, { withKey: !dryRun });
   const providers = await connection?.client.listProviders();
@@ -49,21 +51,25 @@ async function push(file: string, { dryRun, retries, timezone, json }: PushComma
     timeZone: timezone,
     judge: (row, values) => newEventFaults(row, values, service),
   });
-  refuseFaulty(file, faults, "nothing was sent. Mend them and push again.");
+  refuseFaulty(file, faults, "nothing was sent. Fix them and push again.");
   const drafts = entries.filter(({ event }) => event.state === "draft").length;
   if (drafts > 0)
     tell(
-      `${drafts} of ${entries.length} events are drafts: their activated isn't 1. The service gets them as not published, ` +
-        "and nothing in the interface publishes them later.",
+      `${drafts} of ${entries.length} events are drafts: their activated isn't 1. The service stores them as not published, ` +
+        "and the interface can't publish them later.",
     );
   const past = entries.filter(({ event }) => hasBegun(rowOf(event), new Date())).length;
-  if (past > 0) tell(`${past} of ${entries.length} events have begun: the interface takes none that has.`);
+  if (past > 0)
+    tell(
+      `${past} of ${entries.length} events have begun. They are not sent, because the interface refuses them.`,
+    );
   if (dryRun || !connection) {
     const unchecked = connection ? "" : " The providers are not checked: GIFTCARD_BASE_URL is not set.";
     const report = { file, checked: entries.length, drafts, past, providersChecked: Boolean(connection) };
     return say(json ? JSON.stringify(report) : `${file}: ${entries.length} events, no faults.${unchecked}`);
   }
-  const { results, error } = await pushEvents(connection, entries, { retries, progress: tell });
+  const { client, replayed: wasReplayed } = connection;
+  const { results, error } = await pushEvents(client, entries, { retries, progress: tell, wasReplayed });
   const report = { file, ...countsOf(results), drafts, events: results };
   if (!json) say(textOf(results));
   if (error) throw failureOf(error, report);
@@ -75,10 +81,10 @@ function failureOf(error: unknown, report: object): Failure {
   const [advice, exitCode] = isUnsent(error)
     ? ["Check GIFTCARD_BASE_URL, and whether the service runs.", exitCodes.unanswered]
     : isUnanswered(error)
-      ? ["It is not known what the service made of what it was sent last.", exitCodes.unanswered]
-      : ["What was created stays. Mend the cause.", exitCodes.failed];
+      ? ["The service may have created the events of the last call.", exitCodes.unanswered]
+      : ["The events that were created remain. Fix the cause.", exitCodes.failed];
   return new Failure(
-    `${message} ${advice} Push the same file again: nothing is made twice.`,
+    `${message} ${advice} Push the same file again: nothing is created twice.`,
     exitCode,
     report,
   );
@@ -109,7 +115,7 @@ function textOf(results: readonly Result[]): string {
   return [
     ...lines,
     ...(isLeft
-      ? ["Those that exist are left as they are: what has changed in the file isn't sent. A feed has it."]
+      ? ["Existing events stay as they are: changes in the file aren't sent. Use a feed for changes."]
       : []),
     counts.map(([outcome, count]) => `${count} ${outcome.replace("_", " ")}`).join(", "),
   ].join("\n");

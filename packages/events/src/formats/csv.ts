@@ -12,7 +12,7 @@ import {
 import { requiredFields, rowFields, rowOf } from "../row.js";
 import type { EventFormat } from "./format.js";
 
-/** A spreadsheet must not take a text for a formula: a `'` goes before one that begins so, and away when it is read. */
+/** Prefixes a text that a spreadsheet would run as a formula with `'`. */
 const guarded = (cell: string | number | undefined) =>
   typeof cell === "string" && /^'*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
 const unguarded = (cell: string | undefined) => cell?.replace(/^'(?='*[=+\-@\t\r])/, "");
@@ -20,7 +20,7 @@ const unguarded = (cell: string | undefined) => cell?.replace(/^'(?='*[=+\-@\t\r
 const lineOf = (cells: readonly (string | number | undefined)[]) =>
   stringify([cells], { quoted_string: true, record_delimiter: "windows" });
 
-/** A table with every column, by the interface's names: all that an event has. `readCsv` reads it again. */
+/** A table with the interface's field names and all of an event's content. `readCsv` reads it. */
 export const csv: EventFormat = {
   mediaType: "text/csv; charset=utf-8",
   head: stringify([rowFields], { record_delimiter: "windows" }),
@@ -33,14 +33,14 @@ export const csv: EventFormat = {
 };
 
 /**
- * Reads a table whose header has the interface's names, between commas or semicolons. A `'` before `=`, `+`, `-` or `@` is
- * left out.
+ * Reads a table whose header has the interface's field names, separated by commas or semicolons. Removes the `'` that
+ * protects a text from being run as a formula.
  *
- * @returns the events, and every fault; the header is row 1. Where the header is at fault, no row is read
- * @throws {Error} where the text is no table
+ * @returns the events, and all faults; the header is row 1. If the header is faulty, no row is read
+ * @throws {Error} if the text isn't a table
  */
 export function readCsv(text: string, options?: ReadOptions): Reading {
-  // Spreadsheets write semicolons where the comma is the decimal mark.
+  // Spreadsheets write semicolons in countries with a decimal comma.
   const firstLine = text.split(/\r?\n/, 1)[0] ?? "";
   const delimiter = firstLine.split(";").length > firstLine.split(",").length ? ";" : ",";
   const records: string[][] = parse(text, { delimiter, bom: true, trim: true, relax_column_count: true });
@@ -52,10 +52,10 @@ export function readCsv(text: string, options?: ReadOptions): Reading {
   const rows: UncheckedRow[] = [];
   for (const [index, cells] of lines.entries()) {
     const row = index + 2;
-    // Spreadsheets leave empty lines behind.
+    // Spreadsheets write empty lines at the end.
     if (cells.every((cell) => cell === "")) continue;
     if (cells.length > header.length)
-      faults.push(fault(row, "", `has ${cells.length} cells where the header has ${header.length}`));
+      faults.push(fault(row, "", `has ${cells.length} cells, but the header has ${header.length}`));
     else
       rows.push({
         row,
@@ -74,9 +74,9 @@ function faultsOf(header: readonly string[]): EventFault[] {
       .map((field) => fault(1, field, "is not a field of an event")),
     ...header
       .filter((field, index) => header.indexOf(field) < index)
-      .map((field) => fault(1, field, "stands there twice")),
+      .map((field) => fault(1, field, "is there twice")),
     ...requiredFields
       .filter((field) => !header.includes(field))
-      .map((field) => fault(1, field, "is a column that must be there")),
+      .map((field) => fault(1, field, "is a required column")),
   ];
 }

@@ -5,7 +5,7 @@ import { filled, type RowField, rowFields, rowOf } from "../row.js";
 import { type EventFormat, only } from "./format.js";
 import { objectsOf } from "./json.js";
 
-/** Where the listing of `getallevents` has a name of its own, a feed has it too. */
+/** The fields that have another name in `getallevents`. A feed uses those names. */
 const feedNames = {
   event_key: "event_id",
   event_name: "title",
@@ -24,7 +24,7 @@ const nameOf = (field: string): string => feedNames[field as keyof typeof feedNa
 const rowFieldOf = new Map(rowFields.map((field) => [nameOf(field), field]));
 const addressFields = ["building_name", "streetname", "streetnumber", "zipcode", "city", "country"] as const;
 
-/** An event's place on one line, as the service's listing has it. */
+/** Returns an event's place as one line, as the service lists it. */
 export function locationOf({ venue }: Pick<ShopEvent, "venue">): string {
   const { name, streetName, streetNumber, zipCode, city, country } = venue;
   const together = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(" ");
@@ -33,19 +33,19 @@ export function locationOf({ venue }: Pick<ShopEvent, "venue">): string {
     .join(", ");
 }
 
-/** Writes one event of a feed. */
+/** Converts an event to an item of a feed. */
 export function feedItemOf(event: ShopEvent): Record<string, string | number> {
   const { activated: _activated, ...row } = rowOf(event);
   const item = Object.entries(row).map(([field, value]) => [nameOf(field), value]);
   return filled({ ...Object.fromEntries(item), location: locationOf(event), state: event.state });
 }
 
-/** An event's state in a feed; a draft stands in none. */
+/** The states in a feed, which contains no drafts. */
 const feedStates = ["published", "canceled", "withdrawn"] as const satisfies readonly EventState[];
 
 /**
- * The feed that issuers fetch: `{ "events": [...] }` with what is published, and what is taken back as
- * `"state": "canceled"` or `"withdrawn"`. `readFeed` reads it again.
+ * The feed that issuers fetch: `{ "events": [...] }` with all published events, and the retracted ones with
+ * `"state": "canceled"` or `"withdrawn"`. `readFeed` reads it.
  */
 export const feed: EventFormat = {
   mediaType: "application/json",
@@ -56,10 +56,10 @@ export const feed: EventFormat = {
 };
 
 /**
- * Reads a parsed feed, ours or another's, and checks it as strictly as any other way in. Of another's, fields that it
- * doesn't know are left alone, a bare `location` is the venue's name, and no `state` is `published`.
+ * Reads a parsed feed, and validates it as strictly as other formats. In feeds of other software, it ignores unknown fields,
+ * takes a bare `location` as the venue's name, and treats a missing `state` as `published`.
  *
- * @returns the events, and every fault by the feed's names; the first event is row 1
+ * @returns the events, and all faults by the feed's names; the first event is row 1
  */
 export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {}): Reading {
   const events = typeof value === "object" && value !== null && "events" in value ? value.events : undefined;
@@ -72,8 +72,8 @@ export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {
   const read = checkRows(rows.map(rowOfItem), options);
   const wrong = new Set(states.map(({ row }) => row));
   const bare = new Set(rows.flatMap(({ row, values }) => (hasAddress(values) ? [] : [row])));
-  const found = read.faults.map((one) =>
-    one.field === "building_name" && bare.has(one.row) ? { ...one, field: "location" } : one,
+  const found = read.faults.map((each) =>
+    each.field === "building_name" && bare.has(each.row) ? { ...each, field: "location" } : each,
   );
   return {
     entries: read.entries.filter(({ row }) => !wrong.has(row)),
@@ -81,9 +81,9 @@ export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {
   };
 }
 
-/** Others write "cancelled" too. */
+/** Accepts the spelling "cancelled" too. */
 const stateOf = (state: unknown = "published") =>
-  feedStates.find((one) => one === (state === "cancelled" ? "canceled" : state));
+  feedStates.find((known) => known === (state === "cancelled" ? "canceled" : state));
 
 const hasAddress = (values: UncheckedRow["values"]) => addressFields.some((field) => values[field]);
 
@@ -104,25 +104,25 @@ function rowOfItem({ row, values }: UncheckedRow): UncheckedRow {
 }
 
 /**
- * Reads what `listEvents` answers. The service knows these events by its own numbers, which are their keys here, and doesn't
- * say which are drafts: all are `published`.
+ * Converts the result of `listEvents`. The list has the service's ids, which become the keys. It doesn't mark drafts, so all
+ * events are `published`.
  *
- * @returns the events, and faults where the listing holds what no event can have
+ * @returns the events, and the faults of those that aren't valid
  */
 export function readListing(listed: readonly ListedEvent[]): Reading {
-  const events = listed.map((one) => ({
-    event_id: String(one.id),
-    title: one.title,
-    description: one.description,
-    organiser: one.organiser,
-    date: one.date,
-    time: one.time,
-    end_date: one.endDate,
-    end_time: one.endTime,
-    location: one.location,
-    poster: one.posterUrl,
-    bannerpath: one.bannerUrl,
-    ticket_link: one.ticketLink,
+  const events = listed.map((event) => ({
+    event_id: String(event.id),
+    title: event.title,
+    description: event.description,
+    organiser: event.organiser,
+    date: event.date,
+    time: event.time,
+    end_date: event.endDate,
+    end_time: event.endTime,
+    location: event.location,
+    poster: event.posterUrl,
+    bannerpath: event.bannerUrl,
+    ticket_link: event.ticketLink,
   }));
   return readFeed({ events });
 }

@@ -1,10 +1,10 @@
 const MAX_LINE_BYTES = 75;
 
 /**
- * Folds a line of a calendar: each of its pieces has at most 75 bytes of UTF-8, and no character is cut in two. The
- * calendar's library counts with an encoder of its own for every character, which takes it seconds for a long list.
+ * Folds a line of a calendar into pieces of at most 75 bytes of UTF-8, without splitting a character. The calendar library's
+ * own folding creates an encoder per character, which takes seconds for a long list.
  *
- * @param line without its end
+ * @param line without its line end
  */
 export function foldLine(line: string): string {
   const pieces: string[] = [];
@@ -15,7 +15,7 @@ export function foldLine(line: string): string {
     if (bytes + size > MAX_LINE_BYTES) {
       pieces.push(line.slice(begin, at));
       begin = at;
-      bytes = 1; // the space that a further piece begins with
+      bytes = 1; // the space at the start of each further piece
     }
     bytes += size;
     if (size === 4) at++;
@@ -23,7 +23,7 @@ export function foldLine(line: string): string {
   return [...pieces, line.slice(begin)].join("\r\n ");
 }
 
-/** Of a pair, the first half stands for both. */
+/** Returns the bytes of a character. The first half of a surrogate pair counts for both halves. */
 function bytesOf(code: number): number {
   if (code < 0x80) return 1;
   if (code < 0x800) return 2;

@@ -1,20 +1,20 @@
 import type { EventState, ShopEvent } from "../event.js";
 
-/** How a list of events is written. */
+/** A format for a list of events. */
 export interface EventFormat {
-  /** For `Content-Type`. */
+  /** The value of `Content-Type`. */
   readonly mediaType: string;
   readonly head: string;
   readonly between: string;
   readonly tail: string;
-  /** Writes one event; undefined where the format leaves it out. */
+  /** Writes one event; returns undefined if the format omits the event. */
   readonly write: (event: ShopEvent) => string | undefined;
 }
 
 /**
- * Writes a list, event by event: no more than one is held at a time, and the next is asked for when its text is taken.
+ * Writes a list of events lazily: it holds one event at a time, and requests the next when its text is consumed.
  *
- * @param events a list, or what brings them as they are asked for
+ * @param events a list, or an iterable that yields events on demand
  */
 export async function* writeEvents(
   events: Iterable<ShopEvent> | AsyncIterable<ShopEvent>,
@@ -30,7 +30,7 @@ export async function* writeEvents(
   yield before === head ? head + tail : tail;
 }
 
-/** Leaves out events in other states. */
+/** Omits events in other states. */
 export const only =
   (states: readonly EventState[], write: (event: ShopEvent) => string) =>
   (event: ShopEvent): string | undefined =>

@@ -8,22 +8,22 @@ import { type EventFormat, only } from "./format.js";
 
 const LINE_END = "\r\n";
 
-/** What a calendar needs besides its events. */
+/** Options of a calendar. */
 export interface CalendarOptions {
-  /** What calendar programs call it. */
+  /** The calendar's name. */
   readonly name: string;
-  /** When the list was made: the time stamp of an event that doesn't say when it changed. */
+  /** The time stamp of events without `updatedAt`: when the list was created. */
   readonly at: Date;
-  /** What makes the keys unique in the world, such as the shop's domain; by default the host of each ticket link. */
+  /** Makes the keys globally unique, such as the shop's domain. Default: the host of each ticket link. */
   readonly domain?: string;
   /**
-   * The zones that the calendar describes; `Europe/Amsterdam` by default. The times of an event in one of them are its
-   * clock's. Those of any other are in UTC, and so are those in an hour that comes twice, as programs differ about it.
+   * The zones that the calendar describes. Default: `Europe/Amsterdam`. An event in one of them has local times. Events in other
+   * zones, and those in an hour that occurs twice, have times in UTC, since programs interpret such an hour differently.
    */
   readonly timeZones?: Iterable<string>;
 }
 
-/** A calendar to subscribe to (RFC 5545): what is published, and what is canceled is said to be. */
+/** A calendar to subscribe to (RFC 5545), with published events, and canceled ones marked as such. */
 export function iCalendar({
   name,
   at,
@@ -48,23 +48,23 @@ export function iCalendar({
   };
 }
 
-/** The zones that can be described, with their VTIMEZONE. One that is UTC needs none. */
+/** Returns the zones that can be described, with their VTIMEZONE. UTC needs none. */
 function describedZones(names: Iterable<string>): Map<string, string> {
   const known = new Set(tzlib_get_timezones());
   const described = [...new Set(names)].filter((name) => known.has(name) && name !== "UTC");
   return new Map(described.map((name) => [name, descriptionOf(name)]));
 }
 
-/** A zone that has another's rules is described under that one's name. */
+/** Returns a zone's VTIMEZONE. The library describes an alias under its target's name, so the name is replaced. */
 function descriptionOf(name: string): string {
   const [block = ""] = tzlib_get_ical_block(name);
   return `${block.replaceAll(/^(TZID|X-LIC-LOCATION):.*$/gm, `$1:${name}`)}${LINE_END}`;
 }
 
-/** Without control characters, which a calendar can't hold. */
+/** Removes control characters, which are invalid in a calendar. */
 const printable = (text: string) => text.replaceAll(/(?![\t\r\n])\p{Cc}/gu, "");
 
-/** An address without what a calendar would escape, which programs read as a part of it. */
+/** Percent-encodes the characters that a calendar would escape, because programs take the escapes as part of the URL. */
 const plainAddress = (url: string) =>
   new URL(url).href.replaceAll(/[,;\\]/g, (character) => encodeURIComponent(character));
 
@@ -74,7 +74,7 @@ interface Shared extends Pick<CalendarOptions, "at"> {
   readonly zones: ReadonlySet<string>;
 }
 
-/** The calendar keeps every entry that is made in it, so it is emptied again. */
+/** Writes an entry. The calendar keeps each entry that it creates, so it is cleared each time. */
 function entryOf(event: ShopEvent, { calendar, at, domain, zones }: Shared): string {
   const { title, timeZone, description, ticketLink, eventLink, genres } = event;
   const changed = event.updatedAt ? new Date(event.updatedAt) : null;
@@ -101,7 +101,7 @@ function entryOf(event: ShopEvent, { calendar, at, domain, zones }: Shared): str
 const isTwice = ({ start, end, timeZone }: ShopEvent) =>
   [start, end].some((time) => time?.includes("T") && isTwiceOnClock(time, timeZone));
 
-/** Where the hour isn't known, the end of its day. A calendar has no end that is the start. */
+/** Returns the end, or the end of the day if only the date is known. An end equal to the start is invalid in a calendar. */
 function endOf({ start, end, timeZone }: ShopEvent) {
   if (end === undefined) return null;
   const at = zoned(end.includes("T") ? end : `${end}T23:59:59`, timeZone);

@@ -14,7 +14,7 @@ const statuses = {
   withdrawn: `${CONTEXT}/EventScheduled`,
 } as const;
 
-/** Writes an event as a schema.org `Event`, whose times have the offset of the venue's zone. */
+/** Converts an event to a schema.org `Event`. Its times have the offset of the venue's zone. */
 export function jsonLdOf(event: ShopEvent) {
   const { timeZone, eventLink, ticketLink, genres, lineup, minimumAgeYears } = event;
   const images = [event.posterUrl, event.bannerUrl].filter((url) => url !== undefined);
@@ -63,20 +63,20 @@ function placeOf(event: ShopEvent) {
   };
 }
 
-/** What ends a script or begins a comment in a page, and line ends that older scripts can't have in a string. */
+/** Characters that can end a script or begin a comment in HTML, and line ends that are invalid in strings of older JavaScript. */
 const UNSAFE = /[<>&\u2028\u2029]/g;
 
-/** JSON that also stands safely in a page's `<script>`. */
+/** Writes JSON that is safe in an HTML `<script>`. */
 const safely = (value: object) =>
   JSON.stringify(value).replaceAll(
     UNSAFE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-/** Writes the text of a page's `<script type="application/ld+json">` for one event. */
+/** Returns the text of a `<script type="application/ld+json">` for one event. */
 export const jsonLdText = (event: ShopEvent): string => safely({ "@context": CONTEXT, ...jsonLdOf(event) });
 
-/** A list of events as one schema.org graph, which also stands safely in a page: what is published or canceled. */
+/** Published and canceled events as one schema.org graph, which is safe in an HTML `<script>`. */
 export const jsonLd: EventFormat = {
   mediaType: "application/ld+json",
   head: `{"@context":"${CONTEXT}","@graph":[\n`,
@@ -86,9 +86,9 @@ export const jsonLd: EventFormat = {
 };
 
 /**
- * What Google's search for events needs of a page's JSON-LD, and this event lacks.
+ * Returns the fields that Google's event search requires and this event lacks.
  *
- * @returns fields by the interface's names; none where Google may show it
+ * @returns the interface's field names
  */
 export const missingForGoogle = (event: ShopEvent): string[] =>
   locationOf(event) ? [] : ["building_name, streetname or city"];

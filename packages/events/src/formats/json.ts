@@ -2,7 +2,7 @@ import { checkRows, fault, inOrder, type Reading, type ReadOptions, type Uncheck
 import { rowOf } from "../row.js";
 import type { EventFormat } from "./format.js";
 
-/** A JSON array of rows, by the interface's names: all that an event has. `readJson` reads it again. */
+/** A JSON array of rows with the interface's field names and all of an event's content. `readJson` reads it. */
 export const json: EventFormat = {
   mediaType: "application/json",
   head: "[\n",
@@ -14,7 +14,7 @@ export const json: EventFormat = {
 /**
  * Reads a parsed JSON array of rows.
  *
- * @returns the events, and every fault; the first row is 1
+ * @returns the events, and all faults; the first row is 1
  */
 export function readJson(value: unknown, options?: ReadOptions): Reading {
   const { rows, faults } = objectsOf(value);
@@ -22,7 +22,7 @@ export function readJson(value: unknown, options?: ReadOptions): Reading {
   return { entries: read.entries, faults: inOrder([...faults, ...read.faults]) };
 }
 
-/** The objects of an array, and a fault for each thing that is none. */
+/** Returns the objects of an array, and a fault for each element that isn't an object. */
 export function objectsOf(value: unknown) {
   if (!Array.isArray(value)) return { rows: [], faults: [fault(1, "", "must be an array of events")] };
   const rows: UncheckedRow[] = [];

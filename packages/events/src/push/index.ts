@@ -5,3 +5,4 @@ export {
   isUnanswered,
   isUnsent,
 } from "./create-events.js";
+export { type Outcome, type PushOptions, pushEvents, type Result } from "./push-events.js";
