@@ -169,7 +169,7 @@ describe("feed", () => {
     expect(stdout.match(/^TZID:.*$/gm)).toEqual(["TZID:Europe/London"]);
     expect(stdout).toContain("DTSTART;TZID=Europe/London:20360412T210000");
     const nowhere = await run(["check", SAMPLE, "--timezone", "IST"]);
-    expect([nowhere.exitCode, nowhere.stderr]).toEqual([2, expect.stringContaining("Name a time zone")]);
+    expect([nowhere.exitCode, nowhere.stderr]).toEqual([2, expect.stringContaining("Give a time zone")]);
   });
 
   test("keeps the old file if the input has faults", async () => {
@@ -188,7 +188,7 @@ describe("feed", () => {
 describe("settings and exit codes", () => {
   test.each([
     [["list"], {}, 2, "Set GIFTCARD_BASE_URL"],
-    [["list"], { GIFTCARD_BASE_URL: "cards" }, 2, "Set GIFTCARD_API_KEY, or"],
+    [["list"], { GIFTCARD_BASE_URL: "cards" }, 2, "Set GIFTCARD_API_KEY to"],
     [
       ["list"],
       { GIFTCARD_BASE_URL: "cards", GIFTCARD_API_KEY: "known-secret" },

@@ -22,7 +22,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-/** As an issuer or a calendar fetches it: without a publishable key, a cookie or an origin that the shop knows. */
+/** Fetches a feed as an issuer or a calendar does: without a publishable key, a cookie or a known origin. */
 const fetchFeed = (kind: "json" | "ics", headers: Record<string, string> = {}, method = "GET") =>
   fetch(`${shop.medusa.url}/giftcard-pay/events.${kind}`, { method, headers });
 
@@ -36,7 +36,24 @@ async function readEvents(): Promise<ShopEvent[]> {
 const stateOf = async (productId: string) =>
   (await readEvents()).find(({ key }) => key === `${productId}:1`)?.state;
 
-test("the feed has what is published, and no draft", async () => {
+test("works without the gift card plugin: publishes an event in the feed and at the issuer", async () => {
+  const { body } = await shop.storefront.send("GET", "/store/payment-providers?region_id=none");
+  expect(JSON.stringify(body)).not.toContain("giftcard");
+  for (const path of ["/admin/giftcard-pay/health", "/admin/giftcard-pay/charges"])
+    expect((await shop.storefront.send("GET", path)).status).toBe(404);
+  const { rows } = await database.query(
+    "select tablename from pg_tables where tablename like 'giftcard%' order by 1",
+  );
+  expect(rows.map(({ tablename }) => tablename)).toEqual([
+    ...["giftcard_event", "giftcard_event_call", "giftcard_event_delivery", "giftcard_show"],
+  ]);
+  const productId = await shows.create("alone");
+  expect((await shows.publish(`${productId}:1`)).body.published).toEqual([`${productId}:1`]);
+  expect(await stateOf(productId)).toBe("published");
+  expect(await shows.timesAtIssuer("alone")).toBe(1);
+});
+
+test("the feed has published events, and no drafts", async () => {
   const published = await shows.create("public", { lineup: ["De Artiest"] }, { description: "Until four." });
   const draft = await shows.create("draft");
   await shows.publish(`${published}:1`);
@@ -49,11 +66,11 @@ test("the feed has what is published, and no draft", async () => {
   expect(events.some(({ key }) => key.startsWith(draft))).toBe(false);
 });
 
-test("an event whose product is unpublished or deleted is withdrawn in the next fetch, whatever the event bus told", async () => {
+test("withdraws the events of an unpublished or deleted product in the next fetch, even if the message was lost", async () => {
   const productId = await shows.create("hidden");
   await shows.publish(`${productId}:1`);
   expect(await stateOf(productId)).toBe("published");
-  // Nobody is told of what is done in the database itself.
+  // A change in the database itself causes no message.
   await database.query("update product set status = 'draft' where id = $1", [productId]);
   expect(await stateOf(productId)).toBe("withdrawn");
   await shop.storefront.ok("POST", `/admin/products/${productId}`, { status: "published" });
@@ -62,7 +79,7 @@ test("an event whose product is unpublished or deleted is withdrawn in the next 
   expect(await stateOf(productId)).toBe("withdrawn");
 });
 
-test("what a person takes back is told as canceled or withdrawn, and leaves the calendar or is marked in it", async () => {
+test("marks retracted events in the feed; the calendar marks canceled ones and omits withdrawn ones", async () => {
   const [canceled, withdrawn] = [await shows.create("canceled"), await shows.create("withdrawn")];
   await shows.publish(`${canceled}:1`, `${withdrawn}:1`);
   await shows.send("POST", "/retract", { keys: [`${canceled}:1`], state: "canceled" });
@@ -76,13 +93,13 @@ test("what a person takes back is told as canceled or withdrawn, and leaves the 
   expect(entryOf("canceled")?.component.getFirstPropertyValue("status")).toBe("CANCELLED");
   expect(entryOf("canceled")?.uid).toBe(`${encodeURIComponent(`${canceled}:1`)}@localhost`);
   expect(entryOf("withdrawn")).toBeUndefined();
-  // A person can publish it again; the issuer isn't sent it a second time.
+  // It can be published again, and isn't sent to the issuer a second time.
   await shows.publish(`${canceled}:1`);
   expect(await stateOf(canceled)).toBe("published");
   expect(await shows.timesAtIssuer("canceled")).toBe(1);
 });
 
-test("a reader that has the newest isn't sent it again", async () => {
+test("answers 304 to a client that has the newest version", async () => {
   const productId = await shows.create("cached");
   await shows.publish(`${productId}:1`);
   const first = await fetchFeed("json");
@@ -96,7 +113,7 @@ test("a reader that has the newest isn't sent it again", async () => {
   const head = await fetchFeed("json", {}, "HEAD");
   expect([head.status, await head.text(), head.headers.get("etag")]).toEqual([200, "", etag]);
 
-  // What changed this very second might change again in it, so it has no time yet.
+  // Within the first seconds after a change there is no Last-Modified, because a second change could have the same time.
   await database.query("update giftcard_event set changed_at = changed_at - interval '1 minute'");
   const modified = (await fetchFeed("json", {}, "HEAD")).headers.get("last-modified") ?? "";
   expect((await fetchFeed("json", { "if-modified-since": modified })).status).toBe(304);
@@ -105,7 +122,7 @@ test("a reader that has the newest isn't sent it again", async () => {
   await shop.storefront.ok("POST", `/admin/products/${productId}`, { title: "cached anew" });
   await expect.poll(async () => (await fetchFeed("json", { "if-none-match": etag })).status).toBe(200);
   expect((await fetchFeed("json", { "if-modified-since": modified })).status).toBe(200);
-  // What leaves the feed has changed it too.
+  // An event that leaves the feed changes the feed.
   const lastModified = async () => (await fetchFeed("json", {}, "HEAD")).headers.get("last-modified");
   await expect.poll(lastModified).not.toBeNull();
   const whole = (await lastModified()) ?? "";
@@ -115,13 +132,13 @@ test("a reader that has the newest isn't sent it again", async () => {
   );
   await expect.poll(lastModified).not.toBeNull();
   expect((await fetchFeed("json", { "if-modified-since": whole })).status).toBe(200);
-  // The calendar of the same events is something else.
+  // The calendar has a tag of its own.
   expect((await fetchFeed("ics", { "if-none-match": etag })).status).toBe(200);
   const preflight = await fetchFeed("json", { origin: "https://elsewhere.example" }, "OPTIONS");
   expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
 });
 
-test("what is over for a month leaves the feed", async () => {
+test("omits events that ended more than 30 days ago", async () => {
   const productId = await shows.create("over");
   await shows.publish(`${productId}:1`);
   await database.query("update giftcard_event set last_day = current_date - 31 where product_id = $1", [
@@ -130,7 +147,7 @@ test("what is over for a month leaves the feed", async () => {
   expect(await stateOf(productId)).toBeUndefined();
 });
 
-test("a page of the storefront gets its product's dates, as JSON-LD too", async () => {
+test("serves a product's events for its page in the storefront, with JSON-LD", async () => {
   const productId = await shows.create("page", { lineup: ["</script>"] });
   const path = "/store/giftcard-pay/products";
   expect(await shop.storefront.ok("GET", `${path}/${productId}/events`)).toEqual({ events: [], jsonLd: [] });
@@ -150,10 +167,10 @@ test("a page of the storefront gets its product's dates, as JSON-LD too", async 
   });
 });
 
-test("the feed of 5,000 shows is written once for all who fetch it before something changes, packed or not", async () => {
+test("writes a feed of 5,000 events once for all requests until something changes, compressed or not", async () => {
   const productId = await shows.create("template", {}, { description: "x".repeat(1000) });
   await shows.publish(`${productId}:1`);
-  // Of a product that is no show, so that nothing works them out anew.
+  // They belong to a product that is not a show, so that nothing recomputes them.
   await database.query(
     `insert into giftcard_event (key, product_id, title, starts, desired_state, is_on_sale, content, faults, last_day)
      select many.key, $2, title, starts, desired_state, is_on_sale, jsonb_set(content, '{key}', to_jsonb(many.key)), faults, last_day

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.stop());
 
-test("a shop that publishes by itself does so once nothing is missing, and not what a person took back", async () => {
+test("with `automatic`, publishes events when they are complete, and not those that staff withdrew", async () => {
   const productId = await shows.create("by-itself", {}, { status: "draft" });
   const event = async () => (await shows.eventsOf(productId))[0];
   expect(await event()).toMatchObject({
@@ -41,7 +41,7 @@ test("a shop that publishes by itself does so once nothing is missing, and not w
   expect(await event()).toMatchObject({ state: "withdrawn" });
 });
 
-test("many are published at once by one press, in calls of as many as one takes", async () => {
+test("publishes all complete events at once, in as few calls as possible", async () => {
   await shop.crash();
   await shop.restart({ organiser: "Zaal Noord BV", publish: "by-hand" });
   const dates = Array.from({ length: 300 }, (_, n) => ({
@@ -57,7 +57,7 @@ test("many are published at once by one press, in calls of as many as one takes"
   expect((await shows.timesAtIssuer("season-a")) + (await shows.timesAtIssuer("season-b"))).toBe(600);
 });
 
-test("what was published goes to another issuer too, by the same press", async () => {
+test("publishes all events to another issuer too", async () => {
   const company = await shop.service.createCompany();
   const issuer = createClient({
     ...{ baseUrl: shop.service.url, apiKey: company.apiKey, companyId: company.companyId },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startEventsShop, type TestShop } from "./support/events-shop.js";
 import { createShows, type Shows } from "./support/shows.js";
 
-/** Dates of one product; a longer run takes more of them. */
+/** Dates per product. Set TEST_SHOWS for a longer run. */
 const DATES = 60;
 const PRODUCTS = Number(process.env.TEST_SHOWS ?? 5 * DATES) / DATES;
 
@@ -24,7 +24,7 @@ interface Pulled {
   readonly unchanged: number;
 }
 
-/** The service pulls the shop's feed, as its operator has it done. */
+/** Lets the service pull the shop's feed. */
 const pull = async (...more: string[]) =>
   (await shop.service.command(
     ...["events", "pull", "--company", String(shop.company.companyId), ...more],
@@ -37,7 +37,7 @@ const compare = async () => (await shows.send("POST", "/compare", {})).body;
 const edit = (productId: string, product: object) =>
   shop.storefront.ok("POST", `/admin/products/${productId}`, product);
 
-test("what was sent is the same event when the feed is pulled; a change arrives there, and the shop sees it", async () => {
+test("a sent event stays the same event when the feed is pulled, and the shop notices that a change arrived", async () => {
   const productId = await shows.create("pulled");
   await shows.publish(`${productId}:1`);
   const [sent] = await listed("pulled");
@@ -47,7 +47,7 @@ test("what was sent is the same event when the feed is pulled; a change arrives 
 
   await edit(productId, { title: "pulled, late" });
   await expect.poll(async () => (await eventOf(productId))?.delivery.differences.length).toBe(1);
-  // Nothing has changed there yet.
+  // The issuer hasn't pulled the change yet.
   expect((await compare()).changed).toEqual([]);
   expect((await pull()).changed).toEqual([`${productId}:1`]);
   expect(await listed("pulled, late")).toMatchObject([{ id: sent?.id }]);
@@ -59,7 +59,7 @@ test("what was sent is the same event when the feed is pulled; a change arrives 
   });
 });
 
-test("what is withdrawn leaves the issuer's list, and is the same event when it comes back", async () => {
+test("a withdrawn event leaves the issuer's list, and returns as the same event", async () => {
   const productId = await shows.create("off");
   await shows.publish(`${productId}:1`);
   const [sent] = await listed("off");
@@ -79,7 +79,7 @@ test("what is withdrawn leaves the issuer's list, and is the same event when it 
   expect(await eventOf(productId)).toMatchObject({ state: "published", delivery: { isListed: true } });
 });
 
-test("what the issuer had by the feed before it was sent, and says otherwise, gets its number once both say the same", async () => {
+test("an event that the issuer pulled before it was sent gets its id once both copies are equal", async () => {
   const productId = await shows.create("fed");
   await shop.proxy.listen(false);
   await shows.publish(`${productId}:1`);
@@ -99,12 +99,12 @@ test("what the issuer had by the feed before it was sent, and says otherwise, ge
   });
 });
 
-test("what the issuer lost is told, and sent anew when it is published again, whatever has its number by now", async () => {
+test("events that the issuer lost are reported, and sent again when republished, even if their ids are reused", async () => {
   const lost = [await shows.create("lost-a"), await shows.create("lost-b")];
   const keys = lost.map((productId) => `${productId}:1`);
   await shows.publish(...keys);
   const [before] = await listed("lost-a");
-  // The issuer's database is yesterday's, which knew neither, and gives their numbers out once more.
+  // The issuer restores a backup from before both events, and assigns their ids again.
   const database = new pg.Client({ connectionString: shop.service.databaseUrl });
   await database.connect();
   await database.query("delete from events where event_key = any($1)", [keys]);
@@ -115,7 +115,7 @@ test("what the issuer lost is told, and sent anew when it is published again, wh
   expect(await eventOf(lost[0] ?? "")).toMatchObject({
     ...{ state: "published", delivery: { state: "delivered", isListed: false } },
   });
-  // The second gets the first one's number.
+  // The second event gets the first one's id.
   for (const key of keys.toReversed()) {
     await shows.publish(key);
     await compare();
@@ -130,7 +130,7 @@ test("what the issuer lost is told, and sent anew when it is published again, wh
   }
 });
 
-test("a comparison writes nothing over an event that is sent again meanwhile", async () => {
+test("a comparison doesn't overwrite an event that is delivered again meanwhile", async () => {
   const productId = await shows.create("overtaken");
   const key = `${productId}:1`;
   await shows.publish(key);
@@ -145,7 +145,7 @@ test("a comparison writes nothing over an event that is sent again meanwhile", a
     await expect
       .poll(async () => (await own.query("select 1 from pg_locks where not granted")).rowCount)
       .toBeGreaterThan(0);
-    // As a push does that was answered now.
+    // As if a push had just delivered it.
     await own.query("update giftcard_event_delivery set delivered_at = now() where key = $1", [key]);
     await own.query("commit");
     await comparing;
@@ -157,7 +157,7 @@ test("a comparison writes nothing over an event that is sent again meanwhile", a
   }
 });
 
-test("many shows, then edits and withdrawals, are at the issuer as the feed has them", async () => {
+test("the issuer has many events as the feed has them, after edits and retractions too", async () => {
   const dates = Array.from({ length: DATES }, (_, index) => ({
     start: new Date(Date.UTC(2036, 0, 1 + index, 20)).toISOString().slice(0, 19),
   }));
@@ -169,14 +169,14 @@ test("many shows, then edits and withdrawals, are at the issuer as the feed has 
   expect((await pull()).withdrawn).toEqual([]);
   const many = async () =>
     (await shows.issuer.listEvents()).filter(({ title }) => title.startsWith("many-")).length;
-  // What the feed has brought and what is sent meanwhile are one event each.
+  // An event that is both pulled and sent exists once.
   await expect.poll(many, { timeout: 120_000, interval: 500 }).toBe(total);
   await expect
     .poll(async () => (await shows.send("GET", "?filter=missing")).body.count, { timeout: 120_000 })
     .toBe(0);
   expect(await many()).toBe(total);
 
-  // A tenth says something else, and a hundredth is taken back.
+  // Edit a tenth, and cancel a hundredth.
   const edited = productIds.slice(0, Math.ceil(PRODUCTS / 10));
   for (const productId of edited) await edit(productId, { description: "Until four." });
   const back = dates.slice(0, Math.ceil(total / 100)).map((_, index) => `${productIds.at(-1)}:${index + 1}`);
@@ -194,7 +194,7 @@ test("many shows, then edits and withdrawals, are at the issuer as the feed has 
   expect((await shows.send("GET", "?filter=changed")).body.count).toBe(0);
 });
 
-test("a shop that is away changes nothing at the issuer", async () => {
+test("an unreachable shop changes nothing at the issuer", async () => {
   const before = await shows.issuer.listEvents();
   await shop.crash();
   await expect(pull()).rejects.toThrow();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startEventsShop, type TestPeer, type TestShop } from "./support/events-shop.js";
 import { createShows, type Shows } from "./support/shows.js";
 
-/** Past every lease. */
+/** Longer than a lease. */
 const LEASE_MS = 120_000;
 
 let shop: TestShop;
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const stateOf = async (productId: string) => (await shows.eventsOf(productId))[0]?.delivery.state;
-/** How often newevent was called since this was asked. */
+/** Counts the calls of newevent from now on. */
 const callsFromNow = () => {
   const count = () => shop.proxy.seen.filter(({ operation }) => operation === "newevent").length;
   const before = count();
@@ -36,8 +36,8 @@ const callsFromNow = () => {
 const untilDelivered = (productId: string) =>
   expect.poll(() => stateOf(productId), { interval: 200 }).toBe("delivered");
 
-describe("a show that is published", () => {
-  test("is at the issuer as its product and its page say", async () => {
+describe("a published event", () => {
+  test("has the content of its product and its form at the issuer", async () => {
     const productId = await shows.create(
       "spring-night",
       { genres: ["house"], lineup: ["De Artiest"], minimumAgeYears: 18 },
@@ -50,7 +50,7 @@ describe("a show that is published", () => {
       published: [`${productId}:1`],
       refused: [],
     });
-    // The other process may be at it just then.
+    // The other process may be sending it.
     await expect.poll(async () => (await shows.eventsOf(productId))[0]?.delivery.state).toBe("delivered");
     const [event] = await shows.eventsOf(productId);
     const [listed] = (await shows.issuer.listEvents()).filter(({ title }) => title === "spring-night");
@@ -64,14 +64,14 @@ describe("a show that is published", () => {
     });
   });
 
-  test("is sent once, however often it is published", async () => {
+  test("is sent once, even if it is published three times", async () => {
     const productId = await shows.create("once");
     const calls = callsFromNow();
     for (let times = 0; times < 3; times++) await shows.publish(`${productId}:1`);
     expect([await shows.timesAtIssuer("once"), calls()]).toEqual([1, 1]);
   });
 
-  test("is sent once by two people and two processes at the same moment", async () => {
+  test("is sent once if two people publish it in two processes at once", async () => {
     const productId = await shows.create("race");
     const calls = callsFromNow();
     const ask = (at: TestShop | TestPeer) =>
@@ -82,7 +82,7 @@ describe("a show that is published", () => {
   });
 
   test.each(["cut-after", "garbage", "half", "error"] as const)(
-    "is at the issuer once where the answer is lost (%s)",
+    "exists once at the issuer if the response is lost (%s)",
     async (fault) => {
       const productId = await shows.create(`lost-${fault}`);
       shop.proxy.set("newevent", fault, 1);
@@ -94,7 +94,7 @@ describe("a show that is published", () => {
     },
   );
 
-  test("is at the issuer once where the first call arrives after the second", async () => {
+  test("exists once at the issuer if the first call arrives after the second", async () => {
     const productId = await shows.create("late");
     shop.proxy.set("newevent", "late", 1);
     await shows.publish(`${productId}:1`);
@@ -105,18 +105,18 @@ describe("a show that is published", () => {
     expect(keys[0]?.idempotencyKey).toBe(keys[1]?.idempotencyKey);
   });
 
-  test("is at the issuer once where the answer is lost and the service takes no Idempotency-Key", async () => {
+  test("exists once if the response is lost and the service has no idempotency keys", async () => {
     const productId = await shows.create("plain");
     const calls = callsFromNow();
     shop.proxy.withoutExtension(true);
     shop.proxy.set("newevent", "cut-after", 1);
     await shows.publish(`${productId}:1`);
     await untilDelivered(productId);
-    // It is found in the issuer's list, and nothing is sent again.
+    // The issuer's list has it, so nothing is sent again.
     expect([await shows.timesAtIssuer("plain"), calls()]).toEqual([1, 1]);
   });
 
-  test("waits while the service is away, says why, and is sent by itself once it is back", async () => {
+  test("waits while the service is unreachable, shows why, and is sent when the service is back", async () => {
     const productId = await shows.create("away");
     await shop.proxy.listen(false);
     expect((await shows.publish(`${productId}:1`)).body.published).toEqual([`${productId}:1`]);
@@ -133,7 +133,7 @@ describe("a show that is published", () => {
     expect(await shows.timesAtIssuer("away")).toBe(1);
   });
 
-  test("is known by the issuer's list where its key is taken there already", async () => {
+  test("gets its id from the issuer's list if its key exists there", async () => {
     const productId = await shows.create("known");
     const [created] = await shows.issuer.createEvents([
       {
@@ -154,7 +154,7 @@ describe("a show that is published", () => {
     expect(await shows.timesAtIssuer("known")).toBe(1);
   });
 
-  test("that the issuer refuses holds no other back, says why, and is sent once it is mended", async () => {
+  test("is refused without delaying others, shows why, and is sent after it is fixed", async () => {
     const right = await shows.create("right");
     const wrong = await shows.create("wrong", { providerId: 999_999 });
     await shows.publish(`${right}:1`, `${wrong}:1`);
@@ -169,7 +169,7 @@ describe("a show that is published", () => {
     expect([await shows.timesAtIssuer("right"), await shows.timesAtIssuer("wrong")]).toEqual([1, 1]);
   });
 
-  test("stays as it was sent while somebody edits it, and shows the difference", async () => {
+  test("shows the difference if it is edited while it is sent", async () => {
     const productId = await shows.create("edited");
     shop.proxy.set("newevent", "hold", 1);
     const published = shows.publish(`${productId}:1`);
@@ -187,7 +187,7 @@ describe("a show that is published", () => {
     expect(changed.body.events).toMatchObject([{ key: `${productId}:1` }]);
   });
 
-  test("is withdrawn when its product is unpublished, back when it is public again, and withdrawn once it is deleted", async () => {
+  test("is withdrawn while its product is unpublished, and when the product is deleted", async () => {
     const productId = await shows.create("deleted");
     await shows.publish(`${productId}:1`);
     const state = async () => (await shows.eventsOf(productId))[0]?.state;
@@ -200,22 +200,22 @@ describe("a show that is published", () => {
     expect(await shows.timesAtIssuer("deleted")).toBe(1);
   });
 
-  test("is worked out anew each minute from what nobody told of, and isn't written where nothing changed", async () => {
+  test("is recomputed by the job if a message was lost, and not written if nothing changed", async () => {
     const [same, other] = [await shows.create("same"), await shows.create("other", { genres: ["house"] })];
     await shows.publish(`${same}:1`, `${other}:1`);
     const writtenBy = async () =>
       (await database.query("select xmin from giftcard_event where product_id = $1", [same])).rows;
     const before = await writtenBy();
-    await database.query("update product set title = 'told by nobody' where id = $1", [other]);
+    await database.query("update product set title = 'lost message' where id = $1", [other]);
     const title = async () => (await shows.eventsOf(other))[0]?.title;
-    await expect.poll(title).toBe("told by nobody");
+    await expect.poll(title).toBe("lost message");
     expect(await writtenBy()).toEqual(before);
   });
 
   test.each([
-    ["of a price that no event has", "30000000", ["priceFromCents"]],
-    ["of a price below zero", "-5", []],
-  ])("%s holds no other back, nor the editor", async (name, amount, faults) => {
+    ["a price that no event can have", "30000000", ["priceFromCents"]],
+    ["a negative price", "-5", []],
+  ])("with %s delays no other event, and can be edited", async (name, amount, faults) => {
     const [odd, other] = [await shows.create(`odd${amount}`), await shows.create(`beside${amount}`)];
     await shows.publish(`${odd}:1`);
     await database.query(
@@ -232,7 +232,7 @@ describe("a show that is published", () => {
     expect(status).toBe(200);
   });
 
-  test("that was called off before it was sent isn't one that fails", async () => {
+  test("doesn't count as failing if it is canceled before it is sent", async () => {
     const productId = await shows.create("off-before");
     await shop.proxy.listen(false);
     await shows.publish(`${productId}:1`);
@@ -244,7 +244,7 @@ describe("a show that is published", () => {
   });
 
   test.each(["cut-before", "late"] as const)(
-    "that got no answer and was called off isn't sent again, and is known where it arrives late (%s)",
+    "without a response isn't sent again after it is canceled, and is found if the call arrives late (%s)",
     async (fault) => {
       const productId = await shows.create(`off-${fault}`);
       const calls = callsFromNow();
@@ -265,7 +265,7 @@ describe("a show that is published", () => {
     },
   );
 
-  test("that was called off while nobody knew whether it had arrived is given up after a day", async () => {
+  test("is given up a day after it was withdrawn without a response", async () => {
     const productId = await shows.create("given-up");
     shop.proxy.set("newevent", "cut-before", 1);
     shop.proxy.set("getallevents", "error");
@@ -277,7 +277,7 @@ describe("a show that is published", () => {
     expect(await shows.timesAtIssuer("given-up")).toBe(0);
   });
 
-  test("that has begun before it could be sent says so, and is sent once it gets a later start", async () => {
+  test("is refused if it begins before it is sent, and sent after it is moved", async () => {
     const productId = await shows.create("begun");
     await shop.proxy.listen(false);
     await shows.publish(`${productId}:1`);
@@ -291,7 +291,7 @@ describe("a show that is published", () => {
     expect(await shows.timesAtIssuer("begun")).toBe(1);
   });
 
-  test("of which no answer came for more than a day, and which the issuer lists otherwise by now, is there", async () => {
+  test("is found by its key if there was no response for a day and the issuer's copy has changed", async () => {
     const productId = await shows.create("day-late");
     const calls = callsFromNow();
     shop.proxy.set("newevent", "cut-after", 1);
@@ -306,11 +306,11 @@ describe("a show that is published", () => {
     await shop.passTime(10_000);
     await untilDelivered(productId);
     expect((await shows.eventsOf(productId))[0]?.delivery).toMatchObject({ issuerId: null, isListed: false });
-    // Lost; under the key that is spent; under another one, where the event's own key is taken.
+    // One lost call, one under the used reference, and one under a new reference, where the event's key exists.
     expect([calls(), await shows.timesAtIssuer("day-late")]).toEqual([3, 0]);
   });
 
-  test("isn't published with all others where nobody told that its product is public no more", async () => {
+  test("isn't published with all others if its product was unpublished and the message was lost", async () => {
     const productId = await shows.create("hidden");
     await database.query("update product set status = 'draft' where id = $1", [productId]);
     const { body } = await shows.send("POST", "/publish", { all: true });
@@ -318,7 +318,7 @@ describe("a show that is published", () => {
     expect(await shows.timesAtIssuer("hidden")).toBe(0);
   });
 
-  test("of a deleted product isn't sent any more where it was still waiting", async () => {
+  test("isn't sent if its product is deleted while it is pending", async () => {
     const productId = await shows.create("gone");
     await shop.proxy.listen(false);
     await shows.publish(`${productId}:1`);
@@ -332,8 +332,8 @@ describe("a show that is published", () => {
   });
 });
 
-describe("a show that isn't complete", () => {
-  test("isn't published, and says what is missing", async () => {
+describe("an incomplete event", () => {
+  test("isn't published, and shows what is missing", async () => {
     const productId = await shows.create("incomplete", {
       providerId: undefined,
       dates: [{ start: "2036-04-31T21:00:00" }],
@@ -350,7 +350,7 @@ describe("a show that isn't complete", () => {
   test.each([
     [{ dates: [{ start: "0000-01-01T20:00:00" }] }, "start"],
     [{ timeZone: "IST" }, "timeZone"],
-  ])("because of %j is saved, says so, and holds no other back", async (details, field) => {
+  ])("because of %j is saved with a fault, and delays no other event", async (details, field) => {
     const name = field.toLowerCase();
     const [odd, other] = [await shows.create(`odd-${name}`, details), await shows.create(`no-${name}`)];
     expect(await shows.eventsOf(odd)).toMatchObject([{ faults: [{ field }] }]);
@@ -358,7 +358,7 @@ describe("a show that isn't complete", () => {
     await expect.poll(async () => (await shows.eventsOf(other))[0]?.title).toBe(`told ${field}`);
   });
 
-  test("is refused in words where it holds what no database can", async () => {
+  test("is refused with 400 if PostgreSQL can't store it", async () => {
     const productId = await shows.create("nul");
     const answers = [
       await shows.save(productId, { organiser: "a\u0000b" }),
@@ -370,7 +370,7 @@ describe("a show that isn't complete", () => {
     for (const { status, body } of answers) expect([status, body.type]).toEqual([400, "invalid_data"]);
   });
 
-  test("isn't published while its product is a draft, nor after its date", async () => {
+  test("isn't published while its product is a draft, or after its date", async () => {
     const draft = await shows.create("draft", {}, { status: "draft" });
     const past = await shows.create("past", { dates: [{ start: "2020-04-12T21:00:00" }] });
     const { body } = await shows.publish(`${draft}:1`, `${past}:1`);
@@ -383,7 +383,7 @@ describe("a show that isn't complete", () => {
     );
   });
 
-  test("is saved for one of two people who change it at once", async () => {
+  test("is saved for one of two people who edit it at once", async () => {
     const productId = await shows.create("two-people");
     const { show } = await shows.pageOf(productId);
     const change = (organiser: string) =>
@@ -397,7 +397,7 @@ describe("a show that isn't complete", () => {
   });
 });
 
-describe("variants that are dates of one show", () => {
+describe("a show whose variants are dates", () => {
   const ticket = (date: string, row: string, amount: number) => ({
     ...{ title: `${date} ${row}`, options: { Date: date, Row: row }, manage_inventory: false },
     prices: [{ currency_code: "eur", amount }],
@@ -414,7 +414,7 @@ describe("variants that are dates of one show", () => {
     { optionValue: "13 April", start: "2036-04-13T21:00:00" },
   ];
 
-  test("are one event each, with its own lowest price", async () => {
+  test("has one event per date, with the date's lowest price", async () => {
     const productId = await shows.create("two-nights", { dates }, dated);
     expect((await shows.pageOf(productId)).optionValues.toSorted()).toEqual(["12 April", "13 April"]);
     await shows.publish(`${productId}:1`, `${productId}:2`);
@@ -426,7 +426,7 @@ describe("variants that are dates of one show", () => {
     expect(await shows.timesAtIssuer("two-nights")).toBe(2);
   });
 
-  test("are withdrawn one by one, where no variant has the date any more or the date is taken out", async () => {
+  test("withdraws a date's event if no variant has the date any more, or the date is removed", async () => {
     const productId = await shows.create("three-nights", { dates }, dated);
     await shows.publish(`${productId}:1`, `${productId}:2`);
     const { products } = await shop.storefront.ok(
@@ -439,21 +439,21 @@ describe("variants that are dates of one show", () => {
     await expect.poll(states).toEqual(["published", "withdrawn"]);
     await shows.save(productId, { dates: [] });
     expect(await states()).toEqual(["withdrawn", "withdrawn"]);
-    // A date that is made anew is another event.
+    // A new date is another event, even with the same value.
     await shows.save(productId, { dates: [{ optionValue: "12 April", start: "2036-04-12T21:00:00" }] });
     expect((await shows.eventsOf(productId)).map(({ key }) => key)).toContain(`${productId}:3`);
   });
 });
 
-describe("a process that dies", () => {
-  test("while a show is on its way leaves it to another one, which finds it at the issuer", async () => {
+describe("a process that crashes", () => {
+  test("after an event was sent leaves it to another process, which finds it at the issuer", async () => {
     const productId = await shows.create("crash");
     shop.proxy.set("newevent", "hold", 1);
     const published = shows.publish(`${productId}:1`).catch(() => {});
     await expect.poll(() => stateOf(productId)).toBe("sending");
     await shop.crash();
     await published;
-    // The service performs the devalue, but the caller is gone.
+    // The service processes the call after the caller has crashed.
     await shop.proxy.release();
     const sentAt = async () =>
       (
@@ -467,7 +467,7 @@ describe("a process that dies", () => {
     expect(await shows.timesAtIssuer("crash")).toBe(1);
   });
 
-  test("before a show has left leaves it to another one, which sends it", async () => {
+  test("before an event was sent leaves it to another process, which sends it", async () => {
     await shop.restart();
     const productId = await shows.create("crash-before");
     shop.proxy.set("newevent", "hold", 1);
@@ -475,7 +475,7 @@ describe("a process that dies", () => {
     await expect.poll(() => stateOf(productId)).toBe("sending");
     await shop.crash();
     await published;
-    // What was held is never delivered.
+    // The held call never arrives.
     shop.proxy.clear();
     await shop.passTime(LEASE_MS);
     const state = async () =>

@@ -275,6 +275,12 @@ describe("the books", () => {
 });
 
 describe("health", () => {
+  it("and all other routes work in a shop without events", async () => {
+    expect(Object.keys((await admin("GET", "health")).body)).not.toContain("events");
+    expect((await admin("GET", "events")).status).toBe(404);
+    expect((await shop.storefront.send("GET", "/giftcard-pay/events.json")).status).toBe(404);
+  });
+
   it("reports whether the service responds and accepts the key, and the clock difference", async () => {
     const { body } = await admin("GET", "health");
     expect(body).toMatchObject({

@@ -1,6 +1,6 @@
 import { defineConfig, Modules } from "@medusajs/framework/utils";
 import { describe, expect, test } from "vitest";
-import { peerDependencies } from "../package.json";
+import { dependencies, peerDependencies } from "../package.json";
 import { type GiftcardOptions, withGiftcard } from "../src/config.js";
 import { checkMedusa, OLDEST_MEDUSA } from "../src/medusa-release.js";
 
@@ -50,6 +50,10 @@ describe("withGiftcard", () => {
     const config = defineConfig({ modules: { [Modules.PAYMENT]: { disable: true } as never } });
     expect(() => withGiftcard(config, options)).toThrow(/payment module/);
   });
+});
+
+test("depends on no package of events", () => {
+  expect(Object.keys(dependencies).filter((name) => name.includes("events"))).toEqual([]);
 });
 
 describe("the release of Medusa", () => {

@@ -1,7 +1,7 @@
 import { createClient } from "@giftcard-pay/client";
 import type { TestShop } from "./events-shop.js";
 
-/** An event as the admin shows it. */
+/** An event as the admin API returns it. */
 export interface ShownEvent {
   readonly key: string;
   readonly title: string;
@@ -16,7 +16,7 @@ export interface ShownEvent {
   };
 }
 
-/** What a shop does with its shows. */
+/** Calls of the admin API about shows, and a client of the issuer. */
 export async function createShows(shop: TestShop) {
   const { id: providerId } = await shop.service.createProvider("Ticketkantoor");
   const { apiKey, companyId } = shop.company;
@@ -41,17 +41,17 @@ export async function createShows(shop: TestShop) {
     issuer,
     send,
     save,
-    /** A product that is an event. @returns its id */
+    /** Creates a product with a show. @returns the product's id */
     async create(handle: string, details: object = {}, product: object = {}): Promise<string> {
       const productId = await shop.storefront.createProduct(handle, 25, product);
       const { status, body } = await save(productId, details);
-      if (status !== 200) throw new Error(`The show wasn't saved: ${status} ${JSON.stringify(body)}`);
+      if (status !== 200) throw new Error(`The show was not saved: ${status} ${JSON.stringify(body)}`);
       return productId;
     },
     pageOf,
     eventsOf: async (productId: string): Promise<ShownEvent[]> => (await pageOf(productId)).events,
     publish: async (...keys: string[]) => send("POST", "/publish", { keys }),
-    /** How often the issuer has events of this title. */
+    /** Counts the issuer's events with this title. */
     timesAtIssuer: async (title: string) =>
       (await issuer.listEvents()).filter((event) => event.title === title).length,
   };
