@@ -106,8 +106,8 @@ function welcome({ store, storefrontUrl }, card, second, withAdmin) {
     : "";
   const inAdmin = `    In the admin: cancel an order, and see the card's balance come back. Or capture an order with two Open-air Cinema,
     take one off by Edit order, and press Refund under Gift cards: its part is on the card again.
-    A product's page there, at its end: make it an event and publish it. Edit it: the card issuer, who fetches the shop's feed
-    (${store.url}/giftcard-pay/events.json), has the change within a minute; press "Compare with the issuer" then.
+    At the end of a product's page, make the product an event and publish it. Then edit it: the card issuer fetches the shop's
+    feed (${store.url}/giftcard-pay/events.json), and has the change within a minute. Press "Compare with the issuer" then.
 `;
   return `
   Storefront   ${storefrontUrl}${admin}
