@@ -81,7 +81,7 @@ describe("list", () => {
 
   test("--format prints the events in another format", async () => {
     const { stdout, stderr, json } = await run(["list", "--format", "json-ld"], settings);
-    expect(stderr).toContain("don't push it");
+    expect(stderr).toContain("Don't push this output");
     expect(stdout).not.toContain("<");
     const events = json()["@graph"];
     expect(events).toHaveLength(4);
