@@ -37,11 +37,11 @@ export async function chooseTests(words) {
   }
   /** @param {string} file */
   const isWanted = (file) =>
-    (!isQuick || quick.some((name) => file === name || file.startsWith(`${name}/`))) &&
+    (!isQuick || quick.some((name) => isOf(file, name))) &&
     (parts.length === 0 || parts.some((part) => file.includes(part)));
-  const found = await Promise.all(
-    names.map(async (name) => ({ name, files: (await listTests(name)).filter(isWanted) })),
-  );
+  const lists = await Promise.all(names.map(async (name) => ({ name, files: await listTests(name) })));
+  if (isQuick && named.length === 0) refuseMissing(lists.flatMap(({ files }) => files));
+  const found = lists.map(({ name, files }) => ({ name, files: files.filter(isWanted) }));
   const chosen = found.filter(({ files }) => files.length > 0);
   if (chosen.length === 0)
     throw new UsageError(`No test file of ${names.join(", ")} matches ${parts.join(", ")}.`);
@@ -54,6 +54,16 @@ export async function chooseTests(words) {
       return pages.length > 0 ? [{ folder: suites[name].folder, files: pages }] : [];
     }),
   };
+}
+
+/** @param {string} file @param {string} name a file or a folder */
+const isOf = (file, name) => file === name || file.startsWith(`${name}/`);
+
+/** Makes a renamed test stay among the quick ones. @param {string[]} files all that there are @throws {Error} */
+function refuseMissing(files) {
+  const missing = quick.filter((name) => !files.some((file) => isOf(file, name)));
+  if (missing.length > 0)
+    throw new Error(`scripts/test/quick.mjs names tests that don't exist: ${missing.join(", ")}.`);
 }
 
 /** @param {SuiteName} name */
@@ -71,5 +81,5 @@ async function listTests(name) {
   const end = hasPages(name) ? /\.(test|browser)\.ts$/ : /\.test\.ts$/;
   return entries
     .map((entry) => `${inside}/${entry.replaceAll(path.sep, "/")}`)
-    .filter((file) => end.test(file) && !file.includes("/node_modules/"));
+    .filter((file) => end.test(file) && !/\/(node_modules|test\/shared)\//.test(file));
 }
