@@ -163,8 +163,9 @@ export function refundNotPossible(
     if (leftCents === 0) return "Nothing is left to refund.";
     if (amountCents > leftCents)
       return `${formatCents(amountCents)} can't be refunded: only ${formatCents(leftCents)} is left.`;
-    const cents = "nearest" in about ? about.nearest.map((one) => one.amountCents) : about.possibleCents;
-    const possible = cents.map((one) => formatCents(one)).join(" or ");
+    const cents =
+      "nearest" in about ? about.nearest.map(({ amountCents: nearCents }) => nearCents) : about.possibleCents;
+    const possible = cents.map((each) => formatCents(each)).join(" or ");
     return `${formatCents(amountCents)} can't be refunded: a charge goes back to its card only as a whole. Possible: ${possible}.`;
   };
   return new RefundError("refund_not_possible", whyNot(), about);

@@ -111,7 +111,7 @@ export function planRefund(wish: RefundWish): RefundPlan {
     const below = closest(sums, toCards, 0, toCards);
     const above = closest(sums, toCards, toCards + 1, cardsCents);
     const ways = [below, above].flatMap((cents) => (cents === undefined ? [] : split(cents, fromOther)));
-    return { isPossible: false, nearest: ways.filter((one) => one.amountCents > 0) };
+    return { isPossible: false, nearest: ways.filter((way) => way.amountCents > 0) };
   }
 
   /** Returns how much of an amount the cards should get. */
@@ -133,7 +133,7 @@ export function planRefund(wish: RefundWish): RefundPlan {
   const nearest = [below === undefined ? 0 : below + otherCents, above ?? 0].map((cents) =>
     cents > 0 ? splitOf(cents) : undefined,
   );
-  return { isPossible: false, nearest: nearest.filter((one) => one !== undefined) };
+  return { isPossible: false, nearest: nearest.filter((split) => split !== undefined) };
 }
 
 /**

@@ -57,7 +57,7 @@ const applyStatement = `
  * database's clock.
  */
 export function createSqlJournal(sql: Sql): Journal {
-  const one = async (text: string, params: unknown[]) => (await sql(text, params))[0];
+  const first = async (text: string, params: unknown[]) => (await sql(text, params))[0];
   const charges = async (text: string, params: unknown[]) => (await sql(text, params)).map(toCharge);
   const oneCharge = async (text: string, params: unknown[]) => (await charges(text, params))[0] ?? null;
 
@@ -80,7 +80,7 @@ export function createSqlJournal(sql: Sql): Journal {
 
   return {
     async now() {
-      const row = await one("select clock_timestamp() as now", []);
+      const row = await first("select clock_timestamp() as now", []);
       return new Date(row?.now as string);
     },
     async addQuote(tender, lifeMs) {
@@ -102,7 +102,7 @@ export function createSqlJournal(sql: Sql): Journal {
       // Each lost race for a slot means that one was filled: after `maxCards` of them, the cart is full.
       for (let races = 0; ; races++) {
         try {
-          const row = await one(applyStatement, [cartId, tenderId, quoteLifeMs, maxCards]);
+          const row = await first(applyStatement, [cartId, tenderId, quoteLifeMs, maxCards]);
           const outcome = row?.outcome ?? "gone";
           if (outcome !== "overtaken") return outcome as "applied" | "duplicate" | "full" | "gone";
         } catch (error) {
@@ -111,14 +111,14 @@ export function createSqlJournal(sql: Sql): Journal {
       }
     },
     async removeTender(cartId, tenderId) {
-      const removed = await one(
+      const removed = await first(
         `update giftcard_tender set state = 'removed', sealed_card = null, updated_at = now()
          where cart_id = $1 and id = $2 and (state = 'quoted' or (state = 'applied' and not ${isCharged("giftcard_tender")}))
          returning id`,
         [cartId, tenderId],
       );
       if (removed) return "removed";
-      const row = await one(`select ${tenderColumns} from giftcard_tender where cart_id = $1 and id = $2`, [
+      const row = await first(`select ${tenderColumns} from giftcard_tender where cart_id = $1 and id = $2`, [
         cartId,
         tenderId,
       ]);
@@ -128,7 +128,7 @@ export function createSqlJournal(sql: Sql): Journal {
       try {
         // A card that is being charged is stored as applied; its charges show the rest.
         const stored = state === "charging" ? "applied" : state;
-        const row = await one(
+        const row = await first(
           `update giftcard_tender set state = $2, sealed_card = $3, updated_at = now(), slot = free.slot
            from (select ${freeSlot("(select cart_id from giftcard_tender where id = $1)", "$5", "held.id <> $1")} as slot) free
            where id = $1 and state = $4 and (not $6 or free.slot is not null) returning id`,
@@ -141,7 +141,7 @@ export function createSqlJournal(sql: Sql): Journal {
       }
     },
     async tender(tenderId) {
-      const row = await one(`select ${tenderColumns} from giftcard_tender where id = $1`, [tenderId]);
+      const row = await first(`select ${tenderColumns} from giftcard_tender where id = $1`, [tenderId]);
       return row ? toTender(row) : null;
     },
     async tenders(cartId) {
@@ -153,7 +153,7 @@ export function createSqlJournal(sql: Sql): Journal {
       return rows.map(toTender);
     },
     async holdsCard(cartId, fingerprint) {
-      const row = await one(
+      const row = await first(
         `select 1 as found from giftcard_tender where cart_id = $1 and fingerprint = $2
            and (state = 'charging' or (state = 'applied' and not ${hasLapsed("giftcard_tender")})) limit 1`,
         [cartId, fingerprint],
@@ -216,7 +216,7 @@ export function createSqlJournal(sql: Sql): Journal {
       const isHeld = `lease_owner = $1 and state in (${sqlList(recoverableStates)})`;
       const isNew = `lease_until >= now() + 0.9 * ${sqlInterval("$2")}`;
       // A lease that is almost new is only read, which saves a write.
-      const row = await one(
+      const row = await first(
         `with prolonged as (
            update giftcard_charge set lease_until = now() + ${sqlInterval("$2")}
            where ${isHeld} and not ${isNew} returning reference

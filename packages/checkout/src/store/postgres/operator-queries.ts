@@ -175,14 +175,14 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
     },
     async keepSecret(name, sealed) {
       const read = "select sealed from giftcard_secret where name = $1";
-      const [there] = await sql(read, [name]);
-      if (there) return String(there.sealed);
+      const [existing] = await sql(read, [name]);
+      if (existing) return String(existing.sealed);
       await sql("insert into giftcard_secret (name, sealed) values ($1, $2) on conflict do nothing", [
         name,
         sealed,
       ]);
-      const [kept] = await sql(read, [name]);
-      return String(kept?.sealed);
+      const [stored] = await sql(read, [name]);
+      return String(stored?.sealed);
     },
     async sealCounts() {
       const rows = await sql(

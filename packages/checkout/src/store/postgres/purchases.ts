@@ -30,15 +30,15 @@ function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined
 
 /** Makes the storage of purchases on PostgreSQL. Each change is a single statement. */
 export function createSqlPurchases(sql: Sql): PurchaseStore {
-  const one = async (text: string, params: unknown[]): Promise<Purchase | null> => {
+  const first = async (text: string, params: unknown[]): Promise<Purchase | null> => {
     const [row] = await sql(text, params);
     return row ? toPurchase(row) : null;
   };
-  const read = (orderId: string) => one("select * from giftcard_purchase where order_id = $1", [orderId]);
+  const read = (orderId: string) => first("select * from giftcard_purchase where order_id = $1", [orderId]);
   return {
     read,
     async begin({ orderId, cartId, attemptId, totalCents, remainderCents, lines }, lease) {
-      const begun = await one(
+      const begun = await first(
         `insert into giftcard_purchase as old
            (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until)
          values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${sqlInterval("$7")})
@@ -88,7 +88,7 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
          where order_id = $1 and state in (${sqlList(from)}) ${ofRun} ${ofOwner} returning *`;
       const { refund, isRefundDone = false } = change;
       const parts = [`purchase as (${changed})`, ...alsoRefund(p, refund, isRefundDone)];
-      return one(`with ${parts.join(", ")} select * from purchase`, params).catch((error: unknown) => {
+      return first(`with ${parts.join(", ")} select * from purchase`, params).catch((error: unknown) => {
         if (refund && isUniqueViolation(error)) return null;
         throw error;
       });

@@ -15,9 +15,9 @@ export function openSqlite(database: DatabaseSync) {
     "pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on",
   );
   const all = (sql: string, ...values: Value[]) => database.prepare(sql).all(...values) as Row[];
-  const one = (sql: string, ...values: Value[]) => database.prepare(sql).get(...values) as Row | undefined;
+  const first = (sql: string, ...values: Value[]) => database.prepare(sql).get(...values) as Row | undefined;
   const run = (sql: string, ...values: Value[]) => Number(database.prepare(sql).run(...values).changes);
-  const now = () => Number(one("select cast(unixepoch('subsec') * 1000 as integer) as now")?.now);
+  const now = () => Number(first("select cast(unixepoch('subsec') * 1000 as integer) as now")?.now);
 
   /** Runs a write transaction. No other process writes meanwhile, so what it reads is still true when it writes. */
   function alone<T>(work: (nowMs: number) => T): T {
@@ -38,7 +38,7 @@ export function openSqlite(database: DatabaseSync) {
     return run(`insert into ${table} (${columns.join(", ")}) values (${values})`, ...Object.values(row));
   };
 
-  return { exec, all, one, run, now, alone, insert };
+  return { exec, all, first, run, now, alone, insert };
 }
 
 export type Sqlite = ReturnType<typeof openSqlite>;

@@ -16,7 +16,7 @@ const isLeft = (states: readonly ChargeState[]) =>
  * transaction, and on disk when it returns.
  */
 export function createSqliteJournal(sqlite: Sqlite): Journal {
-  const { all, one, run, now, alone, insert } = sqlite;
+  const { all, first, run, now, alone, insert } = sqlite;
   const { changeAll, held, isCharged, readCharge } = createSqliteMoves(sqlite);
   const chargesOfPayment = (externalId: string) =>
     all("select * from giftcard_charge where external_id = ? order by position", externalId).map(toCharge);
@@ -47,7 +47,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     },
     async applyQuote(cartId, tenderId, { quoteLifeMs, maxCards }) {
       return alone((nowMs) => {
-        const row = one("select * from giftcard_tender where cart_id = ? and id = ?", cartId, tenderId);
+        const row = first("select * from giftcard_tender where cart_id = ? and id = ?", cartId, tenderId);
         if (row?.state === "applied") return "applied";
         const inTime = Number(row?.expires_at) > nowMs && Number(row?.created_at) > nowMs - quoteLifeMs;
         if (row?.state !== "quoted" || !inTime) return "gone";
@@ -70,7 +70,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     },
     async removeTender(cartId, tenderId) {
       return alone((nowMs) => {
-        const row = one(
+        const row = first(
           "select id, state from giftcard_tender where cart_id = ? and id = ?",
           cartId,
           tenderId,
@@ -88,7 +88,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     },
     async putBack({ id, state, sealedCard }, from, maxCards) {
       return alone((nowMs) => {
-        const row = one("select * from giftcard_tender where id = ? and state = ?", id, from);
+        const row = first("select * from giftcard_tender where id = ? and state = ?", id, from);
         if (!row) return false;
         const others = held(String(row.cart_id)).filter((other) => other.id !== id);
         const slot = freeSlot(others, maxCards);
@@ -105,7 +105,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       });
     },
     async tender(tenderId) {
-      const row = one(
+      const row = first(
         "select *, expires_at <= ? as expired from giftcard_tender where id = ?",
         now(),
         tenderId,
@@ -132,7 +132,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     async begin(payment, lease) {
       const { tenderId, cartId, externalId, orderId = null, environment, baseUrl, companyId } = payment;
       const begin = (nowMs: number) => {
-        const tender = one(
+        const tender = first(
           "select * from giftcard_tender where id = ? and cart_id = ? and state = 'applied' and expires_at > ?",
           tenderId,
           cartId,
@@ -187,7 +187,9 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       alone((nowMs) => (changeAll([reference], move, nowMs) ? readCharge(reference) : null)),
     moveAll: async (references, move) =>
       alone((nowMs) =>
-        changeAll(references, move, nowMs) ? references.flatMap((one) => readCharge(one) ?? []) : null,
+        changeAll(references, move, nowMs)
+          ? references.flatMap((reference) => readCharge(reference) ?? [])
+          : null,
       ),
     async renew(owner, forMs) {
       return alone((nowMs) => {
@@ -195,13 +197,13 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
         // A lease that is almost new is unchanged, so that no lease gets shorter.
         const prolong = `update giftcard_charge set lease_until = ? where ${isHeld} and lease_until < ?`;
         run(prolong, nowMs + forMs, owner, nowMs + 0.9 * forMs);
-        return Number(one(`select count(*) as held from giftcard_charge where ${isHeld}`, owner)?.held);
+        return Number(first(`select count(*) as held from giftcard_charge where ${isHeld}`, owner)?.held);
       });
     },
     async nextDue(after, cartId) {
       const nowMs = now();
       const which = cartId === undefined ? "next_try_at <= ?" : "cart_id = ?";
-      const row = one(
+      const row = first(
         `select * from giftcard_charge where reference > ? and ${isLeft(recoverableStates)} and ${which} order by reference limit 1`,
         after,
         nowMs,

@@ -12,7 +12,7 @@ export const sqliteMigrations: readonly TableMigration[] = [migration0001];
  * @throws {StoreError} too_new
  */
 export function migrateSqlite(
-  { exec, one, alone, insert }: Sqlite,
+  { exec, first, alone, insert }: Sqlite,
   migrations: readonly TableMigration[] = sqliteMigrations,
 ): void {
   alone((nowMs) => {
@@ -21,7 +21,7 @@ export function migrateSqlite(
       release text not null,
       applied_at integer not null
     ) strict`);
-    const version = Number(one("select max(number) as version from giftcard_migration")?.version ?? 0);
+    const version = Number(first("select max(number) as version from giftcard_migration")?.version ?? 0);
     if (version > newestOf(migrations)) throw new StoreError("too_new", "this file");
     for (const { number, release, journal, purchases } of migrations.filter(
       (step) => step.number > version,

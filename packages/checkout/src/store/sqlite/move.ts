@@ -6,8 +6,9 @@ import { sqlList } from "../sql-text.js";
 import type { Row, Sqlite, Value } from "./database.js";
 
 /** Makes the functions that change a charge and its tender. They have to be called within a write transaction. */
-export function createSqliteMoves({ all, one, run }: Sqlite) {
-  const readRow = (reference: string) => one("select * from giftcard_charge where reference = ?", reference);
+export function createSqliteMoves({ all, first, run }: Sqlite) {
+  const readRow = (reference: string) =>
+    first("select * from giftcard_charge where reference = ?", reference);
 
   const readCharge = (reference: string): Charge | null => {
     const row = readRow(reference);
@@ -16,7 +17,7 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
 
   /** Whether a tender has an open charge. */
   const isCharged = (tender: Row) =>
-    one(
+    first(
       `select 1 from giftcard_charge where tender_id = ? and state in (${sqlList(livingStates)})`,
       String(tender.id),
     ) !== undefined;
@@ -54,7 +55,7 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
     if (tender.state !== "spent") return null;
     if (tender.sealed_card === null && Number(tender.expires_at) > nowMs) return null;
     if (held(cartId).some((other) => other.fingerprint === tender.fingerprint)) return null;
-    const latest = one(
+    const latest = first(
       "select external_id from giftcard_charge where tender_id = ? order by rowid desc limit 1",
       id,
     );
@@ -62,7 +63,7 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
   }
 
   function followTender(reference: string, tenderId: string, move: Move, nowMs: number): void {
-    const tender = one("select * from giftcard_tender where id = ?", tenderId) as Row;
+    const tender = first("select * from giftcard_tender where id = ?", tenderId) as Row;
     const write = (set: Record<string, Value>) =>
       run(
         `update giftcard_tender set ${Object.keys(set).map((column) => `${column} = ?`)}, updated_at = ? where id = ?`,
@@ -101,7 +102,7 @@ export function createSqliteMoves({ all, one, run }: Sqlite) {
     if (!isEmpty && !(isLess && move.to === "reversed")) return null;
     // A devalue that took less than requested took the whole balance. Once reversed, that is the balance again.
     const which = "from giftcard_charge where external_id = ? and reference <> ?";
-    const beside = one(
+    const beside = first(
       `select coalesce(sum(deducted_cents), 0) as cents ${which}`,
       String(charge.external_id),
       reference,

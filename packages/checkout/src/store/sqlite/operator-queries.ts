@@ -26,13 +26,13 @@ const keyIdOf = (sealed: string): string =>
 
 /** Makes the part of the journal in SQLite for operators and key rotation. */
 export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
-  const { all, one, run, now, alone, insert } = sqlite;
+  const { all, first, run, now, alone, insert } = sqlite;
   const { changeAll, readCharge } = createSqliteMoves(sqlite);
   return {
     async list({ limit = 50, offset = 0, ...filter }) {
       const [condition, values] = conditionOf(filter);
       const matching = `from giftcard_charge where ${condition}`;
-      const count = Number(one(`select count(*) as count ${matching}`, ...values)?.count);
+      const count = Number(first(`select count(*) as count ${matching}`, ...values)?.count);
       const page = "order by state = 'needs_attention' desc, created_at desc, rowid desc limit ? offset ?";
       return {
         charges: all(`select * ${matching} ${page}`, ...values, limit, offset).map(toCharge),
@@ -89,7 +89,7 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
     async takeGuess(limits, windowMs) {
       return alone((nowMs) => {
         const waits = limits.map(({ key, max }) => {
-          const old = one("select * from giftcard_guess where key = ? and resets_at > ?", key, nowMs);
+          const old = first("select * from giftcard_guess where key = ? and resets_at > ?", key, nowMs);
           const [count, resetsAt] = old
             ? [Number(old.count) + 1, Number(old.resets_at)]
             : [1, nowMs + windowMs];
@@ -117,8 +117,8 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
     },
     async keepSecret(name, sealed) {
       return alone((nowMs) => {
-        const there = one("select sealed from giftcard_secret where name = ?", name);
-        if (there) return String(there.sealed);
+        const existing = first("select sealed from giftcard_secret where name = ?", name);
+        if (existing) return String(existing.sealed);
         insert("giftcard_secret", { name, sealed, created_at: nowMs, updated_at: nowMs });
         return sealed;
       });

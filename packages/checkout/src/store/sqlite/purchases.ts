@@ -10,9 +10,9 @@ import { sqlList } from "../sql-text.js";
 import type { Sqlite } from "./database.js";
 
 /** Makes the storage of purchases in an SQLite file. Each change is a transaction. */
-export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite): PurchaseStore {
-  type Row = NonNullable<ReturnType<typeof one>>;
-  const rowOf = (orderId: string) => one("select * from giftcard_purchase where order_id = ?", orderId);
+export function createSqlitePurchases({ first, all, run, alone, insert }: Sqlite): PurchaseStore {
+  type Row = NonNullable<ReturnType<typeof first>>;
+  const rowOf = (orderId: string) => first("select * from giftcard_purchase where order_id = ?", orderId);
   const find = (orderId: string): Purchase | null => {
     const row = rowOf(orderId);
     return row ? toPurchase(row) : null;
@@ -27,7 +27,7 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
     return toPurchase(rowOf(orderId) as Row);
   };
   const hasRefund = (orderId: string, { id, number }: NewRefund): boolean =>
-    one(
+    first(
       "select 1 from giftcard_refund where order_id = ? and (id = ? or number = ?)",
       orderId,
       id,
@@ -51,8 +51,8 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
     read: async (orderId) => find(orderId),
     async begin({ orderId, cartId, attemptId, totalCents, remainderCents, lines }, lease) {
       return alone((nowMs) => {
-        const there = find(orderId);
-        if (there && there.state !== "failed") return there;
+        const existing = find(orderId);
+        if (existing && existing.state !== "failed") return existing;
         run("delete from giftcard_purchase where order_id = ?", orderId);
         insert("giftcard_purchase", {
           order_id: orderId,
@@ -75,9 +75,9 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
       const { from, to, attemptId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
       return alone((nowMs) => {
         const row = rowOf(orderId);
-        const there = row && toPurchase(row);
-        if (!there || !from.includes(there.state)) return null;
-        if (attemptId !== undefined && there.attemptId !== attemptId) return null;
+        const before = row && toPurchase(row);
+        if (!before || !from.includes(before.state)) return null;
+        if (attemptId !== undefined && before.attemptId !== attemptId) return null;
         if (owner !== undefined && row.lease_owner !== owner) return null;
         if (change.refund && hasRefund(orderId, change.refund)) return null;
         if (change.isRefundDone)
@@ -87,11 +87,11 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
             orderId,
           );
         if (change.refund) addRefund(orderId, change.refund, nowMs);
-        const hasMoved = there.state !== to;
+        const hasMoved = before.state !== to;
         const set: Parameters<typeof write>[1] = { state: to, updated_at: nowMs };
         if (lastError !== undefined || hasMoved) set.last_error = lastError ?? null;
         if (lastError !== undefined || hasMoved)
-          set.tries = (hasMoved ? 0 : there.tries) + (lastError === undefined ? 0 : 1);
+          set.tries = (hasMoved ? 0 : before.tries) + (lastError === undefined ? 0 : 1);
         if (retryInMs !== undefined || hasMoved) set.next_try_at = nowMs + (retryInMs ?? 0);
         if (remainderData !== undefined) set.remainder_data = remainderData;
         if (lastActor !== undefined) set.last_actor = lastActor;
@@ -130,7 +130,7 @@ export function createSqlitePurchases({ one, all, run, alone, insert }: Sqlite):
         limit,
         offset,
       );
-      const count = Number(one(`select count(*) as count ${matching}`, ...values)?.count);
+      const count = Number(first(`select count(*) as count ${matching}`, ...values)?.count);
       return { purchases: rows.map(toPurchase), count };
     },
   };
