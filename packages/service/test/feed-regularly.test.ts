@@ -63,7 +63,7 @@ test("it ends in good order while a shop keeps it waiting, and nothing is change
   await shell.done("events", "pull");
   shop.answer = (_request, response) => void response.writeHead(500).end();
   const pulling = await startPulling();
-  expect(pulling.logs()).toMatch(/^warning: company \d+: Nothing was changed: the feed is answered with 500/);
+  expect(pulling.logs()).toMatch(/^warning: company \d+: Nothing was changed: the feed got the answer 500/);
   await pulling.stop();
 
   shop.requests.splice(0);
