@@ -338,7 +338,7 @@ describe("the secrets file", () => {
 });
 
 test("a wrong command line names the help that shows what it takes", async () => {
-  expect((await run("card", "list")).stderr).toContain("`giftcard-service card --help` shows what it takes.");
+  expect((await run("card", "list")).stderr).toContain("`giftcard-service card --help` lists its options.");
   expect((await run("card", "issue")).stderr).toContain("`giftcard-service card issue --help`");
 });
 
