@@ -318,7 +318,7 @@ describe("a file with faults", () => {
     ["events.json", "{}", 2, "must contain an array of events"],
     ["events.json", "[", 2, "is not JSON"],
     ["events.json", '[1, {"event_nam": "A"}]', 3, "row 2, event_nam: is not a field of an event"],
-    ["events.txt", "", 2, "ends in .csv or .json"],
+    ["events.txt", "", 2, "must end in .csv or .json"],
   ])("%s with the content %o is refused", async (name, content, exitCode, message) => {
     const result = await push(await fileOf(name, content));
     expect([result.exitCode, result.stderr]).toEqual([exitCode, expect.stringContaining(message)]);
