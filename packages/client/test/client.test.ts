@@ -21,12 +21,12 @@ async function exchange<T>(json: unknown, call: (client: GiftcardClient) => Prom
     clientOf(service, { credentials: { email: secrets.email, password: secrets.password } }),
   );
   const [request] = service.received;
-  if (!request) throw new Error("Nothing arrived.");
+  if (!request) throw new Error("The service received no request.");
   return { request, result };
 }
 
-describe("what goes out, and what is read", () => {
-  it("authenticate: Basic in UTF-8, no body", async () => {
+describe("encodes each request and decodes its response:", () => {
+  it("authenticate uses HTTP Basic in UTF-8, without a body", async () => {
     const { request, result } = await exchange({ apikey: "k".repeat(60) }, (client) => client.authenticate());
     expect(request).toMatchObject({ method: "POST", path: `${V1}authenticate/`, body: "" });
     const basic = request.headers.authorization?.replace("Basic ", "") ?? "";
@@ -34,7 +34,7 @@ describe("what goes out, and what is read", () => {
     expect(result.apiKey.reveal()).toBe("k".repeat(60));
   });
 
-  it("listProviders: a GET without a key", async () => {
+  it("listProviders is a GET without an API key", async () => {
     const { request, result } = await exchange([{ id: "4", name: "Tickets", more: 1 }], (client) =>
       client.listProviders(),
     );
@@ -43,7 +43,7 @@ describe("what goes out, and what is read", () => {
     expect(result).toEqual([{ id: 4, name: "Tickets" }]);
   });
 
-  it("listEvents: the key as JSON; nulls become empty texts", async () => {
+  it("listEvents sends the key as JSON, and decodes null as an empty text", async () => {
     const row = {
       id: 1,
       company_id: 7,
@@ -64,14 +64,14 @@ describe("what goes out, and what is read", () => {
     expect(result[0]).toMatchObject({ id: 1, companyId: 7, bannerUrl: "", description: "", endDate: null });
   });
 
-  it("listEventConcepts: the provider's number arrives as a string", async () => {
+  it("listEventConcepts decodes a provider's number from a string", async () => {
     const row = { id: 1, representative: "A", register: "B", ticketprovider_id: "3", ...stamps };
     const { request, result } = await exchange([row], (client) => client.listEventConcepts());
     expect(request.path).toBe(`${V1}geteventconcepts`);
     expect(result[0]).toMatchObject({ id: 1, providerId: 3 });
   });
 
-  it("createEventConcept", async () => {
+  it("createEventConcept sends JSON", async () => {
     const answer = {
       eventconcept_id: 9,
       register: "Concept",
@@ -89,7 +89,7 @@ describe("what goes out, and what is read", () => {
     expect(result).toEqual({ id: 9, ...concept });
   });
 
-  it("createEvents: the wire's names, the reference as Idempotency-Key", async () => {
+  it("createEvents sends the API's field names, and the reference as Idempotency-Key", async () => {
     const { request, result } = await exchange([{ message: "ok", id: 5, title: "Night" }], (client) =>
       client.createEvents([event], { reference: "import-1" }),
     );
@@ -108,7 +108,7 @@ describe("what goes out, and what is read", () => {
     expect(result).toEqual([{ message: "ok", id: 5, title: "Night" }]);
   });
 
-  it("balance: a form; integers as decimal strings and a missing success are read", async () => {
+  it("balance sends a form, and decodes integers from strings and a response without success", async () => {
     const answer = { balance: "7500", currency: "EUR", card_status: "Active", expiry_date: null };
     const { request, result } = await exchange(answer, (client) => client.balance(card));
     expect(request.path).toBe(`${V1}balance`);
@@ -122,7 +122,7 @@ describe("what goes out, and what is read", () => {
     expect(result).toEqual({ balanceCents: 7500, currency: "EUR", cardStatus: "Active", expiryDate: "" });
   });
 
-  it("devalue: a form with the amount in cents", async () => {
+  it("devalue sends a form with the amount in cents", async () => {
     const answer = {
       success: true,
       amount_deducted: 5000,
@@ -152,7 +152,7 @@ describe("what goes out, and what is read", () => {
     expect(request.headers["idempotency-key"]).toBeUndefined();
   });
 
-  it("cancelDevalue", async () => {
+  it("cancelDevalue sends the token, without an Idempotency-Key", async () => {
     const answer = { success: true, amount_refunded: 5000, card_new_balance: 7500 };
     const { request, result } = await exchange(answer, (client) =>
       client.cancelDevalue({ cancelToken: secrets.cancelToken }),
@@ -164,7 +164,7 @@ describe("what goes out, and what is read", () => {
   });
 });
 
-describe("arguments that the contract doesn't take are refused before anything is sent", () => {
+describe("refuses invalid arguments before sending anything:", () => {
   type Faulty = [string, string, (client: GiftcardClient) => Promise<unknown>];
   const faulty: Faulty[] = [
     ["an amount of 0", "amount", (c) => c.devalue({ ...card, amountCents: 0 as never })],
@@ -177,10 +177,10 @@ describe("arguments that the contract doesn't take are refused before anything i
     ["no token", "cancel_token", (c) => c.cancelDevalue({} as never)],
     ["an empty reference", "reference", (c) => c.devalue({ ...card, amountCents: cents(1), reference: "" })],
     ["a reference that breaks the header", "reference", (c) => c.resolveDevalue("a\r\nb: c")],
-    ["ending without a reference", "reference", (c) => c.resolveDevalue(undefined as never)],
+    ["resolving without a reference", "reference", (c) => c.resolveDevalue(undefined as never)],
     ["no events", "events", (c) => c.createEvents([])],
     ["an event without a name", "events.0.event_name", (c) => c.createEvents([{ ...event, name: "" }])],
-    ["a time-out of 0", "timeoutMs", (c) => c.balance(card, { timeoutMs: 0 })],
+    ["a timeout of 0", "timeoutMs", (c) => c.balance(card, { timeoutMs: 0 })],
   ];
 
   it.each(faulty)("%s", async (_, path, call) => {
@@ -192,7 +192,7 @@ describe("arguments that the contract doesn't take are refused before anything i
     expect(service.received).toEqual([]);
   });
 
-  it("a money call of a client without a company, or without a key", async () => {
+  it("a call that needs a company or an API key that the client doesn't have", async () => {
     const service = await foreignService(() => ({ json: {} }));
     const withoutCompany = await failureOf(clientOf(service, { companyId: undefined }).balance(card));
     expect(withoutCompany).toMatchObject({ code: "invalid_request", faults: [{ path: "company_id" }] });

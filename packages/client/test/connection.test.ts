@@ -12,30 +12,30 @@ const card = { cardNumber: secrets.cardNumber, pin: secrets.pin };
 const devalue = (url: string, options = {}) =>
   failureOf(clientOf({ url }, options).devalue({ ...card, amountCents: 100 as never }));
 
-describe("a connection that can't be made says why", () => {
-  it("nothing listens there", async () => {
+describe("a failed connection has a reason:", () => {
+  it("refused", async () => {
     const error = await devalue("http://127.0.0.1:3");
     expect(error).toMatchObject({ code: "not_connected", reason: "refused" });
     expect(String(error)).toContain("nothing listens at its address");
   });
 
-  it("its name isn't known", async () => {
+  it("name_not_found", async () => {
     const error = await devalue("https://nobody.invalid");
     expect(error).toMatchObject({ code: "not_connected", reason: "name_not_found" });
     expect(String(error)).not.toContain("nobody");
   });
 
-  it("also with a fetch of one's own, where it proves nothing", async () => {
+  it("also with a fetch of the caller's, which doesn't prove that nothing was sent", async () => {
     const error = await devalue("http://127.0.0.1:3", { fetch });
     expect(error).toMatchObject({ code: "connection_lost", reason: "refused" });
   });
 
-  it("and nothing where the connection was there", async () => {
+  it("none if the connection was made and then lost", async () => {
     const service = await foreignService(() => (response) => response.destroy());
     expect(await devalue(service.url)).toMatchObject({ code: "connection_lost", reason: undefined });
   });
 
-  it.skipIf(!hasOpenssl())("its certificate isn't trusted, and nothing was sent", async () => {
+  it.skipIf(!hasOpenssl())("certificate, without sending anything", async () => {
     const service = await selfSigned();
     const error = await devalue(service.url);
     expect(error).toMatchObject({ code: "not_connected", reason: "certificate" });
@@ -44,13 +44,13 @@ describe("a connection that can't be made says why", () => {
   });
 });
 
-it("each call says which client sends it", async () => {
+it("sends the client's version as User-Agent", async () => {
   const service = await foreignService(() => ({ json: [] }));
   await clientOf(service).listProviders();
   expect(service.received[0]?.headers["user-agent"]).toBe(`giftcard-pay-client/${packageJson.version}`);
 });
 
-/** Only `openssl` makes a certificate here. */
+/** Whether `openssl` is installed, which makes the certificate. */
 function hasOpenssl(): boolean {
   try {
     return execFileSync("openssl", ["version"], { stdio: "pipe" }).length > 0;
@@ -59,7 +59,7 @@ function hasOpenssl(): boolean {
   }
 }
 
-/** A service at this machine whose certificate nobody has signed but itself. */
+/** Starts a service on this machine with a self-signed certificate. */
 async function selfSigned() {
   const folder = mkdtempSync(path.join(os.tmpdir(), "giftcard-client-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

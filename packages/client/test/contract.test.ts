@@ -43,7 +43,7 @@ const event = fc.record(
   },
 );
 
-/** Requests as they stand on the wire, one generator per row. */
+/** A generator of encoded requests for each operation. */
 const requests: Record<EndpointName, fc.Arbitrary<unknown>> = {
   authenticate: fc.constant({}),
   listEvents: fc.record({ apikey: key }),
@@ -65,7 +65,7 @@ const rows = Object.entries(endpoints) as [EndpointName, Endpoint][];
 const stripUndefined = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 describe.each(rows)("%s", (name, row) => {
-  it("reads a request and writes it again as it was", () => {
+  it("encodes a decoded request to the same request", () => {
     fc.assert(
       fc.property(requests[name], (wire) => {
         expect(z.encode(row.request, z.decode(row.request, wire as never))).toEqual(stripUndefined(wire));
@@ -74,7 +74,7 @@ describe.each(rows)("%s", (name, row) => {
     );
   });
 
-  it("shows no secret of a request that it has read", () => {
+  it("wraps every secret of a decoded request", () => {
     const wire = fc.sample(requests[name], 1)[0] as Record<string, unknown>;
     const read = z.decode(row.request, wire as never) as Record<string, unknown>;
     for (const field of ["apiKey", "cardNumber", "pin", "cancelToken"]) {
@@ -82,7 +82,7 @@ describe.each(rows)("%s", (name, row) => {
     }
   });
 
-  it("lists only errors that its refusals can be told apart by, or take for the first", () => {
+  it("lists errors that differ in what a response contains, or whose first one the client may assume", () => {
     for (const code of row.errors) {
       const { status, cardStatus, resultCode } = errorDefinition(code);
       const found = readErrorCode(row.errors, status, { card_status: cardStatus, result_code: resultCode });
@@ -95,28 +95,28 @@ describe.each(rows)("%s", (name, row) => {
 describe("fields", () => {
   const devalue = { apikey: "k", company_id: 1, cardnumber: "0012", pin: "0007", amount: 7498 };
 
-  it("takes numbers as integers and as decimal strings", () => {
+  it("decode numbers from integers and decimal strings", () => {
     const read = z.decode(endpoints.devalue.request, { ...devalue, company_id: "1", amount: "7498" });
     expect(read).toMatchObject({ companyId: 1, amountCents: 7498 });
   });
 
   it.each([0, -1, 1.5, 100_000_001, "", " 5", "5.0", "1e3", "0x10", true, null, [5], "9".repeat(400)])(
-    "refuses %j as an amount",
+    "refuse %j as an amount",
     (amount) => {
       expect(z.safeDecode(endpoints.devalue.request, { ...devalue, amount } as never).success).toBe(false);
     },
   );
 
-  it.each([12, "", null, undefined, "1".repeat(65)])("refuses %j as a card number", (cardnumber) => {
+  it.each([12, "", null, undefined, "1".repeat(65)])("refuse %j as a card number", (cardnumber) => {
     expect(z.safeDecode(endpoints.devalue.request, { ...devalue, cardnumber } as never).success).toBe(false);
   });
 
-  it("keeps leading zeros", () => {
+  it("keep leading zeros", () => {
     const read = z.decode(endpoints.devalue.request, devalue);
     expect([read.cardNumber.reveal(), read.pin.reveal()]).toEqual(["0012", "0007"]);
   });
 
-  it("names every fault by the wire's path", () => {
+  it("report every fault with the API's path", () => {
     const read = z.safeDecode(endpoints.createEvents.request, {
       apikey: "k",
       events: [{ eventprovider_id: "x" }],
@@ -130,7 +130,7 @@ describe("fields", () => {
 describe("readErrorCode", () => {
   const { balance, devalue } = endpoints;
 
-  it("takes a devalue's bare 400 for a wrong card number or PIN, as the interface has it", () => {
+  it("assumes a wrong card number or PIN if a devalue's 400 has no details, as the interface defines", () => {
     expect(readErrorCode(devalue.errors, 400, {})).toBe("invalid_card");
   });
 
@@ -141,11 +141,11 @@ describe("readErrorCode", () => {
     ["No balance", "card_no_balance"],
     ["Suspended", "card_not_active"],
     [null, "invalid_card"],
-  ])("reads card_status %s as %s", (card_status, code) => {
+  ])("derives from card_status %s the code %s", (card_status, code) => {
     expect(readErrorCode(devalue.errors, 400, { card_status })).toBe(code);
   });
 
-  it("reads a balance's result_code, and takes one that it doesn't know for a wrong pair", () => {
+  it("derives the code from a balance's result_code, and assumes a wrong card number or PIN if it is unknown", () => {
     expect(readErrorCode(balance.errors, 400, { result_code: 5 })).toBe("invalid_card");
     expect(readErrorCode(balance.errors, 400, { result_code: "5" })).toBe("invalid_card");
     expect(readErrorCode(balance.errors, 400, { result_code: 77 })).toBe("invalid_card");
@@ -153,7 +153,7 @@ describe("readErrorCode", () => {
     expect(readErrorCode(balance.errors, 429, {})).toBe("rate_limited");
   });
 
-  it("knows nothing of a status that the operation doesn't list", () => {
+  it("returns undefined for a status that the operation doesn't list", () => {
     expect(readErrorCode(devalue.errors, 418, {})).toBeUndefined();
   });
 });

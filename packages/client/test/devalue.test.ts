@@ -23,15 +23,15 @@ const good = {
 const devalue = (service: ForeignService, timeoutMs = 10_000) =>
   clientOf(service, { timeoutMs }).devalue(deduction);
 
-describe("a devalue that was done", () => {
-  it("reads figures that arrive as decimal strings, and fields that it doesn't know", async () => {
+describe("a successful devalue", () => {
+  it("may have amounts as decimal strings, and unknown fields", async () => {
     const service = await foreignService(() => ({
       json: { ...good, amount_deducted: "5000", remaining_to_pay: "2498", new: {} },
     }));
     expect(await devalue(service)).toMatchObject({ deductedCents: 5000, remainderCents: 2498 });
   });
 
-  it("knows a service that honours its key by the echo, and a kept answer by its mark", async () => {
+  it("reports whether the service echoed the key, and whether the response is a stored one", async () => {
     const service = await foreignService((request) => ({
       json: good,
       headers: {
@@ -42,7 +42,7 @@ describe("a devalue that was done", () => {
     expect(await devalue(service)).toMatchObject({ keyHonoured: true, replayed: true });
   });
 
-  it("believes no echo of another key", async () => {
+  it("ignores the echo of another key", async () => {
     const service = await foreignService(() => ({
       json: good,
       headers: { "Idempotency-Key": "order-2", "Idempotency-Replayed": "true" },
@@ -51,7 +51,7 @@ describe("a devalue that was done", () => {
   });
 });
 
-describe("a 200 that doesn't add up is an unknown outcome, not a deduction", () => {
+describe("a 200 that is not a valid deduction is an unknown outcome:", () => {
   it.each<[string, unknown]>([
     ["no token", { ...good, cancel_token: undefined }],
     ["an empty token", { ...good, cancel_token: "" }],
@@ -62,7 +62,7 @@ describe("a 200 that doesn't add up is an unknown outcome, not a deduction", () 
     ["a deduction in euros", { ...good, amount_deducted: 49.99, remaining_to_pay: 24.99 }],
     ["a deduction above 50.00", { ...good, amount_deducted: 5001, remaining_to_pay: 2497 }],
     ["no remainder", { ...good, remaining_to_pay: undefined }],
-    ["a remainder that doesn't add up", { ...good, remaining_to_pay: 2497 }],
+    ["a wrong remainder", { ...good, remaining_to_pay: 2497 }],
     ["success false", { ...good, success: false }],
     ["success missing", { ...good, success: undefined }],
     ["a list", [good]],
@@ -76,7 +76,7 @@ describe("a 200 that doesn't add up is an unknown outcome, not a deduction", () 
     expect(service.received).toHaveLength(1);
   });
 
-  it("more than was asked", async () => {
+  it("a deduction of more than the amount", async () => {
     const service = await foreignService(() => ({
       json: { ...good, amount_deducted: 4000, remaining_to_pay: 0 },
     }));
@@ -84,7 +84,7 @@ describe("a 200 that doesn't add up is an unknown outcome, not a deduction", () 
     expect(error).toMatchObject({ name: "ProtocolError", code: "unexpected_answer" });
   });
 
-  it("any other success than 200", async () => {
+  it("a success with another status than 200", async () => {
     const service = await foreignService(() => ({ status: 202, json: good }));
     expect(await failureOf(devalue(service))).toMatchObject({
       name: "ProtocolError",
@@ -93,7 +93,7 @@ describe("a 200 that doesn't add up is an unknown outcome, not a deduction", () 
   });
 });
 
-describe("a refusal took nothing", () => {
+describe("a refusal means that nothing was deducted:", () => {
   it.each<[number, object, string]>([
     [401, {}, "unauthorized"],
     [422, { required: ["cardnumber"] }, "invalid_request"],
@@ -117,7 +117,7 @@ describe("a refusal took nothing", () => {
     expect(service.received).toHaveLength(1);
   });
 
-  it("and says whether it comes from who knows the key", async () => {
+  it("and reports whether the service echoed the key", async () => {
     const refusal = { status: 400, json: { success: false, error: "No." } };
     const echo = await foreignService((request) => ({
       ...refusal,
@@ -130,7 +130,7 @@ describe("a refusal took nothing", () => {
     expect(await failureOf(unsent)).toMatchObject({ status: undefined, keyHonoured: false });
   });
 
-  it("a 409 with the echo says that the key was ended", async () => {
+  it("key_closed for a 409 that echoes the key", async () => {
     const service = await foreignService((request) => ({
       status: 409,
       json: { success: false, error: "Ended." },
@@ -139,7 +139,7 @@ describe("a refusal took nothing", () => {
     expect(await failureOf(devalue(service))).toMatchObject({ name: "RefusedError", code: "key_closed" });
   });
 
-  it("names the card's status and how long to wait, but nothing with digits", async () => {
+  it("reports the card's status and the wait, but no status with digits", async () => {
     const service = await foreignService((_, count) => ({
       status: 400,
       headers: { "Retry-After": "17", "X-Request-Id": "req-1" },
@@ -158,13 +158,13 @@ describe("a refusal took nothing", () => {
   });
 });
 
-describe("a 4xx that doesn't say that it refuses is an unknown outcome", () => {
+describe("a 4xx that is not a valid refusal is an unknown outcome:", () => {
   it.each<[string, { text?: string; json?: unknown }, string]>([
     ["a page", { text: "<h1>Forbidden</h1>" }, "unreadable_answer"],
     ["nothing", { text: "" }, "unreadable_answer"],
-    ["half of it", { text: '{"success":false,"err' }, "unreadable_answer"],
+    ["incomplete JSON", { text: '{"success":false,"err' }, "unreadable_answer"],
     ["no error", { json: { success: false } }, "unexpected_answer"],
-    ["an error that is no text", { json: { success: false, error: {} } }, "unexpected_answer"],
+    ["an error that is not a text", { json: { success: false, error: {} } }, "unexpected_answer"],
     ["a list", { json: [{ error: "No." }] }, "unexpected_answer"],
     ["success", { json: { ...good, error: "No." } }, "unexpected_answer"],
   ])("%s", async (_, reply, code) => {
@@ -174,28 +174,32 @@ describe("a 4xx that doesn't say that it refuses is an unknown outcome", () => {
   });
 });
 
-describe("a devalue whose answer is lost is sent once, and its outcome is unknown", () => {
+describe("a devalue without a response is sent once, and its outcome is unknown:", () => {
   it.each<[string, Parameters<typeof foreignService>[0], string]>([
     ["a 500", () => ({ status: 500, json: { success: false, error: "Failed." } }), "server_error"],
     ["a 502 page", () => ({ status: 502, text: "<h1>Bad gateway</h1>" }), "server_error"],
     [
-      "a 503 that asks to come again",
+      "a 503 with Retry-After",
       () => ({ status: 503, json: { error: "Busy." }, headers: { "Retry-After": "0" } }),
       "overloaded",
     ],
     ["a 408", () => ({ status: 408, json: { error: "Slow." } }), "timeout"],
-    ["a connection that ends without an answer", () => (response) => response.destroy(), "connection_lost"],
     [
-      "an answer that breaks off",
+      "a connection that closes without a response",
+      () => (response) => response.destroy(),
+      "connection_lost",
+    ],
+    [
+      "an incomplete response",
       () => (response) => {
         response.writeHead(200, { "content-length": "500" });
         response.write('{"success":true,"amount_deducted":5000', () => response.destroy());
       },
       "connection_lost",
     ],
-    ["no answer", () => () => {}, "timeout"],
+    ["no response", () => () => {}, "timeout"],
     [
-      "an answer that never ends",
+      "a response that never ends",
       () => (response) => {
         response.writeHead(200);
         response.write('{"success":true,');
@@ -212,16 +216,16 @@ describe("a devalue whose answer is lost is sent once, and its outcome is unknow
   });
 
   it.each(["http://127.0.0.1:3", "https://nobody.invalid"])(
-    "or never sent, where nothing listens: %s",
+    "but known not to be sent if no connection could be made: %s",
     async (url) => {
       const error = await failureOf(devalue({ url, received: [] }));
       expect(error).toMatchObject({ name: "UnreachableError", code: "not_connected" });
     },
   );
 
-  it("never counts as not sent with a fetch of the caller's, which may have sent it before", async () => {
+  it("also if a fetch of the caller's fails to connect, because it may have sent the call before", async () => {
     const service = await foreignService(() => ({ json: good }));
-    // Sends the call, loses the answer, and finds nobody there when it tries again.
+    // Sends the call, loses the response, and fails to connect when it retries.
     const fetchTwice: typeof fetch = async (input, init) => {
       await fetch(input, init);
       return fetch("http://127.0.0.1:3", init);
@@ -231,7 +235,7 @@ describe("a devalue whose answer is lost is sent once, and its outcome is unknow
     expect(error).toMatchObject({ name: "UnreachableError", code: "connection_lost" });
   });
 
-  it("a 401 with credentials: not sent again, and the next call gets a new key", async () => {
+  it("a 401 with credentials is not retried, and the next call fetches a new key", async () => {
     const service = await foreignService((request) => {
       if (request.path.endsWith("authenticate/")) return { json: { apikey: "new" } };
       return request.body.includes("apikey=new")
@@ -264,7 +268,7 @@ describe("a redirect is never followed", () => {
   });
 });
 
-describe("the other call that moves money, cancelDevalue", () => {
+describe("cancelDevalue", () => {
   const cancel = (service: ForeignService) =>
     clientOf(service).cancelDevalue({ cancelToken: secrets.cancelToken });
 
@@ -278,13 +282,13 @@ describe("the other call that moves money, cancelDevalue", () => {
     expect(await failureOf(cancel(service))).toMatchObject({ name: "RefusedError", code });
   });
 
-  it("is sent once when its answer is lost", async () => {
+  it("is sent once if there is no response", async () => {
     const service = await foreignService(() => ({ status: 503, json: {} }));
     expect(await failureOf(cancel(service))).toMatchObject({ name: "UnreachableError", code: "overloaded" });
     expect(service.received).toHaveLength(1);
   });
 
-  it("is done only when the answer says so", async () => {
+  it("succeeds only if the response is complete", async () => {
     const service = await foreignService(() => ({ json: { success: true, amount_refunded: 5000 } }));
     expect(await failureOf(cancel(service))).toMatchObject({
       name: "ProtocolError",

@@ -25,8 +25,8 @@ async function all(events: AsyncIterable<Event>): Promise<Event[]> {
   return read;
 }
 
-describe("events, one by one", () => {
-  it("come from a list of any size, while a whole list has its limit", async () => {
+describe("eachEvent", () => {
+  it("reads a list of any size, while listEvents has a limit", async () => {
     const service = await foreignService(() => (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       const pieces = longList();
@@ -49,12 +49,12 @@ describe("events, one by one", () => {
     expect(await failureOf(client.listEvents())).toMatchObject({ code: "unreadable_answer" });
   });
 
-  it.each(["[]", " [ ] \n"])("are none in %j", async (text) => {
+  it.each(["[]", " [ ] \n"])("yields nothing for %j", async (text) => {
     const service = await foreignService(() => ({ text }));
     expect(await all(clientOf(service).eachEvent())).toEqual([]);
   });
 
-  it("may be left in the middle: then the connection ends", async () => {
+  it("closes the connection if the caller stops in the middle", async () => {
     let isClosed = false;
     const service = await foreignService(() => (response) => {
       response.once("close", () => (isClosed = true));
@@ -65,7 +65,7 @@ describe("events, one by one", () => {
     await expect.poll(() => isClosed).toBe(true);
   });
 
-  it("wait for their caller without a time-out, and for the service no longer than it", async () => {
+  it("times out while it waits for the service, not while the caller works", async () => {
     const service = await foreignService(() => (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.write(`[${JSON.stringify(wireEvent(1))},`);
@@ -81,7 +81,7 @@ describe("events, one by one", () => {
     expect(read).toEqual([1]);
   });
 
-  it("arrive after a caller who took longer over an item than the time-out", async () => {
+  it("continues after a caller worked on an item for longer than the timeout", async () => {
     let sendRest = () => {};
     const service = await foreignService(() => (response) => {
       response.writeHead(200, { "content-type": "application/json" });
@@ -100,11 +100,11 @@ describe("events, one by one", () => {
 
   it.each([
     ["ends in the middle", `[${JSON.stringify(wireEvent(1))},`, "unreadable_answer"],
-    ["is no list", '{"error":"no"}', "unreadable_answer"],
-    ["has an item that is none", `[${JSON.stringify(wireEvent(1))},{"id":"x"}]`, "unexpected_answer"],
-    ["goes on after its end", `[${JSON.stringify(wireEvent(1))}][]`, "unreadable_answer"],
+    ["is not a list", '{"error":"no"}', "unreadable_answer"],
+    ["contains an invalid item", `[${JSON.stringify(wireEvent(1))},{"id":"x"}]`, "unexpected_answer"],
+    ["is followed by more text", `[${JSON.stringify(wireEvent(1))}][]`, "unreadable_answer"],
     ["has an empty item", `[${JSON.stringify(wireEvent(1))},]`, "unreadable_answer"],
-  ])("fail where the list %s", async (_how, text, code) => {
+  ])("fails if the list %s", async (_how, text, code) => {
     const service = await foreignService(() => ({ text }));
     expect(await failureOf(all(clientOf(service).eachEvent()))).toMatchObject({
       name: "ProtocolError",
@@ -112,7 +112,7 @@ describe("events, one by one", () => {
     });
   });
 
-  it("fail where the connection is lost, and are not asked for again", async () => {
+  it("fails if the connection is lost in the middle, and does not retry", async () => {
     const service = await foreignService(() => (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.write(`[${JSON.stringify(wireEvent(1))},`, () => response.destroy());
@@ -126,7 +126,7 @@ describe("events, one by one", () => {
     expect(service.received).toHaveLength(1);
   });
 
-  it("are asked for again where the list doesn't begin, and refused as a list is", async () => {
+  it("retries if the response has not begun, and passes a refusal on", async () => {
     const service = await foreignService((_, count) =>
       count === 1 ? { status: 503, text: "" } : { status: 401, json: { error: "No." } },
     );
@@ -136,7 +136,7 @@ describe("events, one by one", () => {
   });
 });
 
-it("a list is read alike wherever its text is cut", () => {
+it("readJsonList reads the same items wherever the text is split", () => {
   const value = [1, 'a"],[\\', { b: [{}, []], "c}": '\\"' }, null, [], -1.5e3, true];
   const text = ` ${JSON.stringify(value, null, 1)} `;
   for (let size = 1; size <= text.length; size++) {

@@ -8,7 +8,7 @@ const refusal = { status: 401, json: { error: "No." } };
 const isAuthenticate = (request: Received) => request.path.endsWith("authenticate/");
 const keyOf = (request: Received) => new URLSearchParams(request.body).get("apikey");
 
-/** A service that gives out k1, k2, … and takes only those that `takes` says. */
+/** Starts a service that issues the API keys k1, k2, … and accepts those that `takes` selects. */
 const keyed = (takes: (key: string | null) => boolean) => {
   let given = 0;
   return foreignService((request) => {
@@ -17,8 +17,8 @@ const keyed = (takes: (key: string | null) => boolean) => {
   });
 };
 
-describe("a client with credentials and no key", () => {
-  it("gets one key for all calls, also when they start together", async () => {
+describe("a client with credentials and no API key", () => {
+  it("fetches one key for all calls, also if they are concurrent", async () => {
     const service = await keyed((key) => key === "k1");
     const client = clientOf(service, { apiKey: undefined, credentials });
     await Promise.all([client.balance(card), client.balance(card), client.balance(card)]);
@@ -27,7 +27,7 @@ describe("a client with credentials and no key", () => {
     expect(service.received).toHaveLength(5);
   });
 
-  it("gets a new one when a read finds its key refused, once", async () => {
+  it("fetches a new key once if a read's key is refused", async () => {
     const service = await keyed((key) => key === "k2");
     const client = clientOf(service, { apiKey: undefined, credentials });
     expect(await client.balance(card)).toMatchObject({ balanceCents: 7500 });
@@ -41,7 +41,7 @@ describe("a client with credentials and no key", () => {
     ]);
   });
 
-  it("gives up when the new key is refused as well", async () => {
+  it("fails if the new key is refused too", async () => {
     const service = await keyed(() => false);
     const client = clientOf(service, { apiKey: undefined, credentials });
     expect(await failureOf(client.balance(card))).toMatchObject({
@@ -51,7 +51,7 @@ describe("a client with credentials and no key", () => {
     expect(service.received).toHaveLength(4);
   });
 
-  it("says that it was authenticate that failed, and tries again at the next call", async () => {
+  it("reports that authenticate failed, and fetches a key again for the next call", async () => {
     const service = await foreignService((_, count) =>
       count === 1 ? { status: 401, text: "" } : count === 2 ? { json: { apikey: "k" } } : { json: balance },
     );
@@ -65,7 +65,7 @@ describe("a client with credentials and no key", () => {
     expect(await client.balance(card)).toMatchObject({ balanceCents: 7500 });
   });
 
-  it("lets one caller give up without taking the key from another", async () => {
+  it("keeps fetching the key for other callers if one times out", async () => {
     let release = () => {};
     const service = await foreignService((request) => {
       if (!isAuthenticate(request)) return { json: balance };
@@ -83,21 +83,21 @@ describe("a client with credentials and no key", () => {
   });
 });
 
-describe("a client with a key", () => {
-  it("fetches none", async () => {
+describe("a client with an API key", () => {
+  it("fetches no key", async () => {
     const service = await foreignService(() => ({ json: balance }));
     await clientOf(service, { credentials }).balance(card);
     expect(service.received).toHaveLength(1);
   });
 
-  it("without credentials passes the refusal on", async () => {
+  it("passes a refusal on if it has no credentials", async () => {
     const service = await foreignService(() => refusal);
     expect(await failureOf(clientOf(service).balance(card))).toMatchObject({ code: "unauthorized" });
     expect(service.received).toHaveLength(1);
     expect(await failureOf(clientOf(service).authenticate())).toMatchObject({ code: "invalid_request" });
   });
 
-  it("uses the one that authenticate gave from then on", async () => {
+  it("uses the key of authenticate from then on", async () => {
     const service = await keyed((key) => key === "k1");
     const client = clientOf(service, { credentials });
     expect((await client.authenticate()).apiKey.reveal()).toBe("k1");

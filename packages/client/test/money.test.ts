@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { cents, formatCents } from "../src/index.js";
 
 describe("cents", () => {
-  it("takes whole amounts from zero", () => {
+  it("accepts whole amounts from 0", () => {
     expect(cents(0)).toBe(0);
     expect(cents(7498)).toBe(7498);
   });
@@ -24,7 +24,7 @@ describe("formatCents", () => {
     expect(formatCents(amount)).toBe(written);
   });
 
-  it("can be read back", () => {
+  it("can be converted back", () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), (amount) => {
         expect(Math.round(Number(formatCents(amount)) * 100)).toBe(amount);

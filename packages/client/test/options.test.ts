@@ -4,7 +4,7 @@ import { type ClientOptions, createClient } from "../src/index.js";
 const both = { live: "https://cards.example/", sandbox: "https://sandbox.cards.example" };
 
 describe("createClient", () => {
-  it("chooses between both addresses", () => {
+  it("selects one of two addresses by the environment", () => {
     expect(createClient({ environment: "sandbox", baseUrls: both })).toMatchObject({
       environment: "sandbox",
       baseUrl: "https://sandbox.cards.example",
@@ -17,25 +17,25 @@ describe("createClient", () => {
     });
   });
 
-  it("takes one address, with a folder and closing slashes", () => {
+  it("accepts an address with a path and trailing slashes", () => {
     expect(createClient({ baseUrl: "http://localhost:8080/cards//" }).baseUrl).toBe(
       "http://localhost:8080/cards",
     );
   });
 
   it.each(["http://localhost:1", "http://cards.localhost", "http://127.8.0.1", "http://[::1]:8080"])(
-    "takes this machine by http: %s",
+    "accepts http to this machine: %s",
     (baseUrl) => {
       expect(createClient({ baseUrl }).baseUrl).toBe(baseUrl);
     },
   );
 
-  it("takes another machine by http where it is allowed", () => {
+  it("accepts http to another machine if allowHttp is set", () => {
     const baseUrl = "http://cards.internal:8080";
     expect(createClient({ baseUrl, allowHttp: true }).baseUrl).toBe(baseUrl);
   });
 
-  it("cannot be changed afterwards", () => {
+  it("returns a frozen client", () => {
     const client = createClient({ baseUrl: "http://localhost" }) as { baseUrl: string };
     expect(() => {
       client.baseUrl = "http://elsewhere.example";
@@ -52,10 +52,10 @@ describe("createClient", () => {
     ["a query in the address", { baseUrl: "https://cards.example/?a=b" }, /no query/],
     ["the whole path", { baseUrl: "https://cards.example/api/endpoint/v1/" }, /end before/],
     ["both kinds of address", { baseUrl, baseUrls: both, environment: "live" }, /not both/],
-    ["both addresses and no choice", { baseUrls: both }, /environment/],
+    ["both addresses and no environment", { baseUrls: both }, /environment/],
     ["one address missing", { baseUrls: { live: both.live }, environment: "live" }, /baseUrls\.sandbox/],
     [
-      "twice the same address",
+      "the same address twice",
       { baseUrls: { live: baseUrl, sandbox: `${baseUrl}/` }, environment: "live" },
       /different/,
     ],
@@ -74,14 +74,14 @@ describe("createClient", () => {
       { baseUrl, credentials: { email: "a:b", password: "sesame" } },
       /without a colon/,
     ],
-    ["a time-out of 0", { baseUrl, timeoutMs: 0 }, /timeoutMs/],
-    ["a time-out that no timer keeps", { baseUrl, timeoutMs: 1e12 }, /timeoutMs/],
-    ["a fetch that is none", { baseUrl, fetch: "fetch" }, /fetch/],
-    ["retries without end", { baseUrl, maxRetries: Infinity }, /maxRetries/],
+    ["a timeout of 0", { baseUrl, timeoutMs: 0 }, /timeoutMs/],
+    ["a timeout that is too long for a timer", { baseUrl, timeoutMs: 1e12 }, /timeoutMs/],
+    ["a fetch that is not a function", { baseUrl, fetch: "fetch" }, /fetch/],
+    ["endless retries", { baseUrl, maxRetries: Infinity }, /maxRetries/],
     ["half a retry", { baseUrl, maxRetries: 0.5 }, /maxRetries/],
     ["http to another machine", { baseUrl: "http://cards.example" }, /baseUrl must be https.*allowHttp/],
     [
-      "http to a name that only begins as this machine's does",
+      "http to a name that begins like this machine's",
       { baseUrl: "http://127.0.0.1.example" },
       /must be https/,
     ],
@@ -90,7 +90,7 @@ describe("createClient", () => {
       { baseUrls: { ...both, sandbox: "http://10.0.0.1" }, environment: "live" },
       /baseUrls\.sandbox must be https/,
     ],
-    ["a listener that is none", { baseUrl, onRequest: {} }, /onRequest/],
+    ["an onRequest that is not a function", { baseUrl, onRequest: {} }, /onRequest/],
   ])("refuses %s", (_, options, message) => {
     const make = () => createClient(options as ClientOptions);
     expect(make).toThrow(TypeError);
@@ -102,7 +102,7 @@ describe("createClient", () => {
 describe("in a browser, createClient", () => {
   afterEach(() => void vi.unstubAllGlobals());
 
-  it("refuses, unless that is meant", () => {
+  it("throws, unless dangerouslyAllowBrowser is set", () => {
     vi.stubGlobal("window", globalThis);
     vi.stubGlobal("document", {});
     const options = { baseUrl: "https://cards.example", apiKey: "sesame" };

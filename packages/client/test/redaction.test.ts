@@ -6,7 +6,7 @@ import { clientOf, failureOf, foreignService, secrets } from "./support/foreign-
 const all = Object.values(secrets);
 const basic = Buffer.from(`${secrets.email}:${secrets.password}`).toString("base64");
 
-/** Everything that a log, a debugger or an error tracker could make of a value. */
+/** Returns all that a log, a debugger or an error tracker could show of a value. */
 function seenOf(value: unknown): string {
   const parts = [
     inspect(value, { showHidden: true, depth: 20, getters: true }),
@@ -32,7 +32,7 @@ const calls: [string, (client: GiftcardClient) => Promise<unknown>][] = [
   ["createEventConcept", (c) => c.createEventConcept({ representative: "A", register: "B", providerId: 1 })],
 ];
 
-/** Answers of a service that repeats back all that it was sent, in every place that it has. */
+/** Responses of a service that repeats all secrets in every field. */
 const everything = [...all, basic].join(" ");
 const spiteful = {
   success: false,
@@ -53,16 +53,16 @@ const answers: [string, Parameters<typeof foreignService>[0]][] = [
   ["a failure", () => ({ status: 500, json: spiteful })],
   ["garbage", () => ({ text: everything })],
   [
-    "another answer",
+    "an unexpected response",
     () => ({ json: { ...spiteful, amount_deducted: everything, cancel_token: [everything] } }),
   ],
   ["a redirect", () => ({ status: 307, headers: { location: `/${encodeURIComponent(everything)}` } })],
   ["a cut connection", () => (response) => response.destroy()],
-  ["silence", () => () => {}],
+  ["no response", () => () => {}],
 ];
 
 describe.each(answers)("after %s", (_, answer) => {
-  it.each(calls)("%s shows no secret in its error or its log line", async (_, call) => {
+  it.each(calls)("%s has no secret in its error and its log line", async (_, call) => {
     const service = await foreignService(answer);
     const heard: unknown[] = [];
     const credentials = { email: secrets.email, password: secrets.password };
@@ -76,8 +76,8 @@ describe.each(answers)("after %s", (_, answer) => {
   });
 });
 
-describe("also without an answer", () => {
-  it("the client, before and after it has got a key", async () => {
+describe("no secret is shown by", () => {
+  it("the client, before and after it fetches a key", async () => {
     const service = await foreignService(() => ({ json: { apikey: secrets.apiKey } }));
     const client = clientOf(service, { credentials: { email: secrets.email, password: secrets.password } });
     expectNoSecret(client);
@@ -95,7 +95,7 @@ describe("also without an answer", () => {
     );
   });
 
-  it("a fetch of one's own that fails with the whole request in its error", async () => {
+  it("an error of the caller's fetch that contains the whole request", async () => {
     const client = clientOf(
       { url: "http://127.0.0.1:1" },
       {

@@ -14,7 +14,7 @@ const end = async (reply: {
   return { service, ended: clientOf(service).resolveDevalue("order-1") };
 };
 
-describe("resolveDevalue, believed when the service echoes the key", () => {
+describe("resolveDevalue with an echo of the key", () => {
   it("sends the key as a header, and no token", async () => {
     const { service, ended } = await end({ json: reversed, headers: echo });
     await ended;
@@ -36,7 +36,7 @@ describe("resolveDevalue, believed when the service echoes the key", () => {
   });
 });
 
-describe("resolveDevalue without an echo tells nothing", () => {
+describe("resolveDevalue without an echo fails with extension_not_supported:", () => {
   it.each([
     ["the plain interface's 422", { status: 422, json: refusal }],
     ["a 200", { json: reversed }],
@@ -51,7 +51,7 @@ describe("resolveDevalue without an echo tells nothing", () => {
   });
 });
 
-describe("resolveDevalue that was refused or lost can be made again", () => {
+describe("resolveDevalue fails, and can be repeated, after", () => {
   it.each([
     [
       { status: 401, json: refusal },

@@ -5,7 +5,7 @@ import { Secret } from "../src/index.js";
 describe("Secret", () => {
   const secret = new Secret("6064990000001234567");
 
-  it("gives its value away only when asked", () => {
+  it("reveals its value", () => {
     expect(secret.reveal()).toBe("6064990000001234567");
   });
 
@@ -21,7 +21,7 @@ describe("Secret", () => {
     expect(shown).not.toMatch(/\d{4}/);
   });
 
-  it("shows the last four of a long value, and nothing of a short one", () => {
+  it("shows the last four characters of a long value, and none of a short one", () => {
     expect(secret.lastFour()).toBe("4567");
     expect(new Secret("12345678").lastFour()).not.toMatch(/\d/);
   });

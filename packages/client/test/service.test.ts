@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 const balanceCents = async () => (await client.balance(card)).balanceCents;
 
-it("takes no answer of a service that is of the other environment, where it was made for one", async () => {
+it("refuses responses of a service of the other environment", async () => {
   const { apiKey, companyId } = company;
   const wrong = createClient({ environment: "sandbox", baseUrl: service.url, apiKey, companyId });
   const failures = await Promise.all([
@@ -51,7 +51,7 @@ it("takes no answer of a service that is of the other environment, where it was 
 });
 
 describe("a card on the real service", () => {
-  it("pays 50.00 of 74.98, and gets it back once", async () => {
+  it("pays 50.00 of 74.98, and is refunded once", async () => {
     const done = await client.devalue({ ...card, amountCents: cents(7498), reference: "order-1" });
     expect(done).toMatchObject({
       deductedCents: 5000,
@@ -73,7 +73,7 @@ describe("a card on the real service", () => {
     });
   });
 
-  it("answers the same reference again without taking more", async () => {
+  it("is charged once for two calls with the same reference", async () => {
     const deduction = { ...card, amountCents: cents(1000), reference: "again" };
     const first = await client.devalue(deduction);
     const second = await client.devalue(deduction);
@@ -82,7 +82,7 @@ describe("a card on the real service", () => {
     expect(await balanceCents()).toBe(6500);
   });
 
-  it("is refused by cause", async () => {
+  it("is refused with the code of the cause", async () => {
     const order = { ...card, amountCents: cents(1000) };
     expect(await failureOf(client.devalue({ ...order, pin: "x" }))).toMatchObject({ code: "invalid_card" });
     expect(await failureOf(client.balance({ ...card, pin: "x" }))).toMatchObject({ code: "invalid_card" });
@@ -98,7 +98,7 @@ describe("a card on the real service", () => {
     expect(await failureOf(client.devalue({ ...order, ...expired }))).toMatchObject({ code: "card_expired" });
   });
 
-  it("is refused to another company's number and to a wrong key", async () => {
+  it("is refused with another company's number and with a wrong API key", async () => {
     const options = { baseUrl: service.url, apiKey: company.apiKey, companyId: company.companyId };
     const other = createClient({ ...options, companyId: company.companyId + 1 });
     expect(await failureOf(other.balance(card))).toMatchObject({
@@ -113,7 +113,7 @@ describe("a card on the real service", () => {
 });
 
 describe("resolveDevalue on the real service", () => {
-  it("reverses a devalue whose answer was lost", async () => {
+  it("reverses a devalue whose response was lost", async () => {
     proxy.set("devalue", "cut-after", 1);
     const lost = client.devalue({ ...card, amountCents: cents(5000), reference: "lost" });
     expect(await failureOf(lost)).toMatchObject({ name: "UnreachableError", code: "connection_lost" });
@@ -127,7 +127,7 @@ describe("resolveDevalue on the real service", () => {
     expect(await balanceCents()).toBe(7500);
   });
 
-  it("closes the reference of a devalue that never arrived, also to one that arrives later", async () => {
+  it("closes the reference of a devalue that never arrived, so that it is refused if it arrives later", async () => {
     proxy.set("devalue", "cut-before", 1);
     const deduction = { ...card, amountCents: cents(5000), reference: "never" };
     expect(await failureOf(client.devalue(deduction))).toMatchObject({ name: "UnreachableError" });
@@ -139,21 +139,18 @@ describe("resolveDevalue on the real service", () => {
     expect(await balanceCents()).toBe(7500);
   });
 
-  it.each(["error", "garbage", "hold"] as const)(
-    "settles what a devalue met with the fault %s",
-    async (fault) => {
-      proxy.set("devalue", fault, 1);
-      const reference = `met-${fault}`;
-      const error = await failureOf(
-        client.devalue({ ...card, amountCents: cents(5000), reference }, { timeoutMs: 500 }),
-      );
-      expect(error).toMatchObject({ name: fault === "garbage" ? "ProtocolError" : "UnreachableError" });
-      const { outcome } = await client.resolveDevalue(reference);
-      expect(outcome).toBe(fault === "garbage" ? "reversed" : "not_done");
-      await proxy.release();
-      expect(await balanceCents()).toBe(7500);
-    },
-  );
+  it.each(["error", "garbage", "hold"] as const)("resolves a devalue after the fault %s", async (fault) => {
+    proxy.set("devalue", fault, 1);
+    const reference = `met-${fault}`;
+    const error = await failureOf(
+      client.devalue({ ...card, amountCents: cents(5000), reference }, { timeoutMs: 500 }),
+    );
+    expect(error).toMatchObject({ name: fault === "garbage" ? "ProtocolError" : "UnreachableError" });
+    const { outcome } = await client.resolveDevalue(reference);
+    expect(outcome).toBe(fault === "garbage" ? "reversed" : "not_done");
+    await proxy.release();
+    expect(await balanceCents()).toBe(7500);
+  });
 });
 
 describe("events on the real service", () => {

@@ -5,7 +5,7 @@ import { clientOf, failureOf, foreignService, secrets } from "./support/foreign-
 const providers = [{ id: 1, name: "Tickets" }];
 const card = { cardNumber: secrets.cardNumber, pin: secrets.pin };
 
-describe("reads are repeated", () => {
+describe("a read is retried", () => {
   it.each([500, 502, 503, 504, 408, 429])("after a %d", async (status) => {
     const service = await foreignService((_, count) =>
       count < 3 ? { status, json: { error: "No." } } : { json: providers },
@@ -21,7 +21,7 @@ describe("reads are repeated", () => {
     expect(service.received).toHaveLength(3);
   });
 
-  it.each([0, 4])("as often as maxRetries says: %d", async (maxRetries) => {
+  it.each([0, 4])("up to maxRetries times: %d", async (maxRetries) => {
     const service = await foreignService(() => (response) => response.destroy());
     await failureOf(clientOf(service, { maxRetries }).balance(card));
     expect(service.received).toHaveLength(1 + maxRetries);
@@ -33,7 +33,7 @@ describe("reads are repeated", () => {
     expect(service.received).toHaveLength(1);
   });
 
-  it("no earlier than Retry-After says", async () => {
+  it("not before the wait of Retry-After", async () => {
     const service = await foreignService((_, count) =>
       count === 1
         ? { status: 429, json: { error: "No." }, headers: { "Retry-After": "1" } }
@@ -44,7 +44,7 @@ describe("reads are repeated", () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1000);
   });
 
-  it("not at all when Retry-After is longer than the call may take", async () => {
+  it("never if Retry-After exceeds the call's timeout", async () => {
     const date = new Date(Date.now() + 400_000).toUTCString();
     const service = await foreignService(() => ({ status: 503, text: "", headers: { "Retry-After": date } }));
     const error = await failureOf(clientOf(service, { timeoutMs: 300_000 }).listProviders());
@@ -59,7 +59,7 @@ describe("reads are repeated", () => {
     [new Date(Date.now() + 10 * 86_400_000).toUTCString(), 86_400],
     [new Date(Date.now() - 60_000).toUTCString(), 0],
     ["soon", undefined],
-  ])("caps Retry-After at a day: %s", async (header, retryAfterSeconds) => {
+  ])("with a Retry-After of a day at most: %s", async (header, retryAfterSeconds) => {
     const service = await foreignService(() => ({
       status: 429,
       json: {},
@@ -71,7 +71,7 @@ describe("reads are repeated", () => {
   });
 });
 
-describe("writes are not repeated", () => {
+describe("a write is not retried", () => {
   it.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>]>([
     ["authenticate", (client) => client.authenticate()],
     [
@@ -104,7 +104,7 @@ describe("writes are not repeated", () => {
 });
 
 describe("a call ends", () => {
-  it("after its time-out, repeats included", async () => {
+  it("on its timeout, which includes retries", async () => {
     const service = await foreignService(() => () => {});
     const error = await failureOf(
       clientOf(service, { timeoutMs: 600_000 }).listProviders({ timeoutMs: 300 }),
@@ -113,7 +113,7 @@ describe("a call ends", () => {
     expect(service.received).toHaveLength(1);
   });
 
-  it("when its caller says so: before, while it waits for an answer, and between two attempts", async () => {
+  it("when its caller aborts it: before it, while it waits for a response, and between two attempts", async () => {
     const service = await foreignService((_, count) => (count === 1 ? () => {} : { status: 503, json: {} }));
     const client = clientOf(service);
     expect(await failureOf(client.listProviders({ signal: AbortSignal.abort() }))).toMatchObject({
@@ -126,7 +126,7 @@ describe("a call ends", () => {
     }
   });
 
-  it("also where a fetch of one's own doesn't heed the signal", async () => {
+  it("also if a fetch of the caller's ignores the signal", async () => {
     const client = clientOf(
       { url: "http://127.0.0.1:1" },
       { fetch: () => new Promise(() => {}), timeoutMs: 100 },
@@ -134,7 +134,7 @@ describe("a call ends", () => {
     expect(await failureOf(client.listProviders())).toMatchObject({ code: "timeout" });
   });
 
-  it("and leaves no listener at a long-lived signal", async () => {
+  it("without leaving a listener on a long-lived signal", async () => {
     const service = await foreignService(() => ({ json: providers }));
     const { signal } = new AbortController();
     let listeners = 0;
@@ -165,20 +165,20 @@ it("sends no cookies and follows no redirect, also in runtimes that keep cookies
   expect(sent).toEqual([1, 2].map(() => ({ credentials: "omit", redirect: "manual" })));
 });
 
-describe("an answer that can't be read is no success", () => {
+describe("an unreadable response is not a success:", () => {
   it.each<[string, string | Buffer]>([
     ["nothing", ""],
     ["a page", "<!doctype html>"],
-    ["half of it", '[{"id":1'],
-    ["no UTF-8", Buffer.from([0x5b, 0x22, 0xff, 0xfe, 0x22, 0x5d])],
-    ["more than any list is", `["${"x".repeat(33 * 1024 * 1024)}"]`],
+    ["incomplete JSON", '[{"id":1'],
+    ["invalid UTF-8", Buffer.from([0x5b, 0x22, 0xff, 0xfe, 0x22, 0x5d])],
+    ["more than the limit of a list", `["${"x".repeat(33 * 1024 * 1024)}"]`],
   ])("%s", async (_, body) => {
     const service = await foreignService(() => (response) => response.end(body));
     const error = await failureOf(clientOf(service).listProviders());
     expect(error).toMatchObject({ name: "ProtocolError", code: "unreadable_answer", status: 200 });
   });
 
-  it("reads an answer about a card up to 256 KiB, and no byte more", async () => {
+  it("a response about a card of more than 256 KiB", async () => {
     const json = JSON.stringify({ balance: 7500, currency: "EUR", card_status: "Active" });
     const service = await foreignService((_, count) => ({ text: json.padEnd(256 * 1024 + count - 1) }));
     expect(await clientOf(service).balance(card)).toMatchObject({ balanceCents: 7500 });
@@ -194,7 +194,7 @@ describe("an answer that can't be read is no success", () => {
     expect(await failureOf(clientOf(service).listProviders())).toMatchObject({ code: "unexpected_answer" });
   });
 
-  it("a balance that is none", async () => {
+  it("an invalid balance", async () => {
     const service = await foreignService(() => ({
       json: { balance: "75.00", currency: "EUR", card_status: "Active" },
     }));
@@ -203,7 +203,7 @@ describe("an answer that can't be read is no success", () => {
 });
 
 describe("onRequest", () => {
-  it("hears of every attempt, in fields that can hold no secret", async () => {
+  it("is called for every attempt, with fields that can contain no secret", async () => {
     const heard: RequestInfo[] = [];
     const service = await foreignService((_, count) =>
       count === 1
@@ -234,9 +234,9 @@ describe("onRequest", () => {
         throw new Error("The log is full.");
       },
     ],
-    // A rejection that nobody handles would end the process, and fails this file.
+    // An unhandled rejection would fail this file.
     ["later", () => Promise.reject(new Error("The log is full."))],
-  ])("spoils no call by failing %s", async (_, onRequest) => {
+  ])("doesn't fail the call if it fails %s", async (_, onRequest) => {
     const service = await foreignService(() => ({ json: providers }));
     expect(await clientOf(service, { onRequest }).listProviders()).toEqual(providers);
   });

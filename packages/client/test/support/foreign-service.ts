@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { type ClientOptions, createClient, type GiftcardClient } from "../../src/index.js";
 
-/** A request as it stood on the wire. */
+/** A request as it was received. */
 export interface Received {
   method: string;
   path: string;
@@ -11,19 +11,19 @@ export interface Received {
   body: string;
 }
 
-/** An answer: a JSON value with status 200, or all of it, or whatever is done to the response by hand. */
+/** A response: status, headers and body, or a function that writes it. */
 type Reply =
   | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string }
   | ((response: http.ServerResponse) => void);
 
-/** A service of this interface that somebody else wrote: it answers what the test tells it to. */
+/** A simulated service of another vendor, which responds as a test defines. */
 export interface ForeignService {
   readonly url: string;
-  /** Everything that arrived, in order. */
+  /** All requests, in order. */
   readonly received: Received[];
 }
 
-/** Starts one on a free port of this machine, until the test is finished. */
+/** Starts a simulated service on a free port. It stops at the end of the test. */
 export async function foreignService(
   answer: (request: Received, count: number) => Reply,
 ): Promise<ForeignService> {
@@ -62,7 +62,7 @@ export const secrets = {
   cancelToken: "feedfacecafe0123456789abcdef",
 };
 
-/** A client with a key and a company, of this service. */
+/** Creates a client of a service, with an API key and a company. */
 export function clientOf(service: { url: string }, options: Partial<ClientOptions> = {}): GiftcardClient {
   return createClient({
     baseUrl: service.url,
@@ -72,11 +72,11 @@ export function clientOf(service: { url: string }, options: Partial<ClientOption
   } as ClientOptions);
 }
 
-/** What the promise was rejected with. */
+/** Returns the error that a promise rejects with. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => {
-      throw new Error(`It did not fail, but gave ${JSON.stringify(value)}`);
+      throw new Error(`It did not fail, but returned ${JSON.stringify(value)}`);
     },
     (error: unknown) => error,
   );
