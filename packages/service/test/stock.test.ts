@@ -305,7 +305,7 @@ describe("card import", () => {
         { line: 6, fault: "a card with this number already exists" },
         { line: 7, fault: expect.stringMatching(/^balance .*; expiry_date/) },
       ]);
-      expect(stderr).toContain("line 5: the number stands in line 2 already");
+      expect(stderr).toContain("line 5: the number is also in line 2");
       for (const secret of ["6006", "sesame", "12.50", card.cardNumber])
         expect(stderr + JSON.stringify(value)).not.toContain(secret);
     }

@@ -112,7 +112,7 @@ test("a cancel token finds its devalue, and need not stand on the command line",
   const unknown = await runCommand(["transactions", "--token", "x"], env);
   expect([unknown.stdout, unknown.stderr]).toEqual([
     "no movements\n",
-    "warning: no devalue gave this token\n",
+    "warning: no devalue has this token\n",
   ]);
 });
 
