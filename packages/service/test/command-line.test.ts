@@ -20,14 +20,14 @@ beforeAll(async () => {
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 const run = (...args: string[]) => runCommand(args, env);
-/** Runs with --json, and expects exactly one value on standard output. */
+/** Runs a command with --json, which must print exactly one value. */
 async function json(...args: string[]) {
   const { exitCode, stdout, stderr } = await run(...args, "--json");
   expect(stdout).toMatch(/^[^\n]+\n$/);
   return { exitCode, value: JSON.parse(stdout), stderr };
 }
 
-describe("what is printed", () => {
+describe("the output of", () => {
   test("company create and list", async () => {
     const made = await json(
       "company",
@@ -104,7 +104,7 @@ describe("what is printed", () => {
     for (const card of value) expect(card.cardnumber).toMatch(/^77\d{17}$/);
   });
 
-  test("a past date and 0 cents are taken, with a warning beside the answer", async () => {
+  test("a past date and 0 cents, which are accepted with a warning", async () => {
     const past = await json("card", "issue", "--balance", "0", "--expires", "2020-01-01");
     expect(past.exitCode).toBe(0);
     expect(past.stderr).toMatch(/0 cents/);
@@ -121,7 +121,7 @@ describe("what is printed", () => {
   });
 });
 
-describe("secrets that do not stand on the command line", () => {
+describe("secrets that are not on the command line", () => {
   test("a password by standard input or environment", async () => {
     const args = ["company", "create", "--name", "A", "--json"];
     const byInput = await runCommand(
@@ -157,7 +157,7 @@ describe("secrets that do not stand on the command line", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("failures", () => {
   test.each([
     { args: ["card", "show", "9528000000000000000"], exitCode: 3, says: /no card/ },
     { args: ["card", "show"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
@@ -220,14 +220,14 @@ describe("what goes wrong", () => {
     { args: ["key", "revoke", "1", "2", "--reason", "x"], exitCode: 2, says: /too many arguments/ },
     { args: ["nonsense"], exitCode: 2, says: /unknown command/ },
     { args: ["card", "list"], exitCode: 2, says: /unknown command/ },
-  ])("$args ends with $exitCode, and says what to do", async ({ args, exitCode, says }) => {
+  ])("$args exits with $exitCode, and says what to do", async ({ args, exitCode, says }) => {
     const answer = await json(...args);
     expect([answer.exitCode, answer.value.exit_code]).toEqual([exitCode, exitCode]);
     expect(answer.stderr).toMatch(says);
     expect(answer.value.error).toMatch(says);
   });
 
-  test("an unreachable database ends with 5, and its password is not shown", async () => {
+  test("an unreachable database exits with 5, without showing its password", async () => {
     const url = "postgres://someone:sesame@127.0.0.1:1/nowhere";
     const { exitCode, stdout, stderr } = await runCommand(["company", "list"], {
       ...env,
@@ -240,7 +240,7 @@ describe("what goes wrong", () => {
     expect(odd.stdout + odd.stderr).not.toContain("sesame");
   });
 
-  test("what the database refuses is said in words, with what to do", async () => {
+  test("an error of the database is explained, with what to do", async () => {
     const db = new pg.Client({ connectionString: await testDatabase() });
     await db.connect();
     try {
@@ -276,7 +276,7 @@ describe("what goes wrong", () => {
     }
   });
 
-  test("a file that can't be used is named, with why", async () => {
+  test("a file that can't be used is named, with the reason", async () => {
     const nowhere = path.join(folder, "nowhere", "cards.csv");
     const { exitCode, stderr } = await run("card", "issue", "--balance", "1", "--out", nowhere);
     expect([exitCode, stderr]).toEqual([
@@ -290,7 +290,7 @@ describe("what goes wrong", () => {
     expect([unmade.exitCode, unmade.stderr]).toEqual([6, expect.stringContaining("Create its folder")]);
   });
 
-  test("a database that was not migrated ends with 7, and migrate mends it", async () => {
+  test("a database without tables exits with 7, and migrate fixes it", async () => {
     const fresh = { ...env, GIFTCARD_DATABASE_URL: await testDatabase() };
     const refused = await runCommand(["company", "list"], fresh);
     expect([refused.exitCode, refused.stderr]).toEqual([
@@ -304,7 +304,7 @@ describe("what goes wrong", () => {
 });
 
 describe("the secrets file", () => {
-  test("of another database, missing, damaged or open to others: nothing starts, with 6", async () => {
+  test("that is another database's, missing, damaged or readable by others exits with 6", async () => {
     expect((await run("card", "issue", "--balance", "1")).exitCode).toBe(0);
     const file = env.GIFTCARD_SECRETS_FILE as string;
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
@@ -331,25 +331,25 @@ describe("the secrets file", () => {
     expect(fs.existsSync(path.join(folder, "missing.json"))).toBe(false);
   });
 
-  test("must be named with --database-url", async () => {
+  test("must be set with --database-url", async () => {
     const { exitCode, stderr } = await runCommand(["serve"], { ...env, GIFTCARD_SECRETS_FILE: "" });
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/GIFTCARD_SECRETS_FILE/)]);
   });
 });
 
-test("a wrong command line names the help that shows what it takes", async () => {
+test("a wrong command line names the help of the command", async () => {
   expect((await run("card", "list")).stderr).toContain("`giftcard-service card --help` lists its options.");
   expect((await run("card", "issue")).stderr).toContain("`giftcard-service card issue --help`");
 });
 
-test("the help has a command's own options first, and says which must be given", async () => {
+test("the help lists a command's own options first, and which are required", async () => {
   const { stdout } = await run("card", "issue", "--help");
   expect(stdout).toMatch(/--balance <cents>[^-]*\(required\)/);
   expect(stdout.indexOf("--balance")).toBeLessThan(stdout.indexOf("Options of most commands:"));
   expect(stdout.indexOf("Options of most commands:")).toBeLessThan(stdout.indexOf("--data-dir"));
 });
 
-test("comma-separated values of the audit log and of the liability, for a spreadsheet", async () => {
+test("the audit log and the liability as CSV for a spreadsheet", async () => {
   const label = 'till, "2"';
   const made = await json(
     "company",
@@ -376,7 +376,7 @@ test("comma-separated values of the audit log and of the liability, for a spread
   expect(rows).toContain('"2055-05-05",1,1234,0,0,0,0');
 });
 
-test("what cards are issued for is said in euros", async () => {
+test("the value of issued cards is shown in euros", async () => {
   const issued = await run("card", "issue", "--balance", "2500", "--expires", "2055-05-05", "--inactive");
   expect(issued.stdout).toMatch(/card \d+, 25\.00 EUR once it is activated, expires 2055-05-05/);
   const file = path.join(folder, "issued.csv");
@@ -397,7 +397,7 @@ test("what cards are issued for is said in euros", async () => {
 });
 
 test.each([[[]], [["serve"]], [["card", "issue"]]])(
-  "%j --help tells how it is used, and ends with 0",
+  "%j --help shows the usage, and exits with 0",
   async (words) => {
     const { exitCode, stdout } = await run(...words, "--help");
     expect(exitCode).toBe(0);
@@ -412,13 +412,13 @@ describe("every command", () => {
     command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
   const commands = all(program()).map((command): [string, Command] => [nameOf(command), command]);
 
-  test.each(commands)("%s says what it does, and what each option and argument is", (name, command) => {
+  test.each(commands)("%s describes itself, its options and its arguments", (name, command) => {
     expect(command.helpInformation()).toContain(`Usage: ${name} `);
     expect(command.description()).not.toBe("");
     for (const { long, description } of command.options) expect(description, long).not.toBe("");
   });
 
-  test("stands in docs/operating.md", () => {
+  test("is documented in docs/operating.md", () => {
     const operating = fs.readFileSync(
       path.resolve(import.meta.dirname, "../../../docs/operating.md"),
       "utf8",

@@ -21,7 +21,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-company-limits-")
 let services: [TestService, TestService];
 let db: pg.Client;
 
-// Two processes on one database, so that no count can stand in the memory of one.
+// Two processes on one database, so that no count can be in the memory of one.
 beforeAll(async () => {
   const databaseUrl = await testDatabase();
   const secretsFile = path.join(folder, "secrets.json");
@@ -47,7 +47,7 @@ const limitedBy = async (service: TestService, limit: string) => {
 };
 
 describe("calls of a company", () => {
-  test("are limited over all of its keys, in all processes together; another company is free", async () => {
+  test("are limited over all of its keys and all processes; another company is not affected", async () => {
     const [own, free] = [await services[0].createCompany(), await services[0].createCompany()];
     const keys = [own.apiKey];
     for (let index = 0; index < 3; index++) {
@@ -111,7 +111,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expiryDate: "",
   });
 
-  test("refuse it balance and devalue, right PINs too, in each process; reversals and others go on", async () => {
+  test("block its balance and devalue, even with right PINs, in each process; reversals and other companies are not affected", async () => {
     const [guesser, other] = [await services[0].createCompany(), await services[0].createCompany()];
     const card = await services[0].issueCard({ balanceCents: 5000 });
     const taken = await call(either(0), "devalue", { ...onCard(guesser, card), amount: 100 });
@@ -130,7 +130,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(3600);
     const devalued = await call(either(0), "devalue", { ...onCard(guesser, card), amount: 1 });
     expect([devalued.status, devalued.body]).toEqual([429, { success: false, error: message }]);
-    // The other process learns of it by one more wrong one.
+    // The other process notices the limit at its next wrong PIN.
     expect((await balance(guesser, wrong(90), either(1))).status).toBe(400);
     expect((await balance(guesser, card, either(1))).status).toBe(429);
 
@@ -150,7 +150,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expect((await balance(other, card, either(0))).body.balance).toBe(5000);
   });
 
-  test("are also those behind an Idempotency-Key that took money, which no lock counts", async () => {
+  test("include those with an Idempotency-Key that took money, which no lock counts", async () => {
     const company = await services[0].createCompany();
     const card = await services[0].issueCard({ balanceCents: 5000 });
     const guess = (pin: string) => {
@@ -162,7 +162,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expect([(await guess("x9")).status, (await guess(card.pin)).status]).toEqual([429, 429]);
   });
 
-  test("of an hour ago count no more", async () => {
+  test("are forgotten after an hour", async () => {
     const company = await services[0].createCompany();
     const guess = (index: number) => balance(company, wrong(100 + index), either(0));
     for (let index = 0; index < PINS - 1; index++) expect((await guess(index)).status).toBe(400);
@@ -171,7 +171,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expect((await guess(50)).status).toBe(429);
   });
 
-  test("let the company in again when its wait is over, until its next wrong PIN", async () => {
+  test("stop blocking the company after its wait, until its next wrong PIN", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { companyId } = await services[0].createCompany();
@@ -190,7 +190,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expect(pins.waitSeconds(companyId)).toBeGreaterThan(0);
   });
 
-  test("at once are counted each: no more are judged than the limit and those under way", async () => {
+  test("are all counted if they are concurrent", async () => {
     const company = await services[0].createCompany();
     await Promise.all(
       Array.from({ length: 30 }, (_, index) => balance(company, wrong(200 + index), either(index))),

@@ -2,12 +2,12 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { isAborted, retryConflicts } from "../src/database/conflicts.js";
 
-/** As the server says it in German. */
+/** An error from a server in German. */
 function failure(code: string, severity = "FEHLER"): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError("nein", 4, "error"), { code, severity });
 }
 
-test("whether a transaction was undone for certain goes by its code, in any language", () => {
+test("recognizes a rolled-back transaction by its code, in any language", () => {
   for (const code of ["40001", "40P01", "23505", "57014", "55P03", "22001"])
     expect(isAborted(failure(code)), code).toBe(true);
   for (const code of ["57P01", "08006", "25P03", "XX000", "58030", "40003"])
@@ -15,7 +15,7 @@ test("whether a transaction was undone for certain goes by its code, in any lang
   expect(isAborted(new Error("Connection terminated unexpectedly"))).toBe(false);
 });
 
-test("what is undone because of others is done again", async () => {
+test("retries work that is rolled back because of others", async () => {
   let left = 2;
   const work = async () => {
     left -= 1;

@@ -20,20 +20,20 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call, credentials, type Encoding, eventInput, onCard, type WireCall } from "./wire.js";
 
-// Four services and what they need are started one after the other.
+// Starts four services one after the other.
 vi.setConfig({ hookTimeout: 180_000 });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-contract-"));
 const secretsFile = path.join(folder, "secrets.json");
 let service: TestService;
 let broken: TestService;
-/** Grants a key one call a minute. */
+/** Allows one call per minute and key. */
 let strict: TestService;
-/** Answers one call at once, and that one hangs. */
+/** Allows one concurrent call, and that one hangs. */
 let full: TestService;
 let hanging: { release(): Promise<void> };
-/** What fails from there is not counted for our own address. */
+/** An address whose failures are not counted for the other tests. */
 const elsewhere = { "X-Forwarded-For": "198.51.100.1" };
-/** Has made its one call at the strict service, and failed to log in too often. */
+/** A company that exceeds the limits of calls and logins. */
 let busy: TestCompany;
 let company: TestCompany;
 let other: TestCompany;
@@ -74,7 +74,7 @@ beforeAll(async () => {
   hanging = await hang(full);
 });
 
-/** Lets a call wait for a locked table, until it is released. */
+/** Makes a call wait for a locked table until it is released. */
 async function hang(at: TestService): Promise<typeof hanging> {
   const client = new pg.Client({ connectionString: at.databaseUrl });
   await client.connect();
@@ -82,7 +82,7 @@ async function hang(at: TestService): Promise<typeof hanging> {
   await client.query("lock table providers in access exclusive mode");
   const waiting = call(at.url, "listProviders");
   for (;;) {
-    // Of this table alone: other databases of the same server have locks of their own.
+    // Only this table's: other databases of the same server have locks too.
     const { rows } = await client.query(
       "select from pg_locks where not granted and relation = 'providers'::regclass and database = (select oid from pg_database where datname = current_database())",
     );
@@ -108,7 +108,7 @@ interface Sample {
   readonly headers?: Record<string, string>;
 }
 
-/** A call that succeeds, and the keys of its answer as the interface lists them. */
+/** A call that succeeds, with its parameters. */
 const samples: Record<EndpointName, () => Promise<Sample>> = {
   authenticate: async () => ({ parameters: {}, headers: basic(company.email, company.password) }),
   listEvents: async () => ({ parameters: { apikey: company.apiKey } }),
@@ -131,7 +131,7 @@ const samples: Record<EndpointName, () => Promise<Sample>> = {
   },
 };
 
-/** What the wire shows, exactly: names and JavaScript types. */
+/** The exact names and JavaScript types of each answer. */
 const shapes: Record<EndpointName, unknown> = {
   authenticate: { apikey: "string" },
   listEvents: [
@@ -196,10 +196,10 @@ interface Provocation {
   readonly at?: () => TestService;
 }
 
-/** Makes the call twice, so that the second one is refused. */
+/** Makes the call twice; the second one is refused. */
 const spoilt = { "Idempotency-Key": "contract-other-parameters" };
 
-/** How each error comes about, on any operation that lists it. */
+/** Ways to provoke each error, on any operation that lists it. */
 const provocations: Partial<Record<ErrorCode, (row: Endpoint) => Provocation>> = {
   invalid_request: (row) => ({ change: ({ [missing(row)]: _, ...rest }) => rest }),
   unreadable_body: () => ({ call: { encoding: "json", raw: '{"apikey": ' } }),
@@ -233,10 +233,10 @@ const provocations: Partial<Record<ErrorCode, (row: Endpoint) => Provocation>> =
   internal: () => ({ at: () => broken }),
 };
 
-/** A code that rows list for other services of the interface, and this one never answers. */
+/** Codes that are listed for other services, and that this service never uses. */
 const notProvoked: readonly ErrorCode[] = ["card_not_active"];
 
-/** The other company's credentials, as far as the operation takes any. */
+/** A company's credentials, in the form that the operation takes. */
 const credentialsFor = (parameters: Record<string, unknown>, as: TestCompany) =>
   "company_id" in parameters ? credentials(as) : { apikey: as.apiKey };
 
@@ -244,7 +244,7 @@ const cardOf = ({ cardNumber, pin }: TestCard) => ({ cardnumber: cardNumber, pin
 const missing = (row: Endpoint) => (row.path === "canceldevalue" ? "cancel_token" : "apikey");
 let usedToken: string | undefined;
 
-/** Brings about what some errors need: a used token, and keys that were used otherwise, closed or long ago. */
+/** Prepares a used token, and keys that are used, closed or expired. */
 beforeAll(async () => {
   const devalued = await call(service.url, "devalue", { ...onCard(company, cards.rich), amount: 77 });
   usedToken = devalued.body.cancel_token;
@@ -263,7 +263,7 @@ beforeAll(async () => {
   }
   const client = new pg.Client({ connectionString: service.databaseUrl });
   await client.connect();
-  // Two days later; only these two keys are as old, by the order in which they were made.
+  // Makes these two keys, the latest ones, two days old.
   await client.query(`update idempotency_keys set created_at = created_at - interval '2 days'
     where created_at in (select max(created_at) from idempotency_keys where parameters_hash is not null group by operation)`);
   await client.end();
@@ -322,7 +322,7 @@ for (const name of Object.keys(endpoints) as EndpointName[]) {
       }
     }
 
-    test("refuses another method, and says which it takes", async () => {
+    test("refuses another method, and names the allowed one", async () => {
       const answer = await call(
         service.url,
         name,
@@ -337,12 +337,12 @@ for (const name of Object.keys(endpoints) as EndpointName[]) {
   });
 }
 
-test("every error that a row lists is provoked here, or named as one that this service does not answer", () => {
+test("every listed error is provoked here, or declared as unused", () => {
   const listed = new Set(Object.values(endpoints).flatMap((row): readonly ErrorCode[] => row.errors));
   expect([...listed].filter((code) => !(code in provocations) && !notProvoked.includes(code))).toEqual([]);
 });
 
-test("a path that is no operation is 404, in JSON", async () => {
+test("an unknown path gets 404 in JSON", async () => {
   const answer = await call(service.url, "balance", {}, { path: "balances" });
   expect([answer.status, answer.body]).toEqual([404, { error: errorDefinition("not_found").message }]);
 });

@@ -56,7 +56,7 @@ const hasOpenssl = (() => {
   }
 })();
 
-/** Without `openssl` nobody here can make a certificate. */
+/** The certificates need `openssl`. */
 describe.skipIf(!hasOpenssl)("TLS", () => {
   const root = (name: string) => path.join(folder, `${name}.crt`);
   const usesTls = async (query: string, host = here()) => {
@@ -101,7 +101,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     const { rows } = await operator.query(
       `select current_setting('data_directory') as folder, pid from pg_stat_activity where backend_type = 'checkpointer'`,
     );
-    // As root it works from inside its folder, and calls that so.
+    // Run as root, the server starts inside its folder and reports that path.
     const cluster = rows[0].folder.replace("/proc/self/", `/proc/${rows[0].pid}/`);
     const { uid, gid } = fs.statSync(path.join(cluster, "PG_VERSION"));
     for (const name of ["server.key", "server.crt"]) {
@@ -114,7 +114,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     await vi.waitFor(isOn, 10_000);
   });
 
-  test("is used as sslmode says", async () => {
+  test("is used as sslmode demands", async () => {
     const localhost = `localhost:${address.port}`;
     expect(await usesTls("sslmode=disable")).toBe(false);
     expect(await usesTls("sslmode=require")).toBe(true);
@@ -122,7 +122,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     expect(await usesTls(`sslmode=verify-full&sslrootcert=${root("ours")}`, localhost)).toBe(true);
   });
 
-  test("a certificate of another authority, or for another name, is refused", async () => {
+  test("a certificate of another authority or for another name is rejected", async () => {
     const localhost = `localhost:${address.port}`;
     const unknown = /UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/;
     expect(await refusal(`sslmode=require&sslrootcert=${root("theirs")}`)).toMatch(unknown);
@@ -134,7 +134,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     );
   });
 
-  test("commands say of a refused certificate what it is, without the password", async () => {
+  test("commands report a rejected certificate, without the password", async () => {
     const url = addressOf(here(), `sslmode=verify-ca&sslrootcert=${root("theirs")}`);
     const { exitCode, stdout, stderr } = await runCommand(["migrate"], { GIFTCARD_DATABASE_URL: url });
     expect([exitCode, stderr]).toEqual([5, expect.stringMatching(/certificate/)]);

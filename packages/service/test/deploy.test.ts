@@ -5,7 +5,7 @@ import { runCommand } from "../../../test/support/service.js";
 import { exitCodes } from "../src/operator-error.js";
 import { version } from "../src/version.js";
 
-// The unit and the container's file name what the program has: options, commands, ports, codes and times.
+// The unit and the container file must match the program's options, commands, ports, codes and times.
 
 const folder = path.resolve(import.meta.dirname, "..");
 const read = (name: string) => fs.readFileSync(path.join(folder, name), "utf8");
@@ -14,15 +14,15 @@ const container = read("deploy/Containerfile");
 const operating = read("../../docs/operating.md");
 const { engines, files } = JSON.parse(read("package.json"));
 
-/** A setting of the unit, each time that it stands there. */
+/** All values of a setting in the unit. */
 const settings = (name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value]) => String(value));
-/** A line of the container's file, with those that go on; each time that it stands there. */
+/** All values of an instruction in the container file, including continued lines. */
 const instructions = (name: string) =>
   [...container.replaceAll("\\\n", " ").matchAll(new RegExp(`^${name} (.*)$`, "gm"))].map(([, rest]) =>
     String(rest),
   );
-/** What the container sets. */
+/** The container's environment. */
 const environment = Object.fromEntries(
   instructions("ENV").flatMap((line) => line.split(/ +/).map((pair) => pair.split(/=(.*)/s).slice(0, 2))),
 );
@@ -32,11 +32,11 @@ beforeAll(async () => {
   for (const command of ["serve", "health"])
     helps[command] = (await runCommand([command, "--help"])).stdout.replaceAll(/\s+/g, " ");
 });
-/** The default of an option, as its help has it. */
+/** The default of an option in its help. */
 const defaultOf = (setting: string) =>
   new RegExp(`\\(default: "?([^",)]+)"?, env: ${setting}\\)`).exec(String(helps.serve))?.[1];
 
-test("both are in the package", () => {
+test("both files are in the package", () => {
   expect(files).toContain("deploy");
   expect(fs.readdirSync(path.join(folder, "deploy")).sort()).toEqual(["Containerfile", "giftcard.service"]);
 });
@@ -44,14 +44,14 @@ test("both are in the package", () => {
 test.each([
   ["the unit", unit],
   ["the container", container],
-])("%s sets nothing that the program doesn't read", (_where, text) => {
+])("%s sets only variables that the program reads", (_where, text) => {
   const named = [...new Set(text.match(/\bGIFTCARD_[A-Z_]+\b/g))].filter((name) => !name.endsWith("_"));
   expect(named.length).toBeGreaterThan(1);
   const known = [...String(helps.serve).matchAll(/env: (GIFTCARD_\w+)/g)].map(([, name]) => name);
   expect(named.filter((name) => ![...known, "GIFTCARD_SECRETS_FILE"].includes(name))).toEqual([]);
 });
 
-test("the unit's commands are the program's, with options that they have", async () => {
+test("the unit uses existing commands and options", async () => {
   const lines = [...settings("ExecStart"), ...settings("ExecStartPost")];
   expect(lines).toHaveLength(2);
   for (const line of lines) {
@@ -62,7 +62,7 @@ test("the unit's commands are the program's, with options that they have", async
   }
 });
 
-test("the container's commands are the program's", () => {
+test("the container uses existing commands", () => {
   const [check] = instructions("HEALTHCHECK");
   expect(check).toContain('CMD ["giftcard-service", "health"]');
   expect([instructions("ENTRYPOINT"), instructions("CMD")]).toEqual([
@@ -71,14 +71,14 @@ test("the container's commands are the program's", () => {
   ]);
 });
 
-test("the ports that the container shows are those that it listens on, for all to reach", () => {
+test("the container exposes the ports that it listens on, on all addresses", () => {
   expect(environment.GIFTCARD_PORT).toBe(defaultOf("GIFTCARD_PORT"));
   const ports = [environment.GIFTCARD_PORT, environment.GIFTCARD_METRICS_PORT];
   expect(instructions("EXPOSE")).toEqual([ports.join(" ")]);
   expect([environment.GIFTCARD_HOST, environment.GIFTCARD_METRICS_HOST]).toEqual(["0.0.0.0", "0.0.0.0"]);
 });
 
-test("what must last is on the volume, and in the unit's own folder", () => {
+test("persistent data is on the volume, and in the unit's own folder", () => {
   const [volume] = instructions("VOLUME");
   expect(environment.GIFTCARD_DATA_DIR).toBe(volume);
   expect(environment.GIFTCARD_SECRETS_FILE).toBe(`${volume}/secrets.json`);
@@ -89,7 +89,7 @@ test("what must last is on the volume, and in the unit's own folder", () => {
   expect(settings("WorkingDirectory")).toEqual([state]);
 });
 
-test("neither runs as root, nor holds a secret", () => {
+test("neither runs as root or contains a secret", () => {
   expect(settings("User")).toEqual(["giftcard"]);
   expect(settings("CapabilityBoundingSet")).toEqual([""]);
   const lastStage = container.slice(container.lastIndexOf("\nFROM "));
@@ -97,7 +97,7 @@ test("neither runs as root, nor holds a secret", () => {
   expect(`${unit}${container}`).not.toMatch(/postgres:\/\/|password|apikey/i);
 });
 
-test("both wait for the end for longer than it takes", async () => {
+test("both allow enough time for the end", async () => {
   const sources = ["src/http/server.ts", "src/postgres/server.ts"].map(read).join("\n");
   const seconds = (pattern: RegExp) => Number(pattern.exec(sources)?.[1]?.replace("_", "")) / 1000;
   const ofCalls = seconds(/DRAIN_TIMEOUT_MS = ([\d_]+)/);
@@ -107,17 +107,17 @@ test("both wait for the end for longer than it takes", async () => {
   const [stop] = settings("TimeoutStopSec");
   expect(Number(stop)).toBeGreaterThan(least);
   expect(operating).toContain(`podman stop --time ${stop}`);
-  // Each process is ended by the first one, which alone gets the signal.
+  // Only the first process gets the signal, and ends the others.
   expect([settings("KillMode"), settings("KillSignal")]).toEqual([["mixed"], ["SIGTERM"]]);
   expect(instructions("STOPSIGNAL")).toEqual(["SIGTERM"]);
 });
 
-test("the unit is started again, but not after what no restart mends", () => {
+test("the unit is restarted, except after failures that no restart fixes", () => {
   expect(settings("Restart")).toEqual(["on-failure"]);
   expect(settings("RestartPreventExitStatus")).toEqual([`${exitCodes.usage} ${exitCodes.secretsMismatch}`]);
 });
 
-test("the container's Node is one that the package takes, and its packages are those of a lockfile", () => {
+test("the container's Node.js is supported, and its packages come from a lockfile", () => {
   const base = /^ARG BASE=\S+\/node:(\d+)-/m.exec(container)?.[1];
   expect(engines.node).toMatch(/>=22\.12$/);
   expect(Number(base)).toBeGreaterThanOrEqual(22);
@@ -125,7 +125,7 @@ test("the container's Node is one that the package takes, and its packages are t
   expect(instructions("RUN")[0]).toMatch(/^npm ci --omit=dev /);
 });
 
-test("the documents name both files where they are in the package", () => {
+test("the documents name the paths of both files", () => {
   for (const name of ["giftcard.service", "Containerfile"])
     expect(operating).toContain(`node_modules/@giftcard-pay/service/deploy/${name}`);
   expect(version).toMatch(/^\d/);

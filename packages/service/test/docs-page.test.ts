@@ -14,7 +14,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-test("the page shows all nine operations, under its strict policy, and asks no other host", async () => {
+test("the page shows all nine operations under its strict policy, without requests to other hosts", async () => {
   const page = await openPage(browser);
   const asked: string[] = [];
   const complaints: string[] = [];

@@ -10,7 +10,7 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, credentials, onCard, type WireAnswer } from "./wire.js";
 
-// A devalue whose caller gave up is ended by its key: whatever became of it, the ledger is exact.
+// If a devalue's caller gives up and resolves it by its key, the ledger stays exact whatever happened.
 
 const TWENTY = 20;
 let service: TestService;
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 beforeEach(nextCard);
 
-/** A new card, a new key, and the ledger's row with which they begin. */
+/** Issues a new card, and notes the last ledger row before it. */
 async function nextCard(): Promise<void> {
   card = await service.issueCard({ balanceCents: 8000 });
   keys += 1;
@@ -50,7 +50,7 @@ async function nextCard(): Promise<void> {
 const headers = () => ({ "Idempotency-Key": `ending-${keys}` });
 const devalue = () =>
   call(proxy.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers: headers() });
-/** The devalue's caller waits only so long for an answer. */
+/** The time limit of the devalue's caller. */
 const devalueAndGiveUp = () =>
   Promise.race([
     devalue().then(
@@ -78,7 +78,7 @@ const movements = async () => {
   return rows.map(({ movement }) => movement);
 };
 
-test("not done: held on its way for longer than the time-out, it is ended, and takes nothing when it arrives", async () => {
+test("a devalue that is delayed beyond its timeout is resolved, and takes nothing when it arrives", async () => {
   proxy.set("devalue", "hold", 1);
   expect(await devalueAndGiveUp()).toBe("timed out");
   const ended = await endTwenty();
@@ -90,26 +90,26 @@ test("not done: held on its way for longer than the time-out, it is ended, and t
   expect(await movements()).toEqual(["issue 8000"]);
 });
 
-test("done, and its answer lost: twenty at once reverse it once", async () => {
+test("a devalue whose answer is lost is reversed once by twenty concurrent resolutions", async () => {
   proxy.set("devalue", "cut-after", 1);
   expect(await devalueAndGiveUp()).toBe("connection lost");
   expect(statuses(await endTwenty())).toEqual({ 200: 1, 409: TWENTY - 1 });
   expect(await movements()).toEqual(["issue 8000", "devalue -700", "cancel 700"]);
-  // The kept answer is still repeated, and its token is used.
+  // The stored answer is still replayed, with a used token.
   const replay = await devalue();
   expect([replay.status, replay.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
   const token = { ...credentials(company), cancel_token: replay.body.cancel_token };
   expect((await call(service.url, "cancelDevalue", token)).status).toBe(409);
 });
 
-test("already reversed by its token: twenty at once change nothing", async () => {
+test("twenty concurrent resolutions change nothing after a cancel by token", async () => {
   const { body } = await devalue();
   await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
   expect(statuses(await endTwenty())).toEqual({ 409: TWENTY });
   expect(await movements()).toEqual(["issue 8000", "devalue -700", "cancel 700"]);
 });
 
-test("racing with the devalue that is let go at the same moment: reversed once, or never done", async () => {
+test("a resolution that races with the devalue reverses it once, or prevents it", async () => {
   for (let round = 0; round < 10; round++) {
     if (round > 0) await nextCard();
     proxy.set("devalue", "hold", 1);

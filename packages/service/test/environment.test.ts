@@ -28,7 +28,7 @@ const serve = (environment: string) =>
   });
 const served = async (environment: string) => expect(await (await serve(environment)).stop()).toBe(0);
 
-test("a sandbox's cards are never served as live ones, nor live ones as a sandbox's, until a person changes what they are", async () => {
+test("a database is served only in its own environment, until a person changes it", async () => {
   expect(await shell.done("environment", "show")).toEqual({ environment: null });
   await served("sandbox");
   expect(await shell.done("environment", "show")).toEqual({ environment: "sandbox" });
@@ -53,7 +53,7 @@ test("a sandbox's cards are never served as live ones, nor live ones as a sandbo
   ]);
 });
 
-test("of two that start at once for different environments, one is refused", async () => {
+test("one of two concurrent starts with different environments is refused", async () => {
   const pool = new pg.Pool({ connectionString: databaseUrl });
   try {
     for (let round = 0; round < 20; round++) {

@@ -13,7 +13,7 @@ import { createProvider } from "../dist/store/providers.js";
 import { listedEvents, newCompany } from "./event-tables.js";
 import { type Answer, asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
 
-// Whatever a shop's server does, a pull changes all that the feed says, or nothing and says why.
+// Whatever a shop's server does, a pull applies the whole feed, or changes nothing and reports the reason.
 const act = { operator: "faults", osUser: "faults", reason: undefined };
 const MIB = 1024 * 1024;
 let pool: pg.Pool;
@@ -79,7 +79,7 @@ const halfPacked: Answer = async (request, response) => {
 const bomb = (pack: (raw: Buffer) => Buffer, encoding: string): Answer =>
   asJson(pack(Buffer.alloc(200 * MIB, " ")), { "Content-Encoding": encoding });
 
-describe("nothing is changed, and why is said, where", () => {
+describe("nothing is changed, and the reason is reported, if", () => {
   test.each<[string, Answer, RegExp]>([
     ["the answer is lost", (_request, response) => void response.destroy(), /is incomplete/],
     ["half of the answer comes", half, /is incomplete/],
@@ -114,12 +114,12 @@ describe("nothing is changed, and why is said, where", () => {
     expect(failure.message).toMatch(/^Nothing was changed: the feed /);
     expect(failure.exitCode).toBe(1);
     expect(await listed()).toEqual(before);
-    // The next one that is well is taken.
+    // The next valid feed is applied.
     await shop.shows([show("a"), show("b"), show("c")]);
     expect(await pull()).toMatchObject({ created: ["c"] });
   });
 
-  test("it drips beyond the time for a whole feed, redirects included", async () => {
+  test("it arrives too slowly, redirects included", async () => {
     const open = new Set<ServerResponse>();
     shop.answer = (request, response) => {
       if (request.url === "/feed.json") return void response.writeHead(302, { Location: "/slow" }).end();
@@ -130,11 +130,11 @@ describe("nothing is changed, and why is said, where", () => {
     const failure = await failureOf(pull({ timeoutMs: 1000 }));
     expect(failure.message).toMatch(/did not arrive completely within 1 seconds/);
     expect(await listed()).toEqual(before);
-    // Nothing goes on in the background: the server sees its connection end.
+    // Nothing continues in the background: the server's connection is closed.
     for (const response of open) if (!response.closed) await once(response, "close");
   });
 
-  test("somebody ends it", async () => {
+  test("the pull is aborted", async () => {
     const ending = new AbortController();
     shop.answer = () => ending.abort();
     await expect(pull({ signal: ending.signal })).rejects.toMatchObject({ name: "AbortError" });
@@ -142,7 +142,7 @@ describe("nothing is changed, and why is said, where", () => {
   });
 });
 
-test("a server that is asked too soon says when to come again, in seconds or by a time", async () => {
+test("a server may ask to wait, in seconds or until a time", async () => {
   const asked = async (status: number, retryAfter: string) => {
     shop.answer = plain(status, { "Retry-After": retryAfter });
     return (await failureOf(pull())).retryAfterSeconds;
@@ -161,7 +161,7 @@ describe("a feed with faults", () => {
     JSON.parse(await feedOf(Array.from({ length: count }, (_, index) => show(`n${index}`)))).events;
   const send = (events: unknown[]) => void (shop.answer = asJson(JSON.stringify({ events })));
 
-  test("one bad row of 5,000 is named by its place, and none is taken", async () => {
+  test("with one bad event of 5,000 is rejected, and names the event", async () => {
     const events = await items(5000);
     events[4321].date = "2099-02-30";
     send(events);
@@ -176,7 +176,7 @@ describe("a feed with faults", () => {
     expect(await listed()).toEqual(before);
   });
 
-  test("one that has other keys each time doesn't fill the database; what is there is still changed", async () => {
+  test("with new keys each time does not fill the database; existing events are still changed", async () => {
     await pool.query(
       `insert into events (company_id, from_feed, event_key, taken_back, name, organiser, start_date, start_time, ticket_link)
          select $1, true, 'old-' || n, 'withdrawn', 'Old', 'Zaal BV', '2020-01-01', '20:00', 'https://tickets.example.nl/'
@@ -190,7 +190,7 @@ describe("a feed with faults", () => {
     expect((await pull()).changed).toEqual(["a"]);
   });
 
-  test("every fault is told by the feed's own names; of very many, the first", async () => {
+  test("reports every fault by the feed's own names, up to a limit", async () => {
     const [one, two, three, four, five, six, seven, eight] = await items(8);
     send([
       one,
@@ -224,7 +224,7 @@ describe("a feed with faults", () => {
   });
 });
 
-test("what a shop may write comes through whole: emoji, long texts, a byte order mark, past shows, packed in any way", async () => {
+test("all valid content is stored unchanged: emoji, long texts, a byte order mark, past events, in any encoding", async () => {
   const description = `🎉 ${"é".repeat(19_000)} 👩🏽‍🎤`;
   const all = [
     show("a"),
@@ -257,7 +257,7 @@ test("what a shop may write comes through whole: emoji, long texts, a byte order
   expect(shop.requests.at(-1)?.headers["accept-encoding"]).toBe("gzip, br");
 });
 
-describe("a feed that is as it was", () => {
+describe("an unchanged feed", () => {
   const tagged = async (keys: string[], headers: Record<string, string>) => {
     const body = await feedOf(keys.map((key) => show(key)));
     shop.answer = (request, response) => {
@@ -267,18 +267,18 @@ describe("a feed that is as it was", () => {
     };
   };
 
-  test("is asked for by what its server said of it, and not sent again", async () => {
+  test("is requested with its validators, and not transferred again", async () => {
     const headers = { ETag: '"one"', "Last-Modified": "Sat, 01 Jan 2028 10:00:00 GMT" };
     await tagged(["a", "b", "c"], headers);
     expect(await pull()).toMatchObject({ isModified: true, created: ["c"] });
-    // Caches on the way ask the shop.
+    // Caches must ask the shop.
     expect(shop.requests.at(-1)?.headers["cache-control"]).toBe("no-cache");
     expect(await pull()).toMatchObject({ isModified: false, created: [], unchanged: 0 });
     await tagged(["a", "b", "c", "d"], { ...headers, ETag: '"two"' });
     expect(await pull()).toMatchObject({ isModified: true, created: ["d"], unchanged: 3 });
   });
 
-  test("is asked for without it after a pull that changed nothing: one with faults, held, or dry", async () => {
+  test("is requested without the validators of a pull that failed, was held, or was a dry run", async () => {
     await tagged(["a", "b", "c"], { ETag: '"new"' });
     expect(await pull({ isDryRun: true })).toMatchObject({ created: ["c"] });
     expect(await listed()).toEqual(before);
@@ -288,7 +288,7 @@ describe("a feed that is as it was", () => {
     expect(await pull({ acceptsShrink: true })).toMatchObject({ withdrawn: ["a", "b", "c"] });
   });
 
-  test("at another address it is another one, whatever that says of it", async () => {
+  test("is requested without validators at another address", async () => {
     await tagged(["a", "b", "c"], { ETag: '"1"' });
     await pull();
     const same = shop.answer;
@@ -305,9 +305,9 @@ describe("a feed that is as it was", () => {
   });
 });
 
-describe("what isn't on the public Internet", () => {
+describe("a private address", () => {
   const port = () => new URL(shop.url).port;
-  /** As a public address would be: the shop's own, and no other. */
+  /** Treats only the shop's own address as public. */
   const shopAlone = (address: string) => address === "127.0.0.1";
   const fetched = (more: Partial<FeedRequest>) =>
     fetchFeed({
@@ -328,13 +328,13 @@ describe("what isn't on the public Internet", () => {
     "https://169.254.169.254/latest/meta-data/",
     "https://[fe80::1]/",
     "https://[fd00:ec2::254]/",
-  ])("is not asked: %s", async (url) => {
+  ])("is not connected to: %s", async (url) => {
     const failure = await failureOf(pull({ address: { url, allowsPrivate: false } }));
     expect(failure.message).toMatch(/not on the public Internet\. --allow-private allows it/);
   });
 
   test.each(["https://127.0.0.2:PORT/", "https://[::1]:PORT/", "https://[::ffff:127.0.0.1]:PORT/"])(
-    "is not asked after a redirect either: %s",
+    "is not connected to after a redirect: %s",
     async (target) => {
       shop.answer = plain(302, { Location: target.replace("PORT", port()) });
       expect((await failureOf(fetched({}))).message).toMatch(/not on the public Internet/);
@@ -343,7 +343,7 @@ describe("what isn't on the public Internet", () => {
   );
 
   test.each(["http://169.254.169.254/latest/", "https://169.254.169.254/", "https://[fe80::1]/"])(
-    "nor is, where the network around is allowed, what tells machines their keys: %s",
+    "of a cloud's keys is not connected to, even with --allow-private: %s",
     async (target) => {
       shop.answer = plain(302, { Location: target });
       expect((await failureOf(pull())).message).toMatch(
@@ -353,13 +353,13 @@ describe("what isn't on the public Internet", () => {
     },
   );
 
-  test("http is no way to it, from the start or after a redirect", async () => {
+  test("is not allowed by http, at first or after a redirect", async () => {
     const away = "http://198.41.0.4/";
     shop.answer = plain(302, { Location: away });
     const failures = [
       await failureOf(pull({ address: { url: "http://127.0.0.1/", allowsPrivate: false } })),
       await failureOf(fetched({})),
-      // Where the network around is allowed, what is outside of it still isn't had by http.
+      // Even with --allow-private, http is not allowed to public addresses.
       await failureOf(pull({ address: { url: away, allowsPrivate: true } })),
       await failureOf(pull()),
     ];
@@ -371,7 +371,7 @@ describe("what isn't on the public Internet", () => {
     ]);
   });
 
-  test("a name is connected to where it was found, and asked once: what it says next changes nothing", async () => {
+  test("a name is resolved once: a later DNS answer changes nothing", async () => {
     const url = shop.url.replace("127.0.0.1", "localhost");
     const says = (...addresses: string[]) =>
       vi.spyOn(dns, "lookup").mockImplementationOnce(((_name: string, _options: object, found: Found) =>
@@ -381,12 +381,12 @@ describe("what isn't on the public Internet", () => {
         )) as never);
     type Found = (error: null, addresses: { address: string; family: number }[]) => void;
     try {
-      // Public when it is looked at; nobody looks again before it connects.
+      // The name is public at the check, and is not resolved again for the connection.
       const first = says("127.0.0.1");
       await fetched({ url });
       expect(first).toHaveBeenCalledTimes(1);
       first.mockClear();
-      // One of several is public: that one it is.
+      // Of several addresses, the public one is used.
       says("10.0.0.1", "::1", "127.0.0.1", "169.254.169.254");
       await fetched({ url });
       expect(first).toHaveBeenCalledTimes(1);
@@ -398,7 +398,7 @@ describe("what isn't on the public Internet", () => {
     expect(shop.requests).toHaveLength(2);
   });
 
-  test("a name that nobody knows, and a certificate that nobody trusts, are named as such", async () => {
+  test("an unknown name and an untrusted certificate are reported", async () => {
     const nobody = await failureOf(
       pull({ address: { url: "https://nobody.invalid/", allowsPrivate: false } }),
     );

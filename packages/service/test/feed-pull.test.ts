@@ -14,7 +14,7 @@ import { operatorShell } from "./operator-shell.js";
 import { type Answer, asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
 import { call, eventInput } from "./wire.js";
 
-// What an operator sees: the command in a process of its own, and what the service lists afterwards.
+// The command as an operator runs it, and the events that the service lists afterwards.
 vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-pull-"));
 let service: TestService;
@@ -56,7 +56,7 @@ const list = async ({ apiKey }: TestCompany) => {
 };
 const titles = async (company: TestCompany) => (await list(company)).map(({ title }) => title);
 
-test("a feed makes, changes and withdraws events; what comes back has the id that it had", async () => {
+test("a feed creates, changes and withdraws events; an event that returns keeps its id", async () => {
   const company = await service.createCompany();
   await shop.shows([show("a"), show("b"), show("c"), show("d", { state: "withdrawn" })]);
   const made = await shell.done(...first(company));
@@ -100,7 +100,7 @@ test("a feed makes, changes and withdraws events; what comes back has the id tha
   ]);
 });
 
-test("events of newevent that the feed doesn't have are left alone; one whose key it has is the feed's from then on", async () => {
+test("events of newevent stay unchanged unless the feed has their key and takes them over", async () => {
   const company = await service.createCompany();
   const other = await service.createCompany();
   const own = (event_key: string | undefined, more: object = {}) =>
@@ -121,16 +121,16 @@ test("events of newevent that the feed doesn't have are left alone; one whose ke
   expect(after.map(({ title }) => title)).toEqual(["Own mine", "Own undefined", "Show both"]);
   expect(after.map(({ id }) => id)).toEqual(before.slice(0, 3).map(({ id }) => id));
 
-  // It is the feed's: it goes with it. Its key stays taken, as that of any event of this company.
+  // The event belongs to the feed now and leaves with it. Its key stays taken.
   await shop.shows([show("new")]);
   await shell.done(...pullWords(company, "--accept-shrink", "--reason", "as they said"));
   expect(await titles(company)).toEqual(["Own mine", "Own undefined", "Show new"]);
   expect((await create(company.apiKey, [own("both")])).status).toBe(422);
-  // The same key of another company is another event.
+  // Another company's event with the same key is not affected.
   expect(await list(other)).toEqual(others);
 });
 
-test("a feed that lacks more than half of its events to come is held for a person, who accepts it with a reason", async () => {
+test("a feed that lacks more than half of its future events is held for a person, who accepts it with a reason", async () => {
   const company = await service.createCompany();
   const past = { start: "2020-01-01T20:00:00" };
   const four = ["a", "b", "c", "d"].map((key) => show(key));
@@ -167,7 +167,7 @@ test("a feed that lacks more than half of its events to come is held for a perso
     details: { url: shop.url, created: 0, changed: 0, withdrawn: 5, accepted_shrink: true },
   });
 
-  // Half is fine, what the feed itself takes back is meant so, and what is past is missed by nobody.
+  // Half is allowed. Events that the feed takes back and past events don't count as missing.
   await shop.shows([...four, show("e", past), show("f", past)]);
   await shell.done(...pullWords(company));
   await shop.shows([...four.slice(0, 2), show("c", { state: "withdrawn" })]);
@@ -179,13 +179,13 @@ test("a feed that lacks more than half of its events to come is held for a perso
   expect(await titles(company)).toEqual([]);
 });
 
-test("a pull that is killed changes nothing, and the next one does it all", async () => {
+test("a killed pull changes nothing, and the next one applies everything", async () => {
   const company = await service.createCompany();
   await shop.shows([show("a"), show("b")]);
   await shell.done(...first(company));
   const before = await list(company);
   await shop.shows([show("a", { title: "Other" }), show("c")]);
-  // Everything is written, but not committed.
+  // All changes are written, but not committed.
   await shell.killAt(db, "audit_log", pullWords(company));
   expect(await list(company)).toEqual(before);
   expect(await shell.done(...pullWords(company))).toMatchObject({
@@ -195,13 +195,13 @@ test("a pull that is killed changes nothing, and the next one does it all", asyn
   });
 });
 
-test("of two pulls at once, one is done; the other changes nothing, whatever it fetched", async () => {
+test("one of two concurrent pulls succeeds; the other changes nothing", async () => {
   const company = await service.createCompany();
   await shop.shows([show("a")]);
   for (const words of [first(company), pullWords(company)]) {
     const feeds = [await feedOf([show("a"), show("old")]), await feedOf([show("a"), show("new")])];
     const waiting: (() => void)[] = [];
-    // Both have begun before either is answered.
+    // Both pulls have started before either gets its answer.
     shop.answer = (request, response) => {
       const text = feeds[waiting.length] as string;
       waiting.push(() => void asJson(text)(request, response));
@@ -219,7 +219,7 @@ test("of two pulls at once, one is done; the other changes nothing, whatever it 
   }
 });
 
-test("a pull that began before its feed was removed changes nothing, though the company has another feed by then", async () => {
+test("a pull that began before its feed was removed changes nothing, even if the company has another feed now", async () => {
   const asBefore: Answer = (_request, response) => void response.writeHead(304).end();
   const answers = [asJson(await feedOf([show("a"), show("old")])), asBefore, asJson("no feed")];
   for (const answer of answers) {
@@ -243,7 +243,7 @@ test("a pull that began before its feed was removed changes nothing, though the 
   }
 });
 
-test("every feed is pulled in turn: one that fails is named, and keeps no other from its turn", async () => {
+test("all feeds are pulled in turn, although one fails and is reported", async () => {
   const companies = [await service.createCompany(), await service.createCompany()] as const;
   const [good, bad] = companies.map((company) => String(company.companyId)) as [string, string];
   const feeds = (await shell.done("events", "feed", "list")) as { company_id: number }[];
@@ -279,20 +279,20 @@ test("every feed is pulled in turn: one that fails is named, and keeps no other 
     },
     expect.objectContaining({ failed_at: expect.any(String), failure: expect.stringMatching(/503/) }),
   ]);
-  // A closed company's is pulled no more; nor is one that is removed, whose events stay.
+  // Feeds of closed companies and removed feeds are not pulled; their events stay.
   await shell.done("company", "close", bad, "--reason", "left");
   expect(await shell.done("events", "pull")).toMatchObject({ pulls: [{ company_id: Number(good) }] });
   expect((await shell.run(pullWords(companies[1], "--url", shop.url, "--allow-private"))).exitCode).toBe(4);
   await shell.done("events", "feed", "remove", "--company", good, "--reason", "left");
   expect((await shell.run(pullWords(companies[0]))).exitCode).toBe(3);
   expect(await titles(companies[0])).toEqual(["Show a", "Show b"]);
-  // What stands behind the question mark isn't kept for good.
+  // The audit log has no query of an address.
   const audit = JSON.stringify(await shell.done("audit"));
   expect(audit).toContain(shop.url);
   expect(audit).not.toContain("?of=");
 });
 
-test("what changes nothing leaves no entry in the audit log; that a feed is pulled at all does", async () => {
+test("a pull without changes writes no entry into the audit log, except for the first pull of a feed", async () => {
   const company = await service.createCompany();
   await shop.shows([]);
   const entries = async () =>
@@ -318,12 +318,12 @@ test.each([
   { more: ["--allow-private"], says: /--allow-private needs --url/ },
   { more: ["--every", "0"], says: /from 1 to/ },
   { more: ["--every", "5", "--dry-run"], says: /combined with --dry-run/ },
-])("$more is refused with 2", async ({ more, says }) => {
+])("$more exits with 2", async ({ more, says }) => {
   const { exitCode, stderr } = await shell.run(["events", "pull", "--company", "1", ...more]);
   expect([exitCode, stderr]).toEqual([2, expect.stringMatching(says)]);
 });
 
-test("a company that isn't there ends with 3, and so does one without a feed", async () => {
+test("an unknown company, or one without a feed, exits with 3", async () => {
   const nobody = ["events", "pull", "--company", "999999", "--url", shop.url];
   expect((await shell.run(nobody)).exitCode).toBe(3);
   const company = await service.createCompany();

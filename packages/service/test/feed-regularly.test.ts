@@ -58,7 +58,7 @@ test("--every pulls at once, tells each pull in a line, and ends with 0 by SIGTE
   expect(await pulling.stop()).toBe(0);
 });
 
-test("it ends in good order while a shop keeps it waiting, and nothing is changed", async () => {
+test("it ends gracefully while a shop keeps it waiting, without changes", async () => {
   await shop.shows([show("a")]);
   await shell.done("events", "pull");
   shop.answer = (_request, response) => void response.writeHead(500).end();
@@ -96,7 +96,7 @@ test("--every doesn't keep a data directory from the service that is to run ther
   expect([exitCode, stderr]).toEqual([4, expect.stringMatching(/Start `serve` first/)]);
 });
 
-test("the metrics say when each feed was last pulled and well, until it is removed", async () => {
+test("the metrics show the last successful pull of each feed, until it is removed", async () => {
   const shown = async () =>
     /^giftcard_event_feed_pulled_timestamp_seconds\{company="(\d+)"\} (\S+)$/m.exec(await service.metrics());
   await shop.shows([show("a")]);
@@ -114,7 +114,7 @@ test("the metrics say when each feed was last pulled and well, until it is remov
   expect(await shown()).toBeNull();
 });
 
-test("each feed is pulled again when its time has come, and those that are added later too", async () => {
+test("each feed is pulled periodically, also feeds that are added later", async () => {
   const ending = new AbortController();
   const companies = [1];
   const pulled: number[] = [];
@@ -133,7 +133,7 @@ test("each feed is pulled again when its time has come, and those that are added
   expect(pulled).toContain(2);
 });
 
-test("one that fails waits ever longer, at least as long as its server asks, and keeps no other from its turn", async () => {
+test("a failing feed waits longer each time, at least as long as its server asks, and delays no others", async () => {
   const failed: PullOutcome = { retryAfterSeconds: undefined };
   const pauses = [1, 2, 3, 20].map((failures) => pauseOf(15 * MINUTE, failures, failed) / MINUTE);
   expect(pauses).toEqual([30, 60, 120, 360]);

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-test("a missing handler, or one that refuses with a code that its row does not list, does not compile", async () => {
+test("a missing handler, or one that refuses with an unlisted code, does not compile", async () => {
   const compiler = path.join(
     path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")),
     "bin",

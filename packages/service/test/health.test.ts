@@ -9,7 +9,7 @@ let service: TestService;
 let db: pg.Client;
 
 beforeAll(async () => {
-  // On every address: the command asks this machine's own.
+  // Listens on all addresses: the command asks the loopback address.
   service = await startGiftcardService({ databaseUrl: await testDatabase(), args: ["--host", "0.0.0.0"] });
   db = new pg.Client({ connectionString: service.databaseUrl });
   await db.connect();
@@ -24,13 +24,13 @@ const health = (...args: string[]) =>
     GIFTCARD_HOST: "0.0.0.0",
     GIFTCARD_PORT: new URL(service.url).port,
   });
-/** A migration that is missing makes it alive, and not ready. */
+/** Removes a migration, so that the service is alive but not ready. */
 const loseMigration = () =>
   db.query("create table kept as select * from migrations").then(() => db.query("delete from migrations"));
 const findMigration = () =>
   db.query("insert into migrations select * from kept").then(() => db.query("drop table kept"));
 
-test("it says whether a service is alive and, apart from that, whether it can take calls", async () => {
+test("it reports whether a service is alive, and whether it can take calls", async () => {
   const [alive, ready] = [await health(), await health("--ready")];
   expect([alive, ready].map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).status])).toEqual([
     [0, "ok"],
@@ -47,13 +47,13 @@ test("it says whether a service is alive and, apart from that, whether it can ta
 test("it waits until the service can take calls", async () => {
   await loseMigration();
   const waiting = health("--ready", "--wait", "60");
-  // It has asked at least once by the time that another has.
+  // By the time that another check has finished, this one has asked at least once.
   expect((await health("--ready")).exitCode).toBe(1);
   await findMigration();
   expect((await waiting).exitCode).toBe(0);
 });
 
-test("it waits for no service whose process has ended", async () => {
+test("it does not wait for a service whose process has ended", async () => {
   const gone = spawn(process.execPath, ["-e", ""]);
   await once(gone, "exit");
   const { exitCode, stderr } = await health("--port", "1", "--wait", "3600", "--pid", String(gone.pid));

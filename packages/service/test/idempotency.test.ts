@@ -20,11 +20,11 @@ const devalue = (card: TestCard, amount: number, key: string, as = company) =>
   call(service.url, "devalue", { ...onCard(as, card), amount }, withKey(key));
 const resolveByKey = (key: string, as = company) =>
   call(service.url, "cancelDevalue", credentials(as), withKey(key));
-/** Lets the kept answers of all keys run out. */
+/** Makes the stored answers of all keys expire. */
 const aDayLater = () => db.query("update idempotency_keys set created_at = created_at - interval '24 hours'");
 
 describe("a devalue with a key", () => {
-  test("is answered again byte for byte, and takes nothing more, whatever the card's state is by now", async () => {
+  test("is replayed byte for byte and takes nothing, whatever the card's state is now", async () => {
     const card = await service.issueCard({ balanceCents: 7500 });
     const key = newKey();
     const first = await devalue(card, 7498, key);
@@ -38,7 +38,7 @@ describe("a devalue with a key", () => {
     expect(await balanceOf(card)).toBe(2500);
   });
 
-  test("counts whatever the content type is, and whichever of the company's keys signs it", async () => {
+  test("is recognized for any content type and any API key of the company", async () => {
     const card = await service.issueCard({ balanceCents: 7500 });
     const key = newKey();
     const wire = { ...onCard(company, card), amount: 100 };
@@ -48,7 +48,7 @@ describe("a devalue with a key", () => {
     expect(await balanceOf(card)).toBe(7400);
   });
 
-  test("with other parameters is 422, and takes nothing", async () => {
+  test("gets 422 with other parameters, and takes nothing", async () => {
     const [card, another] = [
       await service.issueCard({ balanceCents: 900 }),
       await service.issueCard({ balanceCents: 900 }),
@@ -62,7 +62,7 @@ describe("a devalue with a key", () => {
     expect([await balanceOf(card), await balanceOf(another)]).toEqual([800, 900]);
   });
 
-  test("of another company is another key", async () => {
+  test("is independent of another company's key", async () => {
     const other = await service.createCompany();
     const card = await service.issueCard({ balanceCents: 900 });
     const key = newKey();
@@ -72,7 +72,7 @@ describe("a devalue with a key", () => {
     expect(await balanceOf(card)).toBe(700);
   });
 
-  test("that was refused is free, and judged afresh", async () => {
+  test("is free after a refusal, and is judged anew", async () => {
     const card = await service.issueCard({ balanceCents: 900 });
     const key = newKey();
     await service.command("card", "block", card.cardNumber);
@@ -82,7 +82,7 @@ describe("a devalue with a key", () => {
     expect((await devalue(card, 250, key)).body.amount_deducted).toBe(250);
   });
 
-  test("after 24 hours is 422, never a new deduction; and can still be ended", async () => {
+  test("gets 422 after 24 hours, never a new deduction, and can still be resolved", async () => {
     const card = await service.issueCard({ balanceCents: 900 });
     const key = newKey();
     await devalue(card, 100, key);
@@ -96,7 +96,7 @@ describe("a devalue with a key", () => {
     });
   });
 
-  test.each(["", " ", "a b", "é", "x".repeat(256)])("a key of %j is 422 and is not echoed", async (key) => {
+  test.each(["", " ", "a b", "é", "x".repeat(256)])("a key of %j gets 422 and is not echoed", async (key) => {
     const card = await service.issueCard({ balanceCents: 900 });
     const bytes = Buffer.from(key, "utf8").toString("latin1");
     const answer = await devalue(card, 100, bytes);
@@ -105,15 +105,15 @@ describe("a devalue with a key", () => {
     expect(await balanceOf(card)).toBe(900);
   });
 
-  test("without a key there is no echo", async () => {
+  test("has no echo without a key", async () => {
     const card = await service.issueCard({ balanceCents: 900 });
     const answer = await call(service.url, "devalue", { ...onCard(company, card), amount: 1 });
     expect(answer.headers.get("idempotency-key")).toBeNull();
   });
 });
 
-describe("ending a devalue by its key", () => {
-  test("reverses one that was done, once", async () => {
+describe("resolving a devalue by its key", () => {
+  test("reverses a devalue once", async () => {
     const card = await service.issueCard({ balanceCents: 7500 });
     const key = newKey();
     const { body } = await devalue(card, 7498, key);
@@ -129,7 +129,7 @@ describe("ending a devalue by its key", () => {
     expect(await balanceOf(card)).toBe(7500);
   });
 
-  test("is 409 for one that was reversed by its token", async () => {
+  test("gets 409 for a devalue that was reversed by its token", async () => {
     const card = await service.issueCard({ balanceCents: 100 });
     const key = newKey();
     const { body } = await devalue(card, 100, key);
@@ -139,7 +139,7 @@ describe("ending a devalue by its key", () => {
     expect(await balanceOf(card)).toBe(100);
   });
 
-  test("closes the key of one that was not done, for good: a devalue that comes later takes nothing", async () => {
+  test("closes an unused key for good: a later devalue takes nothing", async () => {
     const card = await service.issueCard({ balanceCents: 100 });
     const key = newKey();
     const ended = await resolveByKey(key);
@@ -166,7 +166,7 @@ describe("ending a devalue by its key", () => {
 });
 
 describe("newevent with a key", () => {
-  test("creates once, and repeats its answer byte for byte; other events are 422, and a day later it is spent", async () => {
+  test("creates events once and replays its answer byte for byte; other events get 422, and after a day the key is spent", async () => {
     const provider = await service.createProvider();
     const wire = { apikey: company.apiKey, events: [eventInput(provider.id), eventInput(provider.id)] };
     const key = newKey();
@@ -185,7 +185,7 @@ describe("newevent with a key", () => {
     expect(body).toHaveLength(2);
   });
 
-  test("that was refused keeps nothing, and its key is free", async () => {
+  test("is free after a refusal", async () => {
     const provider = await service.createProvider();
     const key = newKey();
     const faulty = { apikey: company.apiKey, events: [eventInput(99_999)] };
