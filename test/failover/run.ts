@@ -42,7 +42,7 @@ export async function runFailover({
   const pair = await startPair();
   try {
     const args = ["--calls-per-minute", "0", "--company-calls-per-minute", "0", "--log-level", "silent"];
-    const service = await startGiftcardService({ databaseUrl: pair.url, args, issuedAtOnce: CARDS });
+    const service = await startGiftcardService({ databaseUrl: pair.url, args });
     let sales: Sales | undefined;
     try {
       const company = await service.createCompany();

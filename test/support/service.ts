@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { recordTime } from "../../scripts/process/times.mjs";
 import { startNode } from "../../scripts/process.mjs";
+import { openServiceDesk, type ServiceDesk, type TestCard, type TestCompany } from "./service-desk.js";
+
+export type { TestCard, TestCompany };
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 const READY_TIMEOUT_MS = 240_000;
@@ -15,27 +18,6 @@ export const MANY_COMMANDS_TIMEOUT_MS = 3 * COMMAND_TIMEOUT_MS;
 
 type StartedProcess = Omit<Awaited<ReturnType<typeof startNode>>, "match">;
 
-/** A company with its account, as the command line made it. */
-export interface TestCompany {
-  readonly companyId: number;
-  readonly apiKey: string;
-  readonly email: string;
-  readonly password: string;
-}
-
-export interface TestCard {
-  readonly cardNumber: string;
-  readonly pin: string;
-  readonly expiryDate: string;
-}
-
-/** A card as the command prints it. */
-interface IssuedCard {
-  readonly cardnumber: string;
-  readonly pin: string;
-  readonly expiry_date: string;
-}
-
 /** What a command of the service ended with. */
 export interface CommandResult {
   readonly exitCode: number;
@@ -44,7 +26,7 @@ export interface CommandResult {
 }
 
 /** The real service in a process of its own, as an operator runs it. */
-export interface TestService {
+export interface TestService extends Omit<ServiceDesk, "close" | "setBlocked"> {
   readonly url: string;
   readonly pid: number;
   readonly databaseUrl: string;
@@ -56,9 +38,6 @@ export interface TestService {
   stop(): Promise<number | null>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
-  createCompany(): Promise<TestCompany>;
-  issueCard(order: { balanceCents: number; expires?: string }): Promise<TestCard>;
-  createProvider(name?: string): Promise<{ id: number; name: string }>;
   /** Runs a command on the same database, and gives the value that it printed. */
   command(...args: string[]): Promise<unknown>;
 }
@@ -69,8 +48,6 @@ export interface TestServiceOptions {
   /** Kept by the caller, for a service that is started again on the same database; made when left out. */
   readonly secretsFile?: string;
   readonly args?: readonly string[];
-  /** How many alike are issued when one is asked for: the command takes half a second in any case. Default 1. */
-  readonly issuedAtOnce?: number;
 }
 
 /** A database's address by way of a PgBouncer: `host:port/`, and what else its address has to say. */
@@ -94,6 +71,7 @@ export async function runCommand(
   env: NodeJS.ProcessEnv = {},
   stdin = "",
 ): Promise<CommandResult> {
+  const startedAt = performance.now();
   const running = promisify(execFile)(process.execPath, [PROGRAM, ...args], {
     env: { ...process.env, ...env },
     timeout: COMMAND_TIMEOUT_MS,
@@ -106,6 +84,8 @@ export async function runCommand(
     const { code, stdout, stderr, killed } = error as CommandFailure;
     if (killed) throw new Error(`giftcard-service ${args[0]} did not end, or wrote without end: ${stderr}`);
     return { exitCode: code, stdout, stderr };
+  } finally {
+    recordTime({ process: `giftcard-service ${args[0]}`, ms: performance.now() - startedAt });
   }
 }
 
@@ -138,7 +118,7 @@ export async function spawnServe(
 
 /** Migrates the database, and starts the service on it. */
 export async function startGiftcardService(options: TestServiceOptions): Promise<TestService> {
-  const { databaseUrl, environment = "live", args = [], issuedAtOnce = 1 } = options;
+  const { databaseUrl, environment = "live", args = [] } = options;
   const folder = options.secretsFile
     ? undefined
     : fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
@@ -155,8 +135,9 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
   };
   await command("migrate");
   const server = await spawnServe(["--environment", environment, "--metrics-port", "0", ...args], env);
-  const stock = new Map<string, IssuedCard[]>();
-  const cleanUp = <T>(exitCode: T): T => {
+  const desk = openServiceDesk({ databaseUrl, secretsFile: env.GIFTCARD_SECRETS_FILE });
+  const cleanUp = async <T>(exitCode: T): Promise<T> => {
+    await desk.close();
     if (folder) fs.rmSync(folder, { recursive: true, force: true });
     return exitCode;
   };
@@ -172,34 +153,8 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
     stop: () => server.stop().then(cleanUp),
     kill: async () => void (await server.kill().then(cleanUp)),
     command,
-    createProvider: (name = `provider ${randomBytes(4).toString("hex")}`) =>
-      command("provider", "create", "--name", name),
-    async createCompany() {
-      const email = `${randomBytes(6).toString("hex")}@example.nl`;
-      const password = randomBytes(12).toString("base64url");
-      const made = await command(
-        "company",
-        "create",
-        "--name",
-        "A shop",
-        "--email",
-        email,
-        "--password",
-        password,
-      );
-      return { companyId: made.company_id, apiKey: made.apikey, email, password };
-    },
-    async issueCard({ balanceCents, expires }) {
-      const kind = `${balanceCents} ${expires}`;
-      const alike = stock.get(kind) ?? [];
-      stock.set(kind, alike);
-      if (alike.length === 0) {
-        const more = expires === undefined ? [] : ["--expires", expires];
-        const amount = ["--balance", String(balanceCents), "--count", String(issuedAtOnce)];
-        alike.push(...(await command("card", "issue", ...amount, ...more)));
-      }
-      const card = alike.pop() as IssuedCard;
-      return { cardNumber: card.cardnumber, pin: card.pin, expiryDate: card.expiry_date };
-    },
+    createProvider: desk.createProvider,
+    createCompany: desk.createCompany,
+    issueCard: desk.issueCard,
   };
 }

@@ -1,10 +1,10 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Secret } from "@giftcard-pay/client";
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "./postgres.js";
 import { runCommand, startGiftcardService, type TestService } from "./service.js";
+import { openServiceDesk } from "./service-desk.js";
 
 /** A service that many test files use one after the other, and how they reach it. */
 export interface SharedService {
@@ -39,32 +39,25 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** The shared service as a test file has it. Cards are issued and blocked in this process, since each command takes long. */
+/** The shared service as a test file has it. Cards are blocked in this process too, since each command takes long. */
 export async function attachService({ secretsFile, ...shared }: SharedService): Promise<TestService> {
-  const [{ openKeyring, openPool }, { issueCards }, { setBlocked }, accounts] = await Promise.all([
-    import("@giftcard-pay/service"),
-    import("../../packages/service/dist/store/card-issue.js"),
-    import("../../packages/service/dist/store/card-changes.js"),
-    import("../../packages/service/dist/store/accounts.js"),
-  ]);
-  const pool = openPool(shared.databaseUrl, () => {}, 2);
-  const keys = await openKeyring(secretsFile, pool);
-  const act = { operator: "test", osUser: "test", reason: "a test" };
+  const desk = openServiceDesk({ databaseUrl: shared.databaseUrl, secretsFile });
   const env = { GIFTCARD_DATABASE_URL: shared.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
   const command = async (...words: string[]) => {
     const [noun, verb, number] = words;
     if (noun === "card" && number && (verb === "block" || verb === "unblock"))
-      return setBlocked(pool, keys, { cardNumber: new Secret(number) }, verb === "block", act);
+      return desk.setBlocked(number, verb === "block");
     const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env);
     if (exitCode !== 0) throw new Error(`giftcard-service ${noun} ended with ${exitCode}: ${stderr}`);
     return JSON.parse(stdout);
   };
   const stop = async () => {
-    await pool.end();
+    await desk.close();
     return 0;
   };
   return {
     ...shared,
+    ...desk,
     logs: () => "",
     metrics: async () => {
       throw new Error("The shared service shows no metrics.");
@@ -72,20 +65,5 @@ export async function attachService({ secretsFile, ...shared }: SharedService): 
     stop,
     kill: async () => void (await stop()),
     command,
-    createProvider: async () => {
-      throw new Error("The shared service has no providers.");
-    },
-    async createCompany() {
-      const email = `shop-${crypto.randomUUID()}@example.nl`;
-      const account = { name: "A shop", email, password: new Secret(email) };
-      const made = await accounts.createCompany(pool, account, act);
-      return { companyId: made.companyId, apiKey: made.apiKey.reveal(), email, password: email };
-    },
-    async issueCard({ balanceCents, expires = "2099-12-31" }) {
-      const order = { count: 1, balanceCents: balanceCents as never, expiryDate: expires };
-      const [card] = await issueCards(pool, keys, order, act);
-      if (!card) throw new Error("No card was issued.");
-      return { cardNumber: card.cardNumber.reveal(), pin: card.pin.reveal(), expiryDate: expires };
-    },
   };
 }

@@ -50,7 +50,6 @@ export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
     : await startGiftcardService({
         databaseUrl: await testDatabase(),
         environment: "sandbox",
-        issuedAtOnce: isUnlimited ? 200 : 8,
         ...(isUnlimited && { args: ["--calls-per-minute", "0"] }),
       });
   const shopDatabase = await testDatabase();

@@ -24,7 +24,7 @@ let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   const secretsFile = path.join(folder, "secrets.json");
-  service = await startGiftcardService({ databaseUrl: await testDatabase(), secretsFile, issuedAtOnce: 8 });
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), secretsFile });
   env = { GIFTCARD_DATABASE_URL: service.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
   db = new pg.Client({ connectionString: service.databaseUrl });
   await db.connect();

@@ -60,7 +60,6 @@ export async function startShop(
   const service = await startGiftcardService({
     databaseUrl: await testDatabase(),
     environment: "sandbox",
-    issuedAtOnce: 8,
   });
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
